@@ -1,0 +1,130 @@
+/**
+ * The ports a member runs on. Everything that depends on time, chance or the outside world goes
+ * through one `Env`, passed once to the constructors that need it. Production gets the real ones
+ * (`@carillon/core/system` and the server's `system-env.ts`), tests and the simulator get
+ * controllable ones; the contract suites in `testing/` hold both to the same behaviour.
+ *
+ * Callbacks instead of promises where a call happens per timer; promises where it happens rarely.
+ */
+
+/** Undoes what handed it out; calling it again, or too late, does nothing. */
+export type Cancel = () => void;
+
+export interface Clock {
+  /** Monotonic milliseconds, with fractions. Only differences mean anything. Use for waiting. */
+  now(): number;
+  /** Wall time in milliseconds since 1970. Comparable between members, may jump. */
+  wall(): number;
+  /** Calls `fn` once, never before `atMs` on the monotonic clock. */
+  at(atMs: number, fn: () => void): Cancel;
+  /** Calls `fn` once, after everything that is ready to run now. What arrives until then can share its work. */
+  soon(fn: () => void): void;
+}
+
+export interface Random {
+  /** A whole number from 0 to 2³² − 1. */
+  u32(): number;
+  /** A number in [0, 1). */
+  unit(): number;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One line per event worth reading later. Never pass secrets or query strings. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+/** Why the disk said no. `full` may pass; after `failed` nothing written since the last sync can be trusted. */
+export class DiskError extends Error {
+  override readonly name = 'DiskError';
+  readonly kind: 'full' | 'failed';
+  constructor(kind: 'full' | 'failed', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/** A file open for appending. Calls on one file are made one at a time. */
+export interface DiskFile {
+  readonly name: string;
+  /** Bytes in the file, counting appends that succeeded. */
+  readonly size: number;
+  /** Appends all of `bytes`, or rejects with DiskError; after `full` the file ends at its old size. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** Resolves when everything appended before the call survives a power cut. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One flat folder that belongs to one member. */
+export interface Disk {
+  list(): Promise<{ name: string; size: number }[]>;
+  /** Creates an empty file for appending; its name survives a power cut once this resolves. */
+  create(name: string): Promise<DiskFile>;
+  /** Up to `length` bytes from `offset`; fewer only at the end of the file. */
+  read(name: string, offset: number, length: number): Promise<Uint8Array>;
+  /** Replaces `to` by `from` in one step that survives a power cut. */
+  rename(from: string, to: string): Promise<void>;
+  /** Removes the file if it is there. */
+  remove(name: string): Promise<void>;
+  /** Cuts the file to `size` bytes, synced. */
+  truncate(name: string, size: number): Promise<void>;
+}
+
+/** Answers one frame from a peer. `reply` may be called later, once. */
+export type FrameHandler = (frame: Uint8Array, reply: (answer: Uint8Array) => void) => void;
+
+/** Between members. A caller can only act on "an answer" or "no answer", so that is all there is. */
+export interface Network {
+  /**
+   * Sends `frame` to the peer listening at `address` and calls `done` exactly once: with the answer, or
+   * with null when none came within `limitMs`. Without an answer the peer may or may not have acted.
+   * Frames to one address arrive in the order sent while the connection lives.
+   */
+  call(
+    address: string,
+    frame: Uint8Array,
+    limitMs: number,
+    done: (answer: Uint8Array | null) => void,
+  ): void;
+  /** Starts taking frames from peers. */
+  listen(handler: FrameHandler): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CallbackRequest {
+  readonly uri: string;
+  readonly method: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly limitMs: number;
+}
+
+/** What came of one callback attempt. */
+export type CallbackResult =
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfterMs: number | null }
+  /** No answer: refused, unresolvable, cut, too slow, or forbidden by the guard (`final`: retrying cannot help). */
+  | { readonly kind: 'no-answer'; readonly reason: string; readonly final: boolean };
+
+/** HTTP requests to receivers. Never follows redirects, never reads more of an answer than it needs. */
+export interface Callbacks {
+  /** Makes the request and calls `done` exactly once, at the latest shortly after `limitMs`. */
+  call(request: CallbackRequest, done: (result: CallbackResult) => void): void;
+  close(): Promise<void>;
+}
+
+export interface Env {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** null: `durability: memory`. */
+  readonly disk: Disk | null;
+  /** null: alone, no peers. */
+  readonly network: Network | null;
+  readonly callbacks: Callbacks;
+}

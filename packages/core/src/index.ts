@@ -1,0 +1,16 @@
+export {
+  type CallbackRequest,
+  type CallbackResult,
+  type Callbacks,
+  type Cancel,
+  type Clock,
+  type Disk,
+  DiskError,
+  type DiskFile,
+  type Env,
+  type FrameHandler,
+  type Log,
+  type LogFields,
+  type Network,
+  type Random,
+} from './env.ts';

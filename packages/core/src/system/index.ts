@@ -1,0 +1,2 @@
+export { SystemClock } from './clock.ts';
+export { SystemRandom } from './random.ts';

@@ -1,0 +1,2 @@
+export { SeededRandom } from './seeded-random.ts';
+export { settle, VirtualClock } from './virtual-clock.ts';
