@@ -108,8 +108,12 @@ export interface CallbackRequest {
 /** What came of one callback attempt. */
 export type CallbackResult =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterMs: number | null }
-  /** No answer: refused, unresolvable, cut, too slow, or forbidden by the guard (`final`: retrying cannot help). */
-  | { readonly kind: 'no-answer'; readonly reason: string; readonly final: boolean };
+  | {
+      readonly kind: 'no-answer';
+      readonly reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut';
+      /** For the log and the dead letter; never the answer's content. */
+      readonly detail: string;
+    };
 
 /** HTTP requests to receivers. Never follows redirects, never reads more of an answer than it needs. */
 export interface Callbacks {

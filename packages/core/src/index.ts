@@ -1,3 +1,13 @@
+export { ByteReader, ByteWriter, MalformedError } from './bytes.ts';
+export {
+  type Definition,
+  decodeDefinition,
+  type Ending,
+  encodeDefinition,
+  type Origin,
+  type RetryPolicy,
+  type Timing,
+} from './definition.ts';
 export {
   type CallbackRequest,
   type CallbackResult,
@@ -14,3 +24,23 @@ export {
   type Network,
   type Random,
 } from './env.ts';
+export { CarillonError, type ErrorCode, invariant } from './errors.ts';
+export {
+  factorMax,
+  formatTimerId,
+  hex16,
+  NumberSource,
+  parseHex16,
+  parseTimerId,
+  type TimerId,
+} from './ids.ts';
+export {
+  compareProgress,
+  decodeRecord,
+  encodeRecord,
+  Outcome,
+  type Progress,
+  State,
+  type TimerRecord,
+} from './record.ts';
+export { compareVersions, type Version, VersionClock } from './version.ts';

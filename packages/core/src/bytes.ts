@@ -1,0 +1,201 @@
+/** Reading and writing the binary forms: journal, peer messages and the store's arena share them. */
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Thrown when bytes are not what they claim to be; whoever reads foreign bytes catches it. */
+export class MalformedError extends Error {
+  override readonly name = 'MalformedError';
+}
+
+/** Appends values to a buffer that grows. Reused between messages: `reset`, write, `bytes`. */
+export class ByteWriter {
+  private buffer: Uint8Array<ArrayBuffer>;
+  private view: DataView;
+  private at = 0;
+
+  constructor(capacity = 1024) {
+    this.buffer = new Uint8Array(capacity);
+    this.view = new DataView(this.buffer.buffer);
+  }
+
+  get length(): number {
+    return this.at;
+  }
+
+  reset(): void {
+    this.at = 0;
+  }
+
+  /** What was written, as a view that the next write may change. */
+  written(): Uint8Array {
+    return this.buffer.subarray(0, this.at);
+  }
+
+  /** What was written, as a copy to keep. */
+  copy(): Uint8Array {
+    return this.buffer.slice(0, this.at);
+  }
+
+  u8(value: number): void {
+    this.room(1);
+    this.buffer[this.at++] = value;
+  }
+
+  u16(value: number): void {
+    this.room(2);
+    this.view.setUint16(this.at, value, true);
+    this.at += 2;
+  }
+
+  u32(value: number): void {
+    this.room(4);
+    this.view.setUint32(this.at, value, true);
+    this.at += 4;
+  }
+
+  f64(value: number): void {
+    this.room(8);
+    this.view.setFloat64(this.at, value, true);
+    this.at += 8;
+  }
+
+  /** A whole number from 0 to 2⁵³ − 1 in 1 to 8 bytes, seven bits a byte. */
+  varint(value: number): void {
+    this.room(8);
+    let left = value;
+    while (left > 127) {
+      this.buffer[this.at++] = (left % 128) | 128;
+      left = Math.floor(left / 128);
+    }
+    this.buffer[this.at++] = left;
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.room(bytes.length);
+    this.buffer.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
+  /** Length, then the bytes. */
+  blob(bytes: Uint8Array): void {
+    this.varint(bytes.length);
+    this.raw(bytes);
+  }
+
+  /** Length, then UTF-8. */
+  text(value: string): void {
+    // Short ASCII is the common case and needs no encoder.
+    if (value.length < 128 && this.shortAscii(value)) return;
+    this.blob(encoder.encode(value));
+  }
+
+  /** Overwrites four bytes written earlier. */
+  patchU32(at: number, value: number): void {
+    this.view.setUint32(at, value, true);
+  }
+
+  private shortAscii(value: string): boolean {
+    this.room(value.length + 1);
+    const { buffer } = this;
+    const from = this.at + 1;
+    for (let i = 0; i < value.length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 127) return false;
+      buffer[from + i] = code;
+    }
+    buffer[this.at] = value.length;
+    this.at = from + value.length;
+    return true;
+  }
+
+  private room(bytes: number): void {
+    if (this.at + bytes <= this.buffer.length) return;
+    const grown = new Uint8Array(Math.max(this.buffer.length * 2, this.at + bytes));
+    grown.set(this.buffer.subarray(0, this.at));
+    this.buffer = grown;
+    this.view = new DataView(grown.buffer);
+  }
+}
+
+/** Reads what ByteWriter wrote. Every read past the end throws MalformedError. */
+export class ByteReader {
+  private readonly bytes: Uint8Array;
+  private readonly view: DataView;
+  private at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get left(): number {
+    return this.bytes.length - this.at;
+  }
+
+  u8(): number {
+    this.need(1);
+    return this.bytes[this.at++] as number;
+  }
+
+  u16(): number {
+    this.need(2);
+    this.at += 2;
+    return this.view.getUint16(this.at - 2, true);
+  }
+
+  u32(): number {
+    this.need(4);
+    this.at += 4;
+    return this.view.getUint32(this.at - 4, true);
+  }
+
+  f64(): number {
+    this.need(8);
+    this.at += 8;
+    return this.view.getFloat64(this.at - 8, true);
+  }
+
+  varint(): number {
+    let value = 0;
+    let unit = 1;
+    for (let i = 0; i < 8; i++) {
+      const byte = this.u8();
+      value += (byte & 127) * unit;
+      if (byte < 128) {
+        if (value > Number.MAX_SAFE_INTEGER) break;
+        return value;
+      }
+      unit *= 128;
+    }
+    throw new MalformedError('A number is longer than 53 bits.');
+  }
+
+  /** The next `length` bytes, as a view on the source. */
+  raw(length: number): Uint8Array {
+    this.need(length);
+    this.at += length;
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+
+  blob(): Uint8Array {
+    return this.raw(this.varint());
+  }
+
+  text(): string {
+    const bytes = this.blob();
+    try {
+      return decoder.decode(bytes);
+    } catch (cause) {
+      throw new MalformedError('A text is not valid UTF-8.', { cause });
+    }
+  }
+
+  private need(bytes: number): void {
+    if (this.at + bytes > this.bytes.length) {
+      throw new MalformedError(
+        `The message ends ${this.at + bytes - this.bytes.length} bytes early.`,
+      );
+    }
+  }
+}

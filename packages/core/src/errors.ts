@@ -1,0 +1,62 @@
+/**
+ * The one class of error a caller may react to. A broken invariant is not one of these: it is an
+ * `invariant` failure, which stops the member and leaves its work to the replicas.
+ */
+const table = {
+  bad_request: { status: 400, title: 'The request is not valid', retry: false },
+  unauthorized: { status: 401, title: 'A valid token is needed', retry: false },
+  forbidden: { status: 403, title: 'The token does not allow this', retry: false },
+  not_found: { status: 404, title: 'There is nothing here', retry: false },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here', retry: false },
+  conflict: { status: 409, title: 'The request does not fit the present state', retry: false },
+  too_large: { status: 413, title: 'The request is too large', retry: false },
+  unsupported_media: {
+    status: 415,
+    title: 'The body is not in a form that is understood',
+    retry: false,
+  },
+  key_reused: {
+    status: 422,
+    title: 'The idempotency key was used with another body',
+    retry: false,
+  },
+  too_many: { status: 429, title: 'Too many requests', retry: true },
+  headers_too_large: { status: 431, title: 'The headers are too large', retry: false },
+  overloaded: { status: 503, title: 'The member cannot take this now', retry: true },
+  no_copies: { status: 503, title: 'No replica confirmed the timer', retry: true },
+  stopping: { status: 503, title: 'The member is stopping', retry: true },
+  disk_full: { status: 507, title: 'The disk is full', retry: true },
+} as const;
+
+export type ErrorCode = keyof typeof table;
+
+export class CarillonError extends Error {
+  override readonly name = 'CarillonError';
+  readonly code: ErrorCode;
+  /** JSON pointer (RFC 6901) to the offending member of the request body, where there is one. */
+  readonly pointer: string | null;
+
+  constructor(code: ErrorCode, detail: string, options: ErrorOptions & { pointer?: string } = {}) {
+    super(detail, options);
+    this.code = code;
+    this.pointer = options.pointer ?? null;
+  }
+
+  get status(): number {
+    return table[this.code].status;
+  }
+
+  get title(): string {
+    return table[this.code].title;
+  }
+
+  /** Whether the same request may succeed a little later. */
+  get retry(): boolean {
+    return table[this.code].retry;
+  }
+}
+
+/** Holds an assumption the code is built on. Its failure is a bug, never a user's mistake. */
+export function invariant(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Error(`Broken invariant: ${why}`);
+}

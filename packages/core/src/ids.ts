@@ -1,0 +1,88 @@
+/**
+ * Timer ids as clients see them: `<16 hex unique><16 hex bloom>-<factor>`.
+ *
+ * Only the unique number identifies a timer; the bloom filter tells which members held it when the id was
+ * given out, the factor how many replicas it has. A client that chooses its own number leaves the bloom
+ * filter out. 64 bits do not fit a JavaScript number, so both halves travel as two unsigned 32-bit numbers.
+ */
+
+export interface TimerId {
+  readonly hi: number;
+  readonly lo: number;
+  /** Both halves 0: no bloom filter, only the present replicas are asked. */
+  readonly bloomHi: number;
+  readonly bloomLo: number;
+  readonly factor: number;
+}
+
+export const factorMax = 16;
+
+const form = /^([0-9a-f]{16})([0-9a-f]{16})?-([1-9][0-9]?)$/;
+
+/** The parts of an id, or null when the text is not one. */
+export function parseTimerId(text: string): TimerId | null {
+  const match = form.exec(text);
+  if (match === null) return null;
+  const [, number = '', bloom = '0000000000000000', factorText = ''] = match;
+  const factor = Number(factorText);
+  if (factor > factorMax) return null;
+  return {
+    hi: Number.parseInt(number.slice(0, 8), 16),
+    lo: Number.parseInt(number.slice(8), 16),
+    bloomHi: Number.parseInt(bloom.slice(0, 8), 16),
+    bloomLo: Number.parseInt(bloom.slice(8), 16),
+    factor,
+  };
+}
+
+export function formatTimerId(id: TimerId): string {
+  const bloom = id.bloomHi === 0 && id.bloomLo === 0 ? '' : hex16(id.bloomHi, id.bloomLo);
+  return `${hex16(id.hi, id.lo)}${bloom}-${id.factor}`;
+}
+
+/** A 64-bit number as 16 hex digits. */
+export function hex16(hi: number, lo: number): string {
+  return hi.toString(16).padStart(8, '0') + lo.toString(16).padStart(8, '0');
+}
+
+/** Reads 16 hex digits as two halves; null when the text is not that. */
+export function parseHex16(text: string): { hi: number; lo: number } | null {
+  if (!/^[0-9a-f]{16}$/.test(text)) return null;
+  return { hi: Number.parseInt(text.slice(0, 8), 16), lo: Number.parseInt(text.slice(8), 16) };
+}
+
+const counterMax = 2 ** 12 - 1;
+
+/**
+ * Unique numbers: 42 bits of wall-clock milliseconds, 10 bits of member number, 12 bits of counter.
+ * The milliseconds never go back: not when the clock does, and not over a restart, because the member
+ * passes in the highest milliseconds it may have used before.
+ */
+export class NumberSource {
+  private lastMs: number;
+  private counter = 0;
+
+  constructor(usedMs: number) {
+    this.lastMs = usedMs;
+  }
+
+  /** The milliseconds in the newest number. */
+  get usedMs(): number {
+    return this.lastMs;
+  }
+
+  next(wallMs: number, member: number): { hi: number; lo: number } {
+    if (wallMs > this.lastMs) {
+      this.lastMs = wallMs;
+      this.counter = 0;
+    } else if (++this.counter > counterMax) {
+      this.lastMs++;
+      this.counter = 0;
+    }
+    const ms = this.lastMs % 2 ** 42;
+    return {
+      hi: Math.floor(ms / 2 ** 10) >>> 0,
+      lo: (((ms % 2 ** 10) << 22) | ((member & 1023) << 12) | this.counter) >>> 0,
+    };
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * A record: what a member holds of one timer. The unit of storing, journaling, replicating and merging.
+ *
+ * Times are milliseconds on the holder's own monotonic clock. In bytes they are relative to a base that
+ * the writer and the reader each choose: on the wire both use their `now`, so what travels is an age and a
+ * hop can only make a timer later by its latency, never earlier; on disk both use `now − wall`, so what is
+ * kept is the wall clock.
+ */
+import type { ByteReader, ByteWriter } from './bytes.ts';
+import { MalformedError } from './bytes.ts';
+import { factorMax } from './ids.ts';
+import { compareVersions, type Version } from './version.ts';
+
+/** Order matters: at equal version the higher state wins a merge. */
+export const State = { live: 0, dead: 1, tombstone: 2 } as const;
+/** live: will pop. dead: a dead letter, waits to be read and re-sent. tombstone: ended, remembered for a while. */
+export type State = (typeof State)[keyof typeof State];
+
+export interface TimerRecord extends Version {
+  readonly hi: number;
+  readonly lo: number;
+  readonly namespace: string;
+  /** How many replicas the client asked for. */
+  readonly factor: number;
+  readonly state: State;
+  /** Pops so far (missed ones included). */
+  readonly sequence: number;
+  /** Failed attempts of the present pop. */
+  readonly attempt: number;
+  /** When the timer was set or last replaced. */
+  readonly startMs: number;
+  /** When the next pop is due; of a tombstone or dead letter: when it became one. */
+  readonly dueMs: number;
+  /** The time between the previous pop (or the start) and this one; skew is derived from it. */
+  readonly gapMs: number;
+  /** When the next attempt is due; equals `dueMs` while `attempt` is 0. */
+  readonly retryMs: number;
+  /** What came of the newest attempt: 0 none yet, an HTTP status, or one of `Outcome`. */
+  readonly outcome: number;
+  /** Names of the members that hold this record, primary first. */
+  readonly replicas: readonly string[];
+  /** `encodeDefinition`; empty on a tombstone, except under an idempotency key. */
+  readonly body: Uint8Array;
+}
+
+/** Outcomes of an attempt that brought no HTTP status. */
+export const Outcome = {
+  none: 0,
+  refused: 1,
+  timeout: 2,
+  unresolvable: 3,
+  forbidden: 4,
+  cut: 5,
+  merged: 6,
+} as const;
+
+/** What tells two states of one timer apart. */
+export type Progress = Pick<
+  TimerRecord,
+  'versionMs' | 'versionTie' | 'state' | 'sequence' | 'attempt'
+>;
+
+/** Positive when `a` is the newer of two states of one timer; the order of the rules is the rule. */
+export function compareProgress(a: Progress, b: Progress): number {
+  return (
+    compareVersions(a, b) || a.state - b.state || a.sequence - b.sequence || a.attempt - b.attempt
+  );
+}
+
+export function encodeRecord(out: ByteWriter, record: TimerRecord, baseMs: number): void {
+  out.u32(record.hi);
+  out.u32(record.lo);
+  out.f64(record.versionMs);
+  out.u32(record.versionTie);
+  out.u8(record.state);
+  out.u8(record.factor);
+  out.varint(record.sequence);
+  out.varint(record.attempt);
+  out.u16(record.outcome);
+  out.f64(record.startMs - baseMs);
+  out.f64(record.dueMs - baseMs);
+  out.f64(record.gapMs);
+  if (record.attempt > 0) out.f64(record.retryMs - baseMs);
+  out.text(record.namespace);
+  out.u8(record.replicas.length);
+  for (const name of record.replicas) out.text(name);
+  out.blob(record.body);
+}
+
+/** Throws MalformedError for bytes that are not a record. The body is a view on the source bytes. */
+export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
+  const hi = from.u32();
+  const lo = from.u32();
+  const versionMs = from.f64();
+  const versionTie = from.u32();
+  const state = from.u8();
+  const factor = from.u8();
+  const sequence = from.varint();
+  const attempt = from.varint();
+  const outcome = from.u16();
+  const startMs = finite(from.f64()) + baseMs;
+  const dueMs = finite(from.f64()) + baseMs;
+  const gapMs = finite(from.f64());
+  const retryMs = attempt > 0 ? finite(from.f64()) + baseMs : dueMs;
+  const namespace = from.text();
+  const replicas = Array.from({ length: from.u8() }, () => from.text());
+  const body = from.blob();
+  if (state > State.tombstone || factor < 1 || factor > factorMax) {
+    throw new MalformedError(`A record has state ${state} and factor ${factor}.`);
+  }
+  return {
+    hi,
+    lo,
+    namespace,
+    factor,
+    versionMs: finite(versionMs),
+    versionTie,
+    state: state as State,
+    sequence,
+    attempt,
+    startMs,
+    dueMs,
+    gapMs,
+    retryMs,
+    outcome,
+    replicas,
+    body,
+  };
+}
+
+function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new MalformedError('A time is not a finite number.');
+  return value;
+}

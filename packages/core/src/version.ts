@@ -1,0 +1,45 @@
+/**
+ * Versions: a hybrid logical clock. Each client request gets one from its coordinator; of two records of
+ * one timer the higher version wins. Wall milliseconds first, so that versions follow real time; a
+ * counter and the member's number break ties, so that no two requests share one.
+ */
+
+export interface Version {
+  readonly versionMs: number;
+  /** counter × 1024 + member number. */
+  readonly versionTie: number;
+}
+
+const counterMax = 2 ** 22 - 1;
+
+export function compareVersions(a: Version, b: Version): number {
+  return a.versionMs - b.versionMs || a.versionTie - b.versionTie;
+}
+
+export class VersionClock {
+  private lastMs = 0;
+  private counter = 0;
+
+  /** A version above every one stamped or observed so far. */
+  stamp(wallMs: number, member: number): Version {
+    if (wallMs > this.lastMs) {
+      this.lastMs = wallMs;
+      this.counter = 0;
+    } else if (++this.counter > counterMax) {
+      this.lastMs++;
+      this.counter = 0;
+    }
+    return { versionMs: this.lastMs, versionTie: this.counter * 1024 + (member & 1023) };
+  }
+
+  /** Makes every later stamp higher than `seen`. */
+  observe(seen: Version): void {
+    const counter = Math.floor(seen.versionTie / 1024);
+    if (seen.versionMs > this.lastMs) {
+      this.lastMs = seen.versionMs;
+      this.counter = counter;
+    } else if (seen.versionMs === this.lastMs && counter > this.counter) {
+      this.counter = counter;
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * What the HTTP side needs from the rest of a member. `coordinator.ts` provides it; tests may give a stand-in.
+ * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
+ */
+import type { CarillonError, Definition, TimerId } from '@carillon/core';
+
+/** How many replicas confirmed, of how many wanted. */
+export interface Copies {
+  readonly have: number;
+  readonly wanted: number;
+}
+
+export interface SetRequest {
+  readonly namespace: string;
+  /** null: POST, the member chooses the number. */
+  readonly id: TimerId | null;
+  readonly definition: Definition;
+  /** null: the id's, or the member's default. */
+  readonly factor: number | null;
+  readonly idempotencyKey: string | null;
+}
+
+export type SetOutcome =
+  | { readonly ok: true; readonly timer: TimerView; readonly copies: Copies }
+  | { readonly ok: false; readonly error: CarillonError };
+
+export type TimerState = 'pending' | 'retrying' | 'ended' | 'dead';
+
+/** A timer as clients see it. Times are wall-clock milliseconds. */
+export interface TimerView {
+  /** The refreshed id: bloom filter of the present replicas. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly definition: Definition;
+  readonly state: TimerState;
+  readonly sequence: number;
+  readonly attempt: number;
+  readonly setMs: number;
+  readonly nextDueMs: number | null;
+  readonly nextAttemptMs: number | null;
+  /** `<wall ms>.<tie>`. */
+  readonly version: string;
+  readonly factor: number;
+  readonly replicas: readonly string[];
+  /** An HTTP status or a word (refused, timeout …); null before the first attempt. */
+  readonly lastOutcome: number | string | null;
+}
+
+export interface ListQuery {
+  readonly namespace: string;
+  readonly tag: string | null;
+  readonly state: TimerState | null;
+  readonly limit: number;
+  /** As an earlier page gave it out. */
+  readonly cursor: string | null;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** null: this was the last page. */
+  readonly cursor: string | null;
+  /** Members that did not answer; their timers may be missing from the page. */
+  readonly missing: readonly string[];
+}
+
+export interface MemberView {
+  readonly name: string;
+  readonly address: string;
+  readonly phase: string;
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly self: boolean;
+  /** Whether this member hears from it; true for itself. */
+  readonly reachable: boolean;
+  readonly clockOffsetMs: number | null;
+  /** Live timers it holds, and how many of them as primary, as last heard. */
+  readonly timers: number | null;
+  readonly primaries: number | null;
+}
+
+export interface ClusterView {
+  readonly viewId: string;
+  readonly revision: number;
+  readonly source: string;
+  readonly members: readonly MemberView[];
+  readonly resync: {
+    readonly running: boolean;
+    readonly checked: number;
+    readonly total: number;
+    readonly moved: number;
+  };
+  readonly repair: { readonly missedRecords: number; readonly underReplicated: number };
+}
+
+export interface TimerService {
+  /** Never rejects for a user's mistake: the outcome says what was wrong. */
+  set(request: SetRequest): Promise<SetOutcome>;
+  /** One outcome per request, in order. */
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
+  /** Rejects with CarillonError when no replica confirmed. The id is the refreshed one. */
+  cancel(namespace: string, id: TimerId): Promise<{ readonly id: string; readonly copies: Copies }>;
+  get(namespace: string, id: TimerId): Promise<TimerView | null>;
+  list(query: ListQuery): Promise<Page<TimerView>>;
+  /** How many were cancelled. */
+  cancelByTag(namespace: string, tag: string): Promise<number>;
+  deadLetters(query: Omit<ListQuery, 'state' | 'tag'>): Promise<Page<TimerView>>;
+  /** False when there is no such dead letter. */
+  redeliver(namespace: string, id: TimerId): Promise<boolean>;
+  discard(namespace: string, id: TimerId): Promise<boolean>;
+  cluster(): ClusterView;
+  /** Makes this member leave: resolves when nothing is left on it. */
+  drain(): Promise<void>;
+  /** null: ready; otherwise a sentence saying why not. */
+  unready(): string | null;
+}
