@@ -1,0 +1,53 @@
+/** Few dependencies, each pinned, from the public registry, and none that runs code when it is installed. */
+import type { Finding } from './source.ts';
+import type { Package } from './workspace.ts';
+
+export interface LockFile {
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly resolved?: string;
+        readonly link?: boolean;
+        readonly dev?: boolean;
+        readonly devOptional?: boolean;
+        readonly hasInstallScript?: boolean;
+      }
+    >
+  >;
+}
+
+const registry = 'https://registry.npmjs.org/';
+const withoutDependencies = new Set(['packages/core', 'packages/placement', 'packages/client']);
+
+export function lockFile(lock: LockFile): Finding[] {
+  const findings: Finding[] = [];
+  for (const [key, entry] of Object.entries(lock.packages)) {
+    const found = (says: string): number =>
+      findings.push({ path: 'package-lock.json', line: 1, says: `${key} ${says}` });
+    const { resolved, link, dev, devOptional, hasInstallScript } = entry;
+    if (link !== true && resolved !== undefined && !resolved.startsWith(registry)) {
+      found(`comes from ${resolved}: only ${registry} may be named`);
+    }
+    const isRuntime = dev !== true && devOptional !== true && key.includes('node_modules/');
+    if (isRuntime && hasInstallScript === true) {
+      found('is needed at run time and runs a script when installed: choose another package');
+    }
+  }
+  return findings;
+}
+
+export function manifests(packages: readonly Package[]): Finding[] {
+  return packages.flatMap(({ folder, manifest }) => {
+    const path = folder === '' ? 'package.json' : `${folder}/package.json`;
+    const runtime = Object.entries(manifest.dependencies ?? {});
+    const all = [...runtime, ...Object.entries(manifest.devDependencies ?? {})];
+    const loose = all
+      .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      .map(([name, version]) => `${name} is given as ${version}: pin one exact version`);
+    const foreign = runtime
+      .filter(([name]) => withoutDependencies.has(folder) && !name.startsWith('@carillon/'))
+      .map(([name]) => `${name} is a run-time dependency: this package has none`);
+    return [...loose, ...foreign].map((says) => ({ path, line: 1, says }));
+  });
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { packageArrows } from './arrows.ts';
+import { lockFile, manifests } from './dependencies.ts';
+import { deadFiles, valueCycles } from './graph.ts';
+import { deadLinks } from './links.ts';
+import { parse } from './source.ts';
+import type { Package, Workspace } from './workspace.ts';
+
+function packageNamed(folder: string, dependencies: Record<string, string> = {}): Package {
+  return {
+    folder: `packages/${folder}`,
+    manifest: {
+      name: `@carillon/${folder}`,
+      dependencies,
+      exports: {
+        '.': { source: './src/index.ts' },
+        './testing': { source: './src/testing/index.ts' },
+      },
+    },
+  };
+}
+
+const names = ['core', 'placement', 'ring', 'server', 'client', 'cli', 'sim'];
+
+/** A workspace of these files, with all packages there. */
+function workspace(files: Record<string, string>): Workspace {
+  const sources = Object.entries(files).map(([path, text]) => parse(path, text));
+  const packages = names.map((name) =>
+    packageNamed(name, name === 'server' ? { undici: '1.0.0' } : {}),
+  );
+  return { sources, packages };
+}
+
+function says(findings: readonly { path: string; line: number; says: string }[]): string[] {
+  return findings.map((finding) => `${finding.path}:${finding.line} ${finding.says}`);
+}
+
+describe('arrows', () => {
+  const importing = (path: string, from: string): string[] =>
+    says(packageArrows(workspace({ [path]: `import { a } from '${from}';` })));
+
+  test.each([
+    ['packages/core/src/a.ts', '@carillon/placement'],
+    ['packages/placement/src/a.ts', '@carillon/core'],
+    ['packages/ring/src/a.ts', '@carillon/server'],
+    ['packages/server/src/a.ts', '@carillon/client'],
+    ['packages/client/src/a.ts', '@carillon/server'],
+    ['packages/cli/src/a.ts', '@carillon/sim'],
+    ['packages/sim/src/a.ts', '@carillon/cli'],
+    ['packages/server/src/a.test.ts', '@carillon/sim'],
+  ])('%s must not import %s', (path, from) => {
+    expect(importing(path, from)).toEqual([expect.stringContaining('against the arrows')]);
+  });
+
+  test.each([
+    ['packages/ring/src/a.ts', '@carillon/placement'],
+    ['packages/server/src/a.ts', '@carillon/core/testing'],
+    ['packages/client/src/a.test.ts', '@carillon/server'],
+    ['packages/cli/src/a.ts', '@carillon/server'],
+    ['packages/server/src/a.ts', './b.ts'],
+    ['bench/a.ts', '@carillon/server'],
+  ])('%s may import %s', (path, from) => {
+    expect(importing(path, from)).toEqual([]);
+  });
+
+  test('even a type import counts, the compiler builds in the same order', () => {
+    const text = `import type { A } from '@carillon/server';`;
+    expect(packageArrows(workspace({ 'packages/core/src/a.ts': text }))).toHaveLength(1);
+  });
+
+  test('a relative path must not leave its package', () => {
+    const [found] = importing('packages/server/src/a.ts', '../../core/src/index.ts');
+    expect(found).toContain('leaves the package');
+  });
+
+  test.each([
+    ['packages/core/src/a.ts', 'node:fs', 1],
+    ['packages/core/src/system/disk.ts', 'node:fs', 0],
+    ['packages/placement/src/a.ts', 'node:crypto', 1],
+    ['packages/client/src/a.ts', 'undici', 1],
+    ['packages/client/src/a.test.ts', 'node:http', 0],
+    ['packages/server/src/a.ts', 'node:http', 0],
+    ['packages/server/src/a.ts', 'undici', 0],
+    ['packages/server/src/a.ts', 'undici/types', 0],
+    ['packages/server/src/a.ts', 'express', 1],
+    ['packages/ring/src/a.ts', 'undici', 1],
+  ])('in %s, importing %s gives %i findings', (path, from, count) => {
+    expect(importing(path, from)).toHaveLength(count);
+  });
+
+  test('a lazy import is an import', () => {
+    const text = `const load = () => import('node:fs');`;
+    expect(packageArrows(workspace({ 'packages/core/src/a.ts': text }))).toHaveLength(1);
+  });
+});
+
+describe('graph', () => {
+  test('a circle of value imports is found and shown', () => {
+    const found = says(
+      valueCycles(
+        workspace({
+          'packages/core/src/a.ts': `import { b } from './b.ts';`,
+          'packages/core/src/b.ts': `export { c } from './c.ts';`,
+          'packages/core/src/c.ts': `import { type A } from './a.ts';`,
+        }),
+      ),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain('src/a.ts → packages/core/src/b.ts → packages/core/src/c.ts → ');
+  });
+
+  test('a circle through an erased type import is none', () => {
+    const files = {
+      'packages/core/src/a.ts': `import { b } from './b.ts';`,
+      'packages/core/src/b.ts': `import type { A } from './a.ts'; export type { B } from './a.ts';`,
+    };
+    expect(valueCycles(workspace(files))).toEqual([]);
+  });
+
+  test('a diamond is no circle', () => {
+    const files = {
+      'packages/core/src/a.ts': `import './b.ts'; import './c.ts';`,
+      'packages/core/src/b.ts': `import './d.ts';`,
+      'packages/core/src/c.ts': `import './d.ts';`,
+      'packages/core/src/d.ts': '',
+    };
+    expect(valueCycles(workspace(files))).toEqual([]);
+  });
+
+  test('a file that nobody reaches is dead, even when it imports others', () => {
+    const files = {
+      'packages/core/src/index.ts': `export { a } from './a.ts';`,
+      'packages/core/src/a.ts': '',
+      'packages/core/src/b.ts': `import './a.ts'; import './c.ts';`,
+      'packages/core/src/c.ts': `import './b.ts';`,
+      'packages/core/src/d.ts': '',
+      'packages/core/src/d.test.ts': `import './d.ts';`,
+      'packages/ring/src/index.ts': `import '@carillon/core/testing';`,
+      'packages/core/src/testing/index.ts': `import type { E } from '../e.ts';`,
+      'packages/core/src/e.ts': '',
+    };
+    expect(deadFiles(workspace(files)).map(({ path }) => path)).toEqual([
+      'packages/core/src/b.ts',
+      'packages/core/src/c.ts',
+    ]);
+  });
+});
+
+describe('dependencies', () => {
+  test('core, placement and client have no dependency but each other', () => {
+    expect(manifests([packageNamed('core', { lodash: '1.0.0' })])).toHaveLength(1);
+    expect(manifests([packageNamed('client', { '@carillon/core': '0.1.0' })])).toEqual([]);
+    expect(manifests([packageNamed('server', { undici: '1.0.0' })])).toEqual([]);
+  });
+
+  test.each(['^1.0.0', '~1.0.0', '*', 'latest', 'file:../x', '>=1'])(
+    '%s is no exact version',
+    (given) => {
+      expect(says(manifests([packageNamed('server', { undici: given })])).join()).toContain(
+        'pin one',
+      );
+    },
+  );
+
+  test('the lock file names the public registry only', () => {
+    const lock = (resolved: string) => lockFile({ packages: { 'node_modules/a': { resolved } } });
+    expect(lock('https://registry.npmjs.org/a/-/a-1.0.0.tgz')).toEqual([]);
+    expect(lock('https://registry.npmjs.org.example.com/a.tgz')).toHaveLength(1);
+    expect(lock('git+ssh://git@example.com/a.git')).toHaveLength(1);
+    expect(
+      lockFile({ packages: { 'node_modules/b': { resolved: 'packages/b', link: true } } }),
+    ).toEqual([]);
+  });
+
+  test('only tools of development may run a script when installed', () => {
+    const entry = { hasInstallScript: true };
+    expect(lockFile({ packages: { 'node_modules/a': entry } })).toHaveLength(1);
+    expect(lockFile({ packages: { 'node_modules/a': { ...entry, dev: true } } })).toEqual([]);
+  });
+});
+
+describe('links', () => {
+  const exists = (path: string): boolean => ['docs/a.md', 'README.md'].includes(path);
+  test('a link between documents leads to a file', () => {
+    expect(
+      deadLinks('docs/b.md', '[a](a.md) [r](../README.md#start) [w](https://x.test)', exists),
+    ).toEqual([]);
+    expect(deadLinks('docs/b.md', 'one\n[gone](gone.md)', exists)).toEqual([
+      expect.objectContaining({ path: 'docs/b.md', line: 2 }),
+    ]);
+  });
+
+  test('what stands in a code block is no link', () => {
+    expect(deadLinks('docs/b.md', '```\n[gone](gone.md)\n```', exists)).toEqual([]);
+  });
+});

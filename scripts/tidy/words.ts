@@ -1,0 +1,141 @@
+/**
+ * One word, one meaning (docs/glossary.md), and nothing half-done left behind. Only names that this project declares
+ * are looked at: what a library calls its own things is its own business.
+ */
+import {
+  type Comment,
+  type Finding,
+  isSyntax,
+  isTest,
+  nameOf,
+  type Rule,
+  type Source,
+  type Syntax,
+  walk,
+} from './source.ts';
+
+const banned: Readonly<Record<string, string>> = {
+  node: 'member, domain or target',
+  shard: 'replica or target',
+  master: 'primary',
+  slave: 'backup',
+  fire: 'pop',
+  fired: 'popped',
+  expire: 'end, or fall due',
+  expired: 'ended, due or lost',
+  util: 'what the thing does',
+  utils: 'what the thing does',
+};
+/** What Node itself is called. */
+const unavoidable = new Set(['nodeVersion', 'nodeOptions', 'nodeModules']);
+
+const declarations: Readonly<Record<string, readonly string[]>> = {
+  VariableDeclarator: ['id'],
+  FunctionDeclaration: ['id', 'params'],
+  FunctionExpression: ['id', 'params'],
+  ArrowFunctionExpression: ['params'],
+  ClassDeclaration: ['id'],
+  PropertyDefinition: ['key'],
+  MethodDefinition: ['key'],
+  TSInterfaceDeclaration: ['id'],
+  TSTypeAliasDeclaration: ['id'],
+  TSPropertySignature: ['key'],
+  TSMethodSignature: ['key', 'params'],
+  TSFunctionType: ['params'],
+};
+
+export const bannedWords: Rule = (source) => {
+  const findings: Finding[] = [];
+  const look = (name: string, line: number): void => {
+    const word = bannedWordIn(name);
+    if (word === null) return;
+    const says = `the name ${name} says "${word}"; the glossary's word is ${banned[word]}`;
+    findings.push({ path: source.path, line, says });
+  };
+  look(source.path.replace(/^.*\//, '').replace(/\..*$/, ''), 1);
+  walk(source.root, (syntax) => {
+    for (const key of declarations[syntax.type] ?? []) {
+      for (const name of boundNames(syntax[key])) look(name, source.lineAt(syntax.start));
+    }
+  });
+  return findings;
+};
+
+export function bannedWordIn(name: string): string | null {
+  if (unavoidable.has(name)) return null;
+  const words = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
+  for (const word of words) {
+    if (Object.hasOwn(banned, word)) return word;
+    const single = word.replace(/s$/, '');
+    if (Object.hasOwn(banned, single)) return single;
+  }
+  return null;
+}
+
+/** The plain names a declaration introduces; what it takes apart keeps the names of its origin. */
+function boundNames(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(boundNames);
+  const name = nameOf(value);
+  if (name !== null) return [name];
+  if (!isSyntax(value)) return [];
+  if (value.type === 'AssignmentPattern') return boundNames(value['left']);
+  if (value.type === 'RestElement') return boundNames(value['argument']);
+  return [];
+}
+
+const unfinished = /\b(FIXME|TODO|XXX)\b/;
+
+export const leftovers: Rule = (source) =>
+  source.comments
+    .filter(({ text }) => unfinished.test(text))
+    .map(({ text, line }) => ({
+      path: source.path,
+      line: line + text.slice(0, text.search(unfinished)).split('\n').length - 1,
+      says: `a comment says ${unfinished.exec(text)?.[0]}: do it now, or open an issue and leave the reason here`,
+    }));
+
+const runners = new Set(['test', 'it', 'describe', 'scenario', 'suite', 'bench']);
+const skips = new Set(['skip', 'todo', 'skipIf', 'runIf', 'fails']);
+
+/** `.only` hides all other tests; a skipped test must say why in a comment on its line or right above. */
+export const focusedTests: Rule = (source) => {
+  if (!isTest(source.path)) return [];
+  const findings: Finding[] = [];
+  walk(source.root, (syntax) => {
+    const property = runnerProperty(syntax);
+    if (property === null) return;
+    const line = source.lineAt(syntax.start);
+    if (property === 'only') {
+      const says = 'a focused test (.only) hides all the others: remove the focus';
+      findings.push({ path: source.path, line, says });
+    }
+    if (skips.has(property) && !hasReason(source, line)) {
+      const says = `a test with .${property} gives no reason: say why in a comment right above it`;
+      findings.push({ path: source.path, line, says });
+    }
+  });
+  return findings;
+};
+
+function runnerProperty(syntax: Syntax): string | null {
+  if (syntax.type !== 'MemberExpression') return null;
+  const runner = nameOf(syntax['object']);
+  return runner !== null && runners.has(runner) ? nameOf(syntax['property']) : null;
+}
+
+function hasReason({ comments }: Source, line: number): boolean {
+  const near = (comment: Comment): boolean =>
+    comment.lineEnd === line || comment.lineEnd === line - 1;
+  return comments.some((comment) => near(comment) && comment.text.trim().length >= 10);
+}
+
+/** A public surface is written down name by name, so that nothing leaks out of it unnoticed. */
+export const exportStar: Rule = (source) => {
+  const findings: Finding[] = [];
+  walk(source.root, (syntax) => {
+    if (syntax.type !== 'ExportAllDeclaration') return;
+    const says = 'export * hides what is public: list the names';
+    findings.push({ path: source.path, line: source.lineAt(syntax.start), says });
+  });
+  return findings;
+};
