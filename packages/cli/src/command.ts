@@ -1,0 +1,44 @@
+/**
+ * What a command of the binary is. One file a command exports one `Command`; `commands.ts` lists them and
+ * `main.ts` runs them. Commands are plain functions of arguments and `Io`, so tests run them in-process.
+ */
+
+/** Exit codes, the same for every command. */
+export const exit = {
+  done: 0,
+  /** The work failed: the cluster said no, could not be reached, or a check found something. */
+  failed: 1,
+  /** The command line is not understood; one sentence says what would be right. */
+  usage: 2,
+} as const;
+
+/** The world of a command. Nothing else is read from or written to the process. */
+export interface Io {
+  /** The result, for people or (`--json`) programs. Whole lines; the last newline is added. */
+  out(text: string): void;
+  /** What goes wrong, and progress. Whole lines; the last newline is added. */
+  err(text: string): void;
+  /** Whether `out` ends at a terminal that shows colours. */
+  readonly color: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborts on the first Ctrl-C or SIGTERM: finish soon, tidily. */
+  readonly signal: AbortSignal;
+}
+
+export interface Command {
+  /** One word, as typed after `carillon`. */
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** The help text: how to call it and every flag. `--help` prints it, then the examples. */
+  readonly usage: string;
+  /** Whole command lines, each one that works as it stands. */
+  readonly examples: readonly string[];
+  /** Resolves with the exit code. Throws UsageError for a wrong command line. */
+  run(args: readonly string[], io: Io): Promise<number>;
+}
+
+/** A command line that is not understood. The message is one sentence saying what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

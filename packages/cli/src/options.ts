@@ -1,0 +1,79 @@
+/** Reads flags and operands of a command line; what does not fit becomes one sentence (UsageError). */
+import { parseArgs } from 'node:util';
+import { UsageError } from './command.ts';
+
+/** `flag`: on or off. `text`: takes a value, the last one counts. `list`: may be given many times. */
+export type OptionKind = 'flag' | 'text' | 'list';
+export type OptionKinds = Readonly<Record<string, OptionKind>>;
+
+type Value<K extends OptionKind> = K extends 'flag'
+  ? boolean
+  : K extends 'list'
+    ? readonly string[]
+    : string | undefined;
+
+export interface Parsed<T extends OptionKinds> {
+  readonly flags: { readonly [N in keyof T]: Value<T[N]> };
+  /** What is not a flag, in order. */
+  readonly operands: readonly string[];
+}
+
+/** Every command takes these. */
+export const commonOptions = { json: 'flag' } as const satisfies OptionKinds;
+
+export function parseOptions<const T extends OptionKinds>(
+  args: readonly string[],
+  kinds: T,
+): Parsed<T> {
+  const names = Object.keys(kinds);
+  const { values, positionals } = readArgs(args, kinds);
+  const flags: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = values[name];
+    if (kinds[name] === 'flag') flags[name] = value === true;
+    else flags[name] = kinds[name] === 'list' ? (value ?? []) : value;
+  }
+  return { flags: flags as Parsed<T>['flags'], operands: positionals };
+}
+
+function readArgs(args: readonly string[], kinds: OptionKinds) {
+  const options = Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => [
+      name,
+      {
+        type: kind === 'flag' ? ('boolean' as const) : ('string' as const),
+        multiple: kind === 'list',
+      },
+    ]),
+  );
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError(sentence(error, Object.keys(kinds)), { cause: error });
+  }
+}
+
+function sentence(error: unknown, names: readonly string[]): string {
+  const code = (error as { code?: string }).code;
+  const message = error instanceof Error ? error.message : String(error);
+  const flag = /'(-[^'\s]*)/.exec(message)?.[1] ?? '';
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const known = names.map((name) => `--${name}`).join(', ');
+    return `There is no flag ${flag} here; the flags are ${known}.`;
+  }
+  if (message.includes('does not take an argument')) return `${flag} takes no value.`;
+  return `${flag} needs a value, as in ${flag} VALUE or ${flag}=VALUE.`;
+}
+
+/** A whole number from `min` to `max`, or a sentence. */
+export function wholeNumber(
+  flag: string,
+  text: string,
+  range: { readonly min: number; readonly max: number },
+): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= range.min && value <= range.max) return value;
+  throw new UsageError(
+    `${flag} must be a whole number from ${range.min} to ${range.max}, not "${text}".`,
+  );
+}
