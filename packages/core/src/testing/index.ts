@@ -1,2 +1,8 @@
+export {
+  type CallbackScript,
+  type FakeAnswer,
+  type FakeCall,
+  FakeCallbacks,
+} from './fake-callbacks.ts';
 export { SeededRandom } from './seeded-random.ts';
 export { settle, VirtualClock } from './virtual-clock.ts';
