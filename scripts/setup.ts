@@ -4,15 +4,15 @@
  * skips those tests in sight; in CI the same is a failure, because nobody would notice a skip there.
  */
 import { spawnSync } from 'node:child_process';
-import { decide, nodeMajorMin, type Tool, tools } from './setup/decide.ts';
+import { decide, runtimeMajorMin, type Tool, tools } from './setup/decide.ts';
 
 const inCi = (process.env['CI'] ?? '') !== '';
 
 function main(): void {
   const major = Number(process.versions.node.split('.')[0]);
-  if (major < nodeMajorMin) {
+  if (major < runtimeMajorMin) {
     fail(
-      `This is Node ${process.versions.node}, the tests need ${nodeMajorMin} or later. \`npm ci\` installs the pinned one; run the tests through npm.`,
+      `This is Node ${process.versions.node}, the tests need ${runtimeMajorMin} or later. \`npm ci\` installs the pinned one; run the tests through npm.`,
     );
   }
   for (const tool of tools) prepare(tool);

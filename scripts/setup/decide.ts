@@ -1,6 +1,6 @@
 /** What to do about a program the tests need. Pure, so that every case can be tested. */
 
-export const nodeMajorMin = 24;
+export const runtimeMajorMin = 24;
 
 export interface Tool {
   readonly command: string;
