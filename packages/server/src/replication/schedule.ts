@@ -1,0 +1,170 @@
+/**
+ * When a timer pops, and what becomes of it afterwards. Pure: a record, its definition and the time in,
+ * the next record out.
+ *
+ * T1  Pop k of an interval timer is due at `start + k × interval`: no drift accumulates.
+ * T2  Replica i waits `i × step` longer, so that usually only one calls back; even the last one is inside
+ *     twice the gap.
+ * T3  Pops that were missed are merged into the present one and count as sequence numbers.
+ */
+import { type Definition, type Ending, State, type TimerRecord, type Timing } from '@carillon/core';
+import { Cron } from 'croner';
+
+/** One moment on both clocks. */
+export interface Instant {
+  readonly nowMs: number;
+  readonly wallMs: number;
+}
+
+const stepMsMax = 2000;
+const stepMsMin = 20;
+/** Cron fields are whole seconds: half a second past one occurrence is before the next. */
+const cronGuardMs = 500;
+const missedCountMax = 1000;
+
+/** The skew between two neighbouring replicas. */
+export function stepMs(gapMs: number, positions: number): number {
+  return Math.min(stepMsMax, Math.max(stepMsMin, gapMs / positions));
+}
+
+/**
+ * When the holder `self` of a record lets it pop. A holder that is not listed comes after all that are:
+ * usually somebody else has done it by then.
+ */
+export function alarmMs(record: TimerRecord, self: string): number {
+  const listed = record.replicas.indexOf(self);
+  const position = listed === -1 ? record.replicas.length : listed;
+  const positions = Math.max(record.factor, record.replicas.length, position + 1);
+  return record.retryMs + position * stepMs(record.gapMs, positions);
+}
+
+/** The first pop of a timer set at `at`; null when it would never pop. */
+export function firstPop(timing: Timing, at: Instant): { dueMs: number; gapMs: number } | null {
+  if (timing.kind === 'interval') {
+    return { dueMs: at.nowMs + timing.intervalMs, gapMs: timing.intervalMs };
+  }
+  const wallMs =
+    timing.kind === 'at' ? timing.atMs : nextCron(timing.cron, timing.timezone, at.wallMs);
+  if (wallMs === null) return null;
+  if (timing.kind === 'cron' && past(timing.ending, wallMs, wallMs - at.wallMs)) return null;
+  const waitMs = Math.max(0, wallMs - at.wallMs);
+  return { dueMs: at.nowMs + waitMs, gapMs: waitMs };
+}
+
+/** How many later pops of a recurring timer fell due while this one waited. */
+export function missedPops(record: TimerRecord, definition: Definition, at: Instant): number {
+  const { timing } = definition;
+  if (timing.kind === 'at' || record.attempt > 0) return 0;
+  if (timing.kind === 'interval') {
+    if (timing.intervalMs === 0) return 0;
+    const late = Math.floor((at.nowMs - record.dueMs) / timing.intervalMs);
+    return Math.max(0, Math.min(late, popCount(timing) - record.sequence - 1));
+  }
+  return missedCron(record, definition, at);
+}
+
+function missedCron(record: TimerRecord, definition: Definition, at: Instant): number {
+  let missed = 0;
+  let next = followingPop(record, definition, at);
+  while (next !== null && next.dueMs <= at.nowMs && missed < missedCountMax) {
+    missed++;
+    const { dueMs } = next;
+    next = followingPop({ ...record, dueMs, sequence: record.sequence + missed }, definition, at);
+  }
+  return missed;
+}
+
+/** The record after a pop: waiting for the next one, or a tombstone after the last. */
+export function afterPop(
+  record: TimerRecord,
+  definition: Definition,
+  missed: number,
+  at: Instant,
+): TimerRecord {
+  const reached = lastMerged(record, definition, missed, at);
+  const next = followingPop(reached, definition, at);
+  const sequence = record.sequence + missed + 1;
+  if (next === null) return { ...entomb(record, definition.idempotent, at), sequence };
+  return {
+    ...record,
+    sequence,
+    attempt: 0,
+    dueMs: next.dueMs,
+    retryMs: next.dueMs,
+    gapMs: next.gapMs,
+  };
+}
+
+/** The record as if the last of its merged pops were the present one. */
+function lastMerged(
+  record: TimerRecord,
+  definition: Definition,
+  missed: number,
+  at: Instant,
+): TimerRecord {
+  let reached = record;
+  if (definition.timing.kind === 'interval') {
+    return { ...record, sequence: record.sequence + missed };
+  }
+  for (let i = 0; i < missed; i++) {
+    const next = followingPop(reached, definition, at);
+    if (next === null) break;
+    reached = { ...reached, sequence: reached.sequence + 1, dueMs: next.dueMs };
+  }
+  return reached;
+}
+
+/** A tombstone of this version. Under an idempotency key the definition stays, to compare a repeated request with. */
+export function entomb(record: TimerRecord, keepBody: boolean, at: Instant): TimerRecord {
+  return {
+    ...record,
+    state: State.tombstone,
+    attempt: 0,
+    dueMs: at.nowMs,
+    retryMs: at.nowMs,
+    body: keepBody ? record.body : new Uint8Array(0),
+  };
+}
+
+/** The pop after the present one; null when the present one is the last. */
+export function followingPop(
+  record: TimerRecord,
+  definition: Definition,
+  at: Instant,
+): { dueMs: number; gapMs: number } | null {
+  const { timing } = definition;
+  if (timing.kind === 'at') return null;
+  const done = record.sequence + 1;
+  if (timing.kind === 'interval') {
+    if (done >= popCount(timing)) return null;
+    const dueMs = record.startMs + (done + 1) * timing.intervalMs;
+    if (past({ ...timing.ending, repeatForMs: null }, dueMs - at.nowMs + at.wallMs, 0)) return null;
+    return { dueMs, gapMs: timing.intervalMs };
+  }
+  if (done >= (timing.ending.count ?? Number.POSITIVE_INFINITY)) return null;
+  const afterMs = record.dueMs - at.nowMs + at.wallMs + cronGuardMs;
+  const wallMs = nextCron(timing.cron, timing.timezone, afterMs);
+  if (wallMs === null) return null;
+  const dueMs = wallMs - at.wallMs + at.nowMs;
+  if (past(timing.ending, wallMs, dueMs - record.startMs)) return null;
+  return { dueMs, gapMs: dueMs - record.dueMs };
+}
+
+/** How often an interval timer pops in all. */
+export function popCount(timing: Extract<Timing, { kind: 'interval' }>): number {
+  const { ending, intervalMs } = timing;
+  if (ending.count !== null) return ending.count;
+  if (ending.forever || ending.untilMs !== null) return Number.POSITIVE_INFINITY;
+  if (ending.repeatForMs === null || intervalMs === 0) return 1;
+  return Math.max(1, Math.floor(ending.repeatForMs / intervalMs));
+}
+
+function past(ending: Ending, wallMs: number, sinceStartMs: number): boolean {
+  if (ending.untilMs !== null && wallMs > ending.untilMs) return true;
+  return ending.repeatForMs !== null && sinceStartMs > ending.repeatForMs;
+}
+
+function nextCron(pattern: string, timezone: string | null, afterMs: number): number | null {
+  const cron = new Cron(pattern, { timezone: timezone ?? 'UTC', paused: true });
+  return cron.nextRun(new Date(afterMs))?.getTime() ?? null;
+}
