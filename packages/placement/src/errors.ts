@@ -1,0 +1,39 @@
+/**
+ * What is wrong with an input of this package. Nothing here depends on the outside world, so every
+ * error is a mistake in what was passed in; the message says what, where, and what would be right.
+ */
+
+export type PlacementErrorCode =
+  /** Two siblings, two targets, two levels or two expansions with one name. */
+  | 'duplicate_id'
+  /** An id that is empty, no text, or contains the path separator. */
+  | 'bad_id'
+  /** A weight that is negative, NaN, infinite, or no number. */
+  | 'bad_weight'
+  /** A level that the topology does not have. */
+  | 'unknown_level'
+  /** A domain, target or expansion that the topology does not have. */
+  | 'unknown_vertex'
+  /** A branch that ends above or below the last level. */
+  | 'uneven_depth'
+  /** A vertex that is its own descendant. */
+  | 'cycle'
+  /** A key that is neither text nor a 64-bit number. */
+  | 'bad_key'
+  /** Anything else that does not have the documented shape or range. */
+  | 'bad_input'
+  /** More vertices, levels, slots or replicas than this package accepts. */
+  | 'too_large';
+
+export class PlacementError extends Error {
+  override readonly name = 'PlacementError';
+  readonly code: PlacementErrorCode;
+  /** The offending vertex, from the top: `eu/zone-a/rack-1`. Empty when the error is not about a vertex. */
+  readonly path: string;
+
+  constructor(code: PlacementErrorCode, message: string, path = '') {
+    super(message);
+    this.code = code;
+    this.path = path;
+  }
+}
