@@ -1,0 +1,79 @@
+/**
+ * What happens after a failed attempt: when the next one is due, or why there is none. Pure; the popper
+ * keeps the answer in the record, so that any replica goes on from it.
+ *
+ * The wait is drawn evenly from nothing up to `baseMs`, doubled with every attempt up to `waitMsMax` (full
+ * jitter: timers that failed together come back apart). `Retry-After` is waited for on top, up to an hour.
+ * Attempts end at the policy's limit, or when the next pop of the same timer falls due, whichever is first:
+ * that pop then stands for both.
+ */
+import type { CallbackResult, Random, RetryPolicy } from '@carillon/core';
+
+export const defaultRetryPolicy: RetryPolicy = {
+  limitMs: 24 * 3_600_000,
+  baseMs: 1000,
+  waitMsMax: 300_000,
+  attemptCountMax: null,
+};
+
+/** A receiver may ask for patience, but not for more than this at a time. */
+export const retryAfterMsMax = 3_600_000;
+
+export interface FailedAttempt {
+  readonly policy: RetryPolicy;
+  /** Attempts of this pop so far, the failed one included. */
+  readonly attempt: number;
+  /** When the pop was due. All three times are on one clock. */
+  readonly dueMs: number;
+  readonly nowMs: number;
+  /** When the next pop of the same timer falls due; null: this is its last. */
+  readonly nextDueMs: number | null;
+  readonly result: CallbackResult;
+  readonly random: Random;
+}
+
+export type NextAttempt =
+  | { readonly kind: 'retry'; readonly atMs: number }
+  | { readonly kind: 'give-up'; readonly reason: string };
+
+/** Any 2xx is success; nothing else is. */
+export function succeeded(result: CallbackResult): boolean {
+  return result.kind === 'answer' && result.status >= 200 && result.status < 300;
+}
+
+export function nextAttempt(failed: FailedAttempt): NextAttempt {
+  const { policy, attempt, dueMs, nowMs, nextDueMs, result } = failed;
+  if (final(result)) return giveUp(result, 'another attempt would end the same');
+  if (policy.attemptCountMax !== null && attempt >= policy.attemptCountMax) {
+    return giveUp(result, `all ${policy.attemptCountMax} attempts are used up`);
+  }
+  const atMs = nowMs + waitMs(failed);
+  if (nextDueMs !== null && atMs >= nextDueMs) {
+    return giveUp(result, 'the next pop of the timer falls due before another attempt');
+  }
+  if (atMs > dueMs + policy.limitMs) {
+    return giveUp(result, `another attempt would be more than ${policy.limitMs} ms after due`);
+  }
+  return { kind: 'retry', atMs };
+}
+
+/** What came of an attempt, in words. */
+export function describe(result: CallbackResult): string {
+  if (result.kind === 'no-answer') return `${result.reason}: ${result.detail}`;
+  return `The receiver answered ${result.status}.`;
+}
+
+/** Gone for good, or never to be called. */
+function final(result: CallbackResult): boolean {
+  return result.kind === 'answer' ? result.status === 410 : result.reason === 'forbidden';
+}
+
+function waitMs({ policy, attempt, result, random }: FailedAttempt): number {
+  const waitMsMax = Math.min(policy.waitMsMax, policy.baseMs * 2 ** (attempt - 1));
+  const asked = result.kind === 'answer' ? (result.retryAfterMs ?? 0) : 0;
+  return random.unit() * waitMsMax + Math.min(Math.max(asked, 0), retryAfterMsMax);
+}
+
+function giveUp(result: CallbackResult, why: string): NextAttempt {
+  return { kind: 'give-up', reason: `${describe(result)} No further attempt: ${why}.` };
+}
