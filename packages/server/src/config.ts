@@ -1,0 +1,334 @@
+/**
+ * Every option of a member, declared once: its default, its kind, and what gets worse in each direction.
+ * `Config` is derived from this table, and so are the names: `limits.bodyBytesMax` in a file is
+ * `CARILLON_LIMITS_BODY_BYTES_MAX` in the environment and `--limits-body-bytes-max` as a flag. Units are in
+ * the names; times and sizes may also be written with a unit (`10s`, `8MiB`). `config-load.ts` reads the sources.
+ */
+import {
+  address,
+  bytes,
+  choice,
+  type Kind,
+  labels,
+  list,
+  ms,
+  optional,
+  path,
+  text,
+  whole,
+} from './config-kinds.ts';
+
+export interface Option<T> {
+  readonly value: T;
+  readonly kind: Kind<T>;
+  /** What it means, and what gets worse when it is lower or higher. */
+  readonly help: string;
+  /** Never printed or logged. */
+  readonly secret: boolean;
+}
+
+function option<T>(value: NoInfer<T>, kind: Kind<T>, help: string): Option<T> {
+  return { value, kind, help, secret: false };
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+const nameKind = text(/^[A-Za-z0-9._:[\]-]{1,128}$/, '1 to 128 letters, digits and . _ - : [ ]');
+
+export const options = {
+  listen: option(
+    '127.0.0.1:7253',
+    address,
+    'Address and port of the public HTTP API. The default is reachable from this machine only; 0.0.0.0:7253 from everywhere.',
+  ),
+  data: option(
+    './carillon-data',
+    path,
+    'Folder of journal and snapshots; belongs to one member alone. Created when missing.',
+  ),
+  durability: option(
+    'disk',
+    choice('disk', 'memory'),
+    'disk: confirmed means synced to disk. memory: faster sets, but timers live only as long as one of their replicas runs.',
+  ),
+  name: option(
+    null,
+    optional(nameKind),
+    'Name of this member in views, placement and records; stays the same over restarts. Not set: the peer address, or the listen address without a cluster. A new name means a new member: its timers move.',
+  ),
+  logLevel: option(
+    'info',
+    choice('debug', 'info', 'warn', 'error', 'silent'),
+    'debug has a line per request and pop and costs CPU; warn and error hide what happened before a problem.',
+  ),
+  defaultFactor: option(
+    2,
+    whole(1, 16),
+    'Replicas of a timer whose client names no factor; with fewer members than that, as many as there are. Lower: a lost member can lose timers. Higher: each set costs that many writes.',
+  ),
+  tombstoneRetentionMs: option(
+    hour,
+    ms(minute, 30 * day),
+    'How long an ended timer is remembered. Lower: a member that was away longer can bring a cancelled timer back. Higher: memory and disk for ended timers.',
+  ),
+  idempotencyRetentionMs: option(
+    day,
+    ms(minute, 30 * day),
+    'How long an idempotency key is remembered. Lower: a late repeat makes a second timer. Higher: memory and disk.',
+  ),
+  limits: {
+    bodyBytesMax: option(
+      256 * KiB,
+      bytes(1 * KiB, 64 * MiB),
+      'Largest request body outside batches; beyond it 413. Higher: one client can hold more memory.',
+    ),
+    batchBodyBytesMax: option(
+      8 * MiB,
+      bytes(1 * KiB, 256 * MiB),
+      'Largest batch body; beyond it 413. Higher: parsing one batch holds up pops longer (about 10 ms a MiB).',
+    ),
+    batchItemCountMax: option(
+      10_000,
+      whole(1, 1_000_000),
+      'Timers in one batch; beyond it 413. Higher: one batch holds up pops longer.',
+    ),
+    jsonDepthMax: option(
+      32,
+      whole(4, 1_000),
+      'Nesting of a JSON body; beyond it 400. The API itself needs 4.',
+    ),
+    uriBytesMax: option(
+      2 * KiB,
+      bytes(16, 64 * KiB),
+      'Longest callback URI; beyond it 400. Counts in memory for every pending timer.',
+    ),
+    opaqueBytesMax: option(
+      64 * KiB,
+      bytes(0, 16 * MiB),
+      'Longest opaque text in UTF-8; beyond it 400. Counts in memory for every pending timer.',
+    ),
+    callbackHeaderCountMax: option(
+      32,
+      whole(0, 1_000),
+      'Callback headers a timer may carry; beyond it 400.',
+    ),
+    callbackHeaderBytesMax: option(
+      4 * KiB,
+      bytes(0, 64 * KiB),
+      'Names and values of the callback headers of one timer together; beyond it 400. Many receivers refuse more than 8 KiB.',
+    ),
+    tagCountMax: option(16, whole(0, 1_000), 'Tags of one timer; beyond it 400.'),
+    tagBytesMax: option(128, bytes(1, 4 * KiB), 'Longest tag in UTF-8; beyond it 400.'),
+    pageItemCountMax: option(
+      1_000,
+      whole(1, 100_000),
+      'Items a client may ask for in one page. Higher: one page holds up pops longer.',
+    ),
+    pendingTimerCountMax: option(
+      10_000_000,
+      whole(1, 1_000_000_000),
+      'Records held by this member; beyond it sets get 429. Plan about 220 bytes each plus their opaque.',
+    ),
+    deadLetterCountMax: option(
+      100_000,
+      whole(1, 100_000_000),
+      'Dead letters held by this member; beyond it new sets get 429 until some are read and removed. No pop is dropped for it.',
+    ),
+    connectionCountMax: option(
+      10_000,
+      whole(1, 1_000_000),
+      'Open client connections; more are closed at once. Lower: clients are turned away. Higher: sockets and memory (the limit of open files must allow it).',
+    ),
+    requestsInFlightMax: option(
+      4_096,
+      whole(1, 1_000_000),
+      'Requests being worked on; beyond it 503 with Retry-After. Higher: longer waits before clients learn that the member is busy.',
+    ),
+    requestHeaderBytesMax: option(
+      16 * KiB,
+      bytes(1 * KiB, 1 * MiB),
+      'Request line and headers; beyond it 431.',
+    ),
+    requestHeaderCountMax: option(
+      100,
+      whole(10, 2_000),
+      'Headers of a request; further ones are not read.',
+    ),
+    headersTimeoutMs: option(
+      10 * second,
+      ms(50, hour),
+      'Time for a client to send its headers before it is cut. Lower: slow networks suffer. Higher: slow attackers hold sockets longer.',
+    ),
+    requestTimeoutMs: option(
+      30 * second,
+      ms(50, hour),
+      'Time for a client to send a whole request before it is cut. Must not be below headersTimeoutMs.',
+    ),
+    idleTimeoutMs: option(
+      75 * second,
+      ms(50, day),
+      'How long an idle connection is kept open. Should exceed the idle time of a load balancer in front, else it meets closed connections.',
+    ),
+    popQueueLengthMax: option(
+      10_000,
+      whole(1, 10_000_000),
+      'Due pops that wait in memory for a callback slot; the rest wait in the wheel. Lower: bursts drain less smoothly. Higher: memory.',
+    ),
+    peerQueueLengthMax: option(
+      100_000,
+      whole(1, 10_000_000),
+      'Messages that wait for one peer; beyond it they are left to repair. Lower: more repair after a short outage. Higher: memory.',
+    ),
+  },
+  callbacks: {
+    timeoutMs: option(
+      10 * second,
+      ms(10, hour),
+      'Time limit of a callback attempt unless the timer says otherwise. Lower: slow receivers get retries. Higher: dead receivers hold slots longer.',
+    ),
+    timeoutMsMax: option(
+      2 * minute,
+      ms(10, hour),
+      'The longest time limit a timer may ask for; beyond it 400.',
+    ),
+    inFlightMax: option(
+      512,
+      whole(1, 100_000),
+      'Callbacks under way at once. Lower: bursts pop later. Higher: sockets and memory.',
+    ),
+    inFlightPerDestinationMax: option(
+      128,
+      whole(1, 100_000),
+      'Callbacks under way to one origin. Lower: bursts to one receiver pop later. Higher: one slow receiver can take most slots.',
+    ),
+    allow: option<readonly string[]>(
+      [],
+      list(
+        text(
+          /^(loopback|private|link-local|[0-9a-fA-F:.]+(\/\d{1,3})?)$/,
+          'loopback, private, link-local, or an address range such as 10.0.0.0/8',
+        ),
+      ),
+      'Address ranges that callbacks may reach although they are not public. Loopback is allowed by itself while the member listens on loopback. Wider: clients can make the member call into your network.',
+    ),
+    signingSecrets: {
+      ...option<readonly string[]>(
+        [],
+        list(text(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'whsec_ and 24 to 64 bytes in base64')),
+        'Secrets that sign callbacks (Standard Webhooks); with two, both sign, so that receivers can change over. Not set: unsigned.',
+      ),
+      secret: true,
+    },
+  },
+  retry: {
+    limitMs: option(
+      day,
+      ms(0, 30 * day),
+      'How long after its due time a failed pop is retried before it becomes a dead letter. Lower: outages of receivers leave more dead letters. Higher: receivers get older pops.',
+    ),
+    baseMs: option(
+      second,
+      ms(1, day),
+      'Longest wait before the first retry; doubles with each. Lower: failing receivers are called more often.',
+    ),
+    waitMsMax: option(
+      5 * minute,
+      ms(1, day),
+      'Longest wait between two attempts. Lower: more calls to dead receivers. Higher: later delivery once they are back.',
+    ),
+    attemptCountMax: option<number | null>(
+      null,
+      optional(whole(1, 1_000_000)),
+      'Attempts in all. Not set: as many as fit the limit.',
+    ),
+  },
+  shutdown: {
+    limitMs: option(
+      10 * second,
+      ms(0, hour),
+      'How long a stopping member waits for requests and callbacks under way. Lower: some callbacks are repeated by a replica or after the restart. Keep it below what the service manager grants.',
+    ),
+    drainLimitMs: option(
+      10 * minute,
+      ms(0, 7 * day),
+      'How long a draining member tries to hand off everything before it gives up and stays.',
+    ),
+  },
+  cluster: {
+    name: option(
+      'carillon',
+      text(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits and . _ -'),
+      'Name shared by the members of one cluster; members of another name are refused, and etcd keys lie below it.',
+    ),
+    membersFile: option(
+      null,
+      optional(path),
+      'File (JSON or YAML) that lists the members; read again when it changes. Not set: no static view.',
+    ),
+    etcdEndpoints: option<readonly string[]>(
+      [],
+      list(text(/^https?:\/\/[^\s/@]+$/, 'a URL such as http://127.0.0.1:2379')),
+      'etcd that holds the view. Not set: no etcd.',
+    ),
+    peerListen: option(
+      null,
+      optional(address),
+      'Address and port for other members; needed in a cluster. Never expose it to clients.',
+    ),
+    peerAddress: option(
+      null,
+      optional(address),
+      'Address under which other members reach this one, where it differs from peerListen (0.0.0.0, containers).',
+    ),
+    labels: option<Readonly<Record<string, string>>>(
+      {},
+      labels,
+      'Where this member stands, such as region=eu,zone=a. Replicas spread over distinct values.',
+    ),
+    weight: option(1, whole(0, 1_000), 'Share of timers relative to other members; 0 holds none.'),
+  },
+} as const;
+
+type ValuesOf<T> = {
+  readonly [K in keyof T]: T[K] extends Option<infer V> ? V : ValuesOf<T[K]>;
+};
+
+export type Config = ValuesOf<typeof options>;
+export type Limits = Config['limits'];
+
+export interface OptionEntry {
+  readonly key: string;
+  readonly spec: Option<unknown>;
+}
+
+/** Every option with its dotted name, in the order of the table. */
+export function eachOption(): OptionEntry[] {
+  const found: OptionEntry[] = [];
+  const walk = (group: object, prefix: string): void => {
+    for (const [name, entry] of Object.entries(group)) {
+      if ('kind' in entry) found.push({ key: prefix + name, spec: entry as Option<unknown> });
+      else walk(entry as object, `${prefix}${name}.`);
+    }
+  };
+  walk(options, '');
+  return found;
+}
+
+/** A configuration from dotted names; options that are not named have their default. */
+export function configOf(values: ReadonlyMap<string, unknown> = new Map()): Config {
+  const config: Record<string, unknown> = {};
+  for (const { key, spec } of eachOption()) {
+    const [top = '', inner] = key.split('.');
+    const value = values.has(key) ? values.get(key) : spec.value;
+    if (inner === undefined) config[top] = value;
+    else ((config[top] ??= {}) as Record<string, unknown>)[inner] = value;
+  }
+  return config as unknown as Config;
+}
+
+export const defaultConfig: Config = configOf();
