@@ -10,7 +10,6 @@ export interface LockFile {
         readonly resolved?: string;
         readonly link?: boolean;
         readonly dev?: boolean;
-        readonly devOptional?: boolean;
         readonly hasInstallScript?: boolean;
       }
     >
@@ -25,11 +24,11 @@ export function lockFile(lock: LockFile): Finding[] {
   for (const [key, entry] of Object.entries(lock.packages)) {
     const found = (says: string): number =>
       findings.push({ path: 'package-lock.json', line: 1, says: `${key} ${says}` });
-    const { resolved, link, dev, devOptional, hasInstallScript } = entry;
+    const { resolved, link, dev, hasInstallScript } = entry;
     if (link !== true && resolved !== undefined && !resolved.startsWith(registry)) {
       found(`comes from ${resolved}: only ${registry} may be named`);
     }
-    const isRuntime = dev !== true && devOptional !== true && key.includes('node_modules/');
+    const isRuntime = dev !== true && key.includes('node_modules/');
     if (isRuntime && hasInstallScript === true) {
       found('is needed at run time and runs a script when installed: choose another package');
     }

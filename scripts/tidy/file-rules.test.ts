@@ -114,6 +114,7 @@ describe('words', () => {
     ['a function', 'function fireTimer() {}', 'fire'],
     ['a parameter', 'const f = (shardId: number) => 1;', 'shard'],
     ['a parameter with a default', 'function f(master = 1) {}', 'master'],
+    ['a rest parameter', 'const f = (...nodes: string[]) => 1;', 'node'],
     ['a class', 'class SlaveList {}', 'slave'],
     ['a member of a class', 'class A { expired = 1 }', 'expired'],
     ['a member of an interface', 'interface A { nodeCount: number }', 'node'],

@@ -26,7 +26,7 @@ const names = ['core', 'placement', 'ring', 'server', 'client', 'cli', 'sim'];
 function workspace(files: Record<string, string>): Workspace {
   const sources = Object.entries(files).map(([path, text]) => parse(path, text));
   const packages = names.map((name) =>
-    packageNamed(name, name === 'server' ? { undici: '1.0.0' } : {}),
+    packageNamed(name, name === 'server' ? { undici: '1.0.0', '@scope/a': '1.0.0' } : {}),
   );
   return { sources, packages };
 }
@@ -82,6 +82,8 @@ describe('arrows', () => {
     ['packages/server/src/a.ts', 'node:http', 0],
     ['packages/server/src/a.ts', 'undici', 0],
     ['packages/server/src/a.ts', 'undici/types', 0],
+    ['packages/server/src/a.ts', '@scope/a/deep', 0],
+    ['packages/server/src/a.ts', '@scope/b', 1],
     ['packages/server/src/a.ts', 'express', 1],
     ['packages/ring/src/a.ts', 'undici', 1],
   ])('in %s, importing %s gives %i findings', (path, from, count) => {
