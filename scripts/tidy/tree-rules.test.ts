@@ -73,6 +73,13 @@ describe('arrows', () => {
     expect(found).toContain('leaves the package');
   });
 
+  test('but for a contract suite, taken by a test along the arrows', () => {
+    const suite = '../../core/src/testing/disk.contract.ts';
+    expect(importing('packages/server/src/a.test.ts', suite)).toEqual([]);
+    expect(importing('packages/server/src/a.ts', suite)).toHaveLength(1);
+    expect(importing('packages/placement/src/a.test.ts', suite)).toHaveLength(1);
+  });
+
   test.each([
     ['packages/core/src/a.ts', 'node:fs', 1],
     ['packages/core/src/system/disk.ts', 'node:fs', 0],
