@@ -4,5 +4,6 @@ export {
   type FakeCall,
   FakeCallbacks,
 } from './fake-callbacks.ts';
+export { MemoryHub, type MemoryHubOptions } from './memory-network.ts';
 export { SeededRandom } from './seeded-random.ts';
 export { settle, VirtualClock } from './virtual-clock.ts';

@@ -1,0 +1,337 @@
+import { createServer, type Server, type Socket, connect } from 'node:net';
+import { SystemClock, SystemRandom } from '@carillon/core/system';
+import { afterEach, describe, expect, test } from 'vitest';
+import { networkContract } from '../../../core/src/testing/network.contract.ts';
+import { TcpNetwork, type TcpNetworkOptions } from './tcp-network.ts';
+
+interface Line {
+  readonly level: string;
+  readonly text: string;
+}
+
+const opened: TcpNetwork[] = [];
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+let lines: Line[] = [];
+
+type Extra = Partial<Omit<TcpNetworkOptions, 'clock' | 'random' | 'log'>>;
+
+function open(extra: Extra = {}): TcpNetwork {
+  const write = (level: string) => (message: string, fields?: object) => {
+    lines.push({ level, text: `${message} ${JSON.stringify(fields ?? {})}` });
+  };
+  const network = new TcpNetwork({
+    clock: new SystemClock(),
+    random: new SystemRandom(),
+    log: {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+    },
+    listen: { host: '127.0.0.1', port: 0 },
+    release: '1.2.3',
+    ...extra,
+  });
+  opened.push(network);
+  return network;
+}
+
+/** An echo that adds one byte, and what it has seen. */
+async function echo(extra: Extra = {}): Promise<TcpNetwork> {
+  const network = open(extra);
+  await network.listen((frame, reply) => reply(Uint8Array.from([...frame, 33])));
+  return network;
+}
+
+function ask(from: TcpNetwork, to: string, frame = [1], limitMs = 3000) {
+  return new Promise<number[] | null>((resolve) => {
+    from.call(to, Uint8Array.from(frame), limitMs, (answer) =>
+      resolve(answer === null ? null : [...answer]),
+    );
+  });
+}
+
+/** A listener that is no member: `serve` does with each connection what it likes. */
+async function impostor(serve: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    serve(socket);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  return `127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}`;
+}
+
+/** A caller that is no member: sends `bytes` and resolves when it was cut off, with what came back. */
+function intrude(address: string, bytes: Uint8Array): Promise<Buffer> {
+  const socket = connect(Number(address.split(':')[1]), '127.0.0.1');
+  sockets.push(socket);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {});
+  socket.write(bytes);
+  return new Promise((resolve) => socket.on('close', () => resolve(Buffer.concat(chunks))));
+}
+
+function logged(part: string): Line[] {
+  return lines.filter(({ text }) => text.includes(part));
+}
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(opened.splice(0).map((network) => network.close()));
+  for (const server of servers.splice(0)) server.close();
+  lines = [];
+});
+
+networkContract('TcpNetwork', () =>
+  Promise.resolve({
+    nowhere: '127.0.0.1:1',
+    join: () => {
+      const network = open();
+      return { network, address: () => network.address };
+    },
+    until: (outcome) => outcome,
+    end: () => Promise.resolve(),
+  }),
+);
+
+describe('TcpNetwork, who may talk', () => {
+  const secret = 'a secret of the whole cluster';
+
+  test('members with the same secret talk', async () => {
+    const callee = await echo({ secret });
+    expect(await ask(open({ secret }), callee.address)).toEqual([1, 33]);
+  });
+
+  test.each([
+    ['another secret', { secret: 'wrong' }, 'does not know the cluster secret'],
+    ['no secret', {}, 'has no cluster secret and this member has one'],
+  ])('a caller with %s is refused and both logs say so', async (_what, extra, sentence) => {
+    const callee = await echo({ secret });
+    const caller = open(extra);
+    expect(await ask(caller, callee.address)).toBeNull();
+    expect(logged(sentence).map(({ level }) => level)).toEqual(['warn']);
+    expect(logged('A peer').length).toBeGreaterThan(1);
+  });
+
+  test('a caller refuses a callee that only repeats what it hears', async () => {
+    const address = await impostor((socket) => socket.pipe(socket));
+    expect(await ask(open({ secret }), address)).toBeNull();
+    expect(logged('does not know the cluster secret')).toHaveLength(1);
+  });
+
+  test('a recorded exchange, replayed, lets nobody in', async () => {
+    const callee = await echo({ secret });
+    const recorded: Buffer[] = [];
+    const relay = await impostor((socket) => {
+      const onward = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
+      sockets.push(onward);
+      socket.on('data', (chunk) => recorded.push(chunk));
+      socket.pipe(onward).pipe(socket);
+    });
+    expect(await ask(open({ secret }), relay)).toEqual([1, 33]);
+    expect(await intrude(callee.address, Buffer.concat(recorded))).toHaveLength(0);
+    expect(logged('does not know the cluster secret')).toHaveLength(1);
+  });
+
+  test('the highest common protocol is chosen, and without one both sides say why', async () => {
+    const callee = await echo({ protocols: { min: 2, max: 5 } });
+    expect(await ask(open({ protocols: { min: 1, max: 3 } }), callee.address)).toEqual([1, 33]);
+    expect(logged('"protocol":3')).toHaveLength(2);
+    expect(await ask(open({ protocols: { min: 6, max: 7 } }), callee.address)).toBeNull();
+    expect(logged('there is none in common').map(({ level }) => level)).toEqual(['warn', 'warn']);
+    expect(logged('speaks protocols 6 to 7')).toHaveLength(1);
+    expect(logged('speaks protocols 2 to 5')).toHaveLength(1);
+  });
+});
+
+describe('TcpNetwork, bad input', () => {
+  test.each([
+    ['a browser', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
+    ['a hello that is too long', Buffer.from([255, 255, 0, 0, 0, 0, 0, 0])],
+    ['a hello that ends early', Buffer.from([4, 0, 0, 0, 0, 0, 0, 0, 0x43, 0x52, 0x4c, 0x4e])],
+    ['an empty hello', Buffer.alloc(8)],
+    ['another magic', Buffer.from([4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])],
+  ])('%s is cut off, the member goes on', async (_what, bytes) => {
+    const callee = await echo();
+    expect(await intrude(callee.address, bytes)).toHaveLength(0);
+    expect(logged('A peer was refused')).toHaveLength(1);
+    expect(await ask(open(), callee.address)).toEqual([1, 33]);
+  });
+
+  test('a caller that says nothing is cut off after the time for the first exchange', async () => {
+    const callee = await echo({ limits: { handshakeMs: 30 } });
+    await intrude(callee.address, new Uint8Array(0));
+    expect(logged('took longer than 30 ms')).toHaveLength(1);
+  });
+
+  test('a frame over the limit is refused by its sender, and by a receiver with a lower limit', async () => {
+    const callee = await echo({ limits: { frameBytesMax: 100 } });
+    const strict = open({ limits: { frameBytesMax: 100 } });
+    const lax = open();
+    const hundred = Array.from({ length: 99 }, () => 7);
+    expect(await ask(strict, callee.address, hundred)).toHaveLength(100);
+    expect(await ask(strict, callee.address, [...hundred, 1, 1])).toBeNull();
+    expect(logged('A frame is too long')).toHaveLength(1);
+    expect(await ask(lax, callee.address, [...hundred, 1, 1])).toBeNull();
+    expect(logged('announces 101 bytes; 100 are the most')).toHaveLength(1);
+    // And the connection is opened anew for what is right.
+    expect(await ask(lax, callee.address)).toEqual([1, 33]);
+  });
+
+  test('an answer over the limit is not sent', async () => {
+    const callee = await echo({ limits: { frameBytesMax: 100 } });
+    const hundred = Array.from({ length: 100 }, () => 7);
+    expect(await ask(open(), callee.address, hundred, 50)).toBeNull();
+    expect(logged('An answer is too long').map(({ level }) => level)).toEqual(['error']);
+  });
+
+  test('an address that is none is answered with null', async () => {
+    const caller = open();
+    for (const address of ['', 'host', 'host:0', 'host:99999', 'http://x:1', 'a b:1:2']) {
+      expect(await ask(caller, address)).toBeNull();
+    }
+  });
+});
+
+describe('TcpNetwork, limits', () => {
+  test('connections beyond the limit are turned away', async () => {
+    const callee = await echo({ limits: { inboundCountMax: 2 } });
+    const [a, b, c] = [open(), open(), open()];
+    expect(await ask(a, callee.address)).toEqual([1, 33]);
+    expect(await ask(b, callee.address)).toEqual([1, 33]);
+    expect(await ask(c, callee.address)).toBeNull();
+    expect(logged('too many connections')).toHaveLength(1);
+  });
+
+  test('when a peer does not take its frames, more than the limit is answered with null at once', async () => {
+    const address = await impostor((socket) => socket.pause());
+    const caller = open({ limits: { waitingBytesMax: 1000 } });
+    const outcomes: string[] = [];
+    const frame = Array.from({ length: 400 }, () => 1);
+    const calls = ['first', 'second', 'third'].map(async (name) => {
+      await ask(caller, address, frame, 100);
+      outcomes.push(name);
+    });
+    await Promise.all(calls);
+    expect(outcomes).toEqual(['third', 'first', 'second']);
+  });
+
+  test('unanswered calls beyond the limit are answered with null at once', async () => {
+    const callee = open();
+    await callee.listen(() => {});
+    const caller = open({ limits: { callCountMax: 2 } });
+    const outcomes: number[] = [];
+    await Promise.all(
+      [1, 2, 3].map(async (number) => {
+        await ask(caller, callee.address, [number], 50);
+        outcomes.push(number);
+      }),
+    );
+    expect(outcomes).toEqual([3, 1, 2]);
+  });
+
+  test('what is called in one turn crosses in one piece', async () => {
+    const callee = await echo();
+    const pieces: number[] = [];
+    const relay = await impostor((socket) => {
+      const onward = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
+      sockets.push(onward);
+      socket.on('data', (chunk) => pieces.push(chunk.length));
+      socket.pipe(onward).pipe(socket);
+    });
+    const caller = open();
+    await ask(caller, relay);
+    pieces.length = 0;
+    await Promise.all(Array.from({ length: 20 }, (_, i) => ask(caller, relay, [i])));
+    expect(pieces).toEqual([20 * 9]);
+  });
+});
+
+describe('TcpNetwork, connections', () => {
+  test('one connection serves all calls to a peer, and is closed when idle', async () => {
+    const callee = await echo();
+    const caller = open({ limits: { idleMs: 40 } });
+    await ask(caller, callee.address);
+    await ask(caller, callee.address);
+    expect(logged('A peer connected')).toHaveLength(1);
+    await expect.poll(() => logged('was idle').length).toBe(1);
+    expect(await ask(caller, callee.address)).toEqual([1, 33]);
+    expect(logged('A peer connected')).toHaveLength(2);
+  });
+
+  test('a peer that is back is reached again', async () => {
+    const first = await echo();
+    const { address } = first;
+    const port = Number(address.split(':')[1]);
+    const caller = open({ limits: { backoffMsMin: 1, backoffMsMax: 5 } });
+    expect(await ask(caller, address)).toEqual([1, 33]);
+    await first.close();
+    expect(await ask(caller, address, [1], 100)).toBeNull();
+    await echo({ listen: { host: '127.0.0.1', port } });
+    await expect.poll(() => ask(caller, address, [1], 500)).toEqual([1, 33]);
+  });
+
+  test('while it backs off, a call is answered with null and nothing is dialled', async () => {
+    let dialled = 0;
+    const address = await impostor((socket) => {
+      dialled++;
+      socket.destroy();
+    });
+    const caller = open({ limits: { backoffMsMin: 60_000, backoffMsMax: 60_000 } });
+    for (let i = 0; i < 5; i++) expect(await ask(caller, address)).toBeNull();
+    expect(dialled).toBe(1);
+    expect(logged('cannot be reached')).toHaveLength(1);
+  });
+
+  test('a peer that went silent is dropped, so that the next call gets a fresh connection', async () => {
+    const callee = await echo();
+    let deaf = false;
+    let connections = 0;
+    const relay = await impostor((socket) => {
+      connections++;
+      const onward = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
+      sockets.push(onward);
+      const mine = connections;
+      socket.on('data', (chunk) => {
+        if (!(deaf && mine === 1)) onward.write(chunk);
+      });
+      onward.pipe(socket);
+    });
+    const caller = open({ limits: { silentMs: 40 } });
+    expect(await ask(caller, relay)).toEqual([1, 33]);
+    deaf = true;
+    expect(await ask(caller, relay, [1], 60)).toBeNull();
+    expect(await ask(caller, relay)).toEqual([1, 33]);
+    expect(connections).toBe(2);
+  });
+
+  test('one slow answer does not cost the connection', async () => {
+    const callee = open();
+    await callee.listen((frame, reply) => {
+      if (frame[0] !== 0) reply(frame);
+    });
+    const caller = open({ limits: { silentMs: 300 } });
+    const slow = ask(caller, callee.address, [0], 400);
+    const ticking = (async () => {
+      for (let i = 0; i < 50; i++) {
+        await ask(caller, callee.address);
+        await new Promise((resolve) => setTimeout(resolve, 8));
+      }
+    })();
+    expect(await slow).toBeNull();
+    await ticking;
+    expect(logged('A peer connected')).toHaveLength(1);
+  });
+
+  test('listening at a taken port is refused', async () => {
+    const first = await echo();
+    const port = Number(first.address.split(':')[1]);
+    const second = open({ listen: { host: '127.0.0.1', port } });
+    await expect(second.listen(() => {})).rejects.toThrow('EADDRINUSE');
+  });
+});
