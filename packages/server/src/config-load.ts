@@ -84,8 +84,8 @@ class Load {
   environment(env: Readonly<Record<string, string | undefined>>): void {
     const byVariable = new Map([...this.byKey.keys()].map((key) => [variableOf(key), key]));
     for (const [name, raw] of Object.entries(env)) {
-      if (!name.startsWith('CARILLON_') || raw === undefined || foreignVariable.test(name))
-        continue;
+      // Empty means not set: compose files pass on variables that nobody gave a value.
+      if (!name.startsWith('CARILLON_') || !raw || foreignVariable.test(name)) continue;
       const key = byVariable.get(name);
       if (key === undefined) {
         this.unknown(`The environment variable ${name}`, name, [...byVariable.keys()]);
