@@ -8,6 +8,7 @@ export {
   type RetryPolicy,
   type Timing,
 } from './definition.ts';
+export { formatDuration, parseDuration } from './duration.ts';
 export {
   type CallbackRequest,
   type CallbackResult,
