@@ -1,2 +1,22 @@
-/** Public surface of this package. */
-export const release = '0.1.0';
+/** Public surface of this package: membership and locks on etcd. */
+export {
+  LockLostError,
+  LockTimeoutError,
+  type LossReason,
+  MemberTakenError,
+  NotLocalError,
+  RingClosedError,
+  RingConfigError,
+  RingFullError,
+} from './errors.ts';
+export { type Etcd, EtcdError, type EtcdErrorKind } from './etcd.ts';
+export { EtcdClient, type EtcdClientOptions } from './etcd-client.ts';
+export type { LeaseLoss } from './lease.ts';
+export type { LocalMember } from './local-member.ts';
+export type { Member, MemberPhase, MemberRecord, MemberView } from './member.ts';
+export {
+  defaultTtlMs,
+  Membership,
+  type MembershipEvents,
+  type MembershipOptions,
+} from './membership.ts';

@@ -1,0 +1,56 @@
+/** The errors a user of the ring may meet and react to. */
+import type { LeaseLoss } from './lease.ts';
+
+/** The id is in use by a living member elsewhere. */
+export class MemberTakenError extends Error {
+  override readonly name = 'MemberTakenError';
+  constructor(id: string) {
+    super(`ring: member "${id}" is already there; every member needs an id of its own.`);
+  }
+}
+
+/** The member was not added by this ring, or has been removed already. */
+export class NotLocalError extends Error {
+  override readonly name = 'NotLocalError';
+  constructor(id: string) {
+    super(`ring: member "${id}" was not added here; only the ring that added it can remove it.`);
+  }
+}
+
+/** The prefix is in use with other settings, or etcd holds something that is not a ring. */
+export class RingConfigError extends Error {
+  override readonly name = 'RingConfigError';
+}
+
+export class RingClosedError extends Error {
+  override readonly name = 'RingClosedError';
+  constructor() {
+    super('ring: it has been closed.');
+  }
+}
+
+/** Too many locks wait or are held; the ring protects its memory. */
+export class RingFullError extends Error {
+  override readonly name = 'RingFullError';
+}
+
+export class LockTimeoutError extends Error {
+  override readonly name = 'LockTimeoutError';
+  constructor(key: string, timeoutMs: number) {
+    super(`ring: the lock on "${key}" was not granted within ${timeoutMs} ms.`);
+  }
+}
+
+/** Why a lock can no longer be trusted. `rebalanced`: the key moved and the holder did not finish in time. */
+export type LossReason = LeaseLoss | 'rebalanced';
+
+export class LockLostError extends Error {
+  override readonly name = 'LockLostError';
+  readonly reason: LossReason | 'released' | 'too-short';
+  constructor(key: string, reason: LossReason | 'released' | 'too-short') {
+    super(
+      `ring: the lock on "${key}" can no longer be trusted (${reason}); stop what it protects.`,
+    );
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,321 @@
+/**
+ * The etcd port on a real etcd: one HTTP/2 connection at a time, to one of the endpoints. The first
+ * doubt about an endpoint (no connection, no answer, no leader) moves everything to the next one.
+ * Reads, keepalives and revocations are repeated there while their time lasts, because doing them twice
+ * is the same as once; transactions and grants only when they certainly never left (E3).
+ *
+ * A watch lives on the same connection as the calls. While one is open and nothing else has been answered
+ * for a while, a small read is sent as heartbeat, so that a silently dead connection is noticed.
+ */
+import type { Cancel, Clock, Log } from '@carillon/core';
+import {
+  type Etcd,
+  EtcdError,
+  type RangeAnswer,
+  type Txn,
+  type TxnAnswer,
+  type WatchHandlers,
+} from './etcd.ts';
+import {
+  decodeHeader,
+  decodeLease,
+  decodeRange,
+  decodeToken,
+  decodeTxn,
+  decodeWatch,
+  encodeAuthenticate,
+  encodeLeaseGrant,
+  encodeLeaseId,
+  encodePrefixRange,
+  encodeProofRead,
+  encodeTxn,
+  encodeWatch,
+  type WatchMessage,
+} from './etcd-messages.ts';
+import { GrpcConnection, type TlsOptions, TokenError } from './grpc.ts';
+
+export interface EtcdClientOptions {
+  /** `http://` or `https://` addresses of one etcd cluster; tried in this order, round and round. */
+  readonly endpoints: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tls?: TlsOptions;
+  readonly auth?: { readonly user: string; readonly password: string };
+}
+
+/** How long one endpoint may take to answer something that can be asked elsewhere too. */
+const attemptMs = 1000;
+/** Pause after every endpoint has failed once; short, because a new etcd leader takes about a second. */
+const roundPauseMs = 50;
+/** A connection with a watch that has been silent this long is asked whether it still lives. */
+const heartbeatMs = 1500;
+
+const path = {
+  range: '/etcdserverpb.KV/Range',
+  txn: '/etcdserverpb.KV/Txn',
+  grant: '/etcdserverpb.Lease/LeaseGrant',
+  keepAlive: '/etcdserverpb.Lease/LeaseKeepAlive',
+  revoke: '/etcdserverpb.Lease/LeaseRevoke',
+  watch: '/etcdserverpb.Watch/Watch',
+  authenticate: '/etcdserverpb.Auth/Authenticate',
+} as const;
+
+export class EtcdClient implements Etcd {
+  private readonly options: EtcdClientOptions;
+  private readonly clock: Clock;
+  private connection: GrpcConnection | null = null;
+  /** Index of the endpoint in use. */
+  private at = 0;
+  private token: Promise<string> | null = null;
+  private closed = false;
+  private answeredAtMs = Number.NEGATIVE_INFINITY;
+  private cancelHeartbeat: Cancel | null = null;
+  private readonly watches = new Set<Watch>();
+
+  constructor(options: EtcdClientOptions) {
+    if (options.endpoints.length === 0) {
+      throw new TypeError('etcd: at least one endpoint is needed, such as http://127.0.0.1:2379.');
+    }
+    for (const endpoint of options.endpoints) checkEndpoint(endpoint);
+    this.options = options;
+    this.clock = options.clock;
+  }
+
+  async range(prefix: string, limitMs: number): Promise<RangeAnswer> {
+    const bytes = await this.repeat(limitMs, this.caller(path.range, encodePrefixRange(prefix)));
+    const { header, entries } = decodeRange(bytes);
+    return { revision: header.revision, entries };
+  }
+
+  async txn(txn: Txn, limitMs: number): Promise<TxnAnswer> {
+    const readOnly = txn.when.length === 0 && txn.success.every((operation) => 'get' in operation);
+    const call = this.caller(path.txn, encodeTxn(txn));
+    const bytes = await (readOnly ? this.repeat(limitMs, call) : this.once(limitMs, call));
+    const { header, succeeded, found } = decodeTxn(bytes);
+    return { succeeded, revision: header.revision, found };
+  }
+
+  async grantLease(id: bigint, ttlMs: number, limitMs: number): Promise<number> {
+    const message = encodeLeaseGrant(id, Math.ceil(ttlMs / 1000));
+    const bytes = await this.once(limitMs, this.caller(path.grant, message));
+    return decodeLease(bytes).ttlS * 1000;
+  }
+
+  keepAlive(id: bigint, proofKey: string, limitMs: number): Promise<number> {
+    return this.repeat(limitMs, (connection, leftMs) =>
+      this.renew(connection, { id, proofKey, limitMs: leftMs }),
+    );
+  }
+
+  async revokeLease(id: bigint, limitMs: number): Promise<void> {
+    try {
+      await this.repeat(limitMs, this.caller(path.revoke, encodeLeaseId(id)));
+    } catch (error) {
+      if (!(error instanceof EtcdError) || error.kind !== 'lease-gone') throw error;
+    }
+  }
+
+  watch(prefix: string, fromRevision: number, handlers: WatchHandlers): Cancel {
+    const watch: Watch = { prefix, handlers, cut: null };
+    this.watches.add(watch);
+    this.openWatch(watch, fromRevision).catch((error: unknown) => this.endWatch(watch, error));
+    this.armHeartbeat();
+    return () => {
+      this.watches.delete(watch);
+      watch.cut?.();
+    };
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.cancelHeartbeat?.();
+    this.connection?.destroy('the client was closed');
+    return Promise.resolve();
+  }
+
+  /** Keepalive, then a linearizable read: an equal raft term shows that the leader that renewed still led (E4). */
+  private async renew(
+    connection: GrpcConnection,
+    want: { id: bigint; proofKey: string; limitMs: number },
+  ): Promise<number> {
+    const untilMs = this.clock.now() + want.limitMs;
+    const ask = this.caller(path.keepAlive, encodeLeaseId(want.id));
+    const proof = this.caller(path.range, encodeProofRead(want.proofKey));
+    let renewed = decodeLease(await ask(connection, want.limitMs));
+    let proven = decodeHeader(await proof(connection, untilMs - this.clock.now()));
+    if (renewed.ttlS === 0) {
+      // A leader that has just been elected may not have caught up with the grant; after the read it has.
+      renewed = decodeLease(await ask(connection, untilMs - this.clock.now()));
+      if (renewed.ttlS === 0) throw new EtcdError('lease-gone', `etcd: lease ${want.id} is gone.`);
+      proven = decodeHeader(await proof(connection, untilMs - this.clock.now()));
+    }
+    if (proven.raftTerm !== renewed.header.raftTerm) {
+      throw new EtcdError(
+        'no-answer',
+        `etcd ${connection.endpoint}: the leader changed meanwhile.`,
+      );
+    }
+    return renewed.ttlS * 1000;
+  }
+
+  private caller(to: string, message: Uint8Array): Call<Uint8Array> {
+    return async (connection, limitMs) => {
+      const untilMs = this.clock.now() + limitMs;
+      const metadata = await this.metadata(connection, limitMs);
+      const answer = await connection.call(to, message, untilMs - this.clock.now(), metadata);
+      this.answeredAtMs = this.clock.now();
+      return answer;
+    };
+  }
+
+  /** For what may be done twice: the next endpoint is asked when one does not answer. */
+  private async repeat<T>(limitMs: number, call: Call<T>): Promise<T> {
+    return this.attempt(limitMs, call, true);
+  }
+
+  private async once<T>(limitMs: number, call: Call<T>): Promise<T> {
+    return this.attempt(limitMs, call, false);
+  }
+
+  private async attempt<T>(limitMs: number, call: Call<T>, repeatable: boolean): Promise<T> {
+    const untilMs = this.clock.now() + limitMs;
+    for (let tried = 1; ; tried++) {
+      const connection = this.connect();
+      const leftMs = untilMs - this.clock.now();
+      // Half of what is left for the first endpoint, so that a second one gets its turn.
+      const share = repeatable ? Math.min(attemptMs, Math.max(leftMs / 2, 100)) : leftMs;
+      try {
+        return await call(connection, Math.min(share, leftMs));
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error;
+        if (error instanceof TokenError) this.token = null;
+        else if (error.kind === 'no-answer' || error.kind === 'not-sent') this.moveOn(connection);
+        else throw error;
+        const harmless = repeatable || error.kind === 'not-sent' || error instanceof TokenError;
+        const every = tried % this.options.endpoints.length === 0;
+        const pauseMs = every ? roundPauseMs : 0;
+        if (!harmless || this.closed || this.clock.now() + pauseMs >= untilMs) throw error;
+        if (pauseMs > 0) await this.pause(pauseMs);
+      }
+    }
+  }
+
+  private connect(): GrpcConnection {
+    if (this.closed) throw new EtcdError('not-sent', 'etcd: the client is closed.');
+    if (this.connection?.alive !== true) {
+      const endpoint = this.options.endpoints[this.at % this.options.endpoints.length] as string;
+      this.connection = new GrpcConnection(endpoint, this.clock, this.options.tls);
+    }
+    return this.connection;
+  }
+
+  /** Leaves an endpoint that gave no answer; the watches on it end and are opened again elsewhere by their owners. */
+  private moveOn(connection: GrpcConnection): void {
+    if (connection !== this.connection) return;
+    this.at = (this.at + 1) % this.options.endpoints.length;
+    this.connection = null;
+    connection.destroy('given up after a missing answer');
+    this.options.log.debug('etcd: moving on to the next endpoint', { from: connection.endpoint });
+  }
+
+  private async metadata(
+    connection: GrpcConnection,
+    limitMs: number,
+  ): Promise<Record<string, string>> {
+    const { auth } = this.options;
+    if (auth === undefined) return { hasleader: 'true' };
+    this.token ??= connection
+      .call(path.authenticate, encodeAuthenticate(auth.user, auth.password), limitMs, {})
+      .then(decodeToken);
+    try {
+      return { hasleader: 'true', token: await this.token };
+    } catch (error) {
+      this.token = null;
+      // Asking for a token changes nothing in etcd, so the call itself has not acted either.
+      if (error instanceof EtcdError && error.kind === 'no-answer') {
+        throw new EtcdError('not-sent', error.message, { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  private async openWatch(watch: Watch, fromRevision: number): Promise<void> {
+    const connection = this.connect();
+    const metadata = await this.metadata(connection, attemptMs);
+    if (!this.watches.has(watch)) return;
+    const stream = connection.stream(path.watch, metadata, {
+      onMessage: (bytes) => this.onWatchMessage(watch, decodeWatch(bytes)),
+      onEnd: (error) => {
+        if (!this.watches.has(watch)) return;
+        if (!(error instanceof TokenError)) this.moveOn(connection);
+        else this.token = null;
+        this.endWatch(watch, error);
+      },
+    });
+    if (stream === null) throw new EtcdError('not-sent', 'etcd: the connection is gone.');
+    watch.cut = () => stream.cancel(new EtcdError('no-answer', 'etcd: the watch was cancelled.'));
+    stream.send(encodeWatch(watch.prefix, fromRevision));
+  }
+
+  private onWatchMessage(watch: Watch, message: WatchMessage): void {
+    if (!this.watches.has(watch)) return;
+    this.answeredAtMs = this.clock.now();
+    if (message.cancelled) {
+      const compacted = message.compactRevision > 0;
+      const why = message.reason === '' ? 'the server cancelled the watch' : message.reason;
+      this.endWatch(watch, new EtcdError(compacted ? 'compacted' : 'no-answer', `etcd: ${why}.`));
+      watch.cut?.();
+    } else if (message.created) watch.handlers.onOpen();
+    else if (message.changes.length > 0) {
+      watch.handlers.onChanges(message.revision, message.changes);
+    }
+  }
+
+  private endWatch(watch: Watch, error: unknown): void {
+    if (!this.watches.delete(watch)) return;
+    const known = error instanceof EtcdError;
+    watch.handlers.onEnd(known ? error : new EtcdError('no-answer', String(error)));
+  }
+
+  private armHeartbeat(): void {
+    if (this.cancelHeartbeat !== null || this.closed) return;
+    this.cancelHeartbeat = this.clock.at(this.clock.now() + heartbeatMs, () => {
+      this.cancelHeartbeat = null;
+      const [watch] = this.watches;
+      if (watch === undefined) return;
+      this.armHeartbeat();
+      if (this.clock.now() - this.answeredAtMs >= heartbeatMs * 0.9) this.beat(watch.prefix);
+    });
+  }
+
+  /** A failing heartbeat has already moved on to another endpoint; there is nothing more to do about it. */
+  private beat(key: string): void {
+    const read = this.caller(path.range, encodeProofRead(key));
+    this.once(attemptMs, read).catch((error: unknown) => {
+      this.options.log.debug('etcd: heartbeat failed', { error: String(error) });
+    });
+  }
+
+  private pause(forMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.clock.at(this.clock.now() + forMs, resolve);
+    });
+  }
+}
+
+type Call<T> = (connection: GrpcConnection, limitMs: number) => Promise<T>;
+
+interface Watch {
+  readonly prefix: string;
+  readonly handlers: WatchHandlers;
+  cut: (() => void) | null;
+}
+
+function checkEndpoint(endpoint: string): void {
+  const url = URL.parse(endpoint);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new TypeError(
+      `etcd: "${endpoint}" is not an endpoint; it must look like http://127.0.0.1:2379.`,
+    );
+  }
+}

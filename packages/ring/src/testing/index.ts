@@ -1,0 +1,5 @@
+export {
+  SimulatedClient,
+  SimulatedEtcd,
+  type SimulatedEtcdOptions,
+} from './simulated-etcd.ts';
