@@ -1,0 +1,70 @@
+/**
+ * What many records have in common, kept once: namespace, factor and replicas. There are few distinct
+ * combinations, so a record holds a small number instead. Counted, because views change and old
+ * combinations must not pile up.
+ */
+import { invariant } from '@carillon/core';
+
+export interface Kin {
+  readonly namespace: string;
+  readonly factor: number;
+  readonly replicas: readonly string[];
+}
+
+interface Shared extends Kin {
+  readonly key: string;
+  count: number;
+}
+
+export class Kinship {
+  private readonly shared: (Shared | undefined)[] = [];
+  private readonly byKey = new Map<string, number>();
+  private readonly freeIds: number[] = [];
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  /** The number of the combination, counted once more. */
+  take(kin: Kin): number {
+    const key = keyOf(kin);
+    const known = this.byKey.get(key);
+    if (known !== undefined) {
+      (this.shared[known] as Shared).count++;
+      return known;
+    }
+    const id = this.freeIds.pop() ?? this.shared.length;
+    const { namespace, factor } = kin;
+    this.shared[id] = {
+      namespace,
+      factor,
+      replicas: Object.freeze([...kin.replicas]),
+      key,
+      count: 1,
+    };
+    this.byKey.set(key, id);
+    return id;
+  }
+
+  get(id: number): Kin {
+    const kin = this.shared[id];
+    invariant(kin !== undefined, `combination ${id} is in use`);
+    return kin;
+  }
+
+  /** Counted once less; the last one forgets the combination. */
+  drop(id: number): void {
+    const kin = this.get(id) as Shared;
+    if (--kin.count > 0) return;
+    this.byKey.delete(kin.key);
+    this.shared[id] = undefined;
+    this.freeIds.push(id);
+  }
+}
+
+/** Lengths go before texts, so that no two combinations share a key whatever the texts contain. */
+function keyOf({ namespace, factor, replicas }: Kin): string {
+  let key = `${factor} ${namespace.length} ${namespace}`;
+  for (const name of replicas) key += ` ${name.length} ${name}`;
+  return key;
+}

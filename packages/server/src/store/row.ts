@@ -1,0 +1,178 @@
+/**
+ * A record packed for memory: everything but its number (a column of the store) and what it shares with
+ * others (`kinship.ts`). About 25 bytes beside the body, because what can usually be derived, or is
+ * usually zero, is only written when it differs. Never leaves the process, so it may change freely.
+ *
+ *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · kin varint
+ *   · start f64 · gap (varint | f64) · [due f64] · [retry f64] · [outcome u16] · body length varint · body
+ */
+import type { State, TimerRecord } from '@carillon/core';
+import type { ArenaPage } from './arena.ts';
+
+const stateMask = 3;
+const flag = {
+  versionFloat: 4,
+  gapFloat: 8,
+  due: 16,
+  attempt: 32,
+  retry: 64,
+  outcome: 128,
+} as const;
+
+const headBytesMax = 1 + 8 + 5 + 8 + 8 + 5 + 8 + 8 + 8 + 8 + 2 + 8;
+
+/** Packs one row at a time: `pack`, then `copyTo` where there is room for `length` bytes. */
+export class RowWriter {
+  private readonly head = new Uint8Array(headBytesMax);
+  private readonly view = new DataView(this.head.buffer);
+  private at = 0;
+  private body: Uint8Array = this.head;
+
+  get length(): number {
+    return this.at + this.body.length;
+  }
+
+  pack(record: TimerRecord, kin: number): void {
+    const flags = flagsOf(record);
+    this.at = 0;
+    this.head[this.at++] = flags;
+    if ((flags & flag.versionFloat) === 0) this.varint(record.versionMs);
+    else this.f64(record.versionMs);
+    this.varint(record.versionTie);
+    this.varint(record.sequence);
+    if ((flags & flag.attempt) !== 0) this.varint(record.attempt);
+    this.varint(kin);
+    this.f64(record.startMs);
+    if ((flags & flag.gapFloat) === 0) this.varint(record.gapMs);
+    else this.f64(record.gapMs);
+    if ((flags & flag.due) !== 0) this.f64(record.dueMs);
+    if ((flags & flag.retry) !== 0) this.f64(record.retryMs);
+    if ((flags & flag.outcome) !== 0) this.u16(record.outcome);
+    this.varint(record.body.length);
+    this.body = record.body;
+  }
+
+  copyTo(page: ArenaPage, offset: number): void {
+    const { head, at } = this;
+    const { bytes } = page;
+    for (let i = 0; i < at; i++) bytes[offset + i] = head[i] as number;
+    bytes.set(this.body, offset + at);
+  }
+
+  private varint(value: number): void {
+    let left = value;
+    for (; left >= 2 ** 31; left = Math.floor(left / 128))
+      this.head[this.at++] = (left % 128) | 128;
+    for (; left > 127; left >>>= 7) this.head[this.at++] = (left & 127) | 128;
+    this.head[this.at++] = left;
+  }
+
+  private u16(value: number): void {
+    this.view.setUint16(this.at, value, true);
+    this.at += 2;
+  }
+
+  private f64(value: number): void {
+    this.view.setFloat64(this.at, value, true);
+    this.at += 8;
+  }
+}
+
+function flagsOf(record: TimerRecord): number {
+  let flags: number = record.state;
+  if (!isVarint(record.versionMs)) flags |= flag.versionFloat;
+  if (!isVarint(record.gapMs)) flags |= flag.gapFloat;
+  if (record.dueMs !== derivedDueMs(record)) flags |= flag.due;
+  if (record.attempt !== 0) flags |= flag.attempt;
+  if (record.retryMs !== record.dueMs) flags |= flag.retry;
+  if (record.outcome !== 0) flags |= flag.outcome;
+  return flags;
+}
+
+/** Zero has two signs, and only one of them is a varint. */
+function isVarint(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
+}
+
+/** When the next pop of a plain recurring timer is due. */
+function derivedDueMs(row: Pick<TimerRecord, 'startMs' | 'sequence' | 'gapMs'>): number {
+  return row.startMs + (row.sequence + 1) * row.gapMs;
+}
+
+/** One row at a time, read in the order it was written. The fields hold what was last read. */
+export class RowReader {
+  private page: ArenaPage = { bytes: new Uint8Array(0), view: new DataView(new ArrayBuffer(0)) };
+  private at = 0;
+  private flags = 0;
+  versionMs = 0;
+  versionTie = 0;
+  sequence = 0;
+  attempt = 0;
+  kin = 0;
+  startMs = 0;
+  gapMs = 0;
+  dueMs = 0;
+  retryMs = 0;
+  outcome = 0;
+
+  get state(): State {
+    return (this.flags & stateMask) as State;
+  }
+
+  /** Flags only. */
+  open(page: ArenaPage, offset: number): this {
+    this.page = page;
+    this.flags = page.bytes[offset] as number;
+    this.at = offset + 1;
+    return this;
+  }
+
+  /** Up to and with kin. */
+  readProgress(): this {
+    const { flags } = this;
+    this.versionMs = (flags & flag.versionFloat) === 0 ? this.varint() : this.f64();
+    this.versionTie = this.varint();
+    this.sequence = this.varint();
+    this.attempt = (flags & flag.attempt) === 0 ? 0 : this.varint();
+    this.kin = this.varint();
+    return this;
+  }
+
+  /** The rest, up to the body. */
+  readTimes(): this {
+    const { flags } = this;
+    this.startMs = this.f64();
+    this.gapMs = (flags & flag.gapFloat) === 0 ? this.varint() : this.f64();
+    this.dueMs = (flags & flag.due) === 0 ? derivedDueMs(this) : this.f64();
+    this.retryMs = (flags & flag.retry) === 0 ? this.dueMs : this.f64();
+    this.outcome = (flags & flag.outcome) === 0 ? 0 : this.u16();
+    return this;
+  }
+
+  /** A copy of the body. */
+  readBody(): Uint8Array {
+    const length = this.varint();
+    return this.page.bytes.slice(this.at, this.at + length);
+  }
+
+  private varint(): number {
+    const { bytes } = this.page;
+    let byte = bytes[this.at++] as number;
+    let value = byte & 127;
+    for (let unit = 128; byte > 127; unit *= 128) {
+      byte = bytes[this.at++] as number;
+      value += (byte & 127) * unit;
+    }
+    return value;
+  }
+
+  private u16(): number {
+    this.at += 2;
+    return this.page.view.getUint16(this.at - 2, true);
+  }
+
+  private f64(): number {
+    this.at += 8;
+    return this.page.view.getFloat64(this.at - 8, true);
+  }
+}

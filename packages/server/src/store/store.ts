@@ -1,0 +1,315 @@
+/**
+ * The records a member holds, off the JavaScript heap: ten million of them cost the garbage collector
+ * nothing. A record has a handle, a small number that stays the same while its 64-bit number is here; the
+ * handle's columns lead to its packed row in the arena (`row.ts`), its alarm is in the wheel.
+ *
+ * Knows nothing of merging, journaling or popping: the member decides, the store keeps. Its neighbours are
+ * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `kinship.ts`
+ * (what records share) and `wheel.ts` (which alarm is next).
+ *
+ * Invariants:
+ *  S1  Every handle in use is in the index, and only those.
+ *  S2  An alarm belongs to a handle in use: removing a record removes its alarm.
+ *  S3  No call does more than a bounded amount of work; compaction goes on a few handles a call.
+ */
+import { invariant, type Progress, State, type TimerRecord } from '@carillon/core';
+import { Arena } from './arena.ts';
+import { Kinship } from './kinship.ts';
+import { NumberIndex, type Position, rangeOf } from './number-index.ts';
+import { RowReader, RowWriter } from './row.ts';
+import { Wheel } from './wheel.ts';
+
+/** Columns grow by whole pages, so that growing never copies what is there. */
+const pageBits = 16;
+const pageSize = 1 << pageBits;
+const pageMask = pageSize - 1;
+
+/** In the column of refs: the handle is not in use. */
+const unused = 0xffffffff;
+
+/** Handles that each change of the store looks at while a compaction is under way. */
+const compactionSlice = 64;
+
+export interface Counts {
+  readonly live: number;
+  readonly dead: number;
+  readonly tombstone: number;
+}
+
+export class Store {
+  private readonly arena = new Arena();
+  private readonly kinship = new Kinship();
+  private readonly wheel = new Wheel();
+  private readonly index = new NumberIndex(this);
+  private readonly writer = new RowWriter();
+  private readonly reader = new RowReader();
+  /** Two halves a handle; of one not in use, the first is the next such handle + 1. */
+  private readonly numbers: Uint32Array[] = [];
+  private readonly refs: Uint32Array[] = [];
+  private handleCount = 0;
+  private freeHandle = 0;
+  private readonly countByState: [number, number, number] = [0, 0, 0];
+  /** The next handle that the compaction under way looks at; −1: none is. */
+  private compacting = -1;
+
+  get size(): number {
+    return this.countByState[0] + this.countByState[1] + this.countByState[2];
+  }
+
+  get counts(): Counts {
+    const [live, dead, tombstone] = this.countByState;
+    return { live, dead, tombstone };
+  }
+
+  /** Memory of everything here, used or set aside. */
+  get bytes(): number {
+    return (
+      this.arena.bytes + this.index.bytes + this.wheel.bytes + this.refs.length * pageSize * 12
+    );
+  }
+
+  /** Bytes that the rows really use. */
+  get rowBytes(): number {
+    return this.arena.usedBytes;
+  }
+
+  /** Stores the record in place of the one with its number, if any. Returns its handle. */
+  put(record: TimerRecord): number {
+    const kin = this.kinship.take(record);
+    this.writer.pack(record, kin);
+    let handle = this.index.find(record.hi, record.lo);
+    if (handle < 0) {
+      handle = this.takeHandle(record.hi, record.lo);
+      this.index.insert(handle);
+      this.setRef(handle, this.arena.allocate(this.writer.length));
+    } else {
+      this.leaveRow(handle);
+    }
+    const ref = this.refOf(handle);
+    this.writer.copyTo(this.arena.page(ref), this.arena.offsetOf(ref));
+    this.countByState[record.state]++;
+    this.compactSlice();
+    return handle;
+  }
+
+  /** False when the number was not here. */
+  remove(hi: number, lo: number): boolean {
+    const handle = this.index.find(hi, lo);
+    if (handle < 0) return false;
+    this.wheel.remove(handle);
+    this.index.remove(hi, lo);
+    this.kinship.drop(this.row(handle).readProgress().kin);
+    this.countByState[this.reader.state]--;
+    this.arena.release(this.refOf(handle));
+    this.giveHandle(handle);
+    this.compactSlice();
+    return true;
+  }
+
+  /** The handle of a number; −1 when it is not here. */
+  find(hi: number, lo: number): number {
+    return this.index.find(hi, lo);
+  }
+
+  get(hi: number, lo: number): TimerRecord | undefined {
+    const handle = this.index.find(hi, lo);
+    return handle < 0 ? undefined : this.read(handle);
+  }
+
+  /** The record owns its bytes: it stays as it is whatever happens to the store. */
+  read(handle: number): TimerRecord {
+    const row = this.row(handle).readProgress().readTimes();
+    const { namespace, factor, replicas } = this.kinship.get(row.kin);
+    return {
+      hi: this.hiOf(handle),
+      lo: this.loOf(handle),
+      namespace,
+      factor,
+      versionMs: row.versionMs,
+      versionTie: row.versionTie,
+      state: row.state,
+      sequence: row.sequence,
+      attempt: row.attempt,
+      startMs: row.startMs,
+      dueMs: row.dueMs,
+      gapMs: row.gapMs,
+      retryMs: row.retryMs,
+      outcome: row.outcome,
+      replicas,
+      body: row.readBody(),
+    };
+  }
+
+  hiOf(handle: number): number {
+    const page = this.numbers[handle >>> pageBits] as Uint32Array;
+    return page[(handle & pageMask) << 1] as number;
+  }
+
+  loOf(handle: number): number {
+    const page = this.numbers[handle >>> pageBits] as Uint32Array;
+    return page[((handle & pageMask) << 1) + 1] as number;
+  }
+
+  stateOf(handle: number): State {
+    return this.row(handle).state;
+  }
+
+  /** What a merge or a digest looks at, without the rest. */
+  progressOf(handle: number): Progress {
+    const row = this.row(handle).readProgress();
+    const { versionMs, versionTie, state, sequence, attempt } = row;
+    return { versionMs, versionTie, state, sequence, attempt };
+  }
+
+  sequenceOf(handle: number): number {
+    return this.row(handle).readProgress().sequence;
+  }
+
+  dueOf(handle: number): number {
+    return this.row(handle).readProgress().readTimes().dueMs;
+  }
+
+  replicasOf(handle: number): readonly string[] {
+    return this.kinship.get(this.row(handle).readProgress().kin).replicas;
+  }
+
+  namespaceOf(handle: number): string {
+    return this.kinship.get(this.row(handle).readProgress().kin).namespace;
+  }
+
+  /** Sets the record's one alarm, in place of an earlier one. */
+  arm(handle: number, atMs: number): void {
+    invariant(this.refOf(handle) !== unused, `handle ${handle} is in use when it is armed`);
+    this.wheel.insert(handle, atMs);
+  }
+
+  disarm(handle: number): void {
+    this.wheel.remove(handle);
+  }
+
+  alarmOf(handle: number): number | null {
+    return this.wheel.dueOf(handle);
+  }
+
+  /**
+   * Appends up to `max` handles whose alarm is due to `out`, oldest first; their alarms are gone then.
+   * Returns how many. More may be due while `nextAlarmMs()` is not after `nowMs`, even after a 0.
+   */
+  takeDue(nowMs: number, max: number, out: number[]): number {
+    return this.wheel.advance(nowMs, max, out);
+  }
+
+  /** The time before which no alarm can be due; null when there is none. */
+  nextAlarmMs(): number | null {
+    return this.wheel.nextDue();
+  }
+
+  /** How many alarms are set. */
+  get alarmCount(): number {
+    return this.wheel.size;
+  }
+
+  /** Which of the 256 ranges a number belongs to. */
+  rangeOf(hi: number, lo: number): number {
+    return rangeOf(hi, lo);
+  }
+
+  /** Shows every handle of a range, in order. `visit` must not put or remove records. */
+  walk(range: number, visit: (handle: number) => void): void {
+    const handles: number[] = [];
+    this.index.range(range, handles);
+    for (const handle of handles) visit(handle);
+  }
+
+  /**
+   * Appends up to `limit` handles that come after `after` (null: from the start) to `out`, in the order of
+   * all walks. Returns where to go on; null at the end. Records that come and go in between do not
+   * disturb it: each one that stays is seen exactly once.
+   */
+  next(after: Position | null, limit: number, out: number[]): Position | null {
+    const had = out.length;
+    this.index.next(after, limit, out);
+    if (out.length - had < limit) return null;
+    const last = out[out.length - 1] as number;
+    return { hi: this.hiOf(last), lo: this.loOf(last) };
+  }
+
+  /** Hands out all records one by one in the order of walks, undefined at the end; the store may change meanwhile. */
+  records(): () => TimerRecord | undefined {
+    let after: Position | null = null;
+    let ended = false;
+    const ahead: number[] = [];
+    return () => {
+      // One at a time: a handle read ahead could belong to another record by the time it is used.
+      if (ended) return undefined;
+      ahead.length = 0;
+      after = this.next(after, 1, ahead);
+      ended = after === null;
+      const [handle] = ahead;
+      return handle === undefined ? undefined : this.read(handle);
+    };
+  }
+
+  private row(handle: number): RowReader {
+    const ref = this.refOf(handle);
+    return this.reader.open(this.arena.page(ref), this.arena.offsetOf(ref));
+  }
+
+  private refOf(handle: number): number {
+    return (this.refs[handle >>> pageBits] as Uint32Array)[handle & pageMask] as number;
+  }
+
+  private setRef(handle: number, ref: number): void {
+    (this.refs[handle >>> pageBits] as Uint32Array)[handle & pageMask] = ref;
+  }
+
+  /** The record of the handle is being replaced: gives up its row and makes room for the packed one. */
+  private leaveRow(handle: number): void {
+    this.kinship.drop(this.row(handle).readProgress().kin);
+    this.countByState[this.reader.state]--;
+    const ref = this.refOf(handle);
+    if (this.arena.fits(ref, this.writer.length)) return;
+    this.arena.release(ref);
+    this.setRef(handle, this.arena.allocate(this.writer.length));
+  }
+
+  private takeHandle(hi: number, lo: number): number {
+    let handle = this.freeHandle - 1;
+    if (handle >= 0) this.freeHandle = this.hiOf(handle);
+    else handle = this.handleCount++;
+    const page = handle >>> pageBits;
+    if (page === this.refs.length) {
+      this.numbers.push(new Uint32Array(pageSize * 2));
+      this.refs.push(new Uint32Array(pageSize));
+    }
+    const at = (handle & pageMask) << 1;
+    const numbers = this.numbers[page] as Uint32Array;
+    numbers[at] = hi;
+    numbers[at + 1] = lo;
+    return handle;
+  }
+
+  private giveHandle(handle: number): void {
+    this.setRef(handle, unused);
+    (this.numbers[handle >>> pageBits] as Uint32Array)[(handle & pageMask) << 1] = this.freeHandle;
+    this.freeHandle = handle + 1;
+  }
+
+  /** Moves rows out of sparse pages, a few handles at a time. */
+  private compactSlice(): void {
+    if (this.compacting < 0) {
+      if (this.arena.wantsCompaction && this.arena.beginCompaction()) this.compacting = 0;
+      return;
+    }
+    const end = Math.min(this.compacting + compactionSlice, this.handleCount);
+    for (; this.compacting < end; this.compacting++) {
+      const ref = this.refOf(this.compacting);
+      if (ref !== unused && this.arena.isSparse(ref)) {
+        this.setRef(this.compacting, this.arena.move(ref));
+      }
+    }
+    if (end < this.handleCount) return;
+    this.arena.endCompaction();
+    this.compacting = -1;
+  }
+}
