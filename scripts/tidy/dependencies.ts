@@ -11,6 +11,7 @@ export interface LockFile {
         readonly link?: boolean;
         readonly dev?: boolean;
         readonly hasInstallScript?: boolean;
+        readonly optionalDependencies?: Readonly<Record<string, string>>;
       }
     >
   >;
@@ -32,8 +33,19 @@ export function lockFile(lock: LockFile): Finding[] {
     if (isRuntime && hasInstallScript === true) {
       found('is needed at run time and runs a script when installed: choose another package');
     }
+    for (const name of Object.keys(entry.optionalDependencies ?? {})) {
+      if (isLocked(lock, key, name)) continue;
+      found(
+        `may need ${name}, which is not locked: npm ci will refuse; choose a version that has it`,
+      );
+    }
   }
   return findings;
+}
+
+/** A package finds `name` in its own node_modules or in the root's; nothing here is nested deeper. */
+function isLocked({ packages }: LockFile, key: string, name: string): boolean {
+  return `${key}/node_modules/${name}` in packages || `node_modules/${name}` in packages;
 }
 
 export function manifests(packages: readonly Package[]): Finding[] {

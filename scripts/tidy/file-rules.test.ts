@@ -138,6 +138,13 @@ describe('words', () => {
     expect(findings(bannedWords, text)).toEqual([]);
   });
 
+  test('a lease expires in the ring, a timer does not in the server', () => {
+    const text = 'const leaseExpired = true;';
+    expect(findings(bannedWords, text, 'packages/ring/src/lease.ts')).toEqual([]);
+    expect(findings(bannedWords, text)).toHaveLength(1);
+    expect(findings(bannedWords, 'const master = 1;', 'packages/ring/src/a.ts')).toHaveLength(1);
+  });
+
   test('names are split at case changes, dashes and digits', () => {
     expect(bannedWordIn('maxNodeCount')).toBe('node');
     expect(bannedWordIn('on-fire')).toBe('fire');

@@ -181,6 +181,18 @@ describe('dependencies', () => {
     ).toEqual([]);
   });
 
+  test('what one platform needs is locked on all of them', () => {
+    const tool = { optionalDependencies: { '@tool/mac': '1.0.0' } };
+    expect(says(lockFile({ packages: { 'node_modules/tool': tool } })).join()).toContain(
+      'not locked',
+    );
+    expect(
+      lockFile({ packages: { 'node_modules/tool': tool, 'node_modules/@tool/mac': {} } }),
+    ).toEqual([]);
+    const nested = 'node_modules/tool/node_modules/@tool/mac';
+    expect(lockFile({ packages: { 'node_modules/tool': tool, [nested]: {} } })).toEqual([]);
+  });
+
   test('only tools of development may run a script when installed', () => {
     const entry = { hasInstallScript: true };
     expect(lockFile({ packages: { 'node_modules/a': entry } })).toHaveLength(1);
