@@ -16,3 +16,27 @@ export {
   type TargetsOptions,
   targetsMax,
 } from './rendezvous.ts';
+export { changeVertices, type VertexChange } from './change.ts';
+export { type Health, health, type VertexState } from './health.ts';
+export { compileLabelled, type LabelledMember, labelLevels } from './labels.ts';
+export {
+  CompiledTopology,
+  compileTopology,
+  type Placement,
+  place,
+  type Replica,
+} from './place.ts';
+export { type Policy, replicasMax } from './policy.ts';
+export {
+  buildTopology,
+  type Expansion,
+  levelsMax,
+  type SlotLevel,
+  type Topology,
+  type TopologySpec,
+  type Vertex,
+  type VertexSpec,
+  verticesMax,
+  type Weights,
+} from './topology.ts';
+export { type Candidate, type Explanation, explain, type Step } from './explain.ts';

@@ -28,6 +28,8 @@ export interface RankerInput {
 export class Ranker {
   /** Positions, best first: the answer of the last call of `highest` or `lowestFirst`. */
   readonly order: Int32Array;
+  /** The unsigned score of what `highestOne` returned. */
+  bestScore = 0;
   readonly #seeds: Int32Array;
   readonly #weights: Float64Array;
   readonly #hash: Hash | null;
@@ -71,6 +73,33 @@ export class Ranker {
   /** The unsigned score of a position of the range that was ranked last. */
   scoreAt(start: number, position: number): number {
     return ((this.#scores[position - start] as number) ^ flip) >>> 0;
+  }
+
+  /** The position with the highest score of a range. Its own loop, because a walk mostly asks for one. */
+  highestOne(start: number, count: number): number {
+    if (this.#hash !== null || this.#isText || !this.#isUniform(start, count)) {
+      this.highest(start, count, 1);
+      this.bestScore = this.scoreAt(start, this.order[0] as number);
+      return this.order[0] as number;
+    }
+    const seeds = this.#seeds;
+    const first = this.#mixedLo;
+    const second = this.#mixedHi;
+    const end = start + count;
+    let best = -0x8000_0000;
+    let at = start;
+    for (let i = start; i < end; i++) {
+      let h = (seeds[i] as number) ^ first;
+      h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ second;
+      h = (Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0;
+      h = finish(h ^ 8) ^ flip;
+      if (h > best) {
+        best = h;
+        at = i;
+      }
+    }
+    this.bestScore = (best ^ flip) >>> 0;
+    return at;
   }
 
   /** The `k` best of a range, highest score first, into `order`. */

@@ -1,0 +1,50 @@
+/**
+ * A topology with some vertices changed: what an operator does to a running cluster. Ids and seeds stay, so
+ * what changes in placement is only what the change itself asks for.
+ */
+import { PlacementError } from './errors.ts';
+import { type Topology, targetsOf, type Vertex } from './topology.ts';
+import { checkWeight } from './rendezvous.ts';
+
+export interface VertexChange {
+  readonly weight?: number;
+  readonly up?: boolean;
+}
+
+/** A copy with the vertices at some paths changed. Throws PlacementError for a path that is not there. */
+export function changeVertices(
+  topology: Topology,
+  changes: Readonly<Record<string, VertexChange>>,
+): Topology {
+  const left = new Set(Object.keys(changes));
+  const changed = mapVertices(topology, (vertex) => {
+    if (!Object.hasOwn(changes, vertex.path)) return {};
+    left.delete(vertex.path);
+    const { weight, up } = changes[vertex.path] as VertexChange;
+    if (weight !== undefined) checkWeight(weight, vertex.path);
+    return {
+      ...(weight === undefined ? {} : { ownWeight: weight }),
+      ...(up === undefined ? {} : { up }),
+    };
+  });
+  for (const path of left) {
+    throw new PlacementError('unknown_vertex', `There is no vertex "${path}" to change.`, path);
+  }
+  return changed;
+}
+
+/** A copy in which `change` replaced what it returned of each vertex; weights are summed anew where asked. */
+export function mapVertices(
+  topology: Topology,
+  change: (vertex: Vertex) => { readonly ownWeight?: number; readonly up?: boolean },
+): Topology {
+  const copy = (vertex: Vertex): Vertex => {
+    const own = { ...vertex, ...change(vertex) };
+    const children = vertex.children.map(copy);
+    const sum = children.reduce((total, child) => total + child.weight, 0);
+    const summed = topology.weights === 'sum' && children.length > 0;
+    return { ...own, children, weight: summed ? own.ownWeight * sum : own.ownWeight };
+  };
+  const children = topology.children.map(copy);
+  return { ...topology, children, targets: targetsOf(children, topology.levels.length - 1) };
+}
