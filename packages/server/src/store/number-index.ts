@@ -161,6 +161,11 @@ export function rangeOf(hi: number, lo: number): number {
   return hashOf(hi, lo) >>> 24;
 }
 
+/** The order of all walks. */
+export function compareNumbers(a: Position, b: Position): number {
+  return hashOf(a.hi, a.lo) - hashOf(b.hi, b.lo) || a.hi - b.hi || a.lo - b.lo;
+}
+
 /** All bits of the number stir all bits of the hash. Part of what members agree on: never change it. */
 function hashOf(hi: number, lo: number): number {
   let hash = Math.imul(hi ^ 0x9e3779b9, 0x85ebca6b);

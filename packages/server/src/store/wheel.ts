@@ -1,6 +1,7 @@
 /**
  * Orders integer handles by the tick at which they fall due. Stores and orders only: it knows no clock,
  * calls nobody and holds no records; `store.ts` gives it handles and takes them back when they are due.
+ * `bundles.ts` keeps the handles of each slot.
  *
  * Eight tiers of 64 slots. A slot of tier t is 64ᵗ ms wide:
  *
@@ -17,13 +18,14 @@
  *
  * Invariants:
  *  W1  An entry leaves by `advance(nowMs)` only when ceil(dueMs) ≤ nowMs.
- *  W2  A slot's bit is set exactly when its list is not empty.
+ *  W2  Slots behind the present are empty.
  *  W3  No call does more than a bounded amount of work, however many entries share a slot.
  *
  * Ticks are milliseconds shifted to be positive and split in two (30 low bits = tiers 0 to 4, the rest
  * above), because JavaScript's bit operations stop at 32 bits.
  */
 import { invariant } from '@carillon/core';
+import { Bundles } from './bundles.ts';
 
 const slotBits = 6;
 const slotCount = 1 << slotBits;
@@ -47,16 +49,8 @@ const cascadeCountMax = 8192;
 const tierOfBit = Uint8Array.from({ length: 32 }, (_, bit) => Math.floor(bit / slotBits));
 
 export class Wheel {
+  private readonly slots = new Bundles(tierCount * slotCount);
   private readonly dues: Float64Array[] = [];
-  /**
-   * Two numbers a handle, all 0 while it is not in the wheel. Next: the following handle + 1, 0 at the end
-   * of the list. Before: the previous handle + 1, or for the first of a list −1 − its slot.
-   */
-  private readonly links: Int32Array[] = [];
-  /** The first handle + 1 of each slot; 0: empty. */
-  private readonly heads = new Int32Array(tierCount * slotCount);
-  /** Two words of 32 slots a tier. */
-  private readonly occupied = new Uint32Array(tierCount * 2);
   private presentLow = 0;
   private presentHigh = 0;
   /** A slot that the present has reached and whose entries are not all placed again yet; −1: none. */
@@ -69,35 +63,32 @@ export class Wheel {
 
   /** Memory of the columns. */
   get bytes(): number {
-    return this.dues.length * pageSize * 16;
+    return this.dues.length * pageSize * 8 + this.slots.bytes;
   }
 
   has(handle: number): boolean {
-    const links = this.links[handle >>> pageBits];
-    return links !== undefined && links[((handle & pageMask) << 1) + 1] !== 0;
+    return this.slots.has(handle);
   }
 
   /** The time the handle was inserted with; null when it is not in the wheel. */
   dueOf(handle: number): number | null {
-    if (!this.has(handle)) return null;
-    return (this.dues[handle >>> pageBits] as Float64Array)[handle & pageMask] as number;
+    return this.slots.has(handle) ? this.dueAt(handle) : null;
   }
 
   /** Puts the handle in, or moves it. One that is overdue comes out of the next `advance`. */
   insert(handle: number, dueMs: number): void {
     invariant(!Number.isNaN(dueMs), 'a handle is due at a time that is a number');
+    if (!this.slots.remove(handle)) this.count++;
     const page = handle >>> pageBits;
-    if (page >= this.links.length) this.grow(page);
-    else if (this.has(handle)) this.unlink(handle);
+    while (page >= this.dues.length) this.dues.push(new Float64Array(pageSize));
     (this.dues[page] as Float64Array)[handle & pageMask] = dueMs;
-    this.place(handle, dueMs);
-    this.count++;
+    this.slots.push(this.slotFor(tickOf(Math.ceil(dueMs))), handle);
   }
 
   /** False when the handle was not in the wheel. */
   remove(handle: number): boolean {
-    if (!this.has(handle)) return false;
-    this.unlink(handle);
+    if (!this.slots.remove(handle)) return false;
+    this.count--;
     return true;
   }
 
@@ -106,6 +97,7 @@ export class Wheel {
    * how many. More may be due: `nextDue()` is then not after `nowMs`, and the next call goes on.
    */
   advance(nowMs: number, max: number, out: number[]): number {
+    invariant(!Number.isNaN(nowMs), 'the present is a number');
     const target = tickOf(Math.floor(nowMs));
     let left = max;
     let work = cascadeCountMax;
@@ -114,12 +106,13 @@ export class Wheel {
         work -= this.cascade(work);
         continue;
       }
-      const slot = this.nextSlot();
-      if (slot < 0 || this.startOf(slot) > target) {
+      const slot = this.slots.firstSlot();
+      const start = slot < 0 ? Number.POSITIVE_INFINITY : this.startOf(slot);
+      if (start > target) {
         this.moveTo(target);
         break;
       }
-      this.moveTo(this.startOf(slot));
+      this.moveTo(start);
       if (slot < slotCount) left -= this.drain(slot, left, out);
       else this.cascading = slot;
     }
@@ -130,7 +123,8 @@ export class Wheel {
   /** The time before which nothing can fall due; null when the wheel is empty. */
   nextDue(): number | null {
     if (this.count === 0) return null;
-    return (this.cascading >= 0 ? this.present() : this.startOf(this.nextSlot())) - originMs;
+    const tick = this.cascading >= 0 ? this.present() : this.startOf(this.slots.firstSlot());
+    return tick - originMs;
   }
 
   private present(): number {
@@ -144,29 +138,27 @@ export class Wheel {
     this.presentLow = tick - this.presentHigh * lowSpan;
   }
 
-  private grow(page: number): void {
-    while (this.links.length <= page) {
-      this.links.push(new Int32Array(pageSize * 2));
-      this.dues.push(new Float64Array(pageSize));
-    }
+  private dueAt(handle: number): number {
+    return (this.dues[handle >>> pageBits] as Float64Array)[handle & pageMask] as number;
   }
 
-  /** Puts a handle that is in no list at the front of its slot's list. */
-  private place(handle: number, dueMs: number): void {
-    const slot = this.slotFor(tickOf(Math.ceil(dueMs)));
-    const first = this.heads[slot] as number;
-    const links = this.links[handle >>> pageBits] as Int32Array;
-    const at = (handle & pageMask) << 1;
-    links[at] = first;
-    links[at + 1] = -1 - slot;
-    this.heads[slot] = handle + 1;
-    if (first === 0) {
-      const word = slot >>> 5;
-      this.occupied[word] = (this.occupied[word] as number) | (1 << (slot & 31));
-    } else {
-      (this.links[(first - 1) >>> pageBits] as Int32Array)[(((first - 1) & pageMask) << 1) + 1] =
-        handle + 1;
+  /** Takes up to `max` handles of a slot out of the wheel. */
+  private drain(slot: number, max: number, out: number[]): number {
+    let taken = 0;
+    for (; taken < max && !this.slots.isEmpty(slot); taken++) out.push(this.slots.pop(slot));
+    return taken;
+  }
+
+  /** Places up to `max` entries of the cascading slot again, further down. */
+  private cascade(max: number): number {
+    const { slots, cascading } = this;
+    let moved = 0;
+    for (; moved < max && !slots.isEmpty(cascading); moved++) {
+      const handle = slots.pop(cascading);
+      slots.push(this.slotFor(tickOf(Math.ceil(this.dueAt(handle)))), handle);
     }
+    if (slots.isEmpty(cascading)) this.cascading = -1;
+    return moved;
   }
 
   private slotFor(tick: number): number {
@@ -182,80 +174,6 @@ export class Wheel {
     }
     const tier = tierOfBit[31 - Math.clz32(high ^ this.presentHigh)] as number;
     return ((lowTierCount + tier) << slotBits) + ((high >>> (tier * slotBits)) & slotMask);
-  }
-
-  private unlink(handle: number): void {
-    const links = this.links[handle >>> pageBits] as Int32Array;
-    const at = (handle & pageMask) << 1;
-    const next = links[at] as number;
-    const before = links[at + 1] as number;
-    links[at] = 0;
-    links[at + 1] = 0;
-    this.count--;
-    if (next !== 0) {
-      (this.links[(next - 1) >>> pageBits] as Int32Array)[(((next - 1) & pageMask) << 1) + 1] =
-        before;
-    }
-    if (before < 0) this.setHead(-1 - before, next);
-    else
-      (this.links[(before - 1) >>> pageBits] as Int32Array)[((before - 1) & pageMask) << 1] = next;
-  }
-
-  private setHead(slot: number, first: number): void {
-    this.heads[slot] = first;
-    if (first !== 0) return;
-    const word = slot >>> 5;
-    this.occupied[word] = (this.occupied[word] as number) & ~(1 << (slot & 31));
-  }
-
-  /** Takes up to `max` handles off the front of a slot's list, out of the wheel. */
-  private drain(slot: number, max: number, out: number[]): number {
-    let first = this.heads[slot] as number;
-    let taken = 0;
-    for (; first !== 0 && taken < max; taken++) {
-      const handle = first - 1;
-      const links = this.links[handle >>> pageBits] as Int32Array;
-      const at = (handle & pageMask) << 1;
-      first = links[at] as number;
-      links[at] = 0;
-      links[at + 1] = 0;
-      out.push(handle);
-    }
-    this.cutBefore(slot, first);
-    return taken;
-  }
-
-  /** Places up to `max` entries of the cascading slot again, further down. */
-  private cascade(max: number): number {
-    const slot = this.cascading;
-    let first = this.heads[slot] as number;
-    let moved = 0;
-    for (; first !== 0 && moved < max; moved++) {
-      const handle = first - 1;
-      first = (this.links[handle >>> pageBits] as Int32Array)[(handle & pageMask) << 1] as number;
-      const dueMs = (this.dues[handle >>> pageBits] as Float64Array)[handle & pageMask] as number;
-      this.place(handle, dueMs);
-    }
-    this.cutBefore(slot, first);
-    if (first === 0) this.cascading = -1;
-    return moved;
-  }
-
-  /** Makes `first` the head of the slot's list, after those before it have gone elsewhere. */
-  private cutBefore(slot: number, first: number): void {
-    this.setHead(slot, first);
-    if (first === 0) return;
-    (this.links[(first - 1) >>> pageBits] as Int32Array)[(((first - 1) & pageMask) << 1) + 1] =
-      -1 - slot;
-  }
-
-  /** The earliest occupied slot; −1: none. Slots behind the present are empty. */
-  private nextSlot(): number {
-    for (let word = 0; word < tierCount * 2; word++) {
-      const bits = this.occupied[word] as number;
-      if (bits !== 0) return (word << 5) + 31 - Math.clz32(bits & -bits);
-    }
-    return -1;
   }
 
   /** The first tick of a slot. */

@@ -1,0 +1,104 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Arena } from './arena.ts';
+
+function write(arena: Arena, ref: number, length: number, value: number): void {
+  const offset = arena.offsetOf(ref);
+  arena.page(ref).bytes.fill(value, offset, offset + length);
+}
+
+function holds(arena: Arena, ref: number, length: number, value: number): boolean {
+  const offset = arena.offsetOf(ref);
+  const bytes = arena.page(ref).bytes.subarray(offset, offset + length);
+  return bytes.length === length && bytes.every((byte) => byte === value);
+}
+
+const length = fc.oneof(
+  fc.nat(300),
+  fc.constantFrom(0, 1, 8, 9, 256, 257, 288, 289, 65_535, 65_536, 65_537),
+  fc.nat(200_000),
+);
+
+describe('arena', () => {
+  it('keeps every block as it was written, whatever else is allocated, released and moved', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ length, release: fc.option(fc.nat(), { freq: 2 }) }), {
+          maxLength: 200,
+        }),
+        (operations) => {
+          const arena = new Arena();
+          const blocks: { ref: number; length: number; value: number }[] = [];
+          operations.forEach(({ length: bytes, release }, turn) => {
+            const ref = arena.allocate(bytes);
+            write(arena, ref, bytes, turn & 255);
+            blocks.push({ ref, length: bytes, value: turn & 255 });
+            if (release === null) return;
+            const [gone] = blocks.splice(release % blocks.length, 1);
+            if (gone !== undefined) arena.release(gone.ref);
+          });
+          arena.beginCompaction();
+          for (const block of blocks) {
+            if (arena.isSparse(block.ref)) block.ref = arena.move(block.ref);
+            expect(arena.isSparse(block.ref)).toBe(false);
+          }
+          arena.endCompaction();
+          for (const block of blocks) {
+            expect(holds(arena, block.ref, block.length, block.value)).toBe(true);
+          }
+          expect(new Set(blocks.map(({ ref }) => ref)).size).toBe(blocks.length);
+          for (const { ref } of blocks) arena.release(ref);
+          expect(arena.usedBytes).toBe(0);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('rounds a block up by no more than an eighth, or seven bytes', () => {
+    for (let bytes = 1; bytes < 70_000; bytes += bytes < 600 ? 1 : 37) {
+      const arena = new Arena();
+      const ref = arena.allocate(bytes);
+      const waste = arena.usedBytes - bytes;
+      expect(waste).toBeGreaterThanOrEqual(0);
+      expect(waste).toBeLessThanOrEqual(Math.max(7, bytes / 8));
+      expect(arena.fits(ref, bytes)).toBe(true);
+      expect(arena.fits(ref, arena.usedBytes)).toBe(true);
+      expect(arena.fits(ref, arena.usedBytes + 1)).toBe(false);
+    }
+  });
+
+  it('empties sparse pages by compaction and lets go of them', () => {
+    const arena = new Arena();
+    let refs = Array.from({ length: 400_000 }, () => arena.allocate(100));
+    const full = arena.bytes;
+    expect(arena.wantsCompaction).toBe(false);
+    refs = refs.filter((ref, i) => {
+      if (i % 3 === 0) return true;
+      arena.release(ref);
+      return false;
+    });
+    expect(arena.bytes).toBe(full);
+    expect(arena.wantsCompaction).toBe(true);
+    expect(arena.beginCompaction()).toBe(true);
+    for (const ref of refs) if (arena.isSparse(ref)) arena.move(ref);
+    arena.endCompaction();
+    expect(arena.bytes).toBeLessThan(full * 0.5);
+    expect(arena.wantsCompaction).toBe(false);
+  });
+
+  it('does not start a compaction again and again when it cannot help', () => {
+    const arena = new Arena();
+    // One block in each of many classes keeps a page of each; the rest of the page is a gap.
+    const kept: number[] = [];
+    for (let bytes = 8; bytes <= 65_536; bytes += bytes < 256 ? 8 : bytes / 8) {
+      const refs = Array.from({ length: Math.floor(262_144 / bytes) }, () => arena.allocate(bytes));
+      for (const ref of refs.slice(1)) arena.release(ref);
+      kept.push(refs[0] as number);
+    }
+    expect(arena.wantsCompaction).toBe(true);
+    expect(arena.beginCompaction()).toBe(false);
+    expect(arena.wantsCompaction).toBe(false);
+    expect(kept.some((ref) => arena.isSparse(ref))).toBe(false);
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * The handles in each slot of the wheel, as stacks of bundles of 64. A handle knows its place, so it can be
+ * taken out of the middle: the last of its slot moves into the gap.
+ *
+ * Why not linked lists: following links is one wait for memory after the other, while the handles of a
+ * bundle stand side by side and what they lead to is fetched at the same time. Draining is three times
+ * faster that way.
+ *
+ * Invariants:
+ *  B1  All bundles of a slot are full but the last, and that one is not empty.
+ *  B2  A slot's bit is set exactly when it holds a handle.
+ */
+
+const bundleBits = 6;
+const bundleSize = 1 << bundleBits;
+
+/** Columns grow by whole pages, so that growing never copies what is there. */
+const pageBits = 16;
+const pageSize = 1 << pageBits;
+const pageMask = pageSize - 1;
+
+export class Bundles {
+  /** By handle: its place + 1; 0: in no slot. */
+  private readonly places: Int32Array[] = [];
+  /** By place (bundle × 64 + rank): the handle there. */
+  private readonly handles: Int32Array[] = [];
+  /** By bundle: its slot, and the bundle below it + 1 in the stack; of a free one, the next free + 1. */
+  private slotOf = new Int32Array(1024);
+  private below = new Int32Array(1024);
+  private bundleCount = 0;
+  private freeBundle = 0;
+  /** By slot: its last bundle + 1, and how many handles are in that one. */
+  private readonly last: Int32Array;
+  private readonly fill: Uint8Array;
+  /** 32 slots a word. */
+  private readonly occupied: Uint32Array;
+
+  constructor(slotCount: number) {
+    this.last = new Int32Array(slotCount);
+    this.fill = new Uint8Array(slotCount);
+    this.occupied = new Uint32Array(Math.ceil(slotCount / 32));
+  }
+
+  get bytes(): number {
+    return (this.places.length + this.handles.length) * pageSize * 4 + this.below.byteLength * 2;
+  }
+
+  has(handle: number): boolean {
+    const page = this.places[handle >>> pageBits];
+    return page !== undefined && page[handle & pageMask] !== 0;
+  }
+
+  isEmpty(slot: number): boolean {
+    return this.last[slot] === 0;
+  }
+
+  /** The lowest slot that holds a handle; −1: none does. */
+  firstSlot(): number {
+    const { occupied } = this;
+    for (let word = 0; word < occupied.length; word++) {
+      const bits = occupied[word] as number;
+      if (bits !== 0) return (word << 5) + 31 - Math.clz32(bits & -bits);
+    }
+    return -1;
+  }
+
+  /** The handle must be in no slot. */
+  push(slot: number, handle: number): void {
+    let fill = this.fill[slot] as number;
+    if (fill === bundleSize || this.last[slot] === 0) {
+      this.addBundle(slot);
+      fill = 0;
+    }
+    this.fill[slot] = fill + 1;
+    this.put(handle, (((this.last[slot] as number) - 1) << bundleBits) | fill);
+  }
+
+  /** Takes the last handle out of a slot that is not empty. */
+  pop(slot: number): number {
+    const bundle = (this.last[slot] as number) - 1;
+    const rank = (this.fill[slot] as number) - 1;
+    const place = (bundle << bundleBits) | rank;
+    const handle = (this.handles[place >>> pageBits] as Int32Array)[place & pageMask] as number;
+    (this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] = 0;
+    if (rank === 0) this.dropBundle(slot, bundle);
+    else this.fill[slot] = rank;
+    return handle;
+  }
+
+  /** False when the handle was in no slot. */
+  remove(handle: number): boolean {
+    if (!this.has(handle)) return false;
+    const place =
+      ((this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] as number) - 1;
+    const last = this.pop(this.slotOf[place >>> bundleBits] as number);
+    if (last === handle) return true;
+    this.put(last, place);
+    (this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] = 0;
+    return true;
+  }
+
+  private put(handle: number, place: number): void {
+    const page = handle >>> pageBits;
+    while (page >= this.places.length) this.places.push(new Int32Array(pageSize));
+    (this.places[page] as Int32Array)[handle & pageMask] = place + 1;
+    (this.handles[place >>> pageBits] as Int32Array)[place & pageMask] = handle;
+  }
+
+  private addBundle(slot: number): void {
+    let bundle = this.freeBundle - 1;
+    if (bundle >= 0) this.freeBundle = this.below[bundle] as number;
+    else bundle = this.newBundle();
+    const last = this.last[slot] as number;
+    this.slotOf[bundle] = slot;
+    this.below[bundle] = last;
+    this.last[slot] = bundle + 1;
+    if (last !== 0) return;
+    const word = slot >>> 5;
+    this.occupied[word] = (this.occupied[word] as number) | (1 << (slot & 31));
+  }
+
+  private newBundle(): number {
+    const bundle = this.bundleCount++;
+    if (bundle << bundleBits === this.handles.length * pageSize) {
+      this.handles.push(new Int32Array(pageSize));
+    }
+    if (bundle === this.below.length) {
+      this.below = doubled(this.below);
+      this.slotOf = doubled(this.slotOf);
+    }
+    return bundle;
+  }
+
+  /** The slot's last bundle has become empty; the one below it is full. */
+  private dropBundle(slot: number, bundle: number): void {
+    const below = this.below[bundle] as number;
+    this.last[slot] = below;
+    this.fill[slot] = bundleSize;
+    this.below[bundle] = this.freeBundle;
+    this.freeBundle = bundle + 1;
+    if (below !== 0) return;
+    const word = slot >>> 5;
+    this.occupied[word] = (this.occupied[word] as number) & ~(1 << (slot & 31));
+  }
+}
+
+function doubled(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(column.length * 2);
+  longer.set(column);
+  return longer;
+}

@@ -1,0 +1,80 @@
+import { SeededRandom } from '@carillon/core/testing';
+import { describe, expect, it } from 'vitest';
+import { NumberIndex, rangeOf } from './number-index.ts';
+
+/** Handles are places in a list of numbers. */
+function indexOver(numbers: readonly { hi: number; lo: number }[]): NumberIndex {
+  return new NumberIndex({
+    hiOf: (handle) => numbers[handle]?.hi ?? -1,
+    loOf: (handle) => numbers[handle]?.lo ?? -1,
+  });
+}
+
+describe('number index', () => {
+  it('finds what is there and nothing else, through growth and shrinking', () => {
+    const random = new SeededRandom(4);
+    const numbers = Array.from({ length: 60_000 }, (_, i) => ({ hi: random.u32(), lo: i }));
+    const index = indexOver(numbers);
+    numbers.forEach((_, handle) => index.insert(handle));
+    const grown = index.bytes;
+    expect(grown / numbers.length).toBeLessThan(16);
+    numbers.forEach(({ hi, lo }, handle) => expect(index.find(hi, lo)).toBe(handle));
+    expect(index.find(1, 60_001)).toBe(-1);
+    numbers.forEach(({ hi, lo }, handle) => {
+      if (handle % 50 !== 0) expect(index.remove(hi, lo)).toBe(true);
+    });
+    numbers.forEach(({ hi, lo }, handle) =>
+      expect(index.find(hi, lo)).toBe(handle % 50 === 0 ? handle : -1),
+    );
+    expect(index.remove(1, 60_001)).toBe(false);
+    expect(index.bytes).toBeLessThan(grown / 4);
+  });
+
+  it('stays right when a client picks numbers that collide in all 32 bits of the hash', () => {
+    const numbers = colliding(300);
+    expect(new Set(numbers.map(({ hi, lo }) => rangeOf(hi, lo))).size).toBe(1);
+    const index = indexOver(numbers);
+    const order = numbers.map((_, handle) => handle);
+    for (const handle of order.toReversed()) index.insert(handle);
+    const out: number[] = [];
+    index.next(null, 1000, out);
+    expect(out.length).toBe(300);
+    const found = out.map((handle) => numbers[handle] as { hi: number; lo: number });
+    expect(found).toEqual(found.toSorted((a, b) => a.hi - b.hi || a.lo - b.lo));
+    for (const handle of order.filter((one) => one % 2 === 0)) {
+      const { hi, lo } = numbers[handle] as { hi: number; lo: number };
+      expect(index.remove(hi, lo)).toBe(true);
+    }
+    numbers.forEach(({ hi, lo }, handle) =>
+      expect(index.find(hi, lo)).toBe(handle % 2 === 0 ? -1 : handle),
+    );
+  });
+
+  it('spreads rising numbers, as members give them out, evenly over the ranges', () => {
+    const counts = new Uint32Array(256);
+    for (let ms = 0; ms < 64; ms++) {
+      for (let counter = 0; counter < 4096; counter++) {
+        const range = rangeOf(0x6500_0000, ((ms << 22) | (7 << 12) | counter) >>> 0);
+        counts[range] = (counts[range] as number) + 1;
+      }
+    }
+    const mean = (64 * 4096) / 256;
+    expect(Math.min(...counts)).toBeGreaterThan(mean * 0.8);
+    expect(Math.max(...counts)).toBeLessThan(mean * 1.2);
+  });
+
+  it('never changes the ranges that members compare', () => {
+    expect([rangeOf(0, 0), rangeOf(0, 1), rangeOf(1, 0), rangeOf(0xffffffff, 0xffffffff)]).toEqual([
+      153, 69, 157, 173,
+    ]);
+  });
+});
+
+/** Different numbers whose mixed hash is the same: the first mixing step is undone for each high half. */
+function colliding(count: number): { hi: number; lo: number }[] {
+  return Array.from({ length: count }, (_, hi) => {
+    let stirred = Math.imul(hi ^ 0x9e3779b9, 0x85ebca6b);
+    stirred ^= stirred >>> 15;
+    return { hi, lo: (stirred ^ 0xfffffff0) >>> 0 };
+  });
+}
