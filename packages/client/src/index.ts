@@ -1,2 +1,24 @@
-/** Public surface of this package. */
-export const release = '0.1.0';
+/** Public surface of the client: timers at any member, and a receiver for their callbacks. */
+export {
+  type BatchOutcome,
+  type CallOptions,
+  Carillon,
+  type CarillonOptions,
+  type DeadLetters,
+  type ListOptions,
+  type SetOptions,
+} from './carillon.ts';
+export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
+export { BoundedPopMemory, type PopMemory, type PopState } from './pop-memory.ts';
+export { type Pop, type PopHandler, type ReceiverOptions, receiver } from './receiver.ts';
+export type {
+  Cluster,
+  ClusterMember,
+  Confirmed,
+  Copies,
+  DeadLetter,
+  Timer,
+  TimerState,
+} from './shapes.ts';
+export type { ClientSystem } from './system.ts';
+export type { Duration, Instant, RetrySpec, TimerSpec, When } from './timer-spec.ts';

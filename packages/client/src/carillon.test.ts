@@ -1,0 +1,303 @@
+import { describe, expect, test } from 'vitest';
+import { Carillon, type CarillonOptions } from './carillon.ts';
+import { ApiError, UnreachableError } from './errors.ts';
+import {
+  FakeSystem,
+  json,
+  located,
+  type Scripted,
+  type Seen,
+  settle,
+  standIn,
+} from './testing/stand-in.ts';
+
+const a = 'http://a:1';
+const b = 'http://b:1';
+const spec = { in: '10s', uri: 'http://r/x' } as const;
+const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+
+function make(script: (seen: Seen) => Scripted, extra: Partial<CarillonOptions> = {}) {
+  const system = new FakeSystem();
+  const { fetch, seen } = standIn(script);
+  const client = new Carillon({ members: [a], fetch, system, refresh: null, ...extra });
+  return { client, seen, system };
+}
+
+/** Lets requests run while the clock moves, so that pauses and time-outs pass. */
+async function passing<T>(system: FakeSystem, work: Promise<T>): Promise<T> {
+  const state = { open: true };
+  const watched = work.finally(() => {
+    state.open = false;
+  });
+  watched.catch(() => {});
+  for (let i = 0; i < 100 && state.open; i++) {
+    await settle();
+    system.advance(200);
+  }
+  return watched;
+}
+
+describe('Carillon, requests', () => {
+  test('set posts the timer and gives back its id and copies', async () => {
+    const { client, seen } = make(() => located('00ff-2', '1/2'), { token: 'secret' });
+    expect(await client.set(spec)).toEqual({ id: '00ff-2', copies: { have: 1, wanted: 2 } });
+    expect(seen[0]).toMatchObject({ method: 'POST', path: '/timers', member: a });
+    expect(seen[0]?.body).toEqual({
+      timing: { interval: 10 },
+      callback: { http: { uri: 'http://r/x' } },
+    });
+    expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret');
+    expect(seen[0]?.headers.get('idempotency-key')).toBe('uuid-1');
+    await client.set(spec, { idempotencyKey: 'mine' });
+    expect(seen[1]?.headers.get('idempotency-key')).toBe('mine');
+  });
+
+  test('replace and cancel go to the timer, with its id escaped', async () => {
+    const { client, seen } = make(() => located('01-2'));
+    expect((await client.replace('01-2', spec)).id).toBe('01-2');
+    expect((await client.cancel('0/../x')).id).toBe('01-2');
+    expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'PUT /timers/01-2',
+      'DELETE /timers/0%2F..%2Fx',
+    ]);
+  });
+
+  test('setMany gives one outcome for each timer, in order', async () => {
+    const { client, seen } = make(() =>
+      json([
+        { status: 200, id: '01-2', copies: '2/2' },
+        { status: 400, title: 'no', detail: 'The interval is negative.', pointer: '/1/timing' },
+      ]),
+    );
+    const [first, second] = await client.setMany([spec, spec]);
+    expect(first).toEqual({ ok: true, id: '01-2', copies: { have: 2, wanted: 2 } });
+    expect(second).toMatchObject({ ok: false, error: { status: 400 } });
+    expect(seen[0]).toMatchObject({ method: 'POST', path: '/timers/batch' });
+    expect(seen[0]?.body).toHaveLength(2);
+  });
+
+  test('get reads the timer, and null when there is none', async () => {
+    const body = {
+      id: '01-2',
+      state: 'pending',
+      timing: { interval: 5 },
+      callback: { http: { uri: 'http://r/', opaque: 'x' } },
+      reliability: { 'replication-factor': 2 },
+      set: '2026-01-01T00:00:00.000Z',
+      'next-due': '2026-01-01T00:00:05.000Z',
+      'next-attempt': null,
+      'last-outcome': null,
+      sequence: 3,
+      attempt: 0,
+      version: '1.2',
+      replicas: ['n0', 'n1'],
+    };
+    const { client } = make(({ path }) =>
+      path === '/timers/01-2' ? json(body) : json({ title: 'none' }, 404),
+    );
+    expect(await client.get('01-2')).toMatchObject({
+      id: '01-2',
+      uri: 'http://r/',
+      opaque: 'x',
+      factor: 2,
+      nextDue: new Date('2026-01-01T00:00:05.000Z'),
+      nextAttempt: null,
+      sequence: 3,
+      replicas: ['n0', 'n1'],
+    });
+    expect(await client.get('02-2')).toBeNull();
+  });
+
+  test('list follows the cursor to the last page and tells of members that did not answer', async () => {
+    const { client, seen } = make(({ path }) =>
+      path.includes('cursor=next')
+        ? json({ timers: [{ id: '3' }], cursor: null, missing: ['n2'] })
+        : json({ timers: [{ id: '1' }, { id: '2' }], cursor: 'next', missing: [] }),
+    );
+    const ids: string[] = [];
+    const missing: string[] = [];
+    const options = {
+      tag: 'a b',
+      state: 'pending',
+      pageSize: 2,
+      onMissing: (members: readonly string[]) => missing.push(...members),
+    } as const;
+    for await (const { id } of client.list(options)) ids.push(id);
+    expect(ids).toEqual(['1', '2', '3']);
+    expect(missing).toEqual(['n2']);
+    expect(seen[0]?.path).toBe('/timers?tag=a+b&state=pending&limit=2');
+  });
+
+  test('dead letters are listed, re-sent and discarded', async () => {
+    const { client, seen } = make(({ method, path }) => {
+      if (method === 'GET') return json({ 'dead-letters': [{ id: '9', reason: 'refused' }] });
+      return path.includes('gone') ? json({}, 404) : json({});
+    });
+    const letters: string[] = [];
+    for await (const { id, reason } of client.deadLetters.list()) letters.push(`${id} ${reason}`);
+    expect(letters).toEqual(['9 refused']);
+    expect(await client.deadLetters.redeliver('9')).toBe(true);
+    expect(await client.deadLetters.discard('9')).toBe(true);
+    expect(await client.deadLetters.discard('gone')).toBe(false);
+    expect(seen.slice(1, 3).map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /dead-letters/9/redeliver',
+      'DELETE /dead-letters/9',
+    ]);
+  });
+
+  test('cancelByTag answers the count', async () => {
+    const { client, seen } = make(() => json({ count: 12 }));
+    expect(await client.cancelByTag('x')).toBe(12);
+    expect(seen[0]).toMatchObject({ method: 'DELETE', path: '/timers?tag=x' });
+  });
+
+  test('a refusal carries status, problem and when to come back', async () => {
+    const problem = {
+      title: 'no',
+      detail: 'The interval is negative.',
+      pointer: '/timing/interval',
+    };
+    const { client, seen } = make(() => json(problem, 429, { 'retry-after': '3' }));
+    const error = await client.set(spec).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 429, problem, retryAfterMs: 3000 });
+    expect((error as Error).message).toBe('The interval is negative.');
+    // Not asked again: another member would say the same.
+    expect(seen).toHaveLength(1);
+  });
+
+  test('a refusal that is no JSON is still an ApiError', async () => {
+    const { client } = make(() => new Response('<html>', { status: 403 }));
+    await expect(client.get('1')).rejects.toMatchObject({ status: 403, problem: null });
+  });
+});
+
+describe('Carillon, failover', () => {
+  test.each([
+    ['a connection error', (): Scripted => refused],
+    ['a 500', (): Scripted => json({}, 500)],
+    ['a 503', (): Scripted => json({}, 503)],
+    ['silence', (): Scripted => 'silence'],
+  ])('after %s the other member is asked, with the same idempotency key', async (_what, bad) => {
+    const { client, seen, system } = make(({ member }) => (member === a ? bad() : located('1-2')), {
+      members: [a, b],
+      timeout: '1s',
+    });
+    expect((await passing(system, client.set(spec))).id).toBe('1-2');
+    expect(seen.map(({ member }) => member)).toEqual([a, b]);
+    expect(new Set(seen.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
+    expect(system.alarmCount).toBe(0);
+  });
+
+  test('a member that failed is avoided for a while, then asked again', async () => {
+    let down = true;
+    const { client, seen, system } = make(
+      ({ member }) => (member === a && down ? refused : located('1-2')),
+      { members: [a, b], avoid: '5s' },
+    );
+    await client.set(spec);
+    await client.set(spec);
+    expect(seen.map(({ member }) => member)).toEqual([a, b, b]);
+    down = false;
+    system.advance(5001);
+    // The one that worked last is preferred; only when it fails is the other's turn again.
+    await client.set(spec);
+    expect(seen.at(-1)?.member).toBe(b);
+  });
+
+  test('an only member is asked a second time after a pause', async () => {
+    let count = 0;
+    const { client, system, seen } = make(() => (count++ === 0 ? refused : located('1-2')));
+    expect((await passing(system, client.set(spec))).id).toBe('1-2');
+    expect(seen).toHaveLength(2);
+  });
+
+  test('when nobody answers, the error names every member and reason', async () => {
+    const { client, system } = make(() => refused, { members: [a, b] });
+    const error = await passing(
+      system,
+      client.get('1').catch((thrown: unknown) => thrown),
+    );
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect((error as Error).message).toContain('http://a:1: connect ECONNREFUSED');
+    expect((error as UnreachableError).attempts).toHaveLength(2);
+  });
+
+  test('when all answer 5xx, the error is the answer', async () => {
+    const { client, system } = make(() => json({ detail: 'No replica confirmed.' }, 503), {
+      members: [a, b],
+    });
+    await expect(passing(system, client.set(spec))).rejects.toThrow('No replica confirmed.');
+  });
+
+  test('a batch, which must not be repeated, is tried once', async () => {
+    const { client, seen, system } = make(() => refused, { members: [a, b] });
+    await expect(passing(system, client.setMany([spec]))).rejects.toThrow(UnreachableError);
+    expect(seen).toHaveLength(1);
+  });
+
+  test('an aborted call ends at once with the reason, and nobody else is asked', async () => {
+    const { client, seen, system } = make(() => 'silence', { members: [a, b] });
+    const controller = new AbortController();
+    const call = client.set(spec, { signal: controller.signal });
+    await settle();
+    controller.abort(new Error('changed my mind'));
+    await expect(call).rejects.toThrow('changed my mind');
+    expect(seen).toHaveLength(1);
+    expect(system.alarmCount).toBe(0);
+    await expect(client.get('1', { signal: controller.signal })).rejects.toThrow('changed my mind');
+    expect(seen).toHaveLength(1);
+  });
+
+  test('an abort during the pause before a second try ends the call', async () => {
+    const { client, seen, system } = make(() => refused);
+    const controller = new AbortController();
+    const call = client.set(spec, { signal: controller.signal });
+    await settle();
+    controller.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    expect(seen).toHaveLength(1);
+    expect(system.alarmCount).toBe(0);
+  });
+});
+
+describe('Carillon, members', () => {
+  const cluster = {
+    members: [
+      { address: 'c:1', phase: 'active' },
+      { address: 'a:1', phase: 'active' },
+    ],
+  };
+
+  test('the list of members is read from the cluster beside a request, now and then', async () => {
+    const { client, seen, system } = make(
+      ({ path }) => (path === '/cluster' ? json(cluster) : located('1-2')),
+      { refresh: '60s' },
+    );
+    await client.set(spec);
+    await settle();
+    expect(client.memberUrls).toEqual([a, 'http://c:1']);
+    await client.set(spec);
+    const asked = (): number => seen.filter(({ path }) => path === '/cluster').length;
+    expect(asked()).toBe(1);
+    system.advance(60_000);
+    await client.set(spec);
+    expect(asked()).toBe(2);
+  });
+
+  test('a failed refresh changes nothing', async () => {
+    const { client } = make(({ path }) => (path === '/cluster' ? json({}, 403) : located('1-2')), {
+      refresh: '60s',
+    });
+    await client.set(spec);
+    await settle();
+    expect(client.memberUrls).toEqual([a]);
+  });
+
+  test.each([[[]], [['127.0.0.1:7253']], [['ftp://x']], [['']]])(
+    'members %j are refused at once',
+    (members) => {
+      expect(() => new Carillon({ members })).toThrow(TypeError);
+    },
+  );
+});

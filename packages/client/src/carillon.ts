@@ -1,0 +1,279 @@
+/**
+ * The client: set, replace, cancel and read timers at whichever member answers. Neighbours: `transport.ts` makes the
+ * requests, `members.ts` chooses whom to ask, `timer-spec.ts` and `shapes.ts` hold what goes out and comes back.
+ */
+import { ApiError } from './errors.ts';
+import { Members } from './members.ts';
+import {
+  type Cluster,
+  type Confirmed,
+  type DeadLetter,
+  Fields,
+  type Page,
+  readCluster,
+  readCopies,
+  readDeadLetter,
+  readPage,
+  readTimer,
+  type Timer,
+  type TimerState,
+} from './shapes.ts';
+import { type ClientSystem, system as realSystem } from './system.ts';
+import { bodyOf, type Duration, durationMs, type TimerSpec } from './timer-spec.ts';
+import { type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
+
+export interface CarillonOptions {
+  /** URLs of one or more members, such as `http://127.0.0.1:7253`; any will do, more survive more. */
+  readonly members: readonly string[];
+  readonly token?: string;
+  readonly fetch?: typeof fetch;
+  /** For one attempt at one member; default 10 s. */
+  readonly timeout?: Duration;
+  /** How long a member that failed is avoided; default 5 s. */
+  readonly avoid?: Duration;
+  /** How often the list of members is read from the cluster; default 60 s, null: never. */
+  readonly refresh?: Duration | null;
+  /** Clock and chance; for tests. */
+  readonly system?: ClientSystem;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface SetOptions extends CallOptions {
+  /** Two sets with the same key are one timer, for a day. Default: a fresh key for each call. */
+  readonly idempotencyKey?: string;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly tag?: string;
+  readonly state?: TimerState;
+  /** Timers asked for in one request; the iteration goes on over all of them. */
+  readonly pageSize?: number;
+  /** Called when members did not answer, so that their timers may be missing. */
+  readonly onMissing?: (members: readonly string[]) => void;
+}
+
+/** What came of one timer of a batch. */
+export type BatchOutcome =
+  | ({ readonly ok: true } & Confirmed)
+  | { readonly ok: false; readonly error: ApiError };
+
+export class Carillon {
+  readonly deadLetters: DeadLetters;
+  private readonly members: Members;
+  private readonly transport: Transport;
+  private readonly system: ClientSystem;
+  private readonly refreshMs: number | null;
+  private refreshedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CarillonOptions) {
+    const { refresh = 60_000, system = realSystem } = options;
+    this.system = system;
+    this.members = new Members(options.members);
+    this.refreshMs = refresh === null ? null : durationMs('refresh', refresh);
+    this.transport = new Transport({
+      members: this.members,
+      token: options.token ?? null,
+      // Wrapped: a browser's fetch insists on being called on its window.
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      system,
+      timeoutMs: durationMs('timeout', options.timeout ?? 10_000),
+      avoidMs: durationMs('avoid', options.avoid ?? 5000),
+    });
+    this.deadLetters = new DeadLetters((request) => this.request(request));
+  }
+
+  /** URLs of the members known at present, the ones the cluster named included. */
+  get memberUrls(): readonly string[] {
+    return this.members.urls;
+  }
+
+  /** Sets a timer. Repeated at another member if need be, and still one timer. */
+  async set(spec: TimerSpec, options: SetOptions = {}): Promise<Confirmed> {
+    const answer = await this.request({
+      method: 'POST',
+      path: '/timers',
+      headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
+      body: bodyOf(spec),
+      signal: options.signal,
+    });
+    return confirmedOf(answer);
+  }
+
+  /** Sets many timers in one request; one outcome each, in order. A bad one does not spoil the rest. */
+  async setMany(specs: readonly TimerSpec[], options: SetOptions = {}): Promise<BatchOutcome[]> {
+    const answer = await this.request({
+      method: 'POST',
+      path: '/timers/batch',
+      headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
+      body: specs.map(bodyOf),
+      signal: options.signal,
+      repeatable: false,
+    });
+    const items = Array.isArray(answer.body) ? answer.body : [];
+    return items.map(batchOutcome);
+  }
+
+  /** Replaces the timer, or creates it under this id; its sequence starts anew. */
+  async replace(id: string, spec: TimerSpec, options: CallOptions = {}): Promise<Confirmed> {
+    const { signal } = options;
+    const path = timerPath(id);
+    return confirmedOf(await this.request({ method: 'PUT', path, body: bodyOf(spec), signal }));
+  }
+
+  /** Cancels the timer; one that does not exist is fine too. */
+  async cancel(id: string, options: CallOptions = {}): Promise<Confirmed> {
+    const { signal } = options;
+    return confirmedOf(await this.request({ method: 'DELETE', path: timerPath(id), signal }));
+  }
+
+  /** Cancels every timer with that tag and answers how many there were. */
+  async cancelByTag(tag: string, options: CallOptions = {}): Promise<number> {
+    const { signal } = options;
+    const query = { tag };
+    const answer = await this.request({ method: 'DELETE', path: '/timers', query, signal });
+    return countOf(answer.body);
+  }
+
+  /** The timer, or null when there is none. */
+  async get(id: string, options: CallOptions = {}): Promise<Timer | null> {
+    const { signal } = options;
+    try {
+      const answer = await this.request({ method: 'GET', path: timerPath(id), signal });
+      return readTimer(answer.body);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** All timers of the cluster that fit, page by page behind the scenes. */
+  list(options: ListOptions = {}): AsyncGenerator<Timer, void, undefined> {
+    const { tag, state, pageSize, signal, onMissing } = options;
+    return pages(async (cursor) => {
+      const limit = pageSize === undefined ? undefined : String(pageSize);
+      const query = { tag, state, limit, cursor };
+      const answer = await this.request({ method: 'GET', path: '/timers', query, signal });
+      return readPage(answer.body, 'timers', readTimer);
+    }, onMissing);
+  }
+
+  /** The view, the members and what is being moved, as the member that answers sees it. */
+  async cluster(options: CallOptions = {}): Promise<Cluster> {
+    const { signal } = options;
+    return readCluster((await this.request({ method: 'GET', path: '/cluster', signal })).body);
+  }
+
+  /**
+   * Makes a member leave: it hands its timers on and stops. Asked of one member only, so use a client that knows no
+   * other (`members` with one URL and `refresh: null`).
+   */
+  async drain(options: CallOptions = {}): Promise<void> {
+    const { signal } = options;
+    await this.request({ method: 'POST', path: '/cluster/drain', signal, repeatable: false });
+  }
+
+  private request(request: ApiRequest): Promise<ApiAnswer> {
+    this.refreshSometimes(request.path);
+    return this.transport.request(request);
+  }
+
+  /** Beside the request at hand, and of no consequence when it fails: the list known so far stays. */
+  private refreshSometimes(path: string): void {
+    const nowMs = this.system.now();
+    if (this.refreshMs === null || nowMs < this.refreshedMs + this.refreshMs) return;
+    this.refreshedMs = nowMs;
+    if (path === '/cluster') return;
+    this.transport.request({ method: 'GET', path: '/cluster' }).then(
+      ({ body }) => {
+        const active = readCluster(body).members.filter(({ phase }) => phase !== 'gone');
+        this.members.discovered(active.map(({ address }) => address));
+      },
+      () => {},
+    );
+  }
+}
+
+/** Pops that gave up: read them, send them again, or let them go. */
+export class DeadLetters {
+  private readonly request: (request: ApiRequest) => Promise<ApiAnswer>;
+
+  constructor(request: (request: ApiRequest) => Promise<ApiAnswer>) {
+    this.request = request;
+  }
+
+  list(
+    options: Omit<ListOptions, 'tag' | 'state'> = {},
+  ): AsyncGenerator<DeadLetter, void, undefined> {
+    const { pageSize, signal, onMissing } = options;
+    return pages(async (cursor) => {
+      const limit = pageSize === undefined ? undefined : String(pageSize);
+      const query = { limit, cursor };
+      const answer = await this.request({ method: 'GET', path: '/dead-letters', query, signal });
+      return readPage(answer.body, 'dead-letters', readDeadLetter);
+    }, onMissing);
+  }
+
+  /** Pops it again, at once. False when there is no such dead letter. */
+  redeliver(id: string, options: CallOptions = {}): Promise<boolean> {
+    const path = `/dead-letters/${encodeURIComponent(id)}/redeliver`;
+    return this.found({ method: 'POST', path, signal: options.signal });
+  }
+
+  /** Removes it for good. False when there is no such dead letter. */
+  discard(id: string, options: CallOptions = {}): Promise<boolean> {
+    const path = `/dead-letters/${encodeURIComponent(id)}`;
+    return this.found({ method: 'DELETE', path, signal: options.signal });
+  }
+
+  private async found(request: ApiRequest): Promise<boolean> {
+    try {
+      await this.request(request);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return false;
+      throw error;
+    }
+  }
+}
+
+async function* pages<T>(
+  read: (cursor: string | undefined) => Promise<Page<T>>,
+  onMissing: ((members: readonly string[]) => void) | undefined,
+): AsyncGenerator<T, void, undefined> {
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    if (page.missing.length > 0) onMissing?.(page.missing);
+    yield* page.items;
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+function timerPath(id: string): string {
+  return `/timers/${encodeURIComponent(id)}`;
+}
+
+function confirmedOf({ headers }: ApiAnswer): Confirmed {
+  const location = headers.get('location') ?? '';
+  return {
+    id: location.slice(location.lastIndexOf('/') + 1),
+    copies: readCopies(headers.get('carillon-copies')),
+  };
+}
+
+function batchOutcome(json: unknown): BatchOutcome {
+  const from = new Fields(json);
+  const status = from.number('status');
+  if (status >= 200 && status < 300) {
+    return { ok: true, id: from.text('id'), copies: readCopies(from.text('copies')) };
+  }
+  return { ok: false, error: new ApiError(status, from.all(), null) };
+}
+
+function countOf(json: unknown): number {
+  const from = new Fields(json);
+  return from.numberOrNull('count') ?? from.number('cancelled');
+}

@@ -1,0 +1,44 @@
+/** Which pops were handled already. Callbacks can come twice after a fault; a receiver that remembers them drops the second. */
+
+/** `fresh`: handle it. `handled`: drop it. `busy`: it is being handled right now, perhaps elsewhere. */
+export type PopState = 'fresh' | 'handled' | 'busy';
+
+/** Give your own to share what was handled between processes; each step may be asynchronous. */
+export interface PopMemory {
+  /** Looks the pop up and, if it is fresh, marks it as busy in the same step. */
+  begin(key: string): PopState | Promise<PopState>;
+  /** It was handled: `begin` answers `handled` from now on. */
+  handled(key: string): void | Promise<void>;
+  /** Handling failed: `begin` answers `fresh` again, so that the next attempt gets through. */
+  failed(key: string): void | Promise<void>;
+}
+
+/** The newest keys of this process, in memory. Beyond the limit the oldest handled ones are forgotten. */
+export class BoundedPopMemory implements PopMemory {
+  private readonly keyCountMax: number;
+  private readonly busy = new Set<string>();
+  private readonly done = new Set<string>();
+
+  constructor(keyCountMax = 100_000) {
+    this.keyCountMax = keyCountMax;
+  }
+
+  begin(key: string): PopState {
+    if (this.done.has(key)) return 'handled';
+    if (this.busy.has(key)) return 'busy';
+    this.busy.add(key);
+    return 'fresh';
+  }
+
+  handled(key: string): void {
+    this.busy.delete(key);
+    this.done.add(key);
+    if (this.done.size <= this.keyCountMax) return;
+    const [oldest] = this.done;
+    if (oldest !== undefined) this.done.delete(oldest);
+  }
+
+  failed(key: string): void {
+    this.busy.delete(key);
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * A receiver for callbacks as a fetch-style function, `(Request) => Promise<Response>`: it checks the signature, drops
+ * duplicates and hands each pop to one handler. What it answers decides what the cluster does next: 2xx ends the pop,
+ * 4xx and 5xx bring it again.
+ */
+import { BoundedPopMemory, type PopMemory } from './pop-memory.ts';
+import { SignatureCheck } from './signature.ts';
+import { type ClientSystem, system as realSystem } from './system.ts';
+import { type Duration, durationMs } from './timer-spec.ts';
+
+/** One pop, as the receiver sees it. */
+export interface Pop {
+  readonly id: string;
+  /** 1 for the first pop after set or replace. */
+  readonly sequence: number;
+  /** 1 for the first try of this pop. */
+  readonly attempt: number;
+  /** Pops left out since the last one, because nobody could make them in time. */
+  readonly missed: number;
+  readonly due: Date | null;
+  /** What the timer was set with. */
+  readonly opaque: string;
+  readonly headers: Headers;
+}
+
+/** Returning means handled. Throwing means not handled: the cluster tries again. */
+export type PopHandler = (pop: Pop) => void | Promise<void>;
+
+export interface ReceiverOptions {
+  /** One or, while they are being changed, two. Without: callbacks are taken unsigned. */
+  readonly secret?: string | readonly string[];
+  /** How far the time of a signed callback may be off; default 5 minutes. */
+  readonly tolerance?: Duration;
+  /** Default: the newest 100,000 pops of this process. */
+  readonly memory?: PopMemory;
+  /** Longest body that is read; default 16 MiB. */
+  readonly bodyBytesMax?: number;
+  /** Told what the handler threw; the answer never carries it. */
+  readonly onError?: (error: unknown, pop: Pop) => void;
+  /** Clock; for tests. */
+  readonly system?: ClientSystem;
+}
+
+export function receiver(
+  handler: PopHandler,
+  options: ReceiverOptions = {},
+): (request: Request) => Promise<Response> {
+  const { secret, memory = new BoundedPopMemory(), system = realSystem } = options;
+  const secrets = secret === undefined ? [] : [secret].flat();
+  const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);
+  const check = secret === undefined ? null : new SignatureCheck(secrets, toleranceMs);
+
+  return async (request) => {
+    const body = await readBody(request, options.bodyBytesMax ?? 16 * 1024 * 1024);
+    if (body === null) return answer(413, 'The body is too long for this receiver.');
+    const { headers } = request;
+    const refusal = await check?.refuse(
+      {
+        id: headers.get('webhook-id'),
+        timestamp: headers.get('webhook-timestamp'),
+        signature: headers.get('webhook-signature'),
+        body,
+      },
+      system.wall(),
+    );
+    if (typeof refusal === 'string') return answer(401, refusal);
+    const pop = popOf(headers, body);
+    if (pop === null) return answer(400, 'This is no callback of a timer: X-Timer-Id is missing.');
+    try {
+      return await handleOnce(pop, handler, memory);
+    } catch (error) {
+      options.onError?.(error, pop);
+      return answer(500, 'The pop could not be handled.');
+    }
+  };
+}
+
+async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Promise<Response> {
+  const key = popKey(pop);
+  const state = await memory.begin(key);
+  if (state === 'handled') return answer(200, 'Handled before.');
+  if (state === 'busy') {
+    return answer(503, 'This pop is being handled right now.', { 'retry-after': '1' });
+  }
+  try {
+    await handler(pop);
+  } catch (error) {
+    await memory.failed(key);
+    throw error;
+  }
+  await memory.handled(key);
+  return answer(200, 'OK');
+}
+
+/**
+ * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, what
+ * tells versions of the timer apart, and the sequence. A version that is not named is told by its due time; then a duplicate from
+ * another member may pass, but no pop of a replaced timer is taken for one of the old.
+ */
+export function popKey({ id, sequence, due, headers }: Pop): string {
+  const given = headers.get('webhook-id');
+  if (given !== null) return given;
+  const version = headers.get('x-timer-version') ?? due?.toISOString() ?? '';
+  return `${id.slice(0, 16)}_${version}_${sequence}`;
+}
+
+function popOf(headers: Headers, body: Uint8Array): Pop | null {
+  const id = headers.get('x-timer-id');
+  if (id === null) return null;
+  const due = new Date(headers.get('x-timer-due') ?? '');
+  return {
+    id,
+    sequence: wholeOf(headers, 'x-sequence-number', 1),
+    attempt: wholeOf(headers, 'x-timer-attempt', 1),
+    missed: wholeOf(headers, 'x-timer-missed', 0),
+    due: Number.isNaN(due.getTime()) ? null : due,
+    opaque: new TextDecoder().decode(body),
+    headers,
+  };
+}
+
+function wholeOf(headers: Headers, name: string, otherwise: number): number {
+  const text = headers.get(name) ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : otherwise;
+}
+
+/** null: longer than allowed; the rest is not read. */
+async function readBody(request: Request, bytesMax: number): Promise<Uint8Array | null> {
+  if (request.body === null) return new Uint8Array(0);
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > bytesMax) {
+      await reader.cancel();
+      return null;
+    }
+    chunks.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+function answer(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(text, { status, headers: { 'content-type': 'text/plain', ...headers } });
+}

@@ -1,0 +1,234 @@
+/** What the cluster answers, in the client's own names. Lenient: what an older or newer member leaves out is empty here. */
+
+export interface Copies {
+  readonly have: number;
+  readonly wanted: number;
+}
+
+/** What a set, replace or cancel gives back. */
+export interface Confirmed {
+  /** The timer's handle; newer than the one passed in, which stays valid too. */
+  readonly id: string;
+  /** How many members confirmed, of how many wanted; null: the answer did not say. */
+  readonly copies: Copies | null;
+}
+
+export type TimerState = 'pending' | 'retrying' | 'ended' | 'dead';
+
+export interface Timer {
+  readonly id: string;
+  readonly state: TimerState;
+  readonly uri: string;
+  readonly opaque: string;
+  readonly tags: readonly string[];
+  readonly factor: number;
+  /** As in the HTTP API: seconds. */
+  readonly timing: Readonly<Record<string, unknown>>;
+  readonly setAt: Date | null;
+  readonly nextDue: Date | null;
+  readonly nextAttempt: Date | null;
+  /** Pops so far. */
+  readonly sequence: number;
+  /** Failed attempts of the present pop. */
+  readonly attempt: number;
+  /** An HTTP status, a word (refused, timeout …), or null before the first attempt. */
+  readonly lastOutcome: number | string | null;
+  readonly version: string;
+  /** Members that hold it, primary first. */
+  readonly replicas: readonly string[];
+}
+
+export interface DeadLetter {
+  readonly id: string;
+  /** The timer whose pop this was. */
+  readonly timer: string;
+  readonly uri: string;
+  readonly opaque: string;
+  readonly tags: readonly string[];
+  readonly sequence: number;
+  readonly due: Date | null;
+  readonly missed: number;
+  readonly attempts: number;
+  readonly reason: string;
+  readonly gaveUp: Date | null;
+}
+
+export interface ClusterMember {
+  readonly name: string;
+  readonly address: string;
+  readonly phase: string;
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether this is the member that answered. */
+  readonly self: boolean;
+  readonly reachable: boolean;
+  readonly clockOffsetMs: number | null;
+  readonly timers: number | null;
+  readonly primaries: number | null;
+}
+
+export interface Cluster {
+  readonly viewId: string;
+  readonly revision: number;
+  /** alone, static or etcd. */
+  readonly source: string;
+  readonly members: readonly ClusterMember[];
+  readonly resync: { running: boolean; checked: number; total: number; moved: number };
+  readonly repair: { missedRecords: number; underReplicated: number };
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly cursor: string | null;
+  /** Members that did not answer; their timers may be missing. */
+  readonly missing: readonly string[];
+}
+
+/** One JSON object, read member by member; whatever has another type counts as missing. */
+export class Fields {
+  private readonly source: Readonly<Record<string, unknown>>;
+
+  constructor(json: unknown) {
+    this.source =
+      typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
+  }
+
+  text(name: string): string {
+    const value = this.source[name];
+    return typeof value === 'string' ? value : '';
+  }
+
+  number(name: string): number {
+    return this.numberOrNull(name) ?? 0;
+  }
+
+  numberOrNull(name: string): number | null {
+    const value = this.source[name];
+    return typeof value === 'number' ? value : null;
+  }
+
+  flag(name: string): boolean {
+    return this.source[name] === true;
+  }
+
+  date(name: string): Date | null {
+    const date = new Date(this.text(name));
+    return Number.isNaN(date.getTime()) ? null : date;
+  }
+
+  list(name: string): readonly unknown[] {
+    const value = this.source[name];
+    return Array.isArray(value) ? value : [];
+  }
+
+  texts(name: string): readonly string[] {
+    return this.list(name).filter((item) => typeof item === 'string');
+  }
+
+  inner(name: string): Fields {
+    return new Fields(this.source[name]);
+  }
+
+  all(): Readonly<Record<string, unknown>> {
+    return this.source;
+  }
+
+  raw(name: string): unknown {
+    return this.source[name];
+  }
+}
+
+export function readTimer(json: unknown): Timer {
+  const from = new Fields(json);
+  const http = from.inner('callback').inner('http');
+  const outcome = from.raw('last-outcome');
+  return {
+    id: from.text('id'),
+    state: from.text('state') as TimerState,
+    uri: http.text('uri'),
+    opaque: http.text('opaque'),
+    tags: from.texts('tags'),
+    factor: from.inner('reliability').number('replication-factor'),
+    timing: from.inner('timing').all(),
+    setAt: from.date('set'),
+    nextDue: from.date('next-due'),
+    nextAttempt: from.date('next-attempt'),
+    sequence: from.number('sequence'),
+    attempt: from.number('attempt'),
+    lastOutcome: typeof outcome === 'number' || typeof outcome === 'string' ? outcome : null,
+    version: from.text('version'),
+    replicas: from.texts('replicas'),
+  };
+}
+
+export function readDeadLetter(json: unknown): DeadLetter {
+  const from = new Fields(json);
+  const http = from.inner('callback').inner('http');
+  return {
+    id: from.text('id'),
+    timer: from.text('timer'),
+    uri: http.text('uri'),
+    opaque: http.text('opaque'),
+    tags: from.texts('tags'),
+    sequence: from.number('sequence'),
+    due: from.date('due'),
+    missed: from.number('missed'),
+    attempts: from.number('attempts'),
+    reason: from.text('reason'),
+    gaveUp: from.date('gave-up'),
+  };
+}
+
+export function readPage<T>(json: unknown, name: string, read: (item: unknown) => T): Page<T> {
+  const from = new Fields(json);
+  const cursor = from.text('cursor');
+  return {
+    items: from.list(name).map(read),
+    cursor: cursor === '' ? null : cursor,
+    missing: from.texts('missing'),
+  };
+}
+
+export function readCluster(json: unknown): Cluster {
+  const from = new Fields(json);
+  const resync = from.inner('resync');
+  const repair = from.inner('repair');
+  return {
+    viewId: from.text('view-id'),
+    revision: from.number('revision'),
+    source: from.text('source'),
+    members: from.list('members').map(readMember),
+    resync: {
+      running: resync.flag('running'),
+      checked: resync.number('checked'),
+      total: resync.number('total'),
+      moved: resync.number('moved'),
+    },
+    repair: {
+      missedRecords: repair.number('missed-records'),
+      underReplicated: repair.number('under-replicated'),
+    },
+  };
+}
+
+function readMember(json: unknown): ClusterMember {
+  const from = new Fields(json);
+  return {
+    name: from.text('name'),
+    address: from.text('address'),
+    phase: from.text('phase'),
+    weight: from.number('weight'),
+    labels: from.inner('labels').all() as Readonly<Record<string, string>>,
+    self: from.flag('self'),
+    reachable: from.flag('reachable'),
+    clockOffsetMs: from.numberOrNull('clock-offset-ms'),
+    timers: from.numberOrNull('timers'),
+    primaries: from.numberOrNull('primaries'),
+  };
+}
+
+/** `2/2`, as in the header `Carillon-Copies`. */
+export function readCopies(text: string | null): Copies | null {
+  const match = /^(\d{1,3})\/(\d{1,3})$/.exec(text ?? '');
+  return match === null ? null : { have: Number(match[1]), wanted: Number(match[2]) };
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { bodyOf, type TimerSpec } from './timer-spec.ts';
+
+const uri = 'http://r/x';
+
+describe('bodyOf', () => {
+  test.each<[string, TimerSpec, object]>([
+    ['in, text', { in: '1.5m', uri }, { interval: 90 }],
+    ['in, number', { in: 250, uri }, { interval: 0.25 }],
+    ['every with for', { every: '10s', for: '1m', uri }, { interval: 10, 'repeat-for': 60 }],
+    ['every with count', { every: '10s', count: 3, uri }, { interval: 10, count: 3 }],
+    ['every forever', { every: '1h', forever: true, uri }, { interval: 3600, forever: true }],
+    ['at a date', { at: new Date(0), uri }, { at: '1970-01-01T00:00:00.000Z' }],
+    ['at a text', { at: '2030-01-31T09:00:00+01:00', uri }, { at: '2030-01-31T08:00:00.000Z' }],
+    [
+      'cron',
+      { cron: '0 9 * * *', timezone: 'Europe/Berlin', until: 0, uri },
+      { cron: '0 9 * * *', timezone: 'Europe/Berlin', until: '1970-01-01T00:00:00.000Z' },
+    ],
+  ])('timing: %s', (_name, spec, timing) => {
+    expect(bodyOf(spec)['timing']).toEqual(timing);
+  });
+
+  test('everything else lands where the API wants it', () => {
+    const spec: TimerSpec = {
+      in: 0,
+      uri,
+      opaque: '',
+      method: 'PUT',
+      headers: { a: 'b' },
+      timeout: '2s',
+      retry: { limit: '1h', base: 500, maxWait: '1m', maxAttempts: 4 },
+      tags: ['x'],
+      factor: 3,
+    };
+    expect(bodyOf(spec)).toEqual({
+      timing: { interval: 0 },
+      callback: {
+        http: { uri, opaque: '', method: 'PUT', headers: { a: 'b' }, timeout: 2 },
+        retry: { limit: 3600, base: 0.5, 'max-wait': 60, 'max-attempts': 4 },
+      },
+      reliability: { 'replication-factor': 3 },
+      tags: ['x'],
+    });
+  });
+
+  test.each<[TimerSpec, string]>([
+    [{ in: '10', uri }, 'in must be'],
+    [{ in: Number.NaN, uri }, 'in must be'],
+    [{ every: -1, count: 1, uri }, 'every must be'],
+    [{ at: 'tomorrow', uri }, 'at must be'],
+    [{ in: 1, uri, retry: { base: 'x' } }, 'retry.base must be'],
+  ])('%j is refused before anything is sent', (spec, sentence) => {
+    expect(() => bodyOf(spec)).toThrow(sentence);
+  });
+});

@@ -1,0 +1,116 @@
+/** What a caller asks for, and the JSON body it becomes. */
+import { parseDuration } from '@carillon/core';
+
+/** Milliseconds, or a text such as `'250ms'`, `'10s'`, `'1.5m'`, `'2h'`, `'1d'`. */
+export type Duration = number | string;
+/** A Date, milliseconds since 1970, or an RFC 3339 text. */
+export type Instant = Date | number | string;
+
+interface Ending {
+  /** How long the timer keeps popping. */
+  readonly for?: Duration;
+  readonly until?: Instant;
+  /** How many pops. */
+  readonly count?: number;
+  /** No end, on purpose. */
+  readonly forever?: boolean;
+}
+
+/** When to pop: one of `in`, `every`, `at` and `cron`. A recurring timer needs an ending. */
+export type When =
+  | { readonly in: Duration }
+  | ({ readonly every: Duration } & Ending)
+  | { readonly at: Instant }
+  | ({ readonly cron: string; readonly timezone?: string } & Ending);
+
+export interface RetrySpec {
+  /** How long after it fell due a failed pop is tried again. */
+  readonly limit?: Duration;
+  /** The longest wait before the first retry; doubles with each. */
+  readonly base?: Duration;
+  readonly maxWait?: Duration;
+  readonly maxAttempts?: number;
+}
+
+export type TimerSpec = When & {
+  /** Where the callback goes. */
+  readonly uri: string;
+  /** Returned to the receiver as the body, byte for byte. */
+  readonly opaque?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Time limit of one attempt. */
+  readonly timeout?: Duration;
+  readonly retry?: RetrySpec;
+  readonly tags?: readonly string[];
+  /** How many members hold the timer. */
+  readonly factor?: number;
+};
+
+/** The body of a set or replace. Throws TypeError for a duration or instant that is none; the rest the cluster judges. */
+export function bodyOf(spec: TimerSpec): Record<string, unknown> {
+  const { uri, opaque, method, headers, timeout, retry, tags, factor } = spec;
+  const http = given({
+    uri,
+    opaque,
+    method,
+    headers,
+    timeout: timeout === undefined ? undefined : seconds('timeout', timeout),
+  });
+  return given({
+    timing: timingOf(spec),
+    callback: given({ http, retry: retry === undefined ? undefined : retryOf(retry) }),
+    reliability: factor === undefined ? undefined : { 'replication-factor': factor },
+    tags,
+  });
+}
+
+function timingOf(spec: TimerSpec): Record<string, unknown> {
+  if ('in' in spec) return { interval: seconds('in', spec.in) };
+  if ('at' in spec) return { at: instant('at', spec.at) };
+  const ending = given({
+    'repeat-for': spec.for === undefined ? undefined : seconds('for', spec.for),
+    until: spec.until === undefined ? undefined : instant('until', spec.until),
+    count: spec.count,
+    forever: spec.forever,
+  });
+  if ('every' in spec) return { interval: seconds('every', spec.every), ...ending };
+  return given({ cron: spec.cron, timezone: spec.timezone, ...ending });
+}
+
+function retryOf(retry: RetrySpec): Record<string, unknown> {
+  const optional = (name: string, value: Duration | undefined): number | undefined =>
+    value === undefined ? undefined : seconds(`retry.${name}`, value);
+  return given({
+    limit: optional('limit', retry.limit),
+    base: optional('base', retry.base),
+    'max-wait': optional('maxWait', retry.maxWait),
+    'max-attempts': retry.maxAttempts,
+  });
+}
+
+/** Milliseconds of a duration. Throws TypeError, naming the field. */
+export function durationMs(name: string, value: Duration): number {
+  const ms = typeof value === 'number' ? value : parseDuration(value);
+  if (ms !== null && Number.isFinite(ms) && ms >= 0) return ms;
+  throw new TypeError(
+    `${name} must be milliseconds or a duration such as '10s', not ${JSON.stringify(value)}.`,
+  );
+}
+
+function seconds(name: string, value: Duration): number {
+  return Math.round(durationMs(name, value)) / 1000;
+}
+
+function instant(name: string, value: Instant): string {
+  const date = new Date(value);
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw new TypeError(
+    `${name} must be a Date, milliseconds since 1970 or a text such as '2030-01-31T09:00:00Z'.`,
+  );
+}
+
+/** Without the members that are undefined. */
+function given(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
