@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CallbackRequest, CallbackResult } from '../env.ts';
-import { FakeCallbacks } from './fake-callbacks.ts';
+import { callbacksContract } from './callbacks.contract.ts';
+import { type FakeAnswer, FakeCallbacks } from './fake-callbacks.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 function request(limitMs = 1000): CallbackRequest {
@@ -53,5 +54,24 @@ describe('FakeCallbacks', () => {
     fake.call(request(), (result) => seen.push(result));
     await clock.advance(1000);
     expect(seen).toMatchObject([{ reason: 'cut' }, { reason: 'cut' }]);
+  });
+});
+
+const answers: Record<string, FakeAnswer> = {
+  'answers-204': 204,
+  'answers-503-after-7s': { kind: 'answer', status: 503, retryAfterMs: 7000 },
+  hangs: 'hang',
+  cuts: { kind: 'no-answer', reason: 'cut', detail: '' },
+  refuses: { kind: 'no-answer', reason: 'refused', detail: '' },
+};
+
+callbacksContract('FakeCallbacks', () => {
+  const clock = new VirtualClock();
+  return Promise.resolve({
+    callbacks: new FakeCallbacks(clock, ({ uri }) => answers[new URL(uri).hostname] ?? 404),
+    uri: (kind) => `http://${kind}/`,
+    pass: (ms) => clock.advance(ms),
+    until: () => clock.advance(0),
+    dispose: () => Promise.resolve(),
   });
 });

@@ -1,0 +1,57 @@
+/**
+ * Names what went wrong with a callback. The detail carries the error's code and never its message: messages hold
+ * inner addresses and parts of answers, and details end up in dead letters.
+ */
+import type { CallbackResult } from '@carillon/core';
+import { ForbiddenError, UnresolvableError } from './connect.ts';
+
+type Reason = Extract<CallbackResult, { kind: 'no-answer' }>['reason'];
+
+const reasons: Readonly<Record<string, Reason>> = {
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  EHOSTDOWN: 'refused',
+  ENETUNREACH: 'refused',
+  ENETDOWN: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  EACCES: 'refused',
+  EPERM: 'refused',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ENOTFOUND: 'unresolvable',
+  EAI_AGAIN: 'unresolvable',
+  UND_ERR_INVALID_ARG: 'forbidden',
+  UND_ERR_NOT_SUPPORTED: 'forbidden',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'forbidden',
+};
+
+/** Codes of OpenSSL and of certificate checks. */
+const tls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
+
+export function noAnswer(reason: Reason, detail: string): CallbackResult {
+  return { kind: 'no-answer', reason, detail };
+}
+
+export function resultOfError(error: Error): CallbackResult {
+  if (error instanceof ForbiddenError) return noAnswer('forbidden', error.message);
+  if (error instanceof UnresolvableError) return noAnswer('unresolvable', error.message);
+  const code = codeOf(error);
+  if (tls.test(code)) return noAnswer('refused', `No trusted TLS connection came about (${code}).`);
+  const reason = reasons[code] ?? 'cut';
+  return noAnswer(reason, `${sentences[reason]} (${code}).`);
+}
+
+const sentences: Readonly<Record<Reason, string>> = {
+  refused: 'No connection to the receiver came about',
+  timeout: 'The receiver did not answer in time',
+  unresolvable: 'The receiver has no address in DNS',
+  forbidden: 'The request cannot be sent as it is',
+  cut: 'The connection ended before the answer',
+};
+
+function codeOf(error: Error): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  return typeof code === 'string' ? code : error.name;
+}

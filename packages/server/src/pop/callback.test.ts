@@ -1,0 +1,314 @@
+import type { CallbackRequest, CallbackResult } from '@carillon/core';
+import { settle, VirtualClock } from '@carillon/core/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
+import { HttpCallbacks, type HttpCallbacksOptions } from './callback.ts';
+import { type Endpoint, Guard } from './guard.ts';
+import { type Behaviour, ok, TestReceiver } from './receiver.contract.ts';
+
+const none: readonly Endpoint[] = [];
+const developing = new Guard({ allow: [], loopback: true, denied: () => none });
+
+/** Waits for the outside world, one turn of the event loop at a time. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await settle();
+}
+
+function request(uri: string, change: Partial<CallbackRequest> = {}): CallbackRequest {
+  return {
+    uri,
+    method: 'POST',
+    headers: {},
+    body: Buffer.from('opaque'),
+    limitMs: 1000,
+    ...change,
+  };
+}
+
+class Rig {
+  readonly clock = new VirtualClock();
+  readonly callbacks: HttpCallbacks;
+  readonly receivers: TestReceiver[] = [];
+
+  constructor(change: Partial<HttpCallbacksOptions> = {}) {
+    this.callbacks = new HttpCallbacks({ clock: this.clock, guard: developing, ...change });
+  }
+
+  async receiver(behave?: Behaviour): Promise<TestReceiver> {
+    const receiver = await TestReceiver.start(behave);
+    this.receivers.push(receiver);
+    return receiver;
+  }
+
+  begin(uri: string, change: Partial<CallbackRequest> = {}): CallbackResult[] {
+    const results: CallbackResult[] = [];
+    this.callbacks.call(request(uri, change), (result) => results.push(result));
+    return results;
+  }
+
+  /** The one result of a call that ends without time passing. */
+  async call(uri: string, change: Partial<CallbackRequest> = {}): Promise<CallbackResult> {
+    const results = this.begin(uri, change);
+    while (results.length === 0) await this.clock.advance(0);
+    // A connection is free again one turn after its answer.
+    await settle();
+    expect(results).toHaveLength(1);
+    return results[0] as CallbackResult;
+  }
+
+  async dispose(): Promise<void> {
+    await this.callbacks.close();
+    for (const receiver of this.receivers) await receiver.stop();
+  }
+}
+
+let rig: Rig;
+afterEach(() => rig.dispose());
+
+const behaviours: Record<string, Behaviour> = {
+  '/answers-204': () => ok,
+  '/answers-503-after-7s': () =>
+    'HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\nno',
+  '/hangs': () => null,
+  '/cuts': (_, socket) => {
+    socket.destroy();
+    return null;
+  },
+};
+
+callbacksContract('HttpCallbacks', async () => {
+  rig = new Rig();
+  const receiver = await rig.receiver((received, socket) => {
+    const path = received.split(' ')[1] as string;
+    return (behaviours[path] as Behaviour)(received, socket);
+  });
+  const gone = await TestReceiver.start();
+  const goneUri = gone.uri();
+  await gone.stop();
+  return {
+    callbacks: rig.callbacks,
+    uri: (kind) => (kind === 'refuses' ? goneUri : receiver.uri(`/${kind}`)),
+    pass: (ms) => rig.clock.advance(ms),
+    until: async (holds) => {
+      while (!holds()) await rig.clock.advance(0);
+    },
+    dispose: () => Promise.resolve(),
+  };
+});
+
+describe('HttpCallbacks: what is sent', () => {
+  it('sends method, path, query, headers and body byte for byte', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver();
+    const body = Uint8Array.of(0, 255, 13, 10);
+    const headers = { 'x-sequence-number': '3', 'content-type': 'text/plain' };
+    await rig.call(receiver.uri('/a/b?c=d%20e#f'), { method: 'PUT', headers, body });
+    const [head, sent] = (receiver.requests[0] as string).split('\r\n\r\n');
+    expect(head?.split('\r\n')).toEqual([
+      'PUT /a/b?c=d%20e HTTP/1.1',
+      `host: 127.0.0.1:${receiver.port}`,
+      'connection: keep-alive',
+      'x-sequence-number: 3',
+      'content-type: text/plain',
+      'content-length: 4',
+    ]);
+    expect(sent).toBe('\x00\xff\r\n');
+  });
+
+  it('keeps the connection for the next call', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver();
+    for (let i = 0; i < 5; i++) await rig.call(receiver.uri());
+    expect(receiver.requests).toHaveLength(5);
+    expect(receiver.connectionCount).toBe(1);
+  });
+
+  it('opens no more connections than allowed, and still makes every call', async () => {
+    rig = new Rig({ connectionCountMax: 3 });
+    const receiver = await rig.receiver();
+    const calls = Array.from({ length: 5 }, () => rig.begin(receiver.uri()));
+    await until(() => calls.every((results) => results.length === 1));
+    expect(calls.flat()).toMatchObject(calls.map(() => ({ status: 204 })));
+    expect(receiver.connectionCount).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['a relative uri', '/a', {}],
+    ['another scheme', 'ftp://127.0.0.1/', {}],
+    ['credentials', 'http://user:pass@127.0.0.1/', {}],
+    ['a header that splits the request', 'http://127.0.0.1:1/', { headers: { a: 'b\r\nc: d' } }],
+    ['another host', 'http://127.0.0.1:1/', { headers: { host: 'other' } }],
+    ['a method that is none', 'http://127.0.0.1:1/', { method: 'GET / HTTP/1.1\r\n' }],
+  ])('never sends %s', async (_, uri, change) => {
+    rig = new Rig();
+    expect(await rig.call(uri, change)).toMatchObject({ reason: 'forbidden' });
+    expect(rig.callbacks.originCount).toBe(0);
+  });
+
+  it('is not led astray by proxy variables', async () => {
+    rig = new Rig();
+    const proxy = await rig.receiver();
+    const receiver = await rig.receiver();
+    const before = { ...process.env };
+    process.env['http_proxy'] = process.env['HTTP_PROXY'] = proxy.uri();
+    process.env['NODE_USE_ENV_PROXY'] = '1';
+    await rig.call(receiver.uri());
+    process.env = before;
+    expect([receiver.connectionCount, proxy.connectionCount]).toEqual([1, 0]);
+  });
+});
+
+describe('HttpCallbacks: what comes back', () => {
+  it.each([200, 201, 299, 301, 302, 307, 308, 400, 410, 429, 500, 599])(
+    'status %d is passed on',
+    async (status) => {
+      rig = new Rig();
+      const other = await rig.receiver();
+      const receiver = await rig.receiver(
+        () => `HTTP/1.1 ${status} X\r\nlocation: ${other.uri()}\r\ncontent-length: 0\r\n\r\n`,
+      );
+      expect(await rig.call(receiver.uri())).toMatchObject({ kind: 'answer', status });
+      expect(other.connectionCount, 'a redirect was followed').toBe(0);
+    },
+  );
+
+  it.each([
+    ['seconds', '120', 120_000],
+    ['a date', 'Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+    ['nonsense', 'later', null],
+  ])('Retry-After as %s', async (_, value, expected) => {
+    rig = new Rig();
+    const receiver = await rig.receiver(
+      () => `HTTP/1.1 429 X\r\nretry-after: ${value}\r\ncontent-length: 0\r\n\r\n`,
+    );
+    const result = await rig.call(receiver.uri());
+    expect(result).toEqual({ kind: 'answer', status: 429, retryAfterMs: expected });
+  });
+
+  it.each([
+    ['with a length', `HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n${'x'.repeat(20_000)}`],
+    [
+      'in chunks',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5000\r\n${'x'.repeat(20_480)}\r\n`,
+    ],
+    ['until the end', `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(20_000)}`],
+  ])('an endless answer %s is dropped after 16 KiB, and its status counts', async (_, answer) => {
+    rig = new Rig();
+    const receiver = await rig.receiver(() => answer);
+    expect(await rig.call(receiver.uri())).toMatchObject({ kind: 'answer', status: 200 });
+    await until(() => receiver.openCount === 0);
+  });
+
+  it('an answer of exactly 16 KiB keeps the connection', async () => {
+    rig = new Rig();
+    const body = 'x'.repeat(16 * 1024);
+    const receiver = await rig.receiver(
+      () => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await rig.call(receiver.uri());
+    await rig.call(receiver.uri());
+    expect(receiver.connectionCount).toBe(1);
+  });
+
+  it('interim answers are not the answer', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver(() => `HTTP/1.1 103 Hints\r\n\r\n${ok}`);
+    expect(await rig.call(receiver.uri())).toMatchObject({ status: 204 });
+  });
+
+  it.each([
+    ['not HTTP', 'SSH-2.0-x\r\n\r\n'],
+    ['an upgrade nobody asked for', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(80_000)}`],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+  ])('%s is a cut, and says nothing of the content', async (_, answer) => {
+    rig = new Rig();
+    const receiver = await rig.receiver(() => answer);
+    const result = await rig.call(receiver.uri());
+    expect(result).toMatchObject({ kind: 'no-answer', reason: 'cut' });
+    expect(result.kind === 'no-answer' && result.detail).not.toMatch(/SSH|xxx|127\.0/);
+  });
+});
+
+describe('HttpCallbacks: the time limit', () => {
+  it('covers an answer that never ends: its status counts, the connection is dropped', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver(() => 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx');
+    const results = rig.begin(receiver.uri());
+    await until(() => receiver.requests.length === 1);
+    for (let i = 0; i < 50; i++) await settle();
+    expect(results).toEqual([]);
+    await rig.clock.advance(1000);
+    expect(results).toEqual([{ kind: 'answer', status: 200, retryAfterMs: null }]);
+    await until(() => receiver.openCount === 0);
+  });
+
+  it('covers resolving, and a request given up before it was sent is never sent', async () => {
+    const asked: ((addresses: readonly string[]) => void)[] = [];
+    rig = new Rig({ resolve: (_, done) => asked.push(done) });
+    const receiver = await rig.receiver();
+    const late = rig.begin(receiver.uri('/late', 'slow.example'));
+    await rig.clock.advance(1000);
+    expect(late).toMatchObject([{ reason: 'timeout' }]);
+    const next = rig.begin(receiver.uri('/next', 'slow.example'));
+    for (const answer of asked) answer(['127.0.0.1']);
+    await until(() => next.length === 1);
+    expect(next).toMatchObject([{ status: 204 }]);
+    expect(receiver.requests.filter((one) => one.includes('/late'))).toEqual([]);
+    expect(late).toHaveLength(1);
+  });
+
+  it('requests that wait for a connection are bounded', async () => {
+    rig = new Rig({ connectionCountMax: 2, resolve: () => {} });
+    const calls = Array.from({ length: 6 }, () => rig.begin('http://slow.example/'));
+    await rig.clock.advance(0);
+    expect(calls.map((results) => results.length)).toEqual([0, 0, 0, 0, 1, 1]);
+    expect(calls[4]).toMatchObject([{ reason: 'timeout' }]);
+    await rig.clock.advance(1000);
+    expect(calls.every((results) => results.length === 1)).toBe(true);
+  });
+});
+
+describe('HttpCallbacks: pools', () => {
+  it('an unused pool is closed after a while, a used one is not', async () => {
+    rig = new Rig();
+    const one = await rig.receiver();
+    const other = await rig.receiver();
+    await rig.call(one.uri());
+    await rig.call(other.uri());
+    await rig.clock.advance(60_000);
+    await rig.call(other.uri());
+    await rig.clock.advance(60_000);
+    expect(rig.callbacks.originCount).toBe(1);
+    await until(() => one.openCount === 0);
+    expect(other.openCount).toBe(1);
+    await rig.clock.advance(120_000);
+    expect(rig.callbacks.originCount).toBe(0);
+    expect(rig.clock.nextMs(), 'an alarm is left behind').toBeNull();
+  });
+
+  it('over the bound an idle pool makes room; when all are busy the call is refused', async () => {
+    rig = new Rig({ originCountMax: 2 });
+    const [one, two, three] = await Promise.all([rig.receiver(), rig.receiver(), rig.receiver()]);
+    await rig.call(one.uri());
+    await rig.call(two.uri());
+    expect(await rig.call(three.uri())).toMatchObject({ status: 204 });
+    expect(rig.callbacks.originCount).toBe(2);
+    two.behave = three.behave = () => null;
+    rig.begin(two.uri());
+    rig.begin(three.uri());
+    expect(await rig.call(one.uri())).toMatchObject({ reason: 'cut' });
+  });
+
+  it('a receiver that closes after each answer gets a new connection each time', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver((_, socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+      return null;
+    });
+    for (let i = 0; i < 3; i++) {
+      expect(await rig.call(receiver.uri())).toMatchObject({ status: 200 });
+    }
+    expect(receiver.connectionCount).toBe(3);
+  });
+});
