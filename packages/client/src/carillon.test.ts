@@ -146,7 +146,7 @@ describe('Carillon, requests', () => {
   });
 
   test('cancelByTag answers the count', async () => {
-    const { client, seen } = make(() => json({ count: 12 }));
+    const { client, seen } = make(() => json({ cancelled: 12 }));
     expect(await client.cancelByTag('x')).toBe(12);
     expect(seen[0]).toMatchObject({ method: 'DELETE', path: '/timers?tag=x' });
   });
@@ -230,9 +230,18 @@ describe('Carillon, failover', () => {
     await expect(passing(system, client.set(spec))).rejects.toThrow('No replica confirmed.');
   });
 
-  test('a batch, which must not be repeated, is tried once', async () => {
+  test('a batch is repeated under the same key', async () => {
+    const { client, seen, system } = make(
+      ({ member }) => (member === a ? refused : json([{ status: 200, id: '1-2' }])),
+      { members: [a, b] },
+    );
+    expect(await passing(system, client.setMany([spec]))).toHaveLength(1);
+    expect(seen.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['uuid-1', 'uuid-1']);
+  });
+
+  test('a drain, which is meant for one member, is asked of no other', async () => {
     const { client, seen, system } = make(() => refused, { members: [a, b] });
-    await expect(passing(system, client.setMany([spec]))).rejects.toThrow(UnreachableError);
+    await expect(passing(system, client.drain())).rejects.toThrow(UnreachableError);
     expect(seen).toHaveLength(1);
   });
 

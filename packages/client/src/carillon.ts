@@ -102,7 +102,10 @@ export class Carillon {
     return confirmedOf(answer);
   }
 
-  /** Sets many timers in one request; one outcome each, in order. A bad one does not spoil the rest. */
+  /**
+   * Sets many timers in one request; one outcome each, in order. A bad one does not spoil the rest. The key covers the
+   * whole list: repeat it with the same timers in the same order.
+   */
   async setMany(specs: readonly TimerSpec[], options: SetOptions = {}): Promise<BatchOutcome[]> {
     const answer = await this.request({
       method: 'POST',
@@ -110,7 +113,6 @@ export class Carillon {
       headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
       body: specs.map(bodyOf),
       signal: options.signal,
-      repeatable: false,
     });
     const items = Array.isArray(answer.body) ? answer.body : [];
     return items.map(batchOutcome);
@@ -134,7 +136,7 @@ export class Carillon {
     const { signal } = options;
     const query = { tag };
     const answer = await this.request({ method: 'DELETE', path: '/timers', query, signal });
-    return countOf(answer.body);
+    return new Fields(answer.body).number('cancelled');
   }
 
   /** The timer, or null when there is none. */
@@ -271,9 +273,4 @@ function batchOutcome(json: unknown): BatchOutcome {
     return { ok: true, id: from.text('id'), copies: readCopies(from.text('copies')) };
   }
   return { ok: false, error: new ApiError(status, from.all(), null) };
-}
-
-function countOf(json: unknown): number {
-  const from = new Fields(json);
-  return from.numberOrNull('count') ?? from.number('cancelled');
 }

@@ -112,7 +112,7 @@ export class Transport {
   }
 
   private headersOf(request: ApiRequest): Record<string, string> {
-    const headers: Record<string, string> = { accept: 'application/json', ...request.headers };
+    const headers: Record<string, string> = { ...request.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';
     if (this.options.token !== null) headers['authorization'] = `Bearer ${this.options.token}`;
     return headers;
