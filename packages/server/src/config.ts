@@ -149,6 +149,11 @@ export const options = {
       whole(1, 1_000_000),
       'Requests being worked on; beyond it 503 with Retry-After. Higher: longer waits before clients learn that the member is busy.',
     ),
+    bufferedBytesMax: option(
+      256 * MiB,
+      bytes(1 * MiB, 64 * 1024 * MiB),
+      'Bytes of request bodies being read, over all connections; beyond it 503 with Retry-After. Lower: many large batches at once are turned away. Higher: memory.',
+    ),
     requestHeaderBytesMax: option(
       16 * KiB,
       bytes(1 * KiB, 1 * MiB),

@@ -1,0 +1,91 @@
+/**
+ * `POST /timers/batch`: many sets in one request, as a JSON array or as NDJSON (by content type). One outcome per item
+ * and in order, in the form of the request; a bad item does not spoil the rest. An idempotency key covers the whole
+ * batch: each item gets one derived from it and from its position.
+ */
+import { CarillonError } from '@carillon/core';
+import { parseJson, parseLines } from './json.ts';
+import { type ApiRequest, type ApiResponse, headerOf } from './message.ts';
+import { badRequest, problemOf } from './problem.ts';
+import type { Route } from './router.ts';
+import type { SetOutcome, SetRequest } from './service.ts';
+import {
+  copiesText,
+  defaultNamespace,
+  idempotencyKeyOf,
+  refuseEncoded,
+  type TimersOptions,
+} from './timers.ts';
+
+export function batchRoutes(options: TimersOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/timers/batch',
+      handle: (request) => batch(request, options),
+      bodyBytesMax: options.limits.batchBodyBytesMax,
+    },
+  ];
+}
+
+async function batch(request: ApiRequest, options: TimersOptions): Promise<ApiResponse> {
+  refuseEncoded(request);
+  const ndjson = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)\b/i.test(
+    headerOf(request, 'content-type') ?? '',
+  );
+  const items = itemsOf(request, ndjson, options);
+  const parsed = parseItems(items, idempotencyKeyOf(request), options);
+  const requests = parsed.filter((item): item is SetRequest => !(item instanceof CarillonError));
+  const outcomes = requests.length === 0 ? [] : await options.service.setMany(requests);
+  let next = 0;
+  const lines = parsed.map((item) => {
+    if (item instanceof CarillonError) return JSON.stringify(problemOf(item));
+    return outcomeText(outcomes[next++] as SetOutcome);
+  });
+  if (!ndjson) return { status: 200, headers: jsonHeaders, body: `[${lines.join(',\n')}]` };
+  return { status: 200, headers: ndjsonHeaders, body: lines.map((line) => `${line}\n`).join('') };
+}
+
+const jsonHeaders = ['content-type', 'application/json; charset=utf-8'];
+const ndjsonHeaders = ['content-type', 'application/x-ndjson'];
+
+/** Throws CarillonError. Each item is still to be read: only a whole array is parsed at once. */
+function itemsOf(request: ApiRequest, ndjson: boolean, { limits }: TimersOptions): unknown[] {
+  const { jsonDepthMax, batchItemCountMax } = limits;
+  // The array around the items is a level of its own.
+  const items = ndjson
+    ? parseLines(request.body, jsonDepthMax)
+    : parseJson(request.body, jsonDepthMax + 1);
+  if (!Array.isArray(items)) {
+    throw badRequest('The body must be an array of timers, or NDJSON with its content type.', '');
+  }
+  if (items.length > batchItemCountMax) {
+    throw new CarillonError('too_large', `A batch has at most ${batchItemCountMax} timers.`);
+  }
+  return items;
+}
+
+function parseItems(
+  items: readonly unknown[],
+  key: string | null,
+  { parser, wall }: TimersOptions,
+): (SetRequest | CarillonError)[] {
+  const options = { wallMs: wall(), factor: null, idempotent: key !== null };
+  return items.map((item, i) => {
+    try {
+      const value: unknown = typeof item === 'function' ? item() : item;
+      const { definition, factor } = parser.parse(value, options);
+      const idempotencyKey = key === null ? null : `${key}/${i}`;
+      return { namespace: defaultNamespace, id: null, definition, factor, idempotencyKey };
+    } catch (error) {
+      if (error instanceof CarillonError) return error;
+      throw error;
+    }
+  });
+}
+
+/** Ids and counts need no escaping. */
+function outcomeText(outcome: SetOutcome): string {
+  if (!outcome.ok) return JSON.stringify(problemOf(outcome.error));
+  return `{"status":200,"id":"${outcome.timer.id}","copies":"${copiesText(outcome.copies)}"}`;
+}

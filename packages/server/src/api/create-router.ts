@@ -1,0 +1,38 @@
+/** The whole API of a member as one router. Further routes (the dashboard) come from outside. */
+import type { Clock, Log } from '@carillon/core';
+import type { Config } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import { adminRoutes } from './admin.ts';
+import { batchRoutes } from './batch.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
+import { TimerParser } from './parse-timer.ts';
+import { type Route, Router } from './router.ts';
+import type { TimerService } from './service.ts';
+import { timerRoutes } from './timers.ts';
+
+export interface ApiOptions {
+  readonly service: TimerService;
+  readonly config: Pick<Config, 'limits' | 'callbacks' | 'retry'>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The release, for `/openapi.json`. */
+  readonly version: string;
+  /** Told of errors that no client caused. */
+  readonly bug: (error: unknown) => void;
+  readonly routes?: readonly Route[];
+}
+
+export function createRouter(options: ApiOptions): Router {
+  const { service, config, metrics, clock, log, version, bug } = options;
+  const { limits } = config;
+  const timers = { service, limits, parser: new TimerParser(config), wall: () => clock.wall() };
+  const routes = [
+    ...timerRoutes(timers),
+    ...batchRoutes(timers),
+    ...deadLetterRoutes({ service, limits }),
+    ...adminRoutes({ service, metrics, clock, log, version }),
+    ...(options.routes ?? []),
+  ];
+  return new Router({ routes, metrics, clock, bodyBytesMax: limits.bodyBytesMax, bug });
+}

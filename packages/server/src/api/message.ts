@@ -1,0 +1,40 @@
+/** Requests and answers as plain data: the listener turns sockets into these, tests and the simulator make them by hand. */
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Without the query; starts with a slash. */
+  readonly path: string;
+  /** What follows the question mark; empty without one. */
+  readonly query: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Name, value, name, value …: the form that costs nothing to send. Without content-length. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+const jsonHeaders = ['content-type', 'application/json; charset=utf-8'] as const;
+const textHeaders = ['content-type', 'text/plain; charset=utf-8'] as const;
+
+export function jsonResponse(
+  value: unknown,
+  status = 200,
+  headers: readonly string[] = [],
+): ApiResponse {
+  return { status, headers: [...jsonHeaders, ...headers], body: JSON.stringify(value) };
+}
+
+export function textResponse(body: string, status = 200): ApiResponse {
+  return { status, headers: textHeaders, body };
+}
+
+/** The value of a header; of several, all of them in one text, as HTTP reads them. */
+export function headerOf(request: ApiRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return value === undefined || typeof value === 'string' ? value : value.join(', ');
+}

@@ -1,0 +1,212 @@
+/** The OpenAPI 3.1 description of the API; shapes come from `schema.ts`. */
+import {
+  BatchOutcomeSchema,
+  ClusterSchema,
+  DeadLetterPageSchema,
+  DeadLetterSchema,
+  ProblemSchema,
+  TimerBodySchema,
+  TimerPageSchema,
+  TimerSchema,
+  timerStates,
+} from './schema.ts';
+
+const schemas = {
+  TimerBody: TimerBodySchema,
+  Timer: TimerSchema,
+  TimerPage: TimerPageSchema,
+  BatchOutcome: BatchOutcomeSchema,
+  DeadLetter: DeadLetterSchema,
+  DeadLetterPage: DeadLetterPageSchema,
+  Cluster: ClusterSchema,
+  Problem: ProblemSchema,
+};
+
+const ref = (name: keyof typeof schemas) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: object) => ({ 'application/json': { schema } });
+
+const problem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: ref('Problem') } },
+});
+const text = { description: 'OK', content: { 'text/plain': { schema: { type: 'string' } } } };
+
+const refusals = {
+  '400': problem('The body is not a timer; the pointer names the offending member.'),
+  '413': problem('The body is too large.'),
+  '429': problem('The member holds as many timers as it may. Retry-After tells when to come back.'),
+  '503': problem(
+    'No replica confirmed, or the member is busy. Retry-After tells when to come back.',
+  ),
+  '507': problem('The disk is full.'),
+};
+const notFound = { '404': problem('There is nothing with this id.') };
+
+const headers = {
+  Location: { description: '/timers/<id>', schema: { type: 'string' } },
+  'Carillon-Copies': { description: 'have/wanted', schema: { type: 'string' } },
+};
+const confirmed = (description: string) => ({
+  '200': { description, headers, content: json(ref('Timer')) },
+});
+
+const query = (name: string, schema: object, description: string) => ({
+  name,
+  in: 'query',
+  schema,
+  description,
+});
+const paging = [
+  query('limit', { type: 'integer', minimum: 1 }, 'Items in the page.'),
+  query('cursor', { type: 'string' }, 'As an earlier page gave it out.'),
+];
+const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+const body = { required: true, content: json(ref('TimerBody')) };
+
+const timerPaths = {
+  '/timers': {
+    post: {
+      summary: 'Set a timer',
+      parameters: [
+        { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } },
+      ],
+      requestBody: body,
+      responses: {
+        ...confirmed('Set. The body is empty unless JSON is accepted.'),
+        ...refusals,
+        '422': problem('The idempotency key was used with another body.'),
+      },
+    },
+    get: {
+      summary: 'List timers of the whole cluster',
+      parameters: [
+        query('tag', { type: 'string' }, 'Only timers with this tag.'),
+        query('state', { enum: timerStates }, 'Only timers in this state.'),
+        ...paging,
+      ],
+      responses: {
+        '200': { description: 'A page', content: json(ref('TimerPage')) },
+        '400': problem('A parameter is not valid.'),
+      },
+    },
+    delete: {
+      summary: 'Cancel all timers with a tag',
+      parameters: [{ ...query('tag', { type: 'string' }, 'The tag.'), required: true }],
+      responses: {
+        '200': {
+          description: 'How many were cancelled',
+          content: json({ type: 'object', properties: { cancelled: { type: 'integer' } } }),
+        },
+        '400': problem('The tag is missing.'),
+      },
+    },
+  },
+  '/timers/batch': {
+    post: {
+      summary: 'Set many timers',
+      requestBody: {
+        required: true,
+        content: {
+          ...json({ type: 'array', items: ref('TimerBody') }),
+          'application/x-ndjson': { schema: ref('TimerBody') },
+        },
+      },
+      responses: {
+        '200': {
+          description: 'One outcome per item, in order.',
+          content: {
+            ...json({ type: 'array', items: ref('BatchOutcome') }),
+            'application/x-ndjson': { schema: ref('BatchOutcome') },
+          },
+        },
+        ...refusals,
+      },
+    },
+  },
+  '/timers/{id}': {
+    parameters: [id],
+    get: {
+      summary: 'Read a timer',
+      responses: { '200': { description: 'The timer', content: json(ref('Timer')) }, ...notFound },
+    },
+    put: {
+      summary: 'Replace a timer, or create it under a number of your own',
+      requestBody: body,
+      responses: {
+        ...confirmed('Replaced. Location has the refreshed id.'),
+        ...refusals,
+        ...notFound,
+      },
+    },
+    delete: {
+      summary: 'Cancel a timer',
+      responses: {
+        '200': { description: 'Cancelled, whether or not it existed.', headers },
+        ...notFound,
+        '503': refusals['503'],
+      },
+    },
+  },
+};
+
+const done = { '200': { description: 'Done' }, ...notFound };
+
+const operatingPaths = {
+  '/dead-letters': {
+    get: {
+      summary: 'List pops that were given up',
+      parameters: paging,
+      responses: { '200': { description: 'A page', content: json(ref('DeadLetterPage')) } },
+    },
+  },
+  '/dead-letters/{id}': {
+    parameters: [id],
+    delete: { summary: 'Remove a dead letter', responses: done },
+  },
+  '/dead-letters/{id}/redeliver': {
+    parameters: [id],
+    post: { summary: 'Send a dead letter again', responses: done },
+  },
+  '/ping': { get: { summary: 'Answers OK', responses: { '200': text } } },
+  '/healthz': { get: { summary: 'The member is alive', responses: { '200': text } } },
+  '/livez': { get: { summary: 'The member is alive', responses: { '200': text } } },
+  '/readyz': {
+    get: {
+      summary: 'The member takes requests',
+      responses: { '200': text, '503': problem('Not now; the detail says why.') },
+    },
+  },
+  '/metrics': { get: { summary: 'Prometheus text', responses: { '200': text } } },
+  '/openapi.json': {
+    get: {
+      summary: 'This document',
+      responses: { '200': { description: 'OpenAPI 3.1', content: json({ type: 'object' }) } },
+    },
+  },
+  '/cluster': {
+    get: {
+      summary: 'View, members, resync and repair',
+      responses: { '200': { description: 'The cluster', content: json(ref('Cluster')) } },
+    },
+  },
+  '/cluster/drain': {
+    post: {
+      summary: 'Make this member hand everything off and leave',
+      responses: { '202': { description: 'Begun; /cluster shows the progress.' } },
+    },
+  },
+};
+
+export function openApi(version: string): object {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Carillon',
+      version,
+      description: 'Clustered timers: HTTP in, HTTP callbacks out.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    paths: { ...timerPaths, ...operatingPaths },
+    components: { schemas },
+  };
+}

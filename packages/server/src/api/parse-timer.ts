@@ -1,0 +1,226 @@
+/**
+ * A client's body → core Definition and factor. The shape comes from `schema.ts`; the rules between members and the
+ * member's limits are here and in `parse-timing.ts`. Whatever is wrong becomes one CarillonError with a JSON pointer,
+ * and nothing of the body gets any further. Members that are not in the schema have no effect.
+ */
+import { CarillonError, type Definition, type RetryPolicy } from '@carillon/core';
+import type { Config } from '../config.ts';
+import { refuseHeader, refuseMethod } from '../pop/callback-request.ts';
+import { parseTiming, wholeMs } from './parse-timing.ts';
+import { badRequest } from './problem.ts';
+import { type RetryBody, type TimerBody, timerBodyValidator } from './schema.ts';
+import { refuseUri } from './uri.ts';
+
+export interface ParsedTimer {
+  readonly definition: Definition;
+  /** null: the client named none. */
+  readonly factor: number | null;
+}
+
+export interface ParseOptions {
+  readonly wallMs: number;
+  /** The factor of the id that is replaced; null for a new timer. */
+  readonly factor: number | null;
+  readonly idempotent: boolean;
+}
+
+export type ParseRules = Pick<Config, 'limits' | 'callbacks' | 'retry'>;
+
+const noHeaders: Readonly<Record<string, string>> = {};
+const noTags: readonly string[] = [];
+const noTagInfo: Definition['tagInfo'] = [];
+
+export class TimerParser {
+  private readonly rules: ParseRules;
+
+  constructor(rules: ParseRules) {
+    this.rules = rules;
+  }
+
+  /** Throws CarillonError. */
+  parse(value: unknown, options: ParseOptions): ParsedTimer {
+    if (!timerBodyValidator.Check(value)) throw shapeError(value);
+    const { http, retry } = value.callback;
+    const { limits } = this.rules;
+    this.checkUri(http.uri);
+    const definition: Definition = {
+      timing: parseTiming(value.timing, options.wallMs),
+      uri: http.uri,
+      opaque: http.opaque === undefined ? '' : this.opaque(http.opaque),
+      method: http.method === undefined ? 'POST' : method(http.method),
+      headers: http.headers === undefined ? noHeaders : this.headers(http.headers),
+      timeoutMs: http.timeout === undefined ? null : this.timeoutMs(http.timeout),
+      retry: retry === undefined ? null : this.retry(retry),
+      tags: value.tags === undefined ? noTags : tags(value.tags, limits),
+      tagInfo: value.statistics === undefined ? noTagInfo : tagInfo(value.statistics, limits),
+      idempotent: options.idempotent,
+      origin: null,
+    };
+    return { definition, factor: factor(value, options.factor) };
+  }
+
+  private checkUri(uri: string): void {
+    const why =
+      uri.length > this.rules.limits.uriBytesMax
+        ? `is longer than ${this.rules.limits.uriBytesMax} bytes`
+        : refuseUri(uri);
+    if (why !== null) throw badRequest(`The uri ${why}.`, '/callback/http/uri');
+  }
+
+  private opaque(text: string): string {
+    const pointer = '/callback/http/opaque';
+    checkText(text, { name: 'opaque', pointer, bytesMax: this.rules.limits.opaqueBytesMax });
+    return text;
+  }
+
+  private headers(given: Readonly<Record<string, string>>): Record<string, string> {
+    const { callbackHeaderCountMax, callbackHeaderBytesMax } = this.rules.limits;
+    const headers: Record<string, string> = {};
+    let left = callbackHeaderCountMax;
+    let bytesLeft = callbackHeaderBytesMax;
+    for (const [spelling, value] of Object.entries(given)) {
+      const name = spelling.toLowerCase();
+      const pointer = `/callback/http/headers/${escapePointer(spelling)}`;
+      const refusal = refuseHeader(name, value) ?? refuseOwn(name);
+      if (refusal !== null) throw badRequest(refusal, pointer);
+      if (Object.hasOwn(headers, name))
+        throw badRequest(`The header "${name}" is there twice.`, pointer);
+      bytesLeft -= name.length + value.length;
+      if (--left < 0 || bytesLeft < 0) {
+        const most = `${callbackHeaderCountMax} headers and ${callbackHeaderBytesMax} bytes`;
+        throw badRequest(`A callback has at most ${most} of headers.`, '/callback/http/headers');
+      }
+      // `__proto__` must end up as an ordinary header, not as the object's prototype.
+      Object.defineProperty(headers, name, {
+        value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    }
+    return headers;
+  }
+
+  private timeoutMs(seconds: number): number {
+    const { timeoutMsMax } = this.rules.callbacks;
+    const ms = wholeMs(seconds);
+    if (ms <= timeoutMsMax) return Math.max(1, ms);
+    const most = `at most ${timeoutMsMax / 1000} seconds`;
+    throw badRequest(`The timeout must be ${most}.`, '/callback/http/timeout');
+  }
+
+  private retry(body: RetryBody): RetryPolicy {
+    const defaults = this.rules.retry;
+    const pick = (seconds: number | undefined, fallbackMs: number) =>
+      seconds === undefined ? fallbackMs : wholeMs(seconds);
+    const baseMs = Math.max(1, pick(body.base, defaults.baseMs));
+    const waitMsMax = pick(body['max-wait'], Math.max(defaults.waitMsMax, baseMs));
+    if (waitMsMax < baseMs) {
+      throw badRequest('The max-wait must not be below base.', '/callback/retry/max-wait');
+    }
+    return {
+      limitMs: pick(body.limit, defaults.limitMs),
+      baseMs,
+      waitMsMax,
+      attemptCountMax: body['max-attempts'] ?? defaults.attemptCountMax,
+    };
+  }
+}
+
+function factor(body: TimerBody, ofId: number | null): number | null {
+  const asked = body.reliability?.['replication-factor'];
+  if (asked === undefined) return null;
+  if (ofId === null || ofId === asked) return asked;
+  throw badRequest(
+    `The replication-factor is ${asked}, but the timer's id says ${ofId}.`,
+    '/reliability/replication-factor',
+  );
+}
+
+function method(name: string): string {
+  const refusal = refuseMethod(name);
+  if (refusal !== null) throw badRequest(refusal, '/callback/http/method');
+  return name;
+}
+
+/** Headers that the member itself puts on a callback: a client's would pass for them. */
+function refuseOwn(name: string): string | null {
+  const own =
+    name === 'x-sequence-number' || name.startsWith('x-timer-') || name.startsWith('webhook-');
+  return own ? `The header "${name}" cannot be set: the member uses it.` : null;
+}
+
+type TextLimits = ParseRules['limits'];
+
+function tags(given: readonly string[], limits: TextLimits): readonly string[] {
+  if (given.length > limits.tagCountMax) {
+    throw badRequest(`A timer has at most ${limits.tagCountMax} tags.`, '/tags');
+  }
+  given.forEach((name, i) => checkTag(name, `/tags/${i}`, limits));
+  return [...new Set(given)];
+}
+
+function tagInfo(
+  statistics: NonNullable<TimerBody['statistics']>,
+  limits: TextLimits,
+): Definition['tagInfo'] {
+  const given = statistics['tag-info'] ?? [];
+  const pointer = '/statistics/tag-info';
+  if (given.length > limits.tagCountMax) {
+    throw badRequest(`A timer has at most ${limits.tagCountMax} entries of tag-info.`, pointer);
+  }
+  given.forEach(({ type }, i) => checkTag(type, `${pointer}/${i}/type`, limits));
+  return given.map(({ type, count }) => ({ type, count }));
+}
+
+function checkTag(name: string, pointer: string, limits: TextLimits): void {
+  checkText(name, { name: 'tag', pointer, bytesMax: limits.tagBytesMax });
+}
+
+function checkText(
+  text: string,
+  { name, pointer, bytesMax }: { name: string; pointer: string; bytesMax: number },
+): void {
+  // No character takes more than three bytes per unit: short texts need no counting.
+  if (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax) {
+    throw badRequest(`The ${name} is longer than ${bytesMax} bytes.`, pointer);
+  }
+  if (!text.isWellFormed()) {
+    throw badRequest(
+      `The ${name} has half of a surrogate pair, which no UTF-8 can carry.`,
+      pointer,
+    );
+  }
+}
+
+const wording: Readonly<Record<string, string>> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a text',
+  number: 'a finite number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+};
+
+/** The first thing wrong with the shape, in words. */
+function shapeError(value: unknown): CarillonError {
+  const [error] = timerBodyValidator.Errors(value);
+  if (error === undefined) return badRequest('The body is not a timer.', '');
+  const { instancePath, keyword, params, message } = error;
+  if (keyword === 'required') {
+    const missing = escapePointer(params.requiredProperties[0] as string);
+    return badRequest(`The member "${missing}" is missing.`, `${instancePath}/${missing}`);
+  }
+  const name = instancePath === '' ? 'The body' : `The member at ${instancePath}`;
+  if (keyword === 'type') {
+    return badRequest(
+      `${name} must be ${wording[String(params.type)] ?? String(params.type)}.`,
+      instancePath,
+    );
+  }
+  return badRequest(`${name} ${message}.`, instancePath);
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,149 @@
+/** `timing` of a body → core Timing: when a timer pops, and that it ends. The shape has been checked already. */
+import type { Ending, Timing } from '@carillon/core';
+import { firstPop } from '../replication/schedule.ts';
+import { parseInstant } from './instant.ts';
+import { badRequest } from './problem.ts';
+import { secondsMax, type TimingBody } from './schema.ts';
+
+const kinds = ['interval', 'at', 'cron'] as const;
+const endings = ['repeat-for', 'until', 'count', 'forever'] as const;
+
+const once: Ending = { repeatForMs: null, untilMs: null, count: null, forever: false };
+
+/** Seconds as whole milliseconds, rounded up: never early. The tiny amount undoes what binary fractions add. */
+export function wholeMs(seconds: number): number {
+  return Math.ceil(seconds * 1000 - 1e-4);
+}
+
+/** Throws CarillonError. */
+export function parseTiming(body: TimingBody, wallMs: number): Timing {
+  const kind = onlyOne(body, kinds);
+  if (kind === null) {
+    throw badRequest('The timing needs one of interval, at and cron.', '/timing/interval');
+  }
+  if (body.timezone !== undefined && kind !== 'cron') {
+    throw badRequest('A timezone only goes with cron.', '/timing/timezone');
+  }
+  if (kind === 'interval') return intervalTiming(body, wallMs);
+  return kind === 'at' ? atTiming(body, wallMs) : cronTiming(body, wallMs);
+}
+
+function intervalTiming(body: TimingBody, wallMs: number): Timing {
+  const intervalMs = wholeMs(body.interval as number);
+  const ending = parseEnding(body);
+  if (intervalMs === 0) {
+    if (ending.repeatForMs !== null && ending.repeatForMs > 0) {
+      throw badRequest(
+        'An interval of 0 pops once: repeat-for must be 0 or absent.',
+        '/timing/repeat-for',
+      );
+    }
+    const other = endings.find((name) => name !== 'repeat-for' && body[name] !== undefined);
+    if (other !== undefined && body[other] !== false) {
+      throw badRequest(
+        `An interval of 0 pops once and does not go with ${other}.`,
+        `/timing/${other}`,
+      );
+    }
+  }
+  if (ending.untilMs !== null && wallMs + intervalMs > ending.untilMs) {
+    throw badRequest(
+      'The timer would never pop: until comes before the first pop.',
+      '/timing/until',
+    );
+  }
+  return { kind: 'interval', intervalMs, ending };
+}
+
+function atTiming(body: TimingBody, wallMs: number): Timing {
+  const atMs = instantOf(body.at as string, '/timing/at');
+  if (atMs > wallMs + secondsMax * 1000) {
+    throw badRequest('The instant is more than 100 years ahead.', '/timing/at');
+  }
+  const ending = endings.find((name) => body[name] !== undefined && body[name] !== false);
+  if (ending !== undefined) {
+    throw badRequest(
+      `A timer at an instant pops once and does not go with ${ending}.`,
+      `/timing/${ending}`,
+    );
+  }
+  return { kind: 'at', atMs };
+}
+
+function cronTiming(body: TimingBody, wallMs: number): Timing {
+  const ending = parseEnding(body);
+  if (ending === once) {
+    throw badRequest(
+      'A cron timer must end: give repeat-for, until or count, or "forever": true.',
+      '/timing/forever',
+    );
+  }
+  const timezone = body.timezone ?? null;
+  if (timezone !== null && !timezoneKnown(timezone)) {
+    throw badRequest('The timezone is not a known IANA name.', '/timing/timezone');
+  }
+  const timing: Timing = { kind: 'cron', cron: cronOf(body.cron as string), timezone, ending };
+  if (!pops(timing, wallMs)) {
+    throw badRequest('The cron pattern would never pop before the timer ends.', '/timing/cron');
+  }
+  return timing;
+}
+
+/** No colon: the cron library would take an instant for a pattern. */
+const cronForm = /^[A-Za-z0-9*?,/#@+\- ]{1,256}$/;
+
+function cronOf(pattern: string): string {
+  if (cronForm.test(pattern)) return pattern;
+  throw badRequest('The cron pattern has characters that no pattern has.', '/timing/cron');
+}
+
+function pops(timing: Timing, wallMs: number): boolean {
+  try {
+    return firstPop(timing, { nowMs: 0, wallMs }) !== null;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.replace(/^CronPattern: |\.$/g, '') : '';
+    throw badRequest(`The cron pattern is not valid: ${why.slice(0, 200)}.`, '/timing/cron');
+  }
+}
+
+/** A rejected name costs as much as making a formatter, so only names that look like one get that far. */
+function timezoneKnown(timezone: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(timezone)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone }).format(0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parseEnding(body: TimingBody): Ending {
+  const ending = onlyOne(body, endings);
+  if (ending === null) return once;
+  if (ending === 'repeat-for')
+    return { ...once, repeatForMs: wholeMs(body['repeat-for'] as number) };
+  if (ending === 'until') {
+    return { ...once, untilMs: instantOf(body.until as string, '/timing/until') };
+  }
+  return ending === 'count' ? { ...once, count: body.count as number } : { ...once, forever: true };
+}
+
+function instantOf(text: string, pointer: string): number {
+  const ms = parseInstant(text);
+  if (ms !== null) return ms;
+  throw badRequest('An instant must look like 2026-01-31T12:00:00Z (RFC 3339).', pointer);
+}
+
+/** The one of these members that is there (`forever: false` is not); null when none is. */
+function onlyOne<K extends keyof TimingBody>(body: TimingBody, names: readonly K[]): K | null {
+  let found: K | null = null;
+  for (const name of names) {
+    const value = body[name];
+    if (value === undefined || value === false) continue;
+    if (found !== null) {
+      throw badRequest(`A timing has either ${found} or ${name}, not both.`, `/timing/${name}`);
+    }
+    found = name;
+  }
+  return found;
+}

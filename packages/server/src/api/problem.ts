@@ -1,0 +1,49 @@
+/** Errors as clients see them: problem+json (RFC 9457) with a JSON pointer to the offending member of the body. */
+import { CarillonError, type ErrorCode } from '@carillon/core';
+import type { ApiResponse } from './message.ts';
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly pointer?: string;
+}
+
+/** Seconds until it makes sense to try again; a disk does not get empty within one. */
+const retryAfterSeconds: Partial<Record<ErrorCode, string>> = { disk_full: '30' };
+
+export function problemOf(error: CarillonError): Problem {
+  return {
+    type: `urn:carillon:problem:${error.code}`,
+    title: error.title,
+    status: error.status,
+    detail: error.message,
+    ...(error.pointer !== null && { pointer: error.pointer }),
+  };
+}
+
+export function problemResponse(
+  error: CarillonError,
+  headers: readonly string[] = [],
+): ApiResponse {
+  const all = ['content-type', 'application/problem+json', ...headers];
+  if (error.retry) all.push('retry-after', retryAfterSeconds[error.code] ?? '1');
+  return { status: error.status, headers: all, body: JSON.stringify(problemOf(error)) };
+}
+
+/** For a bug of ours: the client learns that it was not at fault, and nothing else. */
+export const bugResponse: ApiResponse = {
+  status: 500,
+  headers: ['content-type', 'application/problem+json'],
+  body: JSON.stringify({
+    type: 'urn:carillon:problem:bug',
+    title: 'The member made a mistake',
+    status: 500,
+    detail: 'The request met a bug; the log of the member has the particulars.',
+  }),
+};
+
+export function badRequest(detail: string, pointer?: string): CarillonError {
+  return new CarillonError('bad_request', detail, pointer === undefined ? {} : { pointer });
+}

@@ -1,0 +1,49 @@
+/** Query parameters of lists. Unknown ones are ignored; of repeated ones the first counts. */
+import type { Limits } from '../config.ts';
+import { badRequest } from './problem.ts';
+import { timerStates } from './schema.ts';
+import type { ListQuery } from './service.ts';
+
+const pageItemCountDefault = 100;
+
+/** Throws CarillonError. */
+export function parseListQuery(query: string, limits: Limits): Omit<ListQuery, 'namespace'> {
+  const parameters = new URLSearchParams(query);
+  const state = parameters.get('state');
+  const known = timerStates.find((name) => name === state) ?? null;
+  if (state !== null && known === null) {
+    throw badRequest(`The parameter state must be one of ${timerStates.join(', ')}.`);
+  }
+  return { tag: tagOf(parameters, limits), state: known, ...pageOf(parameters, limits) };
+}
+
+/** Throws CarillonError. */
+export function pageOf(
+  parameters: URLSearchParams,
+  limits: Limits,
+): Pick<ListQuery, 'limit' | 'cursor'> {
+  const { pageItemCountMax } = limits;
+  const limitText = parameters.get('limit');
+  const limit =
+    limitText === null ? Math.min(pageItemCountDefault, pageItemCountMax) : Number(limitText);
+  if (
+    (limitText !== null && !/^\d{1,9}$/.test(limitText)) ||
+    limit < 1 ||
+    limit > pageItemCountMax
+  ) {
+    throw badRequest(`The parameter limit must be a whole number from 1 to ${pageItemCountMax}.`);
+  }
+  const cursor = parameters.get('cursor');
+  if (cursor !== null && !/^[\x21-\x7e]{1,512}$/.test(cursor)) {
+    throw badRequest('The parameter cursor must be one that an earlier page gave out.');
+  }
+  return { limit, cursor };
+}
+
+/** Throws CarillonError. */
+export function tagOf(parameters: URLSearchParams, limits: Limits): string | null {
+  const tag = parameters.get('tag');
+  if (tag === null) return null;
+  if (tag !== '' && Buffer.byteLength(tag) <= limits.tagBytesMax) return tag;
+  throw badRequest(`The parameter tag must have 1 to ${limits.tagBytesMax} bytes.`);
+}

@@ -1,0 +1,84 @@
+/** Timers and dead letters as clients read them: the form of the body that set them, plus what became of them. */
+import type { Definition, RetryPolicy, Timing } from '@carillon/core';
+import { formatInstant } from './instant.ts';
+import type { DeadLetterJson, RetryBody, TimerJson, TimingBody } from './schema.ts';
+import type { TimerView } from './service.ts';
+
+export function renderTimer(timer: TimerView): TimerJson {
+  const { definition } = timer;
+  return {
+    id: timer.id,
+    state: timer.state,
+    timing: renderTiming(definition.timing),
+    callback: renderCallback(definition),
+    reliability: { 'replication-factor': timer.factor },
+    ...(definition.tagInfo.length > 0 && {
+      statistics: { 'tag-info': definition.tagInfo.map(({ type, count }) => ({ type, count })) },
+    }),
+    ...(definition.tags.length > 0 && { tags: [...definition.tags] }),
+    set: formatInstant(timer.setMs),
+    sequence: timer.sequence,
+    attempt: timer.attempt,
+    'next-due': timer.nextDueMs === null ? null : formatInstant(timer.nextDueMs),
+    'next-attempt': timer.nextAttemptMs === null ? null : formatInstant(timer.nextAttemptMs),
+    'last-outcome': timer.lastOutcome,
+    version: timer.version,
+    replicas: [...timer.replicas],
+  };
+}
+
+export function renderDeadLetter(letter: TimerView): DeadLetterJson {
+  const { definition } = letter;
+  const { origin } = definition;
+  return {
+    id: letter.id,
+    timer: origin?.id ?? letter.id,
+    callback: renderCallback(definition),
+    ...(definition.tags.length > 0 && { tags: [...definition.tags] }),
+    sequence: origin?.sequence ?? letter.sequence,
+    due: formatInstant(origin?.dueMs ?? letter.setMs),
+    missed: origin?.missed ?? 0,
+    attempts: origin?.attempts ?? letter.attempt,
+    reason: origin?.reason ?? '',
+    'gave-up': formatInstant(origin?.gaveUpMs ?? letter.setMs),
+    'last-outcome': letter.lastOutcome,
+    replicas: [...letter.replicas],
+  };
+}
+
+function renderTiming(timing: Timing): TimingBody {
+  if (timing.kind === 'at') return { at: formatInstant(timing.atMs) };
+  const { repeatForMs, untilMs, count, forever } = timing.ending;
+  return {
+    ...(timing.kind === 'interval'
+      ? { interval: timing.intervalMs / 1000 }
+      : { cron: timing.cron, ...(timing.timezone !== null && { timezone: timing.timezone }) }),
+    ...(repeatForMs !== null && { 'repeat-for': repeatForMs / 1000 }),
+    ...(untilMs !== null && { until: formatInstant(untilMs) }),
+    ...(count !== null && { count }),
+    ...(forever && { forever }),
+  };
+}
+
+function renderCallback(definition: Definition): TimerJson['callback'] {
+  const { uri, opaque, method, headers, timeoutMs, retry } = definition;
+  return {
+    http: {
+      uri,
+      opaque,
+      method,
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(timeoutMs !== null && { timeout: timeoutMs / 1000 }),
+    },
+    ...(retry !== null && { retry: renderRetry(retry) }),
+  };
+}
+
+function renderRetry(retry: RetryPolicy): RetryBody {
+  return {
+    limit: retry.limitMs / 1000,
+    base: retry.baseMs / 1000,
+    'max-wait': retry.waitMsMax / 1000,
+    ...(retry.attemptCountMax !== null && { 'max-attempts': retry.attemptCountMax }),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * From a request to the handler of its route, and from whatever the handler does to an answer. Works on plain data: the
+ * listener, tests and the simulator all come in here.
+ *
+ * A handler may throw or reject with CarillonError, which becomes problem+json. Anything else it throws is a bug: the
+ * client gets a 500 and `bug` is told, which in production stops the member.
+ */
+import { CarillonError, type Clock } from '@carillon/core';
+import type { Metrics } from '../metrics.ts';
+import type { Cell, Histogram } from '../prometheus.ts';
+import type { ApiRequest, ApiResponse } from './message.ts';
+import { bugResponse, problemResponse } from './problem.ts';
+
+/** `part` is what stood in the place of `:id`; empty for routes without one. */
+export type Handler = (request: ApiRequest, part: string) => ApiResponse | Promise<ApiResponse>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `/timers`, or with one variable part: `/timers/:id`. */
+  readonly path: string;
+  readonly handle: Handler;
+  /** Where it differs from the limit for all routes. */
+  readonly bodyBytesMax?: number;
+}
+
+export interface RouterOptions {
+  readonly routes: readonly Route[];
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly bodyBytesMax: number;
+  readonly bug: (error: unknown) => void;
+}
+
+/** The metrics of a route, at hand. */
+interface Tallied {
+  readonly label: string;
+  readonly duration: Histogram;
+  readonly byStatus: Map<number, Cell>;
+}
+
+interface Entry extends Tallied {
+  readonly route: Route;
+}
+
+/** All methods of one path. */
+interface Place {
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly methods: Map<string, Entry>;
+  readonly allow: string;
+}
+
+export class Router {
+  private readonly options: RouterOptions;
+  private readonly fixed = new Map<string, Place>();
+  private readonly variable: Place[] = [];
+  /** Requests that reach no handler. */
+  private readonly lost: Tallied;
+
+  constructor(options: RouterOptions) {
+    this.options = options;
+    for (const path of new Set(options.routes.map((route) => route.path))) this.addPlace(path);
+    this.lost = this.tallied('none');
+  }
+
+  /** The largest body worth reading for this request. */
+  bodyBytesMax(method: string, path: string): number {
+    const entry = this.find(path)?.methods.get(method);
+    return entry?.route.bodyBytesMax ?? this.options.bodyBytesMax;
+  }
+
+  /** Answers at once where the handler can. Never throws or rejects. */
+  handle(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+    const startMs = this.options.clock.now();
+    const place = this.find(request.path);
+    if (place === undefined) return this.done(this.lost, startMs, problemResponse(noSuchPath()));
+    const entry = place.methods.get(request.method);
+    if (entry === undefined) return this.done(this.lost, startMs, offMethod(request.method, place));
+    const { path } = request;
+    const part =
+      place.prefix === '' ? '' : path.slice(place.prefix.length, path.length - place.suffix.length);
+    try {
+      const answer = entry.route.handle(request, part);
+      if (!(answer instanceof Promise)) return this.done(entry, startMs, answer);
+      return answer.then(
+        (response) => this.done(entry, startMs, response),
+        (error: unknown) => this.done(entry, startMs, this.failed(error)),
+      );
+    } catch (error) {
+      return this.done(entry, startMs, this.failed(error));
+    }
+  }
+
+  private done(entry: Tallied, startMs: number, response: ApiResponse): ApiResponse {
+    entry.duration.observe(this.options.clock.now() - startMs);
+    let cell = entry.byStatus.get(response.status);
+    if (cell === undefined) {
+      const status = String(response.status);
+      cell = this.options.metrics.httpRequests.with({ route: entry.label, status });
+      entry.byStatus.set(response.status, cell);
+    }
+    cell.value++;
+    return response;
+  }
+
+  private failed(error: unknown): ApiResponse {
+    if (error instanceof CarillonError) return problemResponse(error);
+    this.options.bug(error);
+    return bugResponse;
+  }
+
+  private find(path: string): Place | undefined {
+    const exact = this.fixed.get(path);
+    if (exact !== undefined) return exact;
+    for (const place of this.variable) {
+      const from = place.prefix.length;
+      const to = path.length - place.suffix.length;
+      if (to <= from || !path.startsWith(place.prefix) || !path.endsWith(place.suffix)) continue;
+      const slash = path.indexOf('/', from);
+      if (slash === -1 || slash >= to) return place;
+    }
+    // One slash at the end is forgiven.
+    return path.length > 1 && path.endsWith('/') ? this.fixed.get(path.slice(0, -1)) : undefined;
+  }
+
+  private addPlace(path: string): void {
+    const methods = new Map<string, Entry>();
+    for (const route of this.options.routes) {
+      if (route.path !== path) continue;
+      const entry = { route, ...this.tallied(`${route.method} ${path}`) };
+      methods.set(route.method, entry);
+      if (route.method === 'GET') methods.set('HEAD', entry);
+    }
+    const [prefix = '', suffix = ''] = path.split(':id');
+    const variable = prefix !== path;
+    const allow = [...methods.keys(), 'OPTIONS'].join(', ');
+    const place = { prefix: variable ? prefix : '', suffix, methods, allow };
+    if (variable) this.variable.push(place);
+    else this.fixed.set(path, place);
+  }
+
+  private tallied(label: string): Tallied {
+    return { label, duration: this.options.metrics.httpDuration.with(label), byStatus: new Map() };
+  }
+}
+
+function noSuchPath(): CarillonError {
+  return new CarillonError('not_found', 'There is no such path; /openapi.json lists them all.');
+}
+
+function offMethod(method: string, place: Place): ApiResponse {
+  if (method === 'OPTIONS') return { status: 204, headers: ['allow', place.allow], body: '' };
+  const error = new CarillonError('method_not_allowed', `Allowed here: ${place.allow}.`);
+  return problemResponse(error, ['allow', place.allow]);
+}

@@ -1,0 +1,210 @@
+/**
+ * The JSON shapes of the API, declared once: validation, static types and `/openapi.json` come from here. Rules that
+ * span several members, or need the member's limits, are in `parse-timer.ts`.
+ */
+import { factorMax } from '@carillon/core';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** 100 years. */
+export const secondsMax = 100 * 365.25 * 86_400;
+
+const seconds = (description: string) =>
+  Type.Number({ minimum: 0, maximum: secondsMax, description });
+
+export const TimingSchema = Type.Object(
+  {
+    interval: Type.Optional(
+      seconds('Seconds between pops and before the first; fractions down to a millisecond.'),
+    ),
+    'repeat-for': Type.Optional(
+      seconds(
+        'Seconds during which the timer keeps popping: max(1, floor(repeat-for / interval)) pops.',
+      ),
+    ),
+    at: Type.Optional(Type.String({ description: 'RFC 3339 instant of a single pop.' })),
+    cron: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Cron pattern of 5 fields, or 6 with seconds.' }),
+    ),
+    timezone: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'IANA time zone of the cron pattern; UTC without.',
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({ description: 'RFC 3339 instant after which nothing pops any more.' }),
+    ),
+    count: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2 ** 32 - 1, description: 'How many pops.' }),
+    ),
+    forever: Type.Optional(Type.Boolean({ description: 'The timer has no end, on purpose.' })),
+  },
+  { description: 'When to pop: exactly one of interval, at and cron.' },
+);
+
+export const RetrySchema = Type.Object(
+  {
+    limit: Type.Optional(seconds('Seconds after due during which a failed pop is retried.')),
+    base: Type.Optional(
+      seconds('Longest wait before the first retry in seconds; doubles each time.'),
+    ),
+    'max-wait': Type.Optional(seconds('Longest wait between two attempts in seconds.')),
+    'max-attempts': Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Attempts in all.' }),
+    ),
+  },
+  { description: 'How a failed pop is retried; what is left out is the member’s default.' },
+);
+
+const HttpSchema = Type.Object({
+  uri: Type.String({ description: 'Absolute http or https URI, without credentials.' }),
+  opaque: Type.Optional(
+    Type.String({ description: 'Sent to the receiver as the body, byte for byte.' }),
+  ),
+  method: Type.Optional(Type.String({ description: 'POST unless given.' })),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  timeout: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, description: 'Time limit of one attempt in seconds.' }),
+  ),
+});
+
+const TagInfoSchema = Type.Object({
+  type: Type.String({ minLength: 1 }),
+  count: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }),
+});
+
+const ReliabilitySchema = Type.Object({
+  'replication-factor': Type.Optional(Type.Integer({ minimum: 1, maximum: factorMax })),
+});
+
+const StatisticsSchema = Type.Object({ 'tag-info': Type.Optional(Type.Array(TagInfoSchema)) });
+
+const CallbackSchema = Type.Object({ http: HttpSchema, retry: Type.Optional(RetrySchema) });
+
+const TagsSchema = Type.Array(Type.String({ minLength: 1 }));
+
+/** What a client sends to set or replace a timer. Unknown members are ignored. */
+export const TimerBodySchema = Type.Object({
+  timing: TimingSchema,
+  callback: CallbackSchema,
+  reliability: Type.Optional(ReliabilitySchema),
+  statistics: Type.Optional(StatisticsSchema),
+  tags: Type.Optional(TagsSchema),
+});
+
+export type TimerBody = Static<typeof TimerBodySchema>;
+export type TimingBody = TimerBody['timing'];
+export type RetryBody = NonNullable<TimerBody['callback']['retry']>;
+
+export const timerBodyValidator = Compile(TimerBodySchema);
+
+export const timerStates = ['pending', 'retrying', 'ended', 'dead'] as const;
+
+const instant = (description: string) => Type.String({ format: 'date-time', description });
+
+const OutcomeSchema = Type.Union([Type.Integer(), Type.String(), Type.Null()], {
+  description: 'HTTP status of the newest attempt, or a word such as refused or timeout.',
+});
+
+/** A timer as stored, in the form of the body plus what became of it. */
+export const TimerSchema = Type.Object({
+  id: Type.String(),
+  state: Type.Enum([...timerStates]),
+  timing: TimingSchema,
+  callback: CallbackSchema,
+  reliability: Type.Required(ReliabilitySchema),
+  statistics: Type.Optional(StatisticsSchema),
+  tags: Type.Optional(TagsSchema),
+  set: instant('When the timer was set or last replaced.'),
+  sequence: Type.Integer({ minimum: 0, description: 'Pops so far.' }),
+  attempt: Type.Integer({ minimum: 0, description: 'Failed attempts of the present pop.' }),
+  'next-due': Type.Union([instant('When the next pop is due.'), Type.Null()]),
+  'next-attempt': Type.Union([instant('When the next attempt is due.'), Type.Null()]),
+  'last-outcome': OutcomeSchema,
+  version: Type.String(),
+  replicas: Type.Array(Type.String(), {
+    description: 'Members that hold the timer, primary first.',
+  }),
+});
+
+export type TimerJson = Static<typeof TimerSchema>;
+
+/** A pop that was given up, with all that is needed to send it again. */
+export const DeadLetterSchema = Type.Object({
+  id: Type.String(),
+  timer: Type.String({ description: 'Id of the timer whose pop this was.' }),
+  callback: CallbackSchema,
+  tags: Type.Optional(TagsSchema),
+  sequence: Type.Integer(),
+  due: instant('When the pop was due.'),
+  missed: Type.Integer(),
+  attempts: Type.Integer(),
+  reason: Type.String({ description: 'Why the last attempt failed.' }),
+  'gave-up': instant('When the pop was given up.'),
+  'last-outcome': OutcomeSchema,
+  replicas: Type.Array(Type.String()),
+});
+
+export type DeadLetterJson = Static<typeof DeadLetterSchema>;
+
+const pageMembers = {
+  cursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Pass it on to get the next page; null: this was the last.',
+  }),
+  missing: Type.Array(Type.String(), {
+    description: 'Members that did not answer; their timers may be missing from the page.',
+  }),
+};
+
+export const TimerPageSchema = Type.Object({ timers: Type.Array(TimerSchema), ...pageMembers });
+
+export const DeadLetterPageSchema = Type.Object({
+  'dead-letters': Type.Array(DeadLetterSchema),
+  ...pageMembers,
+});
+
+export const ProblemSchema = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  pointer: Type.Optional(
+    Type.String({ description: 'JSON pointer to the offending member of the body.' }),
+  ),
+});
+
+export const BatchOutcomeSchema = Type.Union([
+  Type.Object({
+    status: Type.Literal(200),
+    id: Type.String(),
+    copies: Type.String({ description: 'have/wanted' }),
+  }),
+  ProblemSchema,
+]);
+
+const whole = Type.Integer({ minimum: 0 });
+
+export const ClusterSchema = Type.Object({
+  'view-id': Type.String(),
+  revision: Type.Integer(),
+  source: Type.String(),
+  members: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      address: Type.String(),
+      phase: Type.String(),
+      weight: Type.Number(),
+      labels: Type.Record(Type.String(), Type.String()),
+      self: Type.Boolean(),
+      reachable: Type.Boolean(),
+      'clock-offset-ms': Type.Union([Type.Number(), Type.Null()]),
+      timers: Type.Union([whole, Type.Null()]),
+      primaries: Type.Union([whole, Type.Null()]),
+    }),
+  ),
+  resync: Type.Object({ running: Type.Boolean(), checked: whole, total: whole, moved: whole }),
+  repair: Type.Object({ 'missed-records': whole, 'under-replicated': whole }),
+});
+
+export type ClusterJson = Static<typeof ClusterSchema>;

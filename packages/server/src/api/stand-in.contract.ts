@@ -1,0 +1,168 @@
+/** For tests: a service that remembers what it was asked, and an API around it. Nothing is stored but calls. */
+import { formatTimerId, type Log, type TimerId } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { configOf } from '../config.ts';
+import { Metrics } from '../metrics.ts';
+import { createRouter } from './create-router.ts';
+import type { ApiRequest, ApiResponse } from './message.ts';
+import type { Router } from './router.ts';
+import type { ListQuery, SetOutcome, SetRequest, TimerService, TimerView } from './service.ts';
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export class StandIn implements TimerService {
+  readonly sets: SetRequest[] = [];
+  readonly calls: { name: string; argument: unknown }[] = [];
+  /** What `set` answers for a request; the default confirms it. */
+  answer: (request: SetRequest, number: number) => SetOutcome = (request, number) => ({
+    ok: true,
+    timer: viewOf(request, number),
+    copies: { have: 1, wanted: 2 },
+  });
+  known: TimerView | null = null;
+  notReady: string | null = null;
+  drained: Promise<void> = Promise.resolve();
+
+  set(request: SetRequest): Promise<SetOutcome> {
+    this.sets.push(request);
+    return Promise.resolve(this.answer(request, this.sets.length));
+  }
+
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
+    return Promise.all(requests.map((request) => this.set(request)));
+  }
+
+  cancel(_: string, id: TimerId) {
+    this.note('cancel', id);
+    return Promise.resolve({ id: formatTimerId(id), copies: { have: 2, wanted: 2 } });
+  }
+
+  get(_: string, id: TimerId) {
+    this.note('get', id);
+    return Promise.resolve(this.known);
+  }
+
+  list(query: ListQuery) {
+    this.note('list', query);
+    const items = this.known === null ? [] : [this.known];
+    return Promise.resolve({ items, cursor: 'next', missing: ['b:1'] });
+  }
+
+  cancelByTag(_: string, tag: string) {
+    this.note('cancelByTag', tag);
+    return Promise.resolve(3);
+  }
+
+  deadLetters(query: Omit<ListQuery, 'state' | 'tag'>) {
+    this.note('deadLetters', query);
+    const items = this.known === null ? [] : [this.known];
+    return Promise.resolve({ items, cursor: null, missing: [] });
+  }
+
+  redeliver(_: string, id: TimerId) {
+    this.note('redeliver', id);
+    return Promise.resolve(this.known !== null);
+  }
+
+  discard(_: string, id: TimerId) {
+    this.note('discard', id);
+    return Promise.resolve(this.known !== null);
+  }
+
+  cluster() {
+    const self = { name: 'a:1', address: 'a:1', phase: 'active', weight: 1, labels: { zone: 'x' } };
+    const heard = { self: true, reachable: true, clockOffsetMs: null, timers: 1, primaries: 1 };
+    return {
+      viewId: 'v',
+      revision: 1,
+      source: 'alone',
+      members: [{ ...self, ...heard }],
+      resync: { running: false, checked: 0, total: 0, moved: 0 },
+      repair: { missedRecords: 0, underReplicated: 0 },
+    };
+  }
+
+  drain() {
+    this.note('drain', null);
+    return this.drained;
+  }
+
+  unready() {
+    return this.notReady;
+  }
+
+  private note(name: string, argument: unknown): void {
+    this.calls.push({ name, argument });
+  }
+}
+
+export function viewOf(request: SetRequest, number: number): TimerView {
+  const factor = request.factor ?? request.id?.factor ?? 2;
+  const id = request.id ?? { hi: 0x19, lo: number, bloomHi: 1, bloomLo: 2, factor };
+  return {
+    id: formatTimerId(id),
+    namespace: request.namespace,
+    definition: request.definition,
+    state: 'pending',
+    sequence: 0,
+    attempt: 0,
+    setMs: Date.UTC(2026, 0, 1),
+    nextDueMs: Date.UTC(2026, 0, 1, 0, 0, 30),
+    nextAttemptMs: null,
+    version: '1.0',
+    factor,
+    replicas: ['a:1'],
+    lastOutcome: null,
+  };
+}
+
+export interface TestApi {
+  readonly service: StandIn;
+  readonly router: Router;
+  readonly metrics: Metrics;
+  readonly clock: VirtualClock;
+  /** Errors that no client caused; must stay empty. */
+  readonly bugs: unknown[];
+  ask(method: string, target: string, options?: AskOptions): Promise<ApiResponse>;
+}
+
+export interface AskOptions {
+  readonly headers?: ApiRequest['headers'];
+  /** A string or bytes as they are; anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/** `overrides` are dotted option names, such as `limits.uriBytesMax`. */
+export function testApi(overrides: Readonly<Record<string, unknown>> = {}): TestApi {
+  const service = new StandIn();
+  const metrics = new Metrics({ version: '0', runtime: 'v24' });
+  const clock = new VirtualClock();
+  const bugs: unknown[] = [];
+  const config = configOf(new Map(Object.entries(overrides)));
+  const bug = (error: unknown) => bugs.push(error);
+  const router = createRouter({
+    service,
+    config,
+    metrics,
+    clock,
+    log: silentLog,
+    version: '0',
+    bug,
+  });
+  const ask = async (method: string, target: string, { headers = {}, body }: AskOptions = {}) => {
+    const [path = '', query = ''] = target.split('?');
+    return router.handle({ method, path, query, headers, body: bytesOf(body) });
+  };
+  return { service, router, metrics, clock, bugs, ask };
+}
+
+export function bytesOf(body: unknown): Uint8Array {
+  if (body === undefined) return new Uint8Array(0);
+  if (body instanceof Uint8Array) return body;
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+export function headerIn(response: ApiResponse, name: string): string | undefined {
+  const at = response.headers.indexOf(name);
+  return at === -1 ? undefined : response.headers[at + 1];
+}

@@ -1,0 +1,133 @@
+/** `/timers`: set, replace, cancel, read and list. */
+import { CarillonError, parseTimerId, type TimerId } from '@carillon/core';
+import { parseJson } from './json.ts';
+import { type ApiRequest, type ApiResponse, headerOf, jsonResponse } from './message.ts';
+import type { TimerParser } from './parse-timer.ts';
+import { badRequest, problemResponse } from './problem.ts';
+import { parseListQuery, tagOf } from './query.ts';
+import { renderTimer } from './render-timer.ts';
+import type { Route } from './router.ts';
+import type { Copies, SetOutcome, TimerService } from './service.ts';
+import type { Limits } from '../config.ts';
+
+/** Until tokens say otherwise, everything belongs to one namespace. */
+export const defaultNamespace = 'default';
+
+export interface TimersOptions {
+  readonly service: TimerService;
+  readonly parser: TimerParser;
+  readonly limits: Limits;
+  /** Wall-clock milliseconds. */
+  readonly wall: () => number;
+}
+
+export function timerRoutes(options: TimersOptions): Route[] {
+  const timers = new Timers(options);
+  return [
+    { method: 'POST', path: '/timers', handle: (request) => timers.post(request) },
+    { method: 'GET', path: '/timers', handle: (request) => timers.list(request) },
+    { method: 'DELETE', path: '/timers', handle: (request) => timers.cancelByTag(request) },
+    { method: 'PUT', path: '/timers/:id', handle: (request, id) => timers.put(request, id) },
+    { method: 'GET', path: '/timers/:id', handle: (_, id) => timers.get(id) },
+    { method: 'DELETE', path: '/timers/:id', handle: (_, id) => timers.cancel(id) },
+  ];
+}
+
+class Timers {
+  private readonly options: TimersOptions;
+
+  constructor(options: TimersOptions) {
+    this.options = options;
+  }
+
+  post(request: ApiRequest): Promise<ApiResponse> {
+    return this.set(request, null, idempotencyKeyOf(request));
+  }
+
+  put(request: ApiRequest, part: string): Promise<ApiResponse> {
+    return this.set(request, timerIdOf(part), null);
+  }
+
+  private set(request: ApiRequest, id: TimerId | null, key: string | null): Promise<ApiResponse> {
+    const { service, parser, limits, wall } = this.options;
+    refuseEncoded(request);
+    const { definition, factor } = parser.parse(parseJson(request.body, limits.jsonDepthMax), {
+      wallMs: wall(),
+      factor: id?.factor ?? null,
+      idempotent: key !== null,
+    });
+    const asJson = wantsJson(request);
+    return service
+      .set({ namespace: defaultNamespace, id, definition, factor, idempotencyKey: key })
+      .then((outcome) => setResponse(outcome, asJson));
+  }
+
+  async get(part: string): Promise<ApiResponse> {
+    const timer = await this.options.service.get(defaultNamespace, timerIdOf(part));
+    if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
+    return jsonResponse(renderTimer(timer));
+  }
+
+  async cancel(part: string): Promise<ApiResponse> {
+    const { id, copies } = await this.options.service.cancel(defaultNamespace, timerIdOf(part));
+    return { status: 200, headers: locationHeaders(id, copies), body: '' };
+  }
+
+  async list(request: ApiRequest): Promise<ApiResponse> {
+    const query = parseListQuery(request.query, this.options.limits);
+    const page = await this.options.service.list({ namespace: defaultNamespace, ...query });
+    const { cursor, missing } = page;
+    return jsonResponse({ timers: page.items.map(renderTimer), cursor, missing });
+  }
+
+  async cancelByTag(request: ApiRequest): Promise<ApiResponse> {
+    const tag = tagOf(new URLSearchParams(request.query), this.options.limits);
+    if (tag === null) {
+      throw badRequest('Name the tag whose timers are to be cancelled: DELETE /timers?tag=…');
+    }
+    const cancelled = await this.options.service.cancelByTag(defaultNamespace, tag);
+    return jsonResponse({ cancelled });
+  }
+}
+
+/** Throws CarillonError: a malformed id is the id of nothing. */
+export function timerIdOf(part: string): TimerId {
+  const id = parseTimerId(part);
+  if (id === null) throw new CarillonError('not_found', 'This is not the id of a timer.');
+  return id;
+}
+
+export function copiesText(copies: Copies): string {
+  return `${copies.have}/${copies.wanted}`;
+}
+
+function locationHeaders(id: string, copies: Copies): string[] {
+  return ['location', `/timers/${id}`, 'carillon-copies', copiesText(copies)];
+}
+
+function setResponse(outcome: SetOutcome, asJson: boolean): ApiResponse {
+  if (!outcome.ok) return problemResponse(outcome.error);
+  const headers = locationHeaders(outcome.timer.id, outcome.copies);
+  if (asJson) return jsonResponse(renderTimer(outcome.timer), 200, headers);
+  return { status: 200, headers, body: '' };
+}
+
+function wantsJson(request: ApiRequest): boolean {
+  const accept = headerOf(request, 'accept');
+  return accept !== undefined && accept !== '*/*' && accept.includes('application/json');
+}
+
+/** Throws CarillonError. */
+export function idempotencyKeyOf(request: ApiRequest): string | null {
+  const key = headerOf(request, 'idempotency-key');
+  if (key === undefined) return null;
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw badRequest('The Idempotency-Key must be 1 to 255 printable ASCII characters.');
+}
+
+/** Throws CarillonError: nothing here unpacks bodies. */
+export function refuseEncoded(request: ApiRequest): void {
+  const encoding = headerOf(request, 'content-encoding');
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new CarillonError('unsupported_media', 'Send the body without a content-encoding.');
+}
