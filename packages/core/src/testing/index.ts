@@ -1,3 +1,4 @@
+export { MemoryDisk, type MemoryDiskOptions } from './memory-disk.ts';
 export {
   type CallbackScript,
   type FakeAnswer,

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SystemDisk } from './disk.ts';
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'carillon-lock-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+describe('system disk', () => {
+  it('creates its folder for its owner only', async () => {
+    const disk = await SystemDisk.open(join(folder, 'data'));
+    expect((await stat(join(folder, 'data'))).mode & 0o777).toBe(0o700);
+    const file = await disk.create('a');
+    await file.close();
+    expect((await stat(join(folder, 'data', 'a'))).mode & 0o777).toBe(0o600);
+    await disk.close();
+  });
+
+  it('refuses a folder that a live process has, and says which', async () => {
+    const disk = await SystemDisk.open(folder);
+    await expect(SystemDisk.open(folder)).rejects.toThrow(
+      new RegExp(`in use by process ${process.pid} .*a folder of its own`),
+    );
+    await disk.close();
+    const again = await SystemDisk.open(folder);
+    await again.close();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('takes over the lock of a process that is gone', async () => {
+    const child = spawn(process.execPath, ['-e', '']);
+    await once(child, 'exit');
+    await writeFile(
+      join(folder, 'lock'),
+      JSON.stringify({ pid: child.pid, started: '1', boot: 'x' }),
+    );
+    const disk = await SystemDisk.open(folder);
+    expect(await disk.list()).toEqual([]);
+    await disk.close();
+  });
+
+  it('takes over the lock of a process whose number now belongs to another', async () => {
+    await writeFile(
+      join(folder, 'lock'),
+      JSON.stringify({ pid: process.pid, started: '1', boot: 'x' }),
+    );
+    await (await SystemDisk.open(folder)).close();
+  });
+
+  it('takes over a lock file that is not one', async () => {
+    await writeFile(join(folder, 'lock'), 'nonsense');
+    await (await SystemDisk.open(folder)).close();
+  });
+
+  it('gives the folder to exactly one of many that try at once', async () => {
+    await writeFile(
+      join(folder, 'lock'),
+      JSON.stringify({ pid: 2 ** 22 + 1, started: '1', boot: 'x' }),
+    );
+    const tries = await Promise.allSettled(
+      Array.from({ length: 8 }, () => SystemDisk.open(folder)),
+    );
+    const won = tries.filter((one) => one.status === 'fulfilled');
+    expect(won.length).toBe(1);
+    await won[0]?.value.close();
+  });
+
+  it('says in a sentence why a folder cannot be made', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await expect(SystemDisk.open(join(folder, 'file', 'data'))).rejects.toThrow(
+      /Could not create the folder .*file/,
+    );
+  });
+});

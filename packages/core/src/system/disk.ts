@@ -1,0 +1,171 @@
+/**
+ * The real disk: one folder, locked for this process. Plain files, positional writes, fdatasync; the folder
+ * itself is synced whenever a name in it must survive.
+ */
+import { close, fdatasync, ftruncate, open as openFile, write } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Disk, DiskError, type DiskFile } from '../env.ts';
+import { lockFolder, lockName } from './folder-lock.ts';
+
+const openAsync = promisify(openFile);
+const closeAsync = promisify(close);
+const datasyncAsync = promisify(fdatasync);
+const truncateAsync = promisify(ftruncate);
+
+export class SystemDisk implements Disk {
+  readonly folder: string;
+  private readonly unlock: () => Promise<void>;
+
+  private constructor(folder: string, unlock: () => Promise<void>) {
+    this.folder = folder;
+    this.unlock = unlock;
+  }
+
+  /** Creates the folder if need be and takes it for this process. */
+  static async open(folder: string): Promise<SystemDisk> {
+    await attempt(`create the folder ${folder}`, mkdir(folder, { recursive: true, mode: 0o700 }));
+    return new SystemDisk(folder, await lockFolder(folder));
+  }
+
+  /** Gives the folder up. */
+  close(): Promise<void> {
+    return this.unlock();
+  }
+
+  async list(): Promise<{ name: string; size: number }[]> {
+    const entries = await attempt(
+      `list ${this.folder}`,
+      readdir(this.folder, { withFileTypes: true }),
+    );
+    const names = entries
+      .filter((entry) => entry.isFile() && !entry.name.startsWith(lockName))
+      .map((entry) => entry.name);
+    return Promise.all(
+      names.map(async (name) => {
+        const { size } = await attempt(`look at ${name}`, stat(this.path(name)));
+        return { name, size };
+      }),
+    );
+  }
+
+  async create(name: string): Promise<DiskFile> {
+    const fd = await attempt(`create ${name}`, openAsync(this.path(name), 'w', 0o600));
+    await this.syncFolder();
+    return new SystemFile(name, fd);
+  }
+
+  async read(name: string, offset: number, length: number): Promise<Uint8Array> {
+    const file = await attempt(`open ${name}`, open(this.path(name), 'r'));
+    try {
+      const bytes = new Uint8Array(length);
+      let done = 0;
+      while (done < length) {
+        const { bytesRead } = await attempt(
+          `read ${name}`,
+          file.read(bytes, done, length - done, offset + done),
+        );
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return bytes.subarray(0, done);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await attempt(`rename ${from} to ${to}`, rename(this.path(from), this.path(to)));
+    await this.syncFolder();
+  }
+
+  async remove(name: string): Promise<void> {
+    await attempt(`remove ${name}`, rm(this.path(name), { force: true }));
+  }
+
+  async truncate(name: string, size: number): Promise<void> {
+    const file = await attempt(`open ${name}`, open(this.path(name), 'r+'));
+    try {
+      await attempt(`cut ${name} to ${size} bytes`, file.truncate(size));
+      await attempt(`sync ${name}`, file.sync());
+    } finally {
+      await file.close();
+    }
+  }
+
+  private path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  private async syncFolder(): Promise<void> {
+    const folder = await attempt(`open ${this.folder}`, open(this.folder, 'r'));
+    try {
+      await attempt(`sync ${this.folder}`, folder.sync());
+    } finally {
+      await folder.close();
+    }
+  }
+}
+
+class SystemFile implements DiskFile {
+  readonly name: string;
+  private readonly fd: number;
+  private end = 0;
+
+  constructor(name: string, fd: number) {
+    this.name = name;
+    this.fd = fd;
+  }
+
+  get size(): number {
+    return this.end;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    let done = 0;
+    try {
+      while (done < bytes.length)
+        done += await this.writeSome(bytes.subarray(done), this.end + done);
+    } catch (cause) {
+      const error = asDiskError(`write to ${this.name}`, cause);
+      if (error.kind === 'full') {
+        await attempt(`cut ${this.name} back`, truncateAsync(this.fd, this.end));
+      }
+      throw error;
+    }
+    this.end += done;
+  }
+
+  sync(): Promise<void> {
+    return attempt(`sync ${this.name}`, datasyncAsync(this.fd));
+  }
+
+  close(): Promise<void> {
+    return attempt(`close ${this.name}`, closeAsync(this.fd));
+  }
+
+  private writeSome(bytes: Uint8Array, at: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      write(this.fd, bytes, 0, bytes.length, at, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(error);
+      });
+    });
+  }
+}
+
+async function attempt<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw asDiskError(what, cause);
+  }
+}
+
+function asDiskError(what: string, cause: unknown): DiskError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'failed';
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new DiskError(kind, `Could not ${what}: ${why}.`, { cause });
+}
