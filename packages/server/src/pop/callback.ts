@@ -284,6 +284,17 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.done = null;
     this.alarm?.();
     if (this.starting) this.clock.soon(() => done(result));
-    else done(result);
+    else handOver(done, result);
+  }
+}
+
+/** undici swallows what its handlers throw; a bug in whoever gets the result must not go unnoticed. */
+function handOver(done: Done, result: CallbackResult): void {
+  try {
+    done(result);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

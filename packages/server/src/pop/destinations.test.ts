@@ -1,0 +1,315 @@
+import type { CallbackRequest, CallbackResult } from '@carillon/core';
+import {
+  type CallbackScript,
+  FakeCallbacks,
+  SeededRandom,
+  VirtualClock,
+} from '@carillon/core/testing';
+import { describe, expect, it } from 'vitest';
+import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
+import { failureCountMax, openMsMin } from './breaker.ts';
+import { Destinations, type DestinationsOptions } from './destinations.ts';
+
+interface Outcome {
+  readonly uri: string;
+  readonly atMs: number;
+  readonly result: CallbackResult;
+}
+
+class Rig {
+  readonly clock = new VirtualClock();
+  readonly callbacks: FakeCallbacks;
+  readonly destinations: Destinations;
+  readonly outcomes: Outcome[] = [];
+  /** The most under way at once: in all, and to any one origin. */
+  peak = 0;
+  peakOfOne = 0;
+  private readonly open = new Map<string, number>();
+
+  constructor(script: CallbackScript, change: Partial<DestinationsOptions> = {}) {
+    this.callbacks = new FakeCallbacks(this.clock, script);
+    const watched = {
+      call: (request: CallbackRequest, done: (result: CallbackResult) => void): void => {
+        const { origin } = new URL(request.uri);
+        this.count(origin, 1);
+        this.callbacks.call(request, (result) => {
+          this.count(origin, -1);
+          done(result);
+        });
+      },
+      close: () => this.callbacks.close(),
+    };
+    this.destinations = new Destinations({
+      clock: this.clock,
+      callbacks: watched,
+      inFlightMax: 64,
+      inFlightPerDestinationMax: 32,
+      queueLengthMax: 10_000,
+      ...change,
+    });
+  }
+
+  call(uri: string, count = 1, limitMs = 10_000): void {
+    for (let i = 0; i < count; i++) {
+      const request = { uri, method: 'POST', headers: {}, body: Buffer.from(String(i)), limitMs };
+      this.destinations.call(request, (result) =>
+        this.outcomes.push({ uri, atMs: this.clock.now(), result }),
+      );
+    }
+  }
+
+  of(uri: string): Outcome[] {
+    return this.outcomes.filter((outcome) => outcome.uri === uri);
+  }
+
+  private count(origin: string, by: number): void {
+    const now = (this.open.get(origin) ?? 0) + by;
+    this.open.set(origin, now);
+    this.peak = Math.max(this.peak, this.callbacks.inFlight + Math.max(by, 0));
+    this.peakOfOne = Math.max(this.peakOfOne, now);
+  }
+}
+
+const dead = 'http://dead.example/';
+const live = 'http://live.example/';
+
+function hangs(hanging: RegExp): CallbackScript {
+  return ({ uri }) => (hanging.test(uri) ? 'hang' : { afterMs: 1, answer: 200 });
+}
+
+callbacksContract('Destinations', () => {
+  const rig = new Rig(({ uri }) => {
+    const kind = new URL(uri).hostname;
+    if (kind === 'hangs') return 'hang';
+    if (kind === 'answers-503-after-7s') return { kind: 'answer', status: 503, retryAfterMs: 7000 };
+    if (kind === 'answers-204') return 204;
+    return { kind: 'no-answer', reason: kind === 'cuts' ? 'cut' : 'refused', detail: '' };
+  });
+  return Promise.resolve({
+    callbacks: rig.destinations,
+    uri: (kind) => `http://${kind}/`,
+    pass: (ms) => rig.clock.advance(ms),
+    until: () => rig.clock.advance(0),
+    dispose: () => Promise.resolve(),
+  });
+});
+
+describe('Destinations: one dead receiver does not hold up the others (P4)', () => {
+  it('1000 pops for a hanging receiver do not delay another receiver by a millisecond', async () => {
+    const rig = new Rig(hangs(/dead/));
+    rig.call(dead, 1000);
+    rig.call(live);
+    await rig.clock.advance(1);
+    expect(rig.of(live)).toMatchObject([{ atMs: 1, result: { status: 200 } }]);
+    for (let i = 0; i < 100; i++) {
+      await rig.clock.advance(137);
+      rig.call(live);
+    }
+    await rig.clock.advance(1);
+    expect(rig.of(live)).toHaveLength(101);
+    const [first, ...rest] = rig.of(live);
+    expect(first?.atMs).toBe(1);
+    rest.forEach((outcome, i) => expect(outcome.atMs).toBe(1 + 137 * (i + 1) + 1));
+  });
+
+  it('a whole street of hanging receivers leaves room for the others', async () => {
+    const rig = new Rig(hangs(/dead/), { inFlightMax: 256, inFlightPerDestinationMax: 64 });
+    for (let i = 0; i < 20; i++) rig.call(`http://dead-${i}.example/`, 100);
+    rig.call(live, 50);
+    await rig.clock.advance(60);
+    expect(rig.of(live)).toHaveLength(50);
+  });
+
+  it('every pop for the dead one is answered, most of them at once when the circuit opens', async () => {
+    const rig = new Rig(hangs(/dead/));
+    rig.call(dead, 1000);
+    expect(rig.destinations.queued).toBe(992);
+    await rig.clock.advance(10_000);
+    expect(rig.destinations.queued).toBe(0);
+    expect(rig.of(dead).length).toBeGreaterThan(990);
+    await rig.clock.advance(10_000);
+    expect(rig.of(dead)).toHaveLength(1000);
+    // The first eight, and the four that took their places before the fifth failure.
+    expect(rig.callbacks.calls).toHaveLength(8 + failureCountMax - 1);
+    const reasons = new Set(
+      rig.of(dead).map(({ result }) => result.kind === 'no-answer' && result.reason),
+    );
+    expect([...reasons]).toEqual(['timeout']);
+  });
+
+  it('a receiver that comes back is called again after one probe, and the rest follow', async () => {
+    let down = true;
+    const rig = new Rig(() =>
+      down ? { kind: 'no-answer', reason: 'refused', detail: 'Down.' } : 200,
+    );
+    rig.call(live, failureCountMax);
+    await rig.clock.advance(0);
+    rig.call(live);
+    await rig.clock.advance(0);
+    expect(rig.callbacks.calls).toHaveLength(failureCountMax);
+    expect(rig.outcomes.at(-1)?.result).toMatchObject({
+      reason: 'refused',
+      detail: expect.stringMatching(/left alone.*Down\./) as string,
+    });
+    down = false;
+    await rig.clock.advance(openMsMin);
+    rig.call(live, 3);
+    await rig.clock.advance(0);
+    expect(rig.callbacks.calls).toHaveLength(failureCountMax + 1);
+    rig.call(live, 3);
+    await rig.clock.advance(0);
+    expect(rig.callbacks.calls).toHaveLength(failureCountMax + 4);
+    expect(rig.outcomes.slice(-3)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ result: { status: 200 } })),
+    );
+  });
+
+  it('what is forbidden neither opens the circuit nor counts against the receiver', async () => {
+    const rig = new Rig(() => ({ kind: 'no-answer', reason: 'forbidden', detail: '' }));
+    rig.call(live, 50);
+    await rig.clock.advance(0);
+    expect(rig.callbacks.calls).toHaveLength(50);
+  });
+
+  it('errors of a receiver that answers do not open the circuit', async () => {
+    const rig = new Rig(() => 500);
+    for (let i = 0; i < 50; i++) {
+      rig.call(live);
+      await rig.clock.advance(1);
+    }
+    expect(rig.callbacks.calls).toHaveLength(50);
+  });
+});
+
+describe('Destinations: limits', () => {
+  it('keeps within both, and still makes every call, in order for each origin', async () => {
+    const random = new SeededRandom(7);
+    const rig = new Rig(() => ({ afterMs: random.between(0, 50), answer: 200 }), {
+      inFlightMax: 40,
+      inFlightPerDestinationMax: 10,
+    });
+    const uris = ['a', 'b', 'c', 'd', 'e'].map((name) => `http://${name}.example/`);
+    for (const uri of uris) rig.call(uri, 300);
+    expect(rig.destinations.inFlight + rig.destinations.queued).toBe(1500);
+    await rig.clock.advance(60_000);
+    expect(rig.outcomes).toHaveLength(1500);
+    expect(rig.callbacks.calls).toHaveLength(1500);
+    expect([rig.peak, rig.peakOfOne]).toEqual([40, 10]);
+    expect([rig.destinations.inFlight, rig.destinations.queued]).toEqual([0, 0]);
+    for (const uri of uris) {
+      const order = rig.callbacks.calls
+        .filter(({ request }) => request.uri === uri)
+        .map(({ request }) => Number(Buffer.from(request.body).toString()));
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+    }
+  });
+
+  it('an origin that has not answered yet gets few places, then its full share', async () => {
+    const rig = new Rig(() => ({ afterMs: 10, answer: 200 }));
+    rig.call(live, 100);
+    expect(rig.destinations.inFlight).toBe(8);
+    await rig.clock.advance(10);
+    expect(rig.destinations.inFlight).toBe(32);
+  });
+
+  it('turns go round: a late origin with few calls is not behind an early one with many', async () => {
+    const rig = new Rig(() => ({ afterMs: 10, answer: 200 }), {
+      inFlightMax: 8,
+      inFlightPerDestinationMax: 8,
+    });
+    rig.call('http://many.example/', 400);
+    rig.call('http://few.example/', 4);
+    await rig.clock.advance(40);
+    expect(rig.of('http://few.example/')).toHaveLength(4);
+  });
+
+  it('the last quarter of the places is for origins with few calls under way', async () => {
+    const rig = new Rig(() => ({ afterMs: 1000, answer: 200 }), {
+      inFlightMax: 80,
+      inFlightPerDestinationMax: 80,
+    });
+    rig.call('http://many.example/');
+    await rig.clock.advance(1000);
+    rig.call('http://many.example/', 200);
+    expect(rig.destinations.inFlight).toBe(60);
+    rig.call('http://few.example/', 8);
+    expect(rig.destinations.inFlight).toBe(68);
+    await rig.clock.advance(60_000);
+    expect(rig.outcomes).toHaveLength(209);
+  });
+
+  it('over the queue limit a call is answered at once, as one to be retried', async () => {
+    const rig = new Rig(hangs(/dead/), { queueLengthMax: 10 });
+    rig.call(dead, 8 + 10 + 3);
+    expect(rig.destinations.queued).toBe(10);
+    await rig.clock.advance(0);
+    expect(rig.outcomes).toHaveLength(3);
+    expect(rig.outcomes[0]?.result).toMatchObject({ reason: 'cut' });
+  });
+
+  it('forgets origins that are idle, never busy ones, and refuses when all are busy', async () => {
+    const rig = new Rig(hangs(/dead/), { destinationCountMax: 3 });
+    rig.call('http://dead-1.example/');
+    rig.call('http://dead-2.example/');
+    for (let i = 0; i < 10; i++) {
+      rig.call(`http://live-${i}.example/`);
+      await rig.clock.advance(1);
+    }
+    expect(rig.outcomes).toHaveLength(10);
+    expect(rig.destinations.destinationCount).toBe(3);
+    rig.call('http://dead-3.example/');
+    rig.call(live);
+    await rig.clock.advance(0);
+    expect(rig.of(live)).toMatchObject([{ result: { reason: 'cut' } }]);
+    expect(rig.destinations.inFlight).toBe(3);
+  });
+
+  it('a uri that leads nowhere is left to the port and takes no place', async () => {
+    const rig = new Rig(() => ({ kind: 'no-answer', reason: 'forbidden', detail: '' }));
+    const request = { uri: 'nowhere', method: 'POST', headers: {}, body: Buffer.of(), limitMs: 1 };
+    const direct = new Destinations({
+      clock: rig.clock,
+      callbacks: rig.callbacks,
+      inFlightMax: 1,
+      inFlightPerDestinationMax: 1,
+      queueLengthMax: 1,
+    });
+    const results: CallbackResult[] = [];
+    direct.call(request, (result) => results.push(result));
+    expect([direct.inFlight, direct.destinationCount]).toEqual([0, 0]);
+    await rig.clock.advance(0);
+    expect(results).toMatchObject([{ reason: 'forbidden' }]);
+  });
+
+  it('close cuts what waits and what is under way, each once', async () => {
+    const rig = new Rig(hangs(/dead/));
+    rig.call(dead, 100);
+    await rig.destinations.close();
+    rig.call(dead);
+    await rig.clock.advance(60_000);
+    expect(rig.outcomes).toHaveLength(101);
+    expect(rig.outcomes.every(({ result }) => 'reason' in result && result.reason === 'cut')).toBe(
+      true,
+    );
+  });
+
+  it('is the same run twice', async () => {
+    const run = async (): Promise<Outcome[]> => {
+      const random = new SeededRandom(3);
+      const rig = new Rig(({ uri }) =>
+        random.chance(0.3) && uri.includes('0')
+          ? 'hang'
+          : { afterMs: random.between(0, 99), answer: 200 },
+      );
+      for (let i = 0; i < 300; i++) {
+        rig.call(`http://r${i % 7}.example/`, 1, 500);
+        await rig.clock.advance(random.between(0, 5));
+      }
+      await rig.clock.advance(10_000);
+      return rig.outcomes;
+    };
+    const first = await run();
+    expect(first).toHaveLength(300);
+    expect(await run()).toEqual(first);
+  });
+});

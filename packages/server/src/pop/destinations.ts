@@ -1,0 +1,253 @@
+/**
+ * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up nobody's
+ * callbacks but its own. Same shape as the port; synchronous, time only from the clock.
+ *
+ * Rules:
+ *  1. No more than `inFlightMax` calls are under way, and no more than `inFlightPerDestinationMax` to one origin; to
+ *     an origin that has not answered lately only a few.
+ *  2. Calls to one origin start in the order asked. Between origins turns go round, and origins with few calls
+ *     under way go first; the last quarter of all places is theirs alone.
+ *  3. While the circuit to an origin is open (`breaker.ts`), its calls are answered at once with the failure that
+ *     opened it. To the popper this is a failed attempt like any other: it is retried, and a pop is never lost. Waiting
+ *     instead would keep claims and memory for a receiver that is known to be away.
+ *  4. Over the limits on waiting calls and known origins a call is answered at once as `cut`, and retried likewise.
+ *  5. `done` is called exactly once, never inside `call`.
+ */
+import type { CallbackRequest, CallbackResult, Callbacks, Clock } from '@carillon/core';
+import { type Admission, Breaker, signOf } from './breaker.ts';
+import { noAnswer } from './callback-failure.ts';
+import { splitUri } from './callback-uri.ts';
+import { Fifo } from './fifo.ts';
+
+export interface DestinationsOptions {
+  readonly clock: Clock;
+  readonly callbacks: Callbacks;
+  readonly inFlightMax: number;
+  readonly inFlightPerDestinationMax: number;
+  /** Calls that may wait, over all origins. */
+  readonly queueLengthMax: number;
+  /** Origins remembered; the longest unused is forgotten first. */
+  readonly destinationCountMax?: number;
+}
+
+/** Until an origin has answered, or when it has stopped answering. */
+const untrustedCountMax = 8;
+/** An origin with fewer calls under way than this goes before the others. */
+const smallCount = 16;
+/** Answers to refused calls given in one turn, so that a full queue does not stop the world. */
+const refusedCountMax = 100;
+
+type Done = (result: CallbackResult) => void;
+
+interface Waiting {
+  readonly request: CallbackRequest;
+  readonly done: Done;
+}
+
+class Destination {
+  readonly origin: string;
+  readonly breaker = new Breaker();
+  readonly queue = new Fifo<Waiting>();
+  inFlight = 0;
+  /** Whether the newest sign was one of life. */
+  trusted = false;
+  /** Whether it stands in one of the two lines. */
+  listed = false;
+  /** What opened the circuit. */
+  failure: CallbackResult | null = null;
+
+  constructor(origin: string) {
+    this.origin = origin;
+  }
+}
+
+export class Destinations implements Callbacks {
+  private readonly options: DestinationsOptions;
+  private readonly clock: Clock;
+  private readonly largeMax: number;
+  private readonly destinations = new Map<string, Destination>();
+  /** Origins with waiting calls and few, or many, under way. */
+  private readonly small = new Fifo<Destination>();
+  private readonly large = new Fifo<Destination>();
+  private readonly refused = new Fifo<{ done: Done; result: CallbackResult }>();
+  private inFlightCount = 0;
+  private queuedCount = 0;
+  private refusing = false;
+  private closed = false;
+
+  constructor(options: DestinationsOptions) {
+    this.options = options;
+    this.clock = options.clock;
+    this.largeMax = Math.ceil(options.inFlightMax * 0.75);
+  }
+
+  /** Calls under way. */
+  get inFlight(): number {
+    return this.inFlightCount;
+  }
+
+  /** Calls that wait for a place. */
+  get queued(): number {
+    return this.queuedCount;
+  }
+
+  get destinationCount(): number {
+    return this.destinations.size;
+  }
+
+  call(request: CallbackRequest, done: Done): void {
+    const uri = splitUri(request.uri, this.destinations);
+    if (this.closed) this.refuse(done, closing);
+    // Not a uri that leads anywhere: the port knows what to say, and says it at once.
+    else if (uri === null) this.options.callbacks.call(request, done);
+    else this.enter(this.destination(uri.origin), { request, done });
+  }
+
+  /** Cuts what waits and what is under way. */
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const destination of this.destinations.values()) this.flush(destination, closing);
+    await this.options.callbacks.close();
+  }
+
+  private enter(destination: Destination | null, waiting: Waiting): void {
+    if (destination === null) {
+      this.refuse(waiting.done, tooManyReceivers);
+    } else if (destination.breaker.refuses(this.clock.now())) {
+      this.refuse(waiting.done, openResult(destination));
+    } else if (destination.queue.length === 0 && this.hasRoom(destination)) {
+      this.start(destination, waiting);
+    } else if (this.queuedCount >= this.options.queueLengthMax) {
+      this.refuse(waiting.done, tooManyWaiting);
+    } else {
+      this.queuedCount++;
+      destination.queue.push(waiting);
+      this.list(destination);
+    }
+  }
+
+  private hasRoom(destination: Destination): boolean {
+    const { inFlight } = destination;
+    const all = inFlight < smallCount ? this.options.inFlightMax : this.largeMax;
+    return inFlight < this.limitOf(destination) && this.inFlightCount < all;
+  }
+
+  private limitOf({ trusted }: Destination): number {
+    const { inFlightPerDestinationMax } = this.options;
+    return trusted
+      ? inFlightPerDestinationMax
+      : Math.min(untrustedCountMax, inFlightPerDestinationMax);
+  }
+
+  /** Makes the call, or answers it at once when the circuit is open. */
+  private start(destination: Destination, { request, done }: Waiting): void {
+    const admission = destination.breaker.admit(this.clock.now());
+    if (admission === 'refuse') {
+      this.refuse(done, openResult(destination));
+      return;
+    }
+    destination.inFlight++;
+    this.inFlightCount++;
+    this.options.callbacks.call(request, (result) => {
+      this.settle(destination, admission, result);
+      done(result);
+    });
+  }
+
+  private settle(destination: Destination, admission: Admission, result: CallbackResult): void {
+    const sign = signOf(result);
+    destination.inFlight--;
+    this.inFlightCount--;
+    destination.breaker.settle(admission, sign, this.clock.now());
+    if (sign !== 'nothing') destination.trusted = sign === 'life';
+    if (sign === 'failure') destination.failure = result;
+    if (destination.breaker.phase !== 'closed') this.flush(destination, openResult(destination));
+    this.list(destination);
+    this.advance();
+  }
+
+  /** Puts an origin that could start a call in line, once. */
+  private list(destination: Destination): void {
+    const { listed, queue, inFlight } = destination;
+    if (listed || queue.length === 0 || inFlight >= this.limitOf(destination)) return;
+    destination.listed = true;
+    (inFlight < smallCount ? this.small : this.large).push(destination);
+  }
+
+  private advance(): void {
+    for (let next = this.nextInLine(); next !== undefined; next = this.nextInLine()) {
+      next.listed = false;
+      // Both may have changed since it took its place; when they change back it is listed again.
+      if (next.inFlight >= this.limitOf(next)) continue;
+      const waiting = next.queue.shift();
+      if (waiting === undefined) continue;
+      this.queuedCount--;
+      this.start(next, waiting);
+      this.list(next);
+    }
+  }
+
+  private nextInLine(): Destination | undefined {
+    const { inFlightCount } = this;
+    if (inFlightCount >= this.options.inFlightMax) return undefined;
+    return this.small.shift() ?? (inFlightCount < this.largeMax ? this.large.shift() : undefined);
+  }
+
+  private flush({ queue }: Destination, result: CallbackResult): void {
+    for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
+      this.queuedCount--;
+      this.refuse(waiting.done, result);
+    }
+  }
+
+  private refuse(done: Done, result: CallbackResult): void {
+    this.refused.push({ done, result });
+    if (this.refusing) return;
+    this.refusing = true;
+    this.clock.soon(() => this.answerRefused());
+  }
+
+  private answerRefused(): void {
+    for (let i = 0; i < refusedCountMax; i++) {
+      const first = this.refused.shift();
+      if (first === undefined) break;
+      first.done(first.result);
+    }
+    this.refusing = this.refused.length > 0;
+    if (this.refusing) this.clock.soon(() => this.answerRefused());
+  }
+
+  /** null when there are too many, all with calls under way or waiting. */
+  private destination(origin: string): Destination | null {
+    const known = this.destinations.get(origin);
+    if (known !== undefined) return known;
+    const { destinationCountMax = 16_384 } = this.options;
+    if (this.destinations.size >= destinationCountMax && !this.forgetOne()) return null;
+    const destination = new Destination(origin);
+    this.destinations.set(origin, destination);
+    return destination;
+  }
+
+  /** The busy ones it meets go to the end, so that they are not looked at again and again. */
+  private forgetOne(): boolean {
+    let left = this.destinations.size;
+    for (const [origin, destination] of this.destinations) {
+      if (left-- === 0) return false;
+      this.destinations.delete(origin);
+      if (destination.inFlight === 0 && destination.queue.length === 0) return true;
+      this.destinations.set(origin, destination);
+    }
+    return false;
+  }
+}
+
+const closing = noAnswer('cut', 'The member is closing its connections.');
+const tooManyWaiting = noAnswer('cut', 'Too many callbacks wait for their turn.');
+const tooManyReceivers = noAnswer('cut', 'Callbacks to too many receivers are under way.');
+
+/** The reason stays that of the failure, so that a dead letter tells what really was wrong. */
+function openResult({ failure }: Destination): CallbackResult {
+  const known = failure?.kind === 'no-answer' ? failure : null;
+  const detail = `The receiver failed several times in a row and is left alone for a moment. ${known?.detail ?? ''}`;
+  return noAnswer(known?.reason ?? 'cut', detail.trim());
+}
