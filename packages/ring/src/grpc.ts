@@ -95,8 +95,7 @@ export class GrpcConnection {
         onEnd: done,
       });
       const cancelDeadline = this.clock.at(this.clock.now() + limitMs, () => {
-        const kind = this.connected ? 'no-answer' : 'not-sent';
-        stream?.cancel(this.error(kind, path, `no answer within ${Math.round(limitMs)} ms`));
+        stream?.cancel(this.error('no-answer', path, `no answer within ${Math.round(limitMs)} ms`));
       });
       if (stream === null) done(this.error('not-sent', path, this.failure?.message ?? 'closed'));
       else stream.end(message);
@@ -139,12 +138,13 @@ export class GrpcConnection {
   }
 
   private error(kind: EtcdError['kind'], path: string, why: string): EtcdError {
-    return new EtcdError(kind, `etcd ${this.endpoint} ${path}: ${why}.`);
+    // Before the connection stood, nothing can have reached the server.
+    const sent = this.connected || kind !== 'no-answer';
+    return new EtcdError(sent ? kind : 'not-sent', `etcd ${this.endpoint} ${path}: ${why}.`);
   }
 
   private fail(reason: string): void {
     if (this.failure !== null) return;
-    // Before the connection stood, nothing can have reached the server.
     const kind = this.connected ? 'no-answer' : 'not-sent';
     this.failure = new EtcdError(kind, `etcd ${this.endpoint}: ${reason}.`);
     for (const cut of this.open) cut(this.failure);

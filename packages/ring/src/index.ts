@@ -11,6 +11,7 @@ export {
 } from './errors.ts';
 export { type Etcd, EtcdError, type EtcdErrorKind } from './etcd.ts';
 export { EtcdClient, type EtcdClientOptions } from './etcd-client.ts';
+export type { Lock } from './lock.ts';
 export type { LeaseLoss } from './lease.ts';
 export type { LocalMember } from './local-member.ts';
 export type { Member, MemberPhase, MemberRecord, MemberView } from './member.ts';
@@ -20,3 +21,19 @@ export {
   type MembershipEvents,
   type MembershipOptions,
 } from './membership.ts';
+export {
+  crc32,
+  type HashFunction,
+  murmur3,
+  type PlacedMember,
+  rendezvous,
+  type RingPlacement,
+  successor,
+} from './placements.ts';
+export {
+  type LockOptions,
+  Ring,
+  type RingEvents,
+  type RingOptions,
+  type SlotEvent,
+} from './ring.ts';

@@ -125,6 +125,14 @@ export class LocalMember {
     }
   }
 
+  /** A transaction that required the own record failed: what is there instead of it? */
+  verify(incarnation: number, seen: { entry: KeyValue | null; revision: number } | null): void {
+    if (seen === null || incarnation !== this.incarnation) return;
+    const { entry, revision } = seen;
+    if (entry === null) this.onChange({ kind: 'delete', key: this.key, revision });
+    else this.onChange({ kind: 'put', entry });
+  }
+
   private isMine(entry: KeyValue): boolean {
     return entry.createRevision === this.incarnationNow && entry.lease === this.leaseId;
   }

@@ -1,0 +1,314 @@
+/**
+ * A ring: members that share locks under one prefix in etcd. Wires the parts together and is the only
+ * file that knows them all: etcd client → mirror → membership → slots → locks.
+ *
+ * A lock here is advisory unless the protected resource checks the token: a process that is stopped in the
+ * middle of its work does not know that it was. See docs/lock-ring.md.
+ */
+import type { Cancel, Clock, Log, Random } from '@carillon/core';
+import { SystemClock, SystemRandom } from '@carillon/core/system';
+import { DurableRecords } from './durable.ts';
+import { Emitter } from './emitter.ts';
+import { type LossReason, NotLocalError, RingClosedError } from './errors.ts';
+import type { Etcd } from './etcd.ts';
+import { EtcdClient, type EtcdClientOptions } from './etcd-client.ts';
+import type { Lock } from './lock.ts';
+import { LockTable, type WaitOptions } from './lock-table.ts';
+import type { MemberView } from './member.ts';
+import { Membership, type MemberEvent } from './membership.ts';
+import { rendezvous, type RingPlacement, successor } from './placements.ts';
+import { agreeOnConfig } from './ring-config.ts';
+import type { Slot } from './slot.ts';
+import { Slots } from './slots.ts';
+
+export interface RingOptions {
+  /** Addresses of one etcd cluster, such as `http://127.0.0.1:2379`. */
+  readonly endpoints?: readonly string[];
+  /** The ring's name: everything in etcd is under `<prefix>/`. Rings with different prefixes share nothing. */
+  readonly prefix: string;
+  /** `'rendezvous'` (default), `'successor'` (the classic ring with crc32), or one of your own. */
+  readonly placement?: 'rendezvous' | 'successor' | RingPlacement;
+  /** Default 1024. Fixed for the life of the prefix. */
+  readonly slots?: number;
+  /** TTL of the members' leases, default 5000. Shorter: faster take-over after a crash, less patience with a slow etcd. */
+  readonly ttlMs?: number;
+  /** How long before its lease could end a lock counts as lost; default max(300, 10 %). 0 is unsafe. */
+  readonly marginMs?: number;
+  /** How long holders may take to finish when a key moves; default 10 000. */
+  readonly drainMs?: number;
+  readonly tls?: NonNullable<EtcdClientOptions['tls']>;
+  readonly auth?: NonNullable<EtcdClientOptions['auth']>;
+  readonly log?: Log;
+  /** The ports, for tests: another etcd, another clock. */
+  readonly etcd?: Etcd;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface LockOptions extends WaitOptions {
+  /** Also write a record of the lock to etcd, for people with etcdctl. Costs a transaction each way. */
+  readonly durable?: boolean | undefined;
+}
+
+export interface SlotEvent {
+  readonly slot: number;
+  readonly member: string;
+  /** Why it was given up; absent while it is not. */
+  readonly reason?: LossReason;
+}
+
+export interface RingEvents {
+  view: MemberView;
+  member: MemberEvent;
+  /** A slot is this process's now. */
+  gained: SlotEvent;
+  /** A slot is moving away: holders are asked to finish. */
+  revoking: SlotEvent;
+  /** A slot is no longer this process's. */
+  released: SlotEvent;
+  error: Error;
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const keyLengthMax = 1024;
+
+export class Ring {
+  private readonly etcd: Etcd;
+  private readonly membership: Membership;
+  private readonly placement: RingPlacement;
+  private readonly slots: Slots;
+  private readonly locks: LockTable;
+  private readonly durable: DurableRecords;
+  private readonly emitter: Emitter<RingEvents>;
+  private closing: Promise<void> | null = null;
+
+  private constructor(options: RingOptions, parts: RingParts) {
+    const { etcd, clock, log, membership, placement, prefix, count } = parts;
+    this.etcd = etcd;
+    this.membership = membership;
+    this.placement = placement;
+    this.emitter = new Emitter((error) =>
+      log.error('ring: a listener threw', { error: String(error) }),
+    );
+    this.durable = new DurableRecords({ etcd, clock, prefix });
+    const drainMs = options.drainMs ?? 10_000;
+    this.slots = new Slots(
+      { etcd, clock, log, membership, placement, prefix, count, drainMs },
+      {
+        onGained: (slot) => this.emitter.emit('gained', slotEvent(slot)),
+        onGrantable: (slot) => this.locks.onGrantable(slot),
+        onRevoking: (slot) => {
+          this.locks.onRevoking(slot);
+          this.emitter.emit('revoking', slotEvent(slot));
+        },
+        onLost: (slot, reason) => {
+          this.locks.onLost(slot, reason);
+          this.emitter.emit('released', { ...slotEvent(slot), reason });
+        },
+        onDrainLimit: (slot, reason) => this.locks.onLost(slot, reason),
+        onReleased: (slot, member) => this.emitter.emit('released', { slot: slot.index, member }),
+        onError: (error) => this.emitter.emit('error', error),
+      },
+    );
+    this.locks = new LockTable(clock, this.slots);
+    this.follow(membership);
+  }
+
+  /** Opens the ring: afterwards the view is known. Rejects with RingConfigError or EtcdError. */
+  static async open(options: RingOptions): Promise<Ring> {
+    const clock = options.clock ?? new SystemClock();
+    const random = options.random ?? new SystemRandom();
+    const log = options.log ?? silent;
+    const etcd = options.etcd ?? connect(options, clock, log);
+    const prefix = `${options.prefix}/`;
+    const placement = choosePlacement(options.placement);
+    const count = options.slots ?? 1024;
+    try {
+      await agreeOnConfig(etcd, prefix, { slots: count, placement });
+      const { ttlMs, marginMs } = options;
+      const membership = await Membership.open({
+        etcd,
+        clock,
+        random,
+        log,
+        prefix,
+        ttlMs,
+        marginMs,
+      });
+      return new Ring(options, { etcd, clock, log, membership, placement, prefix, count });
+    } catch (error) {
+      await etcd.close();
+      throw error;
+    }
+  }
+
+  /** Who is there. */
+  get view(): MemberView {
+    return this.membership.view;
+  }
+
+  /** False while etcd's changes do not arrive: then the view may be old. */
+  get connected(): boolean {
+    return this.membership.mirror.connected;
+  }
+
+  /** Locks held and waited for in this process. */
+  get lockCount(): number {
+    return this.locks.count;
+  }
+
+  /** The member that placement gives the key to; null while the ring is empty. */
+  ownerOf(key: string): string | null {
+    return this.slots.targetOf(this.slotOf(key).index);
+  }
+
+  /** The slots this process may grant locks in right now. */
+  ownedSlots(): number[] {
+    return this.slots.all.filter((slot) => this.slots.grantable(slot)).map((slot) => slot.index);
+  }
+
+  on<Name extends keyof RingEvents>(
+    name: Name,
+    listener: (event: RingEvents[Name]) => void,
+  ): Cancel {
+    return this.emitter.on(name, listener);
+  }
+
+  /** Adds a member; its share of the keys moves to this process. The same id again: nothing happens. */
+  async addMember(
+    id: string,
+    record: { weight?: number; labels?: Record<string, string> } = {},
+  ): Promise<void> {
+    this.assertOpen();
+    await this.membership.join(id, { ...record, phase: 'active' });
+  }
+
+  /** Removes an own member: its holders are asked to finish, then its keys move. */
+  async removeMember(id: string): Promise<void> {
+    const member = this.membership.local.get(id);
+    if (member === undefined) throw new NotLocalError(id);
+    await this.slots.depart(member);
+    // Two calls at once: only the first finds it still there.
+    if (this.membership.local.get(id) !== member) throw new NotLocalError(id);
+    await this.membership.leave(id);
+    this.slots.departed(member);
+  }
+
+  /**
+   * Waits until the key is one of this process's and free, then takes it. First come, first served. A
+   * process without members waits as well: the key may become its own.
+   */
+  async lock(key: string, options: LockOptions = {}): Promise<Lock> {
+    const slot = this.slotOf(key);
+    if (options.durable !== true) return this.locks.lock(slot, key, options);
+    for (;;) {
+      const lock = await this.locks.lock(slot, key, options);
+      if (await this.writeDurable(lock)) return lock;
+      // Lost before its record stood: wait for the next turn.
+      await lock.release();
+    }
+  }
+
+  /** The lock if it can be had at once, else null. */
+  tryLock(key: string): Lock | null {
+    return this.locks.tryLock(this.slotOf(key), key);
+  }
+
+  /** Runs `fn` under the lock and gives it back whatever happens; what `fn` returns or throws passes through. */
+  async withLock<T>(
+    key: string,
+    fn: (lock: Lock) => T | Promise<T>,
+    options: LockOptions = {},
+  ): Promise<T> {
+    const lock = await this.lock(key, options);
+    try {
+      return await fn(lock);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Waiting locks are refused, holders are asked to finish, members leave. Afterwards nothing is left in etcd but the config. */
+  close(): Promise<void> {
+    this.closing ??= this.shutDown();
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async shutDown(): Promise<void> {
+    this.locks.close();
+    const removals = [...this.membership.local.keys()].map((id) => this.removeMember(id));
+    // A member that is being removed already is as good as removed.
+    await Promise.allSettled(removals);
+    this.slots.close();
+    await this.membership.close();
+    await this.etcd.close();
+  }
+
+  private follow(membership: Membership): void {
+    membership.on('view', (view) => this.emitter.emit('view', view));
+    membership.on('member', (event) => this.emitter.emit('member', event));
+    membership.on('error', (error) => this.emitter.emit('error', error));
+    const isOwn = (lease: bigint): boolean =>
+      [...membership.local.values()].some((member) => member.leaseId === lease);
+    membership.mirror.onChange((changes) => {
+      for (const change of changes) this.durable.onChange(change, isOwn);
+    });
+  }
+
+  private slotOf(key: string): Slot {
+    if (typeof key !== 'string' || key === '' || key.length > keyLengthMax) {
+      throw new TypeError(`ring: a key is a text of 1 to ${keyLengthMax} characters.`);
+    }
+    return this.slots.all[this.placement.slotOf(key, this.slots.all.length)] as Slot;
+  }
+
+  private async writeDurable(lock: Lock): Promise<boolean> {
+    const member = this.membership.local.get(lock.holder);
+    if (member === undefined) return false;
+    lock.onRelease = () => this.durable.remove(lock);
+    try {
+      return await this.durable.write(lock, member.leaseId);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  private assertOpen(): void {
+    if (this.closing !== null) throw new RingClosedError();
+  }
+}
+
+interface RingParts {
+  readonly etcd: Etcd;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly membership: Membership;
+  readonly placement: RingPlacement;
+  readonly prefix: string;
+  readonly count: number;
+}
+
+function slotEvent(slot: Slot): SlotEvent {
+  return { slot: slot.index, member: slot.member?.id ?? '' };
+}
+
+function connect(options: RingOptions, clock: Clock, log: Log): Etcd {
+  const { endpoints = [], tls, auth } = options;
+  return new EtcdClient({
+    endpoints,
+    clock,
+    log,
+    ...(tls === undefined ? {} : { tls }),
+    ...(auth === undefined ? {} : { auth }),
+  });
+}
+
+function choosePlacement(given: RingOptions['placement']): RingPlacement {
+  if (given === undefined || given === 'rendezvous') return rendezvous;
+  return given === 'successor' ? successor() : given;
+}

@@ -1,0 +1,191 @@
+/**
+ * Writes slot records to etcd, many in one transaction, and finds out what came of it. Used by
+ * `slots.ts`, which decides; this file only carries out and reports.
+ *
+ * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision
+ *     is my epoch". No record of anybody else is ever touched.
+ * W2  After a lost answer the records are read before anything else is said about them. A transaction
+ *     that arrives even later is seen by the watch and handled there.
+ */
+import type { Clock, Log } from '@carillon/core';
+import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd.ts';
+import type { LocalMember } from './local-member.ts';
+import { encodeOwner, type Slot } from './slot.ts';
+
+export interface SlotWriterHooks {
+  /** The record is known as of `revision`. */
+  onRecord(slot: Slot, entry: KeyValue | null, revision: number): void;
+  /** The claim for this incarnation is over; what became of it was told by `onRecord` before. */
+  onClaimOver(slot: Slot, incarnation: number): void;
+  /** The release has been tried; if the record is still there, it has to be tried again. */
+  onReleaseOver(slot: Slot): void;
+  /** etcd said no or could not be reached: do not try again at once. */
+  onTrouble(error: EtcdError): void;
+}
+
+const txnLimitMs = 2000;
+const lookLimitMs = 2000;
+const lookPauseMs = 50;
+/** One comparison of each transaction is for the member record. */
+const slotsPerTxn = txnOperationsMax - 1;
+
+export class SlotWriter {
+  private readonly etcd: Etcd;
+  private readonly clock: Clock;
+  private readonly log: Log;
+  private readonly hooks: SlotWriterHooks;
+  private readonly claims = new Map<LocalMember, Slot[]>();
+  private releases: Slot[] = [];
+  private armed = false;
+  private closed = false;
+
+  constructor(parts: { etcd: Etcd; clock: Clock; log: Log }, hooks: SlotWriterHooks) {
+    this.etcd = parts.etcd;
+    this.clock = parts.clock;
+    this.log = parts.log;
+    this.hooks = hooks;
+  }
+
+  claim(slot: Slot, member: LocalMember): void {
+    const slots = this.claims.get(member) ?? [];
+    slots.push(slot);
+    this.claims.set(member, slots);
+    this.arm();
+  }
+
+  release(slot: Slot): void {
+    this.releases.push(slot);
+    this.arm();
+  }
+
+  /** Writes the own record again: a new epoch, below which the counter starts anew. */
+  async refresh(slot: Slot, member: LocalMember): Promise<void> {
+    const { key } = slot;
+    const value = encodeOwner(member);
+    const when = [{ key, modRevision: slot.epoch }];
+    const success = [{ put: key, value, lease: member.leaseId }];
+    await this.run([slot], { when, success, failure: [{ get: key }] }, (revision) =>
+      this.made(slot, value, { lease: member.leaseId, revision }),
+    );
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  /** What is asked for until everything ready has run goes into the same transactions. */
+  private arm(): void {
+    if (this.armed) return;
+    this.armed = true;
+    this.clock.soon(() => {
+      this.armed = false;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    if (this.closed) return;
+    for (const [member, slots] of this.claims) {
+      for (const chunk of chunks(slots)) void this.runClaim(chunk, member);
+    }
+    this.claims.clear();
+    for (const chunk of chunks(this.releases)) void this.runRelease(chunk);
+    this.releases = [];
+  }
+
+  private async runClaim(slots: readonly Slot[], member: LocalMember): Promise<void> {
+    const { incarnation, leaseId, key } = member;
+    if (incarnation !== 0) {
+      const value = encodeOwner(member);
+      const txn = {
+        when: [
+          { key, createRevision: incarnation },
+          ...slots.map((slot) => ({ key: slot.key, createRevision: 0 })),
+        ],
+        success: slots.map((slot) => ({ put: slot.key, value, lease: leaseId })),
+        failure: [...slots.map((slot) => ({ get: slot.key })), { get: key }],
+      };
+      await this.run(slots, txn, (revision, slot) =>
+        this.made(slot, value, { lease: leaseId, revision }),
+      ).then((last) => member.verify(incarnation, last));
+    }
+    for (const slot of slots) this.hooks.onClaimOver(slot, incarnation);
+  }
+
+  private async runRelease(slots: readonly Slot[]): Promise<void> {
+    const txn = {
+      when: slots.map((slot) => ({ key: slot.key, modRevision: slot.epoch })),
+      success: slots.map((slot) => ({ remove: slot.key })),
+      failure: slots.map((slot) => ({ get: slot.key })),
+    };
+    await this.run(slots, txn, (revision, slot) => this.hooks.onRecord(slot, null, revision));
+    for (const slot of slots) this.hooks.onReleaseOver(slot);
+  }
+
+  private made(slot: Slot, value: string, at: { lease: bigint; revision: number }): void {
+    const { lease, revision } = at;
+    const { key } = slot;
+    const entry = { key, value, lease, createRevision: revision, modRevision: revision };
+    this.hooks.onRecord(slot, entry, revision);
+  }
+
+  /**
+   * Runs a transaction over `slots` and reports each of their records. `failure` must begin with a `get`
+   * for each slot in order; what it got beyond that is returned.
+   */
+  private async run(
+    slots: readonly Slot[],
+    txn: Parameters<Etcd['txn']>[0],
+    onSuccess: (revision: number, slot: Slot) => void,
+  ): Promise<Extra> {
+    try {
+      const answer = await this.etcd.txn(txn, txnLimitMs);
+      if (this.closed) return null;
+      if (answer.succeeded) {
+        for (const slot of slots) onSuccess(answer.revision, slot);
+        return null;
+      }
+      this.report(slots, answer.found, answer.revision);
+      if (txn.failure.length === slots.length) return null;
+      return { entry: answer.found[slots.length] ?? null, revision: answer.revision };
+    } catch (error) {
+      if (!(error instanceof EtcdError)) throw error;
+      if (error.kind === 'no-answer') await this.look(slots);
+      else if (!this.closed) this.hooks.onTrouble(error);
+      return null;
+    }
+  }
+
+  /** Reads the records until an answer comes; nothing else may be assumed about them before. */
+  private async look(slots: readonly Slot[]): Promise<void> {
+    const success = slots.map((slot) => ({ get: slot.key }));
+    while (!this.closed) {
+      try {
+        const answer = await this.etcd.txn({ when: [], success, failure: [] }, lookLimitMs);
+        this.report(slots, answer.found, answer.revision);
+        return;
+      } catch (error) {
+        this.log.debug('ring: looking after a lost answer failed', { error: String(error) });
+        await new Promise<void>((resolve) => {
+          this.clock.at(this.clock.now() + lookPauseMs, resolve);
+        });
+      }
+    }
+  }
+
+  private report(
+    slots: readonly Slot[],
+    found: readonly (KeyValue | null)[],
+    revision: number,
+  ): void {
+    if (this.closed) return;
+    slots.forEach((slot, i) => this.hooks.onRecord(slot, found[i] ?? null, revision));
+  }
+}
+
+/** The member record next to refused claims, as of `revision`; null: not looked at. */
+type Extra = { readonly entry: KeyValue | null; readonly revision: number } | null;
+
+function* chunks(slots: readonly Slot[]): Generator<readonly Slot[]> {
+  for (let i = 0; i < slots.length; i += slotsPerTxn) yield slots.slice(i, i + slotsPerTxn);
+}

@@ -1,0 +1,57 @@
+/** One slot as this process sees it, and its record in etcd: `P/s/<slot>`, under the owner's lease. */
+import type { KeyValue } from './etcd.ts';
+import type { LocalMember } from './local-member.ts';
+import type { SlotState } from './slot-state.ts';
+
+export interface Slot {
+  readonly index: number;
+  readonly key: string;
+  state: SlotState;
+  /** The local member that claims or owns it; null in `foreign` and `lost`. */
+  member: LocalMember | null;
+  /** The revision of the own record: the upper part of every token. */
+  epoch: number;
+  /** Grants under this epoch: the lower part. */
+  counter: number;
+  /** Locks held in it now. */
+  held: number;
+  /** The record as last known, and since when: older news are ignored. */
+  entry: KeyValue | null;
+  seenRevision: number;
+}
+
+/** How many grants fit below the epoch of a token. */
+export const countersPerEpoch = 2 ** 24;
+
+export function newSlot(prefix: string, index: number): Slot {
+  return {
+    index,
+    key: slotKey(prefix, index),
+    state: 'foreign',
+    member: null,
+    epoch: 0,
+    counter: 0,
+    held: 0,
+    entry: null,
+    seenRevision: 0,
+  };
+}
+
+export function slotKey(prefix: string, index: number): string {
+  return `${prefix}s/${String(index).padStart(5, '0')}`;
+}
+
+export function encodeOwner(member: LocalMember): string {
+  return JSON.stringify({ member: member.id, incarnation: member.incarnation });
+}
+
+/** Who owns the slot according to its record; null when it is not a record of a member. */
+export function decodeOwner(entry: KeyValue): { member: string; incarnation: number } | null {
+  try {
+    const { member, incarnation } = JSON.parse(entry.value) as Record<string, unknown>;
+    if (typeof member !== 'string' || typeof incarnation !== 'number') return null;
+    return { member, incarnation };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,325 @@
+/**
+ * The slots of a ring as one process sees them: wants what placement gives its members, claims it when it
+ * is free, gives it up in order when it moves, and knows at once when it is lost. Driven by the mirror
+ * (records), by membership (view, own members) and by the locks (held, idle).
+ *
+ * S1  Locks are granted in `owned` slots only, under a member that can be trusted at that moment.
+ * S2  The record is deleted only when nobody holds a lock in the slot any more.
+ * S3  News about a record older than what is known are ignored.
+ * S4  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
+ */
+import type { Cancel, Clock, Log } from '@carillon/core';
+import type { LossReason } from './errors.ts';
+import type { Change, Etcd, EtcdError, KeyValue } from './etcd.ts';
+import type { LocalMember } from './local-member.ts';
+import type { MemberView } from './member.ts';
+import type { Membership } from './membership.ts';
+import type { RingPlacement } from './placements.ts';
+import { countersPerEpoch, decodeOwner, newSlot, type Slot } from './slot.ts';
+import { type SlotHappening, slotEffect, slotTransitions } from './slot-state.ts';
+import { SlotWriter } from './slot-writer.ts';
+
+/** What the locks do about a slot. */
+export interface SlotHooks {
+  /** It is this process's. */
+  onGained(slot: Slot): void;
+  /** Locks may be granted now: whoever waits gets one. */
+  onGrantable(slot: Slot): void;
+  /** The holders are asked to finish; nothing new is granted. */
+  onRevoking(slot: Slot): void;
+  /** The holders had their time: every lock in it ends now. */
+  onDrainLimit(slot: Slot, reason: LossReason): void;
+  /** The slot is gone, and every lock in it ends now. */
+  onLost(slot: Slot, reason: LossReason): void;
+  /** Its record is deleted: somebody else may have it. */
+  onReleased(slot: Slot, member: string): void;
+  onError(error: Error): void;
+}
+
+export interface SlotsOptions {
+  readonly etcd: Etcd;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly membership: Membership;
+  readonly placement: RingPlacement;
+  readonly prefix: string;
+  readonly count: number;
+  readonly drainMs: number;
+  readonly countersMax?: number | undefined;
+}
+
+/** After trouble with etcd, claims wait this long. */
+const troublePauseMs = 200;
+
+export class Slots {
+  readonly all: readonly Slot[];
+  private readonly options: SlotsOptions;
+  private readonly hooks: SlotHooks;
+  private readonly writer: SlotWriter;
+  private readonly byKey: ReadonlyMap<string, Slot>;
+  private targets: readonly (string | null)[];
+  private readonly drains = new Map<Slot, Cancel>();
+  /** Members on their way out; true: their idle slots are released one by one. */
+  private readonly departing = new Map<LocalMember, boolean>();
+  private readonly idleWaiters = new Map<LocalMember, () => void>();
+  private readonly refreshing = new Set<Slot>();
+  private troubleUntilMs = Number.NEGATIVE_INFINITY;
+  private cancelTrouble: Cancel = () => {};
+  private closed = false;
+
+  constructor(options: SlotsOptions, hooks: SlotHooks) {
+    const { membership, prefix, count } = options;
+    this.options = options;
+    this.hooks = hooks;
+    this.all = Array.from({ length: count }, (_, index) => newSlot(prefix, index));
+    this.byKey = new Map(this.all.map((slot) => [slot.key, slot]));
+    this.targets = this.assign(membership.view);
+    this.writer = new SlotWriter(options, {
+      onRecord: (slot, entry, revision) => this.learn(slot, entry, revision),
+      onClaimOver: (slot, incarnation) => this.onClaimOver(slot, incarnation),
+      onReleaseOver: (slot) => {
+        if (slot.state === 'releasing') this.writer.release(slot);
+      },
+      onTrouble: (error) => this.onTrouble(error),
+    });
+    const { entries, revision } = membership.mirror;
+    for (const slot of this.all) this.learn(slot, entries.get(slot.key) ?? null, revision);
+    membership.mirror.onChange((changes) => this.onChanges(changes));
+    membership.on('view', (view) => this.onView(view));
+    membership.on('joined', () => this.evaluateAll());
+    membership.on('lost', ({ member, reason }) => this.onMemberLost(member, reason));
+  }
+
+  targetOf(index: number): string | null {
+    return this.targets[index] ?? null;
+  }
+
+  /** S1, and a number left for the token. */
+  grantable(slot: Slot): boolean {
+    return (
+      slot.state === 'owned' &&
+      slot.counter < this.countersMax() - 1 &&
+      (slot.member?.remainingMs() ?? 0) > 0
+    );
+  }
+
+  /** The next number under the slot's epoch. Half way through, a new epoch is fetched. */
+  nextCounter(slot: Slot): number {
+    slot.counter++;
+    if (slot.counter >= this.countersMax() / 2) this.refresh(slot);
+    return slot.counter;
+  }
+
+  /** The last lock in the slot has gone. */
+  onIdle(slot: Slot): void {
+    const { member } = slot;
+    if (slot.state === 'draining' && member !== null && this.departing.get(member) !== false) {
+      this.apply(slot, 'idle');
+    }
+    if (member !== null && this.busy(member) === 0) this.idleWaiters.get(member)?.();
+  }
+
+  /**
+   * The member is leaving: its slots grant nothing from now on. Resolves when nothing is held in any of
+   * them, at the latest after the drain limit. Its lease can then be revoked.
+   */
+  async depart(member: LocalMember): Promise<void> {
+    this.departing.set(member, false);
+    this.evaluateAll();
+    if (this.busy(member) === 0) return;
+    // Some holders need time. Meanwhile the others can have what is free.
+    this.departing.set(member, true);
+    member.update({ phase: 'leaving' }).catch((error: unknown) => {
+      this.options.log.debug('ring: leaving could not be told', { error: String(error) });
+    });
+    for (const slot of this.all) {
+      if (slot.member === member && slot.held === 0 && slot.state === 'draining') {
+        this.apply(slot, 'idle');
+      }
+    }
+    await new Promise<void>((resolve) => this.idleWaiters.set(member, resolve));
+  }
+
+  /** After the member is gone. */
+  departed(member: LocalMember): void {
+    this.departing.delete(member);
+    this.idleWaiters.delete(member);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.writer.close();
+    this.cancelTrouble();
+    for (const cancel of this.drains.values()) cancel();
+    this.drains.clear();
+  }
+
+  private busy(member: LocalMember): number {
+    return this.all.filter((slot) => slot.member === member && slot.held > 0).length;
+  }
+
+  private countersMax(): number {
+    return this.options.countersMax ?? countersPerEpoch;
+  }
+
+  private assign(view: MemberView): readonly (string | null)[] {
+    const active = view.members.filter((member) => member.phase === 'active');
+    return this.options.placement.assign(active, this.options.count);
+  }
+
+  private onView(view: MemberView): void {
+    this.targets = this.assign(view);
+    this.evaluateAll();
+  }
+
+  private onChanges(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const put = change.kind === 'put';
+      const slot = this.byKey.get(put ? change.entry.key : change.key);
+      if (slot === undefined) continue;
+      if (put) this.learn(slot, change.entry, change.entry.modRevision);
+      else this.learn(slot, null, change.revision);
+    }
+  }
+
+  private onMemberLost(member: LocalMember, reason: LossReason): void {
+    for (const slot of this.all)
+      if (slot.member === member) this.apply(slot, 'member-lost', reason);
+    this.idleWaiters.get(member)?.();
+  }
+
+  /** Takes in what the record is as of `revision`. */
+  private learn(slot: Slot, entry: KeyValue | null, revision: number): void {
+    if (this.closed || revision <= slot.seenRevision) return;
+    slot.seenRevision = revision;
+    slot.entry = entry;
+    const owner = entry === null ? null : this.ownerIn(entry);
+    if (entry === null) this.apply(slot, 'gone', 'removed');
+    else if (owner === null) this.apply(slot, 'theirs', 'removed');
+    else {
+      if (entry.modRevision > slot.epoch) {
+        slot.epoch = entry.modRevision;
+        slot.counter = 0;
+      }
+      // A late claim of another local member: for the one that had it, it is somebody else's.
+      if (slot.member !== null && slot.member !== owner) this.apply(slot, 'theirs', 'removed');
+      slot.member = owner;
+      this.apply(slot, 'mine');
+    }
+    this.evaluate(slot);
+  }
+
+  /** The local member whose present incarnation wrote the record; null: somebody else, or one of the past. */
+  private ownerIn(entry: KeyValue): LocalMember | null {
+    const owner = decodeOwner(entry);
+    const member = owner === null ? undefined : this.options.membership.local.get(owner.member);
+    const mine = member?.incarnation === owner?.incarnation && member?.leaseId === entry.lease;
+    return mine ? (member ?? null) : null;
+  }
+
+  private evaluateAll(): void {
+    for (const slot of this.all) this.evaluate(slot);
+  }
+
+  /** Asks placement again what should become of the slot. */
+  private evaluate(slot: Slot): void {
+    if (this.closed) return;
+    const target = this.targets[slot.index] ?? null;
+    const local = target === null ? undefined : this.options.membership.local.get(target);
+    const wanted = local !== undefined && local.remainingMs() > 0 && !this.departing.has(local);
+    if (slot.state === 'foreign') {
+      if (!wanted || slot.entry !== null || this.inTrouble()) return;
+      slot.member = local;
+      this.apply(slot, 'want');
+    } else if (slot.state === 'owned' || slot.state === 'draining') {
+      this.apply(slot, wanted && local === slot.member ? 'want' : 'unwant');
+    }
+  }
+
+  private apply(slot: Slot, happening: SlotHappening, reason: LossReason = 'removed'): void {
+    const from = slot.state;
+    const to = slotTransitions[from][happening];
+    if (from === to) return;
+    slot.state = to;
+    if (from === 'draining') {
+      this.drains.get(slot)?.();
+      this.drains.delete(slot);
+    }
+    switch (slotEffect(from, to)) {
+      case 'claim':
+        if (slot.member !== null) this.writer.claim(slot, slot.member);
+        break;
+      case 'gain':
+        if (from !== 'draining') this.hooks.onGained(slot);
+        this.hooks.onGrantable(slot);
+        break;
+      case 'revoke':
+        this.startDrain(slot);
+        break;
+      case 'release':
+        this.writer.release(slot);
+        break;
+      case 'released':
+        this.hooks.onReleased(slot, slot.member?.id ?? '');
+        slot.member = null;
+        break;
+      case 'abort':
+        this.hooks.onLost(slot, reason);
+        slot.member = null;
+        // The record may be gone already; then there is nothing to wait for.
+        if (slot.entry === null) this.apply(slot, 'gone');
+        break;
+      case 'none':
+        slot.member = null;
+        break;
+    }
+  }
+
+  private startDrain(slot: Slot): void {
+    const { clock, drainMs } = this.options;
+    this.hooks.onRevoking(slot);
+    // A holder may have finished inside its own listener.
+    if (slot.state !== 'draining') return;
+    if (slot.held === 0) {
+      this.onIdle(slot);
+      return;
+    }
+    this.drains.set(
+      slot,
+      clock.at(clock.now() + drainMs, () => {
+        const leaving = slot.member !== null && this.departing.has(slot.member);
+        this.hooks.onDrainLimit(slot, leaving ? 'closed' : 'rebalanced');
+      }),
+    );
+  }
+
+  private onClaimOver(slot: Slot, incarnation: number): void {
+    if (this.closed || slot.state !== 'claiming') return;
+    if (slot.member !== null && slot.member.incarnation !== incarnation) return;
+    this.apply(slot, 'refused');
+    this.evaluate(slot);
+  }
+
+  private refresh(slot: Slot): void {
+    const { member } = slot;
+    if (member === null || this.refreshing.has(slot)) return;
+    this.refreshing.add(slot);
+    void this.writer.refresh(slot, member).finally(() => {
+      this.refreshing.delete(slot);
+      if (!this.closed && this.grantable(slot)) this.hooks.onGrantable(slot);
+    });
+  }
+
+  private inTrouble(): boolean {
+    return this.options.clock.now() < this.troubleUntilMs;
+  }
+
+  private onTrouble(error: EtcdError): void {
+    const { clock } = this.options;
+    this.options.log.debug('ring: etcd did not take a transaction', { error: error.message });
+    if (error.kind === 'refused') this.hooks.onError(error);
+    this.troubleUntilMs = clock.now() + troublePauseMs;
+    this.cancelTrouble();
+    this.cancelTrouble = clock.at(this.troubleUntilMs, () => this.evaluateAll());
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Real etcd processes for tests and benchmarks: one or several on loopback ports and a scratch folder of their own,
+ * to be killed, paused and started again. Everything ends with `stop`, or with this process.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EtcdPaths } from './etcd.ts';
+
+export interface EtcdClusterOptions {
+  readonly paths: EtcdPaths;
+  /** How many etcd processes; default 1. */
+  readonly size?: number;
+  /** Further arguments of each etcd. */
+  readonly flags?: readonly string[];
+  /** `https` with certificates that each etcd makes for itself (`--auto-tls`). */
+  readonly tls?: boolean;
+  /** The address of each one, default 127.0.0.1; different ones let a firewall tell them apart. */
+  readonly hostOf?: (index: number) => string;
+}
+
+interface Process {
+  readonly name: string;
+  readonly host: string;
+  readonly clientPort: number;
+  readonly peerPort: number;
+  readonly folder: string;
+  child: ChildProcess | null;
+}
+
+const readyMs = 30_000;
+
+export class EtcdCluster {
+  private readonly options: EtcdClusterOptions;
+  private readonly processes: readonly Process[];
+  private readonly folder: string;
+
+  private constructor(options: EtcdClusterOptions, ports: readonly number[]) {
+    this.options = options;
+    this.folder = mkdtempSync(join(tmpdir(), 'carillon-etcd-'));
+    this.processes = Array.from({ length: options.size ?? 1 }, (_, i) => ({
+      name: `e${i}`,
+      host: options.hostOf?.(i) ?? '127.0.0.1',
+      clientPort: ports[2 * i] as number,
+      peerPort: ports[2 * i + 1] as number,
+      folder: join(this.folder, `e${i}`),
+      child: null,
+    }));
+    process.once('exit', this.onExit);
+  }
+
+  static async start(options: EtcdClusterOptions): Promise<EtcdCluster> {
+    const cluster = new EtcdCluster(options, await freePorts(2 * (options.size ?? 1)));
+    cluster.processes.forEach((_, i) => cluster.launch(i));
+    await cluster.ready();
+    return cluster;
+  }
+
+  get size(): number {
+    return this.processes.length;
+  }
+
+  get endpoints(): string[] {
+    return this.processes.map((one) => this.endpointOf(one));
+  }
+
+  /** The certificate an etcd with `tls` made for itself, as a path. */
+  certificateOf(index: number): string {
+    return join((this.processes[index] as Process).folder, 'fixtures/client/cert.pem');
+  }
+
+  peerOf(index: number): { host: string; port: number } {
+    const { host, peerPort } = this.processes[index] as Process;
+    return { host, port: peerPort };
+  }
+
+  kill(index: number): Promise<void> {
+    return this.end(index, 'SIGKILL');
+  }
+
+  pause(index: number): void {
+    this.processes[index]?.child?.kill('SIGSTOP');
+  }
+
+  resume(index: number): void {
+    this.processes[index]?.child?.kill('SIGCONT');
+  }
+
+  /** Starts a killed one again with the data it had. */
+  launch(index: number): void {
+    const one = this.processes[index] as Process;
+    const child = spawn(this.options.paths.etcd, this.flagsOf(one), { stdio: 'ignore' });
+    child.on('exit', () => {
+      if (one.child === child) one.child = null;
+    });
+    one.child = child;
+  }
+
+  /** Resolves when a majority answers writes. */
+  async ready(): Promise<void> {
+    const untilMs = Date.now() + readyMs;
+    for (;;) {
+      try {
+        this.ctl(['put', 'ready', '1', '--command-timeout=1s']);
+        return;
+      } catch (error) {
+        if (Date.now() > untilMs) throw new Error('etcd does not start.', { cause: error });
+        await sleep(50);
+      }
+    }
+  }
+
+  /** Runs etcdctl against all endpoints, or one, and returns what it prints. */
+  ctl(given: readonly string[], index?: number): string {
+    const endpoints = index === undefined ? this.endpoints : [this.endpoints[index] as string];
+    const tls =
+      this.options.tls === true ? ['--insecure-transport=false', '--insecure-skip-tls-verify'] : [];
+    return execFileSync(
+      this.options.paths.etcdctl,
+      [`--endpoints=${endpoints.join()}`, ...tls, ...given],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: 10_000,
+        env: { ...process.env, ETCDCTL_API: '3' },
+      },
+    );
+  }
+
+  /** Which one leads, asked at those that answer; -1: none. */
+  leader(): number {
+    for (let i = 0; i < this.size; i++) {
+      try {
+        const [status] = JSON.parse(
+          this.ctl(['endpoint', 'status', '-w', 'json', '--command-timeout=1s'], i),
+        ) as { Status: { leader: number; header: { member_id: number } } }[];
+        if (status?.Status.leader === status?.Status.header.member_id) return i;
+      } catch {
+        // Not this one.
+      }
+    }
+    return -1;
+  }
+
+  /** The keys that are there, and how many leases. */
+  contents(): { keys: string[]; leases: number } {
+    const keys = this.ctl(['get', '', '--prefix', '--keys-only']).split('\n').filter(Boolean);
+    const listed = this.ctl(['lease', 'list']).split('\n').filter(Boolean);
+    return { keys: keys.filter((key) => key !== 'ready'), leases: listed.length - 1 };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((_, i) => this.kill(i)));
+    rmSync(this.folder, { recursive: true, force: true });
+    process.off('exit', this.onExit);
+  }
+
+  private readonly onExit = (): void => {
+    for (const one of this.processes) one.child?.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  };
+
+  private endpointOf(one: Process): string {
+    return `${this.options.tls === true ? 'https' : 'http'}://${one.host}:${one.clientPort}`;
+  }
+
+  private flagsOf(one: Process): string[] {
+    const peer = ({ host, peerPort }: Process): string => `http://${host}:${peerPort}`;
+    return [
+      `--name=${one.name}`,
+      `--data-dir=${one.folder}`,
+      `--listen-client-urls=${this.endpointOf(one)}`,
+      `--advertise-client-urls=${this.endpointOf(one)}`,
+      `--listen-peer-urls=${peer(one)}`,
+      `--initial-advertise-peer-urls=${peer(one)}`,
+      `--initial-cluster=${this.processes.map((each) => `${each.name}=${peer(each)}`).join()}`,
+      ...(this.options.tls === true ? ['--auto-tls'] : []),
+      ...(this.options.flags ?? []),
+    ];
+  }
+
+  private end(index: number, signal: NodeJS.Signals): Promise<void> {
+    const one = this.processes[index] as Process;
+    const { child } = one;
+    if (child === null || child.exitCode !== null) return Promise.resolve();
+    return new Promise((resolve) => {
+      child.once('exit', () => resolve());
+      child.kill(signal);
+      // A paused process takes SIGKILL at once, everything else only when it runs again.
+      child.kill('SIGCONT');
+    });
+  }
+}
+
+/** Ports that were free a moment ago, all different. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.once('error', reject);
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
