@@ -43,6 +43,7 @@ function wrongWay(source: Source, { from }: Import, workspace: Workspace): strin
   if (target === null) return outsideImport(source, from, owner);
   const destination = folderName(target);
   if (destination === home) return null;
+  if (isTest(source.path) && target.startsWith('scripts/')) return null;
   // Contract suites are not built, so a test of another package can only take them by path.
   const isSuite = isTest(source.path) && isTest(target);
   if (from.startsWith('.') && !isSuite)

@@ -73,6 +73,12 @@ describe('arrows', () => {
     expect(found).toContain('leaves the package');
   });
 
+  test('but for the tools of the tests in scripts/, taken by a test', () => {
+    const tool = '../../../scripts/etcd.ts';
+    expect(importing('packages/ring/src/a.test.ts', tool)).toEqual([]);
+    expect(importing('packages/ring/src/a.ts', tool)).toHaveLength(1);
+  });
+
   test('but for a contract suite, taken by a test along the arrows', () => {
     const suite = '../../core/src/testing/disk.contract.ts';
     expect(importing('packages/server/src/a.test.ts', suite)).toEqual([]);

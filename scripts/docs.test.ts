@@ -1,0 +1,47 @@
+/** What the documents show works: their request bodies are accepted, their commands exist. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { TimerParser } from '../packages/server/src/api/parse-timer.ts';
+import { defaultConfig } from '../packages/server/src/config.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md', 'bench/*.md'], {
+  cwd: root,
+});
+
+/** Bodies of timers in code blocks: whole blocks of JSON, and what follows `-d` in shell commands. */
+function bodiesIn(text: string): string[] {
+  const blocks = [...text.matchAll(/```(json|sh)\n(.*?)```/gs)];
+  return blocks.flatMap(([, kind, block = '']) => {
+    if (kind === 'sh') return [...block.matchAll(/-d '([^']*)'/g)].map(([, body = '']) => body);
+    return /"timing"/.test(block) && !/"id"/.test(block) ? [block] : [];
+  });
+}
+
+const examples = pages.flatMap((page) => bodiesIn(read(page)).map((body) => ({ page, body })));
+
+test('the documents do show timers', () => {
+  expect(examples.length).toBeGreaterThan(2);
+});
+
+test.each(examples)('$page: $body is accepted', ({ body }) => {
+  const parser = new TimerParser(defaultConfig);
+  const options = { wallMs: 0, factor: null, idempotent: false };
+  expect(parser.parse(JSON.parse(body), options).definition.uri).toMatch(/^http/);
+});
+
+describe('commands', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/npm (?:run (?:-s )?)([a-z:-]+)/g)].map(([, name = '']) => ({
+      page,
+      name,
+    })),
+  );
+
+  test.each(named)('$page: npm run $name exists', ({ name }) => {
+    expect(Object.keys(scripts)).toContain(name);
+  });
+});
