@@ -12,7 +12,7 @@ const once: Ending = { repeatForMs: null, untilMs: null, count: null, forever: f
 
 /** Seconds as whole milliseconds, rounded up: never early. The tiny amount undoes what binary fractions add. */
 export function wholeMs(seconds: number): number {
-  return Math.ceil(seconds * 1000 - 1e-4);
+  return Math.max(0, Math.ceil(seconds * 1000 - 1e-4));
 }
 
 /** Throws CarillonError. */

@@ -123,7 +123,7 @@ export interface TestApi {
   readonly clock: VirtualClock;
   /** Errors that no client caused; must stay empty. */
   readonly bugs: unknown[];
-  ask(method: string, target: string, options?: AskOptions): Promise<ApiResponse>;
+  readonly ask: (method: string, target: string, options?: AskOptions) => Promise<ApiResponse>;
 }
 
 export interface AskOptions {
