@@ -50,7 +50,7 @@ function isRoot(path: string): boolean {
   return (
     /\.test\.tsx?$/.test(path) ||
     /(^|\/)[\w-]+\.config\.ts$/.test(path) ||
-    /^(scripts|examples)\/[^/]+\.ts$/.test(path) ||
+    /^(scripts|examples|bench)\/[^/]+\.ts$/.test(path) ||
     path.endsWith('.d.ts')
   );
 }
