@@ -1,0 +1,146 @@
+/**
+ * A view: who is there, and therefore who holds what. Compiled once from a list of members, immutable; a
+ * change of membership makes a new one.
+ *
+ * V1  Equal members give an equal view, in whatever order they were listed: same id, same placements.
+ * V2  Only active members are given timers. A joining one coordinates; a leaving one hands its records on.
+ */
+import {
+  algorithm,
+  type Bloom,
+  bloomBits,
+  bloomHas,
+  bloomUnion,
+  compareNames,
+  compileLabelled,
+  emptyBloom,
+  hashText,
+  type Placer,
+} from '@carillon/placement';
+
+export type Phase = 'joining' | 'active' | 'leaving';
+
+export interface ViewMember {
+  readonly name: string;
+  /** Where clients reach it: host:port. */
+  readonly address: string;
+  /** Where other members reach it: host:port. */
+  readonly peer: string;
+  readonly phase: Phase;
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface ViewSpec {
+  /** Where it came from, in a word: alone, static, etcd. */
+  readonly source: string;
+  /** Rises with each change that this member saw. */
+  readonly revision: number;
+  readonly members: readonly ViewMember[];
+}
+
+/** Lists of names up to this length are kept and shared between records. */
+const sharedLengthMax = 5;
+
+export class View {
+  readonly id: string;
+  readonly source: string;
+  readonly revision: number;
+  /** In name order. */
+  readonly members: readonly ViewMember[];
+  private readonly placer: Placer;
+  private readonly byName: ReadonlyMap<string, ViewMember>;
+  private readonly bits: ReadonlyMap<string, Bloom>;
+  private readonly numbers: ReadonlyMap<string, number>;
+  private readonly picks: Int32Array;
+  private readonly lists = new Map<number, readonly string[]>();
+
+  constructor(spec: ViewSpec) {
+    this.source = spec.source;
+    this.revision = spec.revision;
+    this.members = spec.members.toSorted((a, b) => compareNames(a.name, b.name));
+    this.byName = new Map(this.members.map((member) => [member.name, member]));
+    this.bits = new Map(this.members.map(({ name }) => [name, bloomBits(name)]));
+    this.numbers = memberNumbers(this.members);
+    const active = this.members.filter(({ phase }) => phase === 'active');
+    this.placer = compileLabelled(active);
+    this.picks = new Int32Array(Math.max(1, active.length));
+    this.id = viewId(this.members);
+  }
+
+  /** How many members can be given timers. */
+  get activeCount(): number {
+    return this.placer.names.length;
+  }
+
+  member(name: string): ViewMember | undefined {
+    return this.byName.get(name);
+  }
+
+  /** The 10 bits that keep this member's numbers and versions apart from others'. */
+  numberOf(name: string): number {
+    return this.numbers.get(name) ?? hashText(name, 0) & 1023;
+  }
+
+  /** The first `count` members for a number, primary first; fewer when there are fewer. */
+  place(hi: number, lo: number, count: number): readonly string[] {
+    const { names } = this.placer;
+    const length = this.placer.pick(hi, lo, Math.min(count, names.length), this.picks);
+    if (length > sharedLengthMax) return this.names(length);
+    let key = 0;
+    for (let i = 0; i < length; i++) key = key * 1024 + ((this.picks[i] as number) + 1);
+    const shared = this.lists.get(key);
+    if (shared !== undefined) return shared;
+    const list = this.names(length);
+    if (names.length < 1023) this.lists.set(key, list);
+    return list;
+  }
+
+  /** The filter that goes into a timer's id. */
+  bloomOf(names: readonly string[]): Bloom {
+    let bloom = emptyBloom;
+    for (const name of names) bloom = bloomUnion(bloom, this.bits.get(name) ?? bloomBits(name));
+    return bloom;
+  }
+
+  /** The members whose bits are all in the filter: those that held the timer, and a few by chance. */
+  heldBy(bloom: Bloom): readonly string[] {
+    if (bloom.hi === 0 && bloom.lo === 0) return [];
+    const names: string[] = [];
+    for (const [name, bits] of this.bits) if (bloomHas(bloom, bits)) names.push(name);
+    return names;
+  }
+
+  private names(length: number): readonly string[] {
+    return Array.from({ length }, (_, i) => this.placer.names[this.picks[i] as number] as string);
+  }
+}
+
+/** Ten bits of the name's hash; in name order, one that is taken moves up to the next free value. */
+function memberNumbers(members: readonly ViewMember[]): ReadonlyMap<string, number> {
+  const taken = new Set<number>();
+  const numbers = new Map<string, number>();
+  for (const { name } of members) {
+    let number = hashText(name, 0) & 1023;
+    while (taken.has(number) && taken.size < 1024) number = (number + 1) & 1023;
+    taken.add(number);
+    numbers.set(name, number);
+  }
+  return numbers;
+}
+
+function viewId(members: readonly ViewMember[]): string {
+  const text = JSON.stringify([
+    algorithm,
+    members.map((member) => [
+      member.name,
+      member.address,
+      member.peer,
+      member.phase,
+      member.weight,
+      Object.entries(member.labels).toSorted(([a], [b]) => compareNames(a, b)),
+    ]),
+  ]);
+  const half = (seed: number): string => hashText(text, seed).toString(16).padStart(8, '0');
+  return half(1) + half(2);
+}

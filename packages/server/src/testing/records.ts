@@ -1,0 +1,46 @@
+/** Records and definitions for tests: something sensible, with the fields that matter set by the test. */
+import { type Definition, encodeDefinition, State, type TimerRecord } from '@carillon/core';
+
+export function definitionOf(fields: Partial<Definition> = {}): Definition {
+  return {
+    timing: {
+      kind: 'interval',
+      intervalMs: 10_000,
+      ending: { repeatForMs: null, untilMs: null, count: null, forever: false },
+    },
+    uri: 'http://127.0.0.1:1/',
+    opaque: '',
+    method: 'POST',
+    headers: {},
+    timeoutMs: null,
+    retry: null,
+    tags: [],
+    tagInfo: [],
+    idempotent: false,
+    origin: null,
+    ...fields,
+  };
+}
+
+export function recordOf(fields: Partial<TimerRecord> = {}): TimerRecord {
+  const dueMs = fields.dueMs ?? 10_000;
+  return {
+    hi: 1,
+    lo: 2,
+    namespace: 'default',
+    factor: 2,
+    versionMs: 1000,
+    versionTie: 0,
+    state: State.live,
+    sequence: 0,
+    attempt: 0,
+    startMs: 0,
+    dueMs,
+    gapMs: 10_000,
+    retryMs: dueMs,
+    outcome: 0,
+    replicas: ['a', 'b'],
+    body: encodeDefinition(definitionOf()),
+    ...fields,
+  };
+}
