@@ -29,6 +29,8 @@ export interface Hello {
   readonly viewId: string;
   /** Different after each start: a peer that restarted may have missed messages. */
   readonly boot: number;
+  /** It hands its records on and will be gone. */
+  readonly leaving: boolean;
   readonly wallMs: number;
   readonly timers: number;
   readonly primaries: number;
@@ -80,7 +82,11 @@ export type Answer =
   | { readonly type: 'unknown' }
   | { readonly type: 'need' }
   | { readonly type: 'record'; readonly record: TimerRecord | null }
-  | { readonly type: 'records'; readonly records: readonly TimerRecord[]; readonly more: boolean }
+  | {
+      readonly type: 'records';
+      readonly records: readonly TimerRecord[] /** Number where the scan stopped; empty at the end. */;
+      readonly stopped: string;
+    }
   | { readonly type: 'hello'; readonly hello: Hello }
   | { readonly type: 'ranges'; readonly ranges: readonly number[] }
   /** newer: records the answerer has newer. want: numbers of which the asker has newer. */
@@ -219,7 +225,7 @@ function encodeMessage(message: Message, nowMs: number): void {
 }
 
 function decodeMessage(from: ByteReader, nowMs: number): Message {
-  const type = messageTypes[from.u8()];
+  const type = known(messageTypes[from.u8()]);
   switch (type) {
     case 'store':
       return { type, mode: known(modes[from.u8()]), record: decodeRecord(from, nowMs) };
@@ -245,8 +251,6 @@ function decodeMessage(from: ByteReader, nowMs: number): Message {
       return { type, range: from.u8(), entries: readMany(from, decodeEntry) };
     case 'missed':
       return { type, hi: from.u32(), lo: from.u32(), names: readMany(from, (text) => text.text()) };
-    case undefined:
-      throw new MalformedError('A frame has a message of a type that this release does not know.');
   }
 }
 
@@ -265,7 +269,7 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
       if (answer.record !== null) encodeRecord(writer, answer.record, nowMs);
       return;
     case 'records':
-      writer.u8(answer.more ? 1 : 0);
+      writer.text(answer.stopped);
       writer.varint(answer.records.length);
       for (const record of answer.records) encodeRecord(writer, record, nowMs);
       return;
@@ -289,7 +293,7 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
 
 function decodeAnswer(from: ByteReader, nowMs: number): Answer {
   const record = (): TimerRecord => decodeRecord(from, nowMs);
-  const type = answerTypes[from.u8()];
+  const type = known(answerTypes[from.u8()]);
   switch (type) {
     case 'have':
       return { type, progress: decodeProgress(from) };
@@ -302,7 +306,7 @@ function decodeAnswer(from: ByteReader, nowMs: number): Answer {
     case 'record':
       return { type, record: from.u8() === 1 ? record() : null };
     case 'records':
-      return { type, more: from.u8() === 1, records: readMany(from, record) };
+      return { type, stopped: from.text(), records: readMany(from, record) };
     case 'hello':
       return { type, hello: decodeHello(from) };
     case 'ranges':
@@ -315,8 +319,6 @@ function decodeAnswer(from: ByteReader, nowMs: number): Answer {
     case 'need':
     case 'ok':
       return { type };
-    case undefined:
-      throw new MalformedError('A frame has an answer of a type that this release does not know.');
   }
 }
 
@@ -381,6 +383,7 @@ function encodeHello(hello: Hello): void {
   writer.u8(hello.protocolMax);
   writer.text(hello.viewId);
   writer.u32(hello.boot);
+  writer.u8(hello.leaving ? 1 : 0);
   writer.f64(hello.wallMs);
   writer.varint(hello.timers);
   writer.varint(hello.primaries);
@@ -393,6 +396,7 @@ function decodeHello(from: ByteReader): Hello {
     protocolMax: from.u8(),
     viewId: from.text(),
     boot: from.u32(),
+    leaving: from.u8() === 1,
     wallMs: from.f64(),
     timers: from.varint(),
     primaries: from.varint(),

@@ -1,0 +1,157 @@
+/**
+ * Talking to the other members. Messages that are sent in one turn go to a peer as one frame, and one frame
+ * answers them all.
+ *
+ * Two lanes per peer: `durable` for what is answered after a sync (stores, offers), `quick` for what
+ * must not wait for one (claims, reads, hellos). Within a lane the order is kept.
+ *
+ * A peer is *silent* from its first unanswered frame until it answers again; who needs it acts at once
+ * instead of waiting for another time-out.
+ */
+import type { Clock, Log, Network } from '@carillon/core';
+import { type Answer, decodeAnswers, encodeMessages, type Message } from './wire.ts';
+
+export type Done = (answer: Answer | null) => void;
+
+export interface PeersOptions {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly network: Network;
+  /** Where a member listens for peers; undefined when it is not in the view. */
+  readonly addressOf: (name: string) => string | undefined;
+  readonly onBack: (name: string) => void;
+  readonly onFrame: (answered: boolean) => void;
+}
+
+type LaneName = 'quick' | 'durable';
+
+interface Lane {
+  readonly name: LaneName;
+  readonly queue: { message: Message; done: Done }[];
+  framesInFlight: number;
+}
+
+interface Peer {
+  readonly name: string;
+  readonly lanes: Record<LaneName, Lane>;
+  silentSinceMs: number | null;
+  flushing: boolean;
+}
+
+const limitMs = { quick: 1000, durable: 5000 } as const;
+const frameMessagesMax = 500;
+const framesInFlightMax = 8;
+/** Messages waiting for one peer; beyond that they count as unanswered. */
+const queueLengthMax = 100_000;
+
+export class Peers {
+  private readonly options: PeersOptions;
+  private readonly peers = new Map<string, Peer>();
+
+  constructor(options: PeersOptions) {
+    this.options = options;
+  }
+
+  /** Calls `done` exactly once; null: no answer, the peer may or may not have acted. */
+  send(name: string, message: Message, done: Done): void {
+    const peer = this.peer(name);
+    const lane = peer.lanes[laneOf(message)];
+    if (lane.queue.length >= queueLengthMax || this.options.addressOf(name) === undefined) {
+      this.options.clock.soon(() => done(null));
+      return;
+    }
+    lane.queue.push({ message, done });
+    this.flushSoon(peer);
+  }
+
+  silent(name: string): boolean {
+    return this.silentSinceMs(name) !== null;
+  }
+
+  /** Since when a peer has not answered; null: it answers, or was never asked. */
+  silentSinceMs(name: string): number | null {
+    return this.peers.get(name)?.silentSinceMs ?? null;
+  }
+
+  /** Forgets members that have left the view. */
+  retain(names: ReadonlySet<string>): void {
+    for (const name of this.peers.keys()) if (!names.has(name)) this.peers.delete(name);
+  }
+
+  private peer(name: string): Peer {
+    let peer = this.peers.get(name);
+    if (peer === undefined) {
+      const lane = (lane: LaneName): Lane => ({ name: lane, queue: [], framesInFlight: 0 });
+      const lanes = { quick: lane('quick'), durable: lane('durable') };
+      peer = { name, lanes, silentSinceMs: null, flushing: false };
+      this.peers.set(name, peer);
+    }
+    return peer;
+  }
+
+  private flushSoon(peer: Peer): void {
+    if (peer.flushing) return;
+    peer.flushing = true;
+    this.options.clock.soon(() => {
+      peer.flushing = false;
+      this.flush(peer, peer.lanes.quick);
+      this.flush(peer, peer.lanes.durable);
+    });
+  }
+
+  private flush(peer: Peer, lane: Lane): void {
+    while (lane.queue.length > 0 && lane.framesInFlight < framesInFlightMax) {
+      this.sendFrame(peer, lane, lane.queue.splice(0, frameMessagesMax));
+    }
+  }
+
+  private sendFrame(peer: Peer, lane: Lane, batch: { message: Message; done: Done }[]): void {
+    const { clock, network, addressOf, self } = this.options;
+    const address = addressOf(peer.name);
+    if (address === undefined) {
+      for (const { done } of batch) done(null);
+      return;
+    }
+    const sentMs = clock.now();
+    const frame = encodeMessages({ from: self, items: batch.map((item) => item.message) }, sentMs);
+    lane.framesInFlight++;
+    network.call(address, frame, limitMs[lane.name], (bytes) => {
+      lane.framesInFlight--;
+      const answers = bytes === null ? null : this.read(peer, bytes, batch.length);
+      this.heard(peer, answers !== null, sentMs);
+      for (const [i, { done }] of batch.entries()) done(answers?.[i] ?? null);
+      this.flush(peer, lane);
+    });
+  }
+
+  private read(peer: Peer, bytes: Uint8Array, count: number): readonly Answer[] | null {
+    const { clock, log } = this.options;
+    try {
+      const { items } = decodeAnswers(bytes, clock.now());
+      if (items.length === count) return items;
+      log.warn('A peer answered with the wrong number of answers.', { peer: peer.name });
+    } catch (error) {
+      log.warn('A peer answered with bytes that are not an answer.', {
+        peer: peer.name,
+        reason: String(error),
+      });
+    }
+    return null;
+  }
+
+  private heard(peer: Peer, answered: boolean, sentMs: number): void {
+    this.options.onFrame(answered);
+    if (!answered) {
+      peer.silentSinceMs ??= sentMs;
+      return;
+    }
+    if (peer.silentSinceMs === null) return;
+    peer.silentSinceMs = null;
+    this.options.onBack(peer.name);
+  }
+}
+
+function laneOf(message: Message): LaneName {
+  return message.type === 'store' || message.type === 'offer' ? 'durable' : 'quick';
+}

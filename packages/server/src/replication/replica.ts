@@ -1,0 +1,174 @@
+/**
+ * What this member holds. Every record comes in through here, from clients, peers and pops alike:
+ * merge → journal → store → alarm, and an answer once it is on disk.
+ *
+ * R1  An answer that promises something is given after the sync that covers it.
+ * R2  Whatever is stored has an alarm: a live record its pop, a tombstone or dead letter its end.
+ */
+import {
+  type Clock,
+  compareProgress,
+  State,
+  type TimerRecord,
+  type VersionClock,
+} from '@carillon/core';
+import type { Journal } from '../store/journal.ts';
+import type { Store } from '../store/store.ts';
+import type { Digests } from './digests.ts';
+import { merge } from './merge.ts';
+import { alarmMs } from './schedule.ts';
+import type { Answer, StoreMode } from './wire.ts';
+
+export interface Retention {
+  readonly tombstoneMs: number;
+  /** For timers set under an idempotency key. */
+  readonly idempotentMs: number;
+  readonly deadLetterMs: number;
+}
+
+export interface ReplicaOptions {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly store: Store;
+  /** null: `durability: memory`, or still recovering. */
+  readonly journal: () => Journal | null;
+  readonly digests: Digests;
+  readonly versions: VersionClock;
+  readonly retention: Retention;
+  /** Who should hold a record in the present view. */
+  readonly desired: (record: TimerRecord) => readonly string[];
+  /** Called after each change; `record` is null when it was dropped. */
+  readonly onChange: (handle: number, record: TimerRecord | null) => void;
+}
+
+export class Replica {
+  private readonly options: ReplicaOptions;
+  readonly store: Store;
+  private primaryCount = 0;
+
+  constructor(options: ReplicaOptions) {
+    this.options = options;
+    this.store = options.store;
+  }
+
+  get(hi: number, lo: number): TimerRecord | undefined {
+    return this.store.get(hi, lo);
+  }
+
+  /** Live timers of which this member is the primary. */
+  get primaries(): number {
+    return this.primaryCount;
+  }
+
+  /** No room on disk for new timers. */
+  get full(): boolean {
+    return this.options.journal()?.full ?? false;
+  }
+
+  /** Takes a record from a client's request or a peer if it is newer, and answers when that is safe. */
+  receive(record: TimerRecord, mode: StoreMode, done: (answer: Answer) => void): void {
+    this.options.versions.observe(record);
+    const stored = this.store.get(record.hi, record.lo);
+    if (stored === undefined) {
+      if (mode === 'update') return done({ type: 'stored' });
+      if (this.full && record.state === State.live) return done({ type: 'refused', why: 'full' });
+    } else if (stored.namespace !== record.namespace) {
+      return done({ type: 'refused', why: 'namespace' });
+    } else if (mode === 'create') {
+      return this.answerSynced({ type: 'have', progress: stored }, done);
+    }
+    const verdict = merge(stored, record, this.options.desired(record));
+    if (verdict === 'take') this.save(record, stored);
+    else if (verdict === 'list' && stored !== undefined) this.relist(stored, record.replicas);
+    else if (stored !== undefined && compareProgress(stored, record) > 0) {
+      return this.answerSynced({ type: 'have', progress: stored }, done);
+    }
+    this.answerSynced({ type: 'stored' }, done);
+  }
+
+  /** Stores what this member itself decided: the outcome of a pop, a new list of replicas. */
+  write(record: TimerRecord, done: (answer: Answer) => void = ignore): void {
+    this.save(record, this.store.get(record.hi, record.lo));
+    this.answerSynced({ type: 'stored' }, done);
+  }
+
+  /** The same record, held by others. */
+  relist(record: TimerRecord, replicas: readonly string[]): TimerRecord {
+    const relisted = { ...record, replicas };
+    this.save(relisted, record);
+    return relisted;
+  }
+
+  drop(record: TimerRecord): void {
+    const handle = this.store.find(record.hi, record.lo);
+    if (handle === -1) return;
+    this.uncount(this.store.read(handle));
+    this.options.journal()?.drop(record.hi, record.lo);
+    this.options.onChange(handle, null);
+    this.store.remove(record.hi, record.lo);
+  }
+
+  /** Puts a record back as it was on disk. */
+  restore(record: TimerRecord): void {
+    this.options.versions.observe(record);
+    const stored = this.store.get(record.hi, record.lo);
+    if (stored !== undefined) this.uncount(stored);
+    this.count(record);
+    this.store.arm(this.store.put(record), this.alarm(record));
+  }
+
+  /** Takes a record out again that the journal says was dropped. */
+  forget(hi: number, lo: number): void {
+    const stored = this.store.get(hi, lo);
+    if (stored === undefined) return;
+    this.uncount(stored);
+    this.store.remove(hi, lo);
+  }
+
+  /** When the record needs attention next, claims aside. */
+  alarm(record: TimerRecord): number {
+    const { self, retention } = this.options;
+    if (record.state === State.live) return alarmMs(record, self);
+    if (record.state === State.dead) return record.dueMs + retention.deadLetterMs;
+    const keepMs = record.body.length > 0 ? retention.idempotentMs : retention.tombstoneMs;
+    return record.dueMs + Math.max(keepMs, record.gapMs);
+  }
+
+  /** Calls back when everything stored so far is on disk; false when that failed. */
+  sync(done: (ok: boolean) => void): void {
+    const journal = this.options.journal();
+    if (journal === null) done(true);
+    else journal.commit((error) => done(error === null));
+  }
+
+  private answerSynced(answer: Answer, done: (answer: Answer) => void): void {
+    if (done === ignore) return this.sync(() => undefined);
+    this.sync((ok) => done(ok ? answer : { type: 'refused', why: 'full' }));
+  }
+
+  private save(record: TimerRecord, previous: TimerRecord | undefined): void {
+    const { journal, onChange } = this.options;
+    if (previous !== undefined) this.uncount(previous);
+    this.count(record);
+    journal()?.put(record);
+    const handle = this.store.put(record);
+    this.store.arm(handle, this.alarm(record));
+    onChange(handle, record);
+  }
+
+  private count(record: TimerRecord): void {
+    this.options.digests.toggle(record);
+    if (this.isPrimary(record)) this.primaryCount++;
+  }
+
+  private uncount(record: TimerRecord): void {
+    this.options.digests.toggle(record);
+    if (this.isPrimary(record)) this.primaryCount--;
+  }
+
+  private isPrimary(record: TimerRecord): boolean {
+    return record.state === State.live && record.replicas[0] === this.options.self;
+  }
+}
+
+function ignore(): void {}

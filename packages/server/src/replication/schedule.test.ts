@@ -1,0 +1,222 @@
+import { type Ending, State, type Timing } from '@carillon/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import {
+  afterPop,
+  alarmMs,
+  entomb,
+  firstPop,
+  followingPop,
+  missedPops,
+  popCount,
+  stepMs,
+} from './schedule.ts';
+
+const once: Ending = { repeatForMs: null, untilMs: null, count: null, forever: false };
+const wall0 = Date.UTC(2026, 0, 1);
+const at = (nowMs: number) => ({ nowMs, wallMs: wall0 + nowMs });
+
+function every(
+  intervalMs: number,
+  ending: Partial<Ending> = {},
+): Extract<Timing, { kind: 'interval' }> {
+  return { kind: 'interval', intervalMs, ending: { ...once, ...ending } };
+}
+
+describe('skew', () => {
+  it('pops the replicas of a 20 s timer at 20, 22 and 24 s', () => {
+    const record = recordOf({ dueMs: 20_000, gapMs: 20_000, factor: 3, replicas: ['a', 'b', 'c'] });
+    expect(['a', 'b', 'c'].map((self) => alarmMs(record, self))).toEqual([20_000, 22_000, 24_000]);
+  });
+
+  it('keeps even a holder behind the last replica inside 2n, for every n from 100 ms up', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 100, max: 86_400_000 }),
+        fc.integer({ min: 1, max: 4 }),
+        (n, factor) => {
+          const replicas = ['a', 'b', 'c', 'd'].slice(0, factor);
+          const record = recordOf({ dueMs: n, gapMs: n, factor, replicas });
+          for (const self of [...replicas, 'foreign']) {
+            expect(alarmMs(record, self)).toBeGreaterThanOrEqual(n);
+            expect(alarmMs(record, self)).toBeLessThan(2 * n);
+          }
+        },
+      ),
+    );
+  });
+
+  it('takes a step between 20 ms and 2 s', () => {
+    expect(stepMs(0, 2)).toBe(20);
+    expect(stepMs(3000, 3)).toBe(1000);
+    expect(stepMs(1e9, 2)).toBe(2000);
+  });
+
+  it('counts from the retry while a pop is being retried', () => {
+    const record = recordOf({ attempt: 2, dueMs: 10_000, retryMs: 17_000 });
+    expect(alarmMs(record, 'a')).toBe(17_000);
+    expect(alarmMs(record, 'b')).toBe(19_000);
+  });
+});
+
+describe('number of pops', () => {
+  it.each([
+    [every(30_000), 1],
+    [every(30_000, { repeatForMs: 300_000 }), 10],
+    [every(30_000, { repeatForMs: 10_000 }), 1],
+    [every(30_000, { repeatForMs: 89_999 }), 2],
+    [every(100, { repeatForMs: 300 }), 3],
+    [every(0, { repeatForMs: 0 }), 1],
+    [every(1000, { count: 5 }), 5],
+    [every(1000, { forever: true }), Number.POSITIVE_INFINITY],
+    [every(1000, { untilMs: wall0 }), Number.POSITIVE_INFINITY],
+  ])('of %j is %d', (timing, expected) => {
+    expect(popCount(timing)).toBe(expected);
+  });
+});
+
+describe('first pop', () => {
+  it('is one interval after the set', () => {
+    expect(firstPop(every(1500), at(200))).toEqual({ dueMs: 1700, gapMs: 1500 });
+  });
+
+  it('of an instant is as far away as the wall clock says', () => {
+    expect(firstPop({ kind: 'at', atMs: wall0 + 5000 }, at(1000))).toEqual({
+      dueMs: 5000,
+      gapMs: 4000,
+    });
+  });
+
+  it('of an instant in the past is now', () => {
+    expect(firstPop({ kind: 'at', atMs: wall0 - 5000 }, at(1000))).toEqual({
+      dueMs: 1000,
+      gapMs: 0,
+    });
+  });
+
+  it('of a cron timer is its next occurrence in its time zone', () => {
+    const noon: Timing = {
+      kind: 'cron',
+      cron: '0 12 * * *',
+      timezone: 'Europe/Berlin',
+      ending: once,
+    };
+    expect(firstPop(noon, at(0))).toEqual({ dueMs: 11 * 3_600_000, gapMs: 11 * 3_600_000 });
+  });
+
+  it('does not exist when a cron timer ends before its first occurrence', () => {
+    const ending = { ...once, untilMs: wall0 + 1000 };
+    expect(
+      firstPop({ kind: 'cron', cron: '0 12 * * *', timezone: null, ending }, at(0)),
+    ).toBeNull();
+  });
+});
+
+describe('after a pop', () => {
+  it('the next is due at start + k × interval, however late this one was', () => {
+    const definition = definitionOf({ timing: every(10_000, { count: 5 }) });
+    const record = recordOf({ startMs: 100, dueMs: 10_100, sequence: 0 });
+    const next = afterPop(record, definition, 0, at(14_000));
+    expect(next).toMatchObject({ sequence: 1, dueMs: 20_100, retryMs: 20_100, state: State.live });
+  });
+
+  it('resets the attempt', () => {
+    const definition = definitionOf({ timing: every(10_000, { count: 5 }) });
+    const next = afterPop(recordOf({ attempt: 3, retryMs: 12_345 }), definition, 0, at(13_000));
+    expect(next).toMatchObject({ attempt: 0, retryMs: next.dueMs });
+  });
+
+  it('the last one leaves a tombstone of the same version, without the definition', () => {
+    const next = afterPop(recordOf(), definitionOf({ timing: every(10_000) }), 0, at(10_500));
+    expect(next).toMatchObject({
+      state: State.tombstone,
+      sequence: 1,
+      dueMs: 10_500,
+      versionMs: 1000,
+    });
+    expect(next.body).toHaveLength(0);
+  });
+
+  it('a timer set under an idempotency key keeps its definition in the tombstone', () => {
+    const record = recordOf();
+    expect(entomb(record, true, at(1)).body).toBe(record.body);
+  });
+
+  it('an interval timer ends at its until', () => {
+    const definition = definitionOf({ timing: every(10_000, { untilMs: wall0 + 25_000 }) });
+    expect(followingPop(recordOf({ sequence: 0 }), definition, at(10_000))?.dueMs).toBe(20_000);
+    expect(
+      followingPop(recordOf({ sequence: 1, dueMs: 20_000 }), definition, at(20_000)),
+    ).toBeNull();
+  });
+
+  it('a cron timer goes from occurrence to occurrence, each once', () => {
+    const timing: Timing = {
+      kind: 'cron',
+      cron: '* * * * *',
+      timezone: null,
+      ending: { ...once, count: 3 },
+    };
+    const definition = definitionOf({ timing });
+    let record = recordOf({ dueMs: 60_000, retryMs: 60_000 });
+    const dues: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      dues.push(record.dueMs);
+      record = afterPop(record, definition, 0, at(record.dueMs + 3));
+    }
+    expect(dues).toEqual([60_000, 120_000, 180_000]);
+    expect(record.state).toBe(State.tombstone);
+  });
+
+  it('a cron timer ends with its repeat-for', () => {
+    const ending = { ...once, repeatForMs: 130_000 };
+    const definition = definitionOf({
+      timing: { kind: 'cron', cron: '* * * * *', timezone: null, ending },
+    });
+    expect(followingPop(recordOf({ dueMs: 60_000 }), definition, at(60_000))?.dueMs).toBe(120_000);
+    expect(followingPop(recordOf({ dueMs: 120_000 }), definition, at(120_000))).toBeNull();
+  });
+});
+
+describe('missed pops', () => {
+  const recurring = definitionOf({ timing: every(10_000, { count: 10 }) });
+
+  it('are those whose time has come while this one waited', () => {
+    const record = recordOf({ dueMs: 10_000 });
+    expect(missedPops(record, recurring, at(10_001))).toBe(0);
+    expect(missedPops(record, recurring, at(19_999))).toBe(0);
+    expect(missedPops(record, recurring, at(20_000))).toBe(1);
+    expect(missedPops(record, recurring, at(45_000))).toBe(3);
+  });
+
+  it('are never more than the timer has left', () => {
+    expect(missedPops(recordOf({ dueMs: 10_000 }), recurring, at(1e9))).toBe(9);
+    expect(missedPops(recordOf({ sequence: 9, dueMs: 100_000 }), recurring, at(1e9))).toBe(0);
+  });
+
+  it('count as sequence numbers, so that the next pop is where it would have been', () => {
+    const next = afterPop(recordOf({ dueMs: 10_000 }), recurring, 3, at(45_000));
+    expect(next).toMatchObject({ sequence: 4, dueMs: 50_000 });
+  });
+
+  it('of a cron timer are its occurrences since', () => {
+    const timing: Timing = {
+      kind: 'cron',
+      cron: '* * * * *',
+      timezone: null,
+      ending: { ...once, forever: true },
+    };
+    const definition = definitionOf({ timing });
+    const record = recordOf({ dueMs: 60_000 });
+    expect(missedPops(record, definition, at(200_000))).toBe(2);
+    expect(afterPop(record, definition, 2, at(200_000))).toMatchObject({
+      sequence: 3,
+      dueMs: 240_000,
+    });
+  });
+
+  it('do not exist while a pop is being retried', () => {
+    expect(missedPops(recordOf({ attempt: 1 }), recurring, at(1e6))).toBe(0);
+  });
+});

@@ -1,0 +1,56 @@
+/** Records as clients see them: wall-clock times, a refreshed id, words for states and outcomes. */
+import {
+  type Definition,
+  decodeDefinition,
+  formatTimerId,
+  Outcome,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
+import type { TimerState, TimerView } from '../api/service.ts';
+import type { View } from '../cluster/view.ts';
+import type { Instant } from './schedule.ts';
+
+export function timerState(record: TimerRecord): TimerState {
+  if (record.state === State.tombstone) return 'ended';
+  if (record.state === State.dead) return 'dead';
+  return record.attempt > 0 ? 'retrying' : 'pending';
+}
+
+/** The id that leads to the record's present replicas. */
+export function idOf(record: TimerRecord, view: View): string {
+  const bloom = view.bloomOf(record.replicas);
+  const { hi, lo, factor } = record;
+  return formatTimerId({ hi, lo, factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
+}
+
+export function timerView(
+  record: TimerRecord,
+  view: View,
+  at: Instant,
+  definition: Definition = decodeDefinition(record.body),
+): TimerView {
+  const live = record.state === State.live;
+  const wall = (ms: number): number => Math.round(ms - at.nowMs + at.wallMs);
+  return {
+    id: idOf(record, view),
+    namespace: record.namespace,
+    definition,
+    state: timerState(record),
+    sequence: record.sequence,
+    attempt: record.attempt,
+    setMs: wall(record.startMs),
+    nextDueMs: live ? wall(record.dueMs) : null,
+    nextAttemptMs: live ? wall(record.retryMs) : null,
+    version: `${record.versionMs}.${record.versionTie}`,
+    factor: record.factor,
+    replicas: record.replicas,
+    lastOutcome: outcomeWord(record.outcome),
+  };
+}
+
+function outcomeWord(outcome: number): number | string | null {
+  if (outcome === Outcome.none) return null;
+  if (outcome >= 100) return outcome;
+  return Object.entries(Outcome).find(([, value]) => value === outcome)?.[0] ?? null;
+}

@@ -1,0 +1,117 @@
+import { MalformedError, State } from '@carillon/core';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { recordOf } from '../testing/records.ts';
+import {
+  type Answer,
+  decodeAnswers,
+  decodeMessages,
+  encodeAnswers,
+  encodeMessages,
+  type Hello,
+  type Message,
+} from './wire.ts';
+
+const record = recordOf({
+  replicas: ['n0', 'n1', 'ñ2'],
+  sequence: 300,
+  attempt: 2,
+  retryMs: 12_000,
+});
+const { hi, lo, versionMs, versionTie, state, sequence, attempt } = record;
+const entry = { hi, lo, versionMs, versionTie, state, sequence, attempt };
+const progress = { versionMs, versionTie, state, sequence, attempt };
+const hello: Hello = {
+  release: '1.2.3',
+  protocolMin: 1,
+  protocolMax: 2,
+  viewId: 'abc',
+  boot: 4_000_000_000,
+  leaving: true,
+  wallMs: 1.7e12,
+  timers: 12_345_678,
+  primaries: 5,
+};
+
+const messages: Message[] = [
+  { type: 'store', mode: 'any', record },
+  {
+    type: 'store',
+    mode: 'create',
+    record: { ...record, state: State.tombstone, body: new Uint8Array(0) },
+  },
+  { type: 'store', mode: 'update', record: recordOf({ replicas: [] }) },
+  { type: 'claim', entry, termMs: 123.5, position: 3, calling: true },
+  { type: 'offer', entry },
+  { type: 'read', hi, lo },
+  { type: 'list', ask: { namespace: 'n', tag: null, state: '', cursor: '', limit: 1000 } },
+  { type: 'list', ask: { namespace: 'n', tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
+  { type: 'hello', hello },
+  { type: 'digest', hashes: Uint32Array.from({ length: 256 }, (_, i) => i * 16_777_213) },
+  { type: 'range', range: 255, entries: [entry, { ...entry, lo: 9 }] },
+  { type: 'missed', hi, lo, names: ['a', 'b'] },
+];
+
+const answers: Answer[] = [
+  { type: 'stored' },
+  { type: 'have', progress },
+  { type: 'refused', why: 'full' },
+  { type: 'refused', why: 'namespace' },
+  { type: 'granted' },
+  { type: 'ahead', record },
+  { type: 'claimed', leftMs: 12.25 },
+  { type: 'unknown' },
+  { type: 'need' },
+  { type: 'record', record: null },
+  { type: 'record', record },
+  { type: 'records', records: [record, record], stopped: '00ff' },
+  { type: 'hello', hello },
+  { type: 'ranges', ranges: [0, 17, 255] },
+  { type: 'difference', newer: [record], want: [{ hi: 1, lo: 2 }] },
+  { type: 'ok' },
+];
+
+it('every message arrives as it was sent', () => {
+  const frame = { from: 'n0', items: messages };
+  expect(decodeMessages(encodeMessages(frame, 5000), 5000)).toEqual(frame);
+});
+
+it('every answer arrives as it was sent', () => {
+  const frame = { from: 'n1', items: answers };
+  expect(decodeAnswers(encodeAnswers(frame, 5000), 5000)).toEqual(frame);
+});
+
+it('a record travels with its age: between two clocks it keeps its distance from now', () => {
+  const bytes = encodeMessages(
+    { from: 'a', items: [{ type: 'store', mode: 'any', record }] },
+    4000,
+  );
+  const [message] = decodeMessages(bytes, 1_000_000).items;
+  expect(message).toMatchObject({
+    record: { startMs: 996_000, dueMs: 1_006_000, retryMs: 1_008_000, gapMs: record.gapMs },
+  });
+});
+
+it('bytes that are cut short or changed are malformed or another frame, and nothing worse', () => {
+  const bytes = encodeMessages({ from: 'n0', items: messages }, 0);
+  const reads = (changed: Uint8Array): void => {
+    try {
+      decodeMessages(changed, 0);
+      decodeAnswers(changed, 0);
+    } catch (error) {
+      expect(error).toBeInstanceOf(MalformedError);
+    }
+  };
+  for (let length = 0; length < bytes.length; length++) {
+    expect(() => decodeMessages(bytes.subarray(0, length), 0)).toThrow(MalformedError);
+  }
+  fc.assert(
+    fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
+      const changed = bytes.slice();
+      changed[at] = value;
+      reads(changed);
+    }),
+    { numRuns: 2000 },
+  );
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), reads), { numRuns: 2000 });
+});
