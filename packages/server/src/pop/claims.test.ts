@@ -1,0 +1,117 @@
+import { State } from '@carillon/core';
+import { expect, it } from 'vitest';
+import { recordOf } from '../testing/records.ts';
+import { type ClaimAsk, Claims, claimTermMs, judgeClaim } from './claims.ts';
+
+const nowMs = 1000;
+const stored = recordOf({ sequence: 3 });
+const nothing = { claim: undefined, own: null, from: 'a' };
+
+function ask(fields: Partial<ClaimAsk> = {}): ClaimAsk {
+  return { type: 'claim', entry: stored, termMs: 500, position: 0, calling: false, ...fields };
+}
+
+it('knows nothing of a record it does not hold', () => {
+  expect(judgeClaim(undefined, ask(), nothing, nowMs)).toEqual({ type: 'unknown' });
+});
+
+it('answers a claim for an older state with its own record', () => {
+  for (const newer of [
+    { ...stored, sequence: 4 },
+    { ...stored, attempt: 1 },
+    { ...stored, state: State.tombstone },
+    { ...stored, versionMs: stored.versionMs + 1, sequence: 0 },
+  ]) {
+    expect(judgeClaim(newer, ask(), nothing, nowMs)).toEqual({ type: 'ahead' });
+  }
+});
+
+it('lets a claimant that knows more go on, and gives up its own attempt', () => {
+  const entry = { ...stored, sequence: 4 };
+  expect(judgeClaim(stored, ask({ entry }), nothing, nowMs)).toMatchObject({
+    type: 'granted',
+    remember: false,
+    yields: true,
+  });
+});
+
+it('grants a first claim and remembers it', () => {
+  expect(judgeClaim(stored, ask(), nothing, nowMs)).toEqual({
+    type: 'granted',
+    remember: true,
+    yields: false,
+  });
+});
+
+it.each([
+  {
+    own: { calling: false, position: 1, untilMs: 2000 },
+    position: 0,
+    calling: false,
+    type: 'granted',
+  },
+  {
+    own: { calling: false, position: 0, untilMs: 2000 },
+    position: 1,
+    calling: false,
+    type: 'claimed',
+  },
+  {
+    own: { calling: true, position: 1, untilMs: 2000 },
+    position: 0,
+    calling: false,
+    type: 'claimed',
+  },
+  {
+    own: { calling: false, position: 0, untilMs: 2000 },
+    position: 1,
+    calling: true,
+    type: 'granted',
+  },
+  // Its own claim has run out while it waited for a free place: somebody else may go on.
+  {
+    own: { calling: false, position: 0, untilMs: 900 },
+    position: 1,
+    calling: false,
+    type: 'granted',
+  },
+])(
+  'of two replicas that want the same pop the earlier goes on, unless the other calls already: %j',
+  (row) => {
+    const { own, position, calling, type } = row;
+    expect(judgeClaim(stored, ask({ position, calling }), { ...nothing, own }, nowMs).type).toBe(
+      type,
+    );
+  },
+);
+
+it.each([
+  { claim: { by: 'a', position: 1, calling: false, untilMs: 1500 }, position: 1, type: 'granted' },
+  { claim: { by: 'x', position: 1, calling: false, untilMs: 1500 }, position: 2, type: 'claimed' },
+  { claim: { by: 'x', position: 1, calling: false, untilMs: 999 }, position: 2, type: 'granted' },
+  { claim: { by: 'x', position: 1, calling: false, untilMs: 1500 }, position: 0, type: 'granted' },
+  { claim: { by: 'x', position: 1, calling: true, untilMs: 1500 }, position: 0, type: 'claimed' },
+])('a claim holds against others until its end: %j', ({ claim, position, type }) => {
+  expect(judgeClaim(stored, ask({ position }), { ...nothing, claim }, nowMs).type).toBe(type);
+});
+
+it('says how long a claim still holds', () => {
+  const claim = { by: 'x', position: 0, calling: false, untilMs: 1300 };
+  expect(judgeClaim(stored, ask({ position: 1 }), { ...nothing, claim }, nowMs)).toEqual({
+    type: 'claimed',
+    leftMs: 300,
+  });
+});
+
+it('a claim ends early enough for the next replica to be inside 2n', () => {
+  expect(claimTermMs(100)).toBe(50);
+  expect(claimTermMs(2000)).toBe(1000);
+  expect(claimTermMs(1e9)).toBe(3000);
+});
+
+it('never trusts a peer with a claim longer than the longest term', () => {
+  const claims = new Claims();
+  expect(claims.grant(7, 'a', ask({ termMs: 1e12 }), nowMs).untilMs).toBe(4000);
+  claims.forget(7);
+  expect(claims.get(7)).toBeUndefined();
+});

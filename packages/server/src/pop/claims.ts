@@ -1,0 +1,107 @@
+/**
+ * Claims: "I am about to pop this, hold back." A replica that grants one waits until the claim ends, so that a
+ * slow receiver causes no second call; if the claimant dies, the claim runs out and the next replica goes on.
+ * Claims live in memory only.
+ *
+ * C1  A claim for a state older than the holder's is answered with the holder's record.
+ * C2  Of two replicas that want the same pop the one earlier in the list gets it, unless the other's call
+ *     is already in flight.
+ */
+import { compareProgress, type TimerRecord } from '@carillon/core';
+import type { Answer, Message } from '../replication/wire.ts';
+
+export type ClaimAsk = Extract<Message, { type: 'claim' }>;
+
+export interface Claim {
+  readonly by: string;
+  readonly position: number;
+  readonly calling: boolean;
+  readonly untilMs: number;
+}
+
+/** What this member itself is doing about the pop in question. */
+export type OwnPop = {
+  readonly calling: boolean;
+  readonly position: number;
+  readonly untilMs: number;
+} | null;
+
+export type Judgement =
+  | { readonly type: 'unknown' }
+  | { readonly type: 'ahead' }
+  | { readonly type: 'claimed'; readonly leftMs: number }
+  /** remember: whether the holder must hold back; yields: whether it gives up its own attempt. */
+  | { readonly type: 'granted'; readonly remember: boolean; readonly yields: boolean };
+
+export const termMsMax = 3000;
+const termMsMin = 50;
+
+/** How long a claim holds: short enough that the next replica is still inside twice the gap. */
+export function claimTermMs(gapMs: number): number {
+  return Math.min(termMsMax, Math.max(termMsMin, gapMs / 2));
+}
+
+/** What a holder answers to a claim. Pure. */
+export function judgeClaim(
+  stored: TimerRecord | undefined,
+  ask: ClaimAsk,
+  known: { readonly claim: Claim | undefined; readonly own: OwnPop; readonly from: string },
+  nowMs: number,
+): Judgement {
+  if (stored === undefined) return { type: 'unknown' };
+  const order = compareProgress(stored, ask.entry);
+  if (order > 0) return { type: 'ahead' };
+  // The claimant knows more than this member; its next message will bring it.
+  if (order < 0) return { type: 'granted', remember: false, yields: true };
+  const { claim, own, from } = known;
+  if (own !== null) {
+    const first = own.position < ask.position && own.untilMs > nowMs && !ask.calling;
+    if (own.calling || first) return { type: 'claimed', leftMs: Math.max(0, own.untilMs - nowMs) };
+    return { type: 'granted', remember: true, yields: true };
+  }
+  if (claim !== undefined && claim.by !== from && claim.untilMs > nowMs) {
+    const earlier = ask.position < claim.position && !claim.calling;
+    if (!earlier && !ask.calling) return { type: 'claimed', leftMs: claim.untilMs - nowMs };
+  }
+  return { type: 'granted', remember: true, yields: false };
+}
+
+/** The claims this member has granted, by the handle of the record. */
+export class Claims {
+  private readonly byHandle = new Map<number, Claim>();
+
+  get size(): number {
+    return this.byHandle.size;
+  }
+
+  get(handle: number): Claim | undefined {
+    return this.byHandle.get(handle);
+  }
+
+  grant(handle: number, from: string, ask: ClaimAsk, nowMs: number): Claim {
+    const termMs = Math.min(Math.max(0, ask.termMs), termMsMax);
+    const { position, calling } = ask;
+    const claim: Claim = { by: from, position, calling, untilMs: nowMs + termMs };
+    this.byHandle.set(handle, claim);
+    return claim;
+  }
+
+  /** The record moved on: whatever was claimed of it is over. */
+  forget(handle: number): void {
+    this.byHandle.delete(handle);
+  }
+}
+
+/** The answer on the wire for a judgement. */
+export function claimAnswer(judgement: Judgement, stored: TimerRecord | undefined): Answer {
+  switch (judgement.type) {
+    case 'unknown':
+      return { type: 'unknown' };
+    case 'ahead':
+      return stored === undefined ? { type: 'unknown' } : { type: 'ahead', record: stored };
+    case 'claimed':
+      return { type: 'claimed', leftMs: judgement.leftMs };
+    case 'granted':
+      return { type: 'granted' };
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Dead letters: pops that were given up, kept so that somebody can read and re-send them. A dead letter is a
+ * record like any other, with a number of its own that follows from the pop: two replicas that give up the same
+ * pop make the same dead letter, and journal, replication and resync need to know nothing about it.
+ */
+import {
+  type Definition,
+  encodeDefinition,
+  type Origin,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
+import { hashNumber } from '@carillon/placement';
+
+/** The dead letter for the present pop of `record`; its replicas are filled in by whoever places it. */
+export function deadLetter(
+  record: TimerRecord,
+  definition: Definition,
+  origin: Origin,
+  nowMs: number,
+): TimerRecord {
+  const { hi, lo } = deadLetterNumber(record, origin.sequence);
+  return {
+    ...record,
+    hi,
+    lo,
+    state: State.dead,
+    sequence: 0,
+    attempt: 0,
+    dueMs: nowMs,
+    retryMs: nowMs,
+    replicas: [],
+    body: encodeDefinition({ ...definition, idempotent: false, origin }),
+  };
+}
+
+function deadLetterNumber(record: TimerRecord, sequence: number): { hi: number; lo: number } {
+  const versionHi = Math.floor(record.versionMs / 2 ** 32);
+  const half = (seed: number): number => {
+    const version = hashNumber(
+      versionHi ^ record.versionTie,
+      (record.versionMs % 2 ** 32) >>> 0,
+      seed,
+    );
+    return hashNumber(record.hi, record.lo, hashNumber(sequence, version, seed));
+  };
+  return { hi: half(1), lo: half(2) };
+}

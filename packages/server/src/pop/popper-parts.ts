@@ -1,0 +1,52 @@
+/** What the popper needs from the rest of the member; `member.ts` puts it together. */
+import type {
+  CallbackRequest,
+  CallbackResult,
+  Clock,
+  Random,
+  RetryPolicy,
+  TimerRecord,
+} from '@carillon/core';
+import type { Metrics } from '../metrics.ts';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Instant } from '../replication/schedule.ts';
+import type { Store } from '../store/store.ts';
+import type { Signer } from './sign.ts';
+
+export interface PopperParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly replica: Replica;
+  /** null: alone. */
+  readonly peers: Peers | null;
+  readonly metrics: Metrics;
+  readonly destinations: {
+    /**
+     * Calls `begin` when the turn of this callback has come; without a request (null) it is forgotten, otherwise
+     * `done` is called once with what came of it.
+     */
+    call(
+      uri: string,
+      begin: () => CallbackRequest | null,
+      done: (result: CallbackResult) => void,
+    ): void;
+  };
+  /** null: callbacks are not signed. */
+  readonly signer: Signer | null;
+  readonly callbackTimeoutMs: number;
+  readonly retry: RetryPolicy;
+  /** Both clocks at once, the wall clock corrected by what peers say. */
+  readonly instant: () => Instant;
+  /** The other members to ask before a pop and to tell after it. */
+  readonly othersOf: (record: TimerRecord) => readonly string[];
+  readonly idOf: (record: TimerRecord) => string;
+  /** Sends a new state of a record to its other replicas. */
+  readonly tell: (record: TimerRecord) => void;
+  /** Finds replicas for a new record and stores it there; false when none confirmed. */
+  readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
+  /** A tombstone's or dead letter's time is over. */
+  readonly onEnd: (record: TimerRecord) => void;
+}

@@ -1,0 +1,422 @@
+/**
+ * Pops: from the alarm of a record to its next state. Alarm → claim at the other replicas → call back →
+ * next sequence, retry or dead letter → tell the others.
+ *
+ * P-1  Nothing starts before its due time (P3).
+ * P-2  Just before the request leaves, the record is still the one that fell due and the claim still holds; a
+ *      cancel, an update or a pause in between sends the pop back to the start (P6).
+ * P-3  A pop ends with a record written and sent to the others, or because somebody else wrote a newer one; never
+ *      just so (P2).
+ */
+import {
+  type CallbackRequest,
+  type CallbackResult,
+  type Cancel,
+  compareVersions,
+  type Definition,
+  decodeDefinition,
+  Outcome,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
+import type { PopperParts } from './popper-parts.ts';
+import { afterPop, missedPops, stepMs } from '../replication/schedule.ts';
+import type { Answer, Message } from '../replication/wire.ts';
+import { claimAnswer, Claims, claimTermMs, type ClaimAsk, judgeClaim } from './claims.ts';
+import { deadLetter } from './dead-letters.ts';
+import { callbackRequest } from './request.ts';
+import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
+
+/** A pop under way at this member. */
+interface Pop {
+  readonly handle: number;
+  readonly record: TimerRecord;
+  readonly definition: Definition;
+  /** Where this member stands in the list of replicas. */
+  readonly position: number;
+  readonly others: readonly string[];
+  phase: 'claiming' | 'queued' | 'calling';
+  /** End of the claim at the others. */
+  untilMs: number;
+  missed: number;
+  startMs: number;
+  stopRenewing: Cancel;
+}
+
+const takeMax = 1000;
+const claimWaitMsMax = 100;
+/** Between two replicas that wait for the same claim to end. */
+const afterClaimStepMs = 10;
+/** Another try after a dead letter found no replica to keep it. */
+const deadLetterRetryMs = 5000;
+
+export class Popper {
+  private readonly parts: PopperParts;
+  private readonly active = new Map<number, Pop>();
+  private readonly claims = new Claims();
+  private alarm: { atMs: number; cancel: Cancel } | null = null;
+  private readonly due: number[] = [];
+  private stopped = false;
+
+  constructor(parts: PopperParts) {
+    this.parts = parts;
+  }
+
+  /** Callbacks under way or waiting for their turn. */
+  get activeCount(): number {
+    return this.active.size;
+  }
+
+  /** No new pops from now on; `done` when those in flight have ended. */
+  stop(): void {
+    this.stopped = true;
+    this.alarm?.cancel();
+    this.alarm = null;
+  }
+
+  /** Starts everything that is due. Cheap when nothing is. */
+  poll(): void {
+    if (this.stopped) return;
+    const { store, clock } = this.parts;
+    this.due.length = 0;
+    store.takeDue(clock.now(), takeMax, this.due);
+    for (const handle of this.due) this.alarmed(handle);
+    const nextMs = store.nextAlarmMs();
+    // More may be due: let others have their turn in between.
+    if (nextMs !== null && nextMs <= clock.now()) clock.soon(() => this.poll());
+    else this.wake();
+  }
+
+  /** The record behind a handle changed, or went (null). */
+  changed(handle: number, record: TimerRecord | null): void {
+    this.claims.forget(handle);
+    const pop = this.active.get(handle);
+    if (pop !== undefined && pop.phase !== 'calling') this.active.delete(handle);
+    if (record !== null) this.wake();
+  }
+
+  /** Another replica wants to pop. */
+  claimed(from: string, ask: ClaimAsk): Answer {
+    const { store, clock, replica } = this.parts;
+    const nowMs = clock.now();
+    const handle = store.find(ask.entry.hi, ask.entry.lo);
+    const stored = handle === -1 ? undefined : store.read(handle);
+    const pop = this.active.get(handle);
+    const own =
+      pop === undefined
+        ? null
+        : { calling: pop.phase === 'calling', position: pop.position, untilMs: pop.untilMs };
+    const judgement = judgeClaim(stored, ask, { claim: this.claims.get(handle), own, from }, nowMs);
+    if (judgement.type === 'granted' && stored !== undefined) {
+      if (judgement.yields) this.active.delete(handle);
+      if (judgement.remember) {
+        const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
+        const position = positionOf(stored, this.parts.self);
+        store.arm(handle, Math.max(replica.alarm(stored), untilMs + position * afterClaimStepMs));
+      } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
+      this.wake();
+    }
+    return claimAnswer(judgement, stored);
+  }
+
+  /** Sets the one alarm of this member to the next record's. */
+  private wake(): void {
+    if (this.stopped) return;
+    const { store, clock } = this.parts;
+    const atMs = store.nextAlarmMs();
+    if (this.alarm !== null && this.alarm.atMs === atMs) return;
+    this.alarm?.cancel();
+    this.alarm = atMs === null ? null : { atMs, cancel: clock.at(atMs, () => this.rang()) };
+  }
+
+  private rang(): void {
+    this.alarm = null;
+    this.poll();
+  }
+
+  private alarmed(handle: number): void {
+    if (this.active.has(handle)) return;
+    const { store, clock, onEnd } = this.parts;
+    const record = store.read(handle);
+    if (record.state !== State.live) return onEnd(record);
+    const claim = this.claims.get(handle);
+    if (claim !== undefined && claim.untilMs > clock.now()) {
+      const position = positionOf(record, this.parts.self);
+      return store.arm(handle, claim.untilMs + position * afterClaimStepMs);
+    }
+    this.begin(handle, record);
+  }
+
+  private begin(handle: number, record: TimerRecord): void {
+    const { store, clock, self, othersOf } = this.parts;
+    const definition = decodeDefinition(record.body);
+    const earlyMs = this.earlyMs(record, definition);
+    if (earlyMs > 0) return store.arm(handle, clock.now() + earlyMs);
+    const pop: Pop = {
+      handle,
+      record,
+      definition,
+      position: positionOf(record, self),
+      others: othersOf(record),
+      phase: 'claiming',
+      untilMs: 0,
+      missed: 0,
+      startMs: 0,
+      stopRenewing: ignore,
+    };
+    this.active.set(handle, pop);
+    this.claim(pop);
+  }
+
+  /** How far away a wall-clock instant still is: the clock may have been set back since the timer was armed. */
+  private earlyMs(record: TimerRecord, { timing }: Definition): number {
+    if (timing.kind !== 'at' || record.attempt > 0) return 0;
+    return timing.atMs - this.parts.instant().wallMs;
+  }
+
+  /** Asks the other replicas to hold back; goes on when all answered, or at the latest after a bound. */
+  private claim(pop: Pop): void {
+    const { clock, peers } = this.parts;
+    const { record } = pop;
+    pop.phase = 'claiming';
+    const nowMs = clock.now();
+    pop.untilMs = nowMs + claimTermMs(record.gapMs);
+    const awaited = new Set(pop.others.filter((name) => !peers?.silent(name)));
+    if (awaited.size === 0 && pop.others.length === 0) return this.queue(pop);
+    const go = (): void => {
+      cancel();
+      if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
+    };
+    const step = stepMs(record.gapMs, Math.max(record.factor, record.replicas.length));
+    const cancel = clock.at(nowMs + Math.min(claimWaitMsMax, step / 2), go);
+    const message = this.claimMessage(pop);
+    for (const name of pop.others) {
+      peers?.send(name, message, (answer) => {
+        this.parts.metrics.claims.add(claimResult(answer));
+        const onward = this.claimAnswered(pop, answer);
+        awaited.delete(name);
+        if (!onward) cancel();
+        else if (awaited.size === 0) go();
+      });
+    }
+    if (awaited.size === 0) go();
+  }
+
+  private claimMessage(pop: Pop): Message {
+    const termMs = claimTermMs(pop.record.gapMs);
+    const { position } = pop;
+    return { type: 'claim', entry: pop.record, termMs, position, calling: pop.phase === 'calling' };
+  }
+
+  /** False when this member must not go on. */
+  private claimAnswered(pop: Pop, answer: Answer | null): boolean {
+    const { replica, metrics } = this.parts;
+    const current = this.active.get(pop.handle) === pop;
+    if (answer?.type === 'ahead') {
+      if (current && pop.phase !== 'calling') metrics.pops.add('skipped_duplicate');
+      replica.receive(answer.record, 'any', ignore);
+      return this.active.get(pop.handle) === pop;
+    }
+    if (answer?.type !== 'claimed' || !current || pop.phase !== 'claiming') return current;
+    this.holdBack(pop, answer.leftMs);
+    return false;
+  }
+
+  private holdBack(pop: Pop, leftMs: number): void {
+    const { store, clock } = this.parts;
+    this.active.delete(pop.handle);
+    const waitMs = Math.min(Math.max(leftMs, 0), 60_000) + (pop.position + 1) * afterClaimStepMs;
+    store.arm(pop.handle, clock.now() + waitMs);
+    this.wake();
+  }
+
+  private queue(pop: Pop): void {
+    pop.phase = 'queued';
+    this.parts.destinations.call(
+      pop.definition.uri,
+      () => this.start(pop),
+      (result) => this.ended(pop, result),
+    );
+  }
+
+  /** Its turn has come. The request, unless the pop is no longer this member's to make. */
+  private start(pop: Pop): CallbackRequest | null {
+    if (this.active.get(pop.handle) !== pop) return null;
+    const { clock, metrics, idOf, signer, callbackTimeoutMs } = this.parts;
+    const nowMs = clock.now();
+    if (pop.others.length > 0 && nowMs >= pop.untilMs) {
+      this.claim(pop);
+      return null;
+    }
+    const at = this.parts.instant();
+    const { record, definition } = pop;
+    pop.phase = 'calling';
+    pop.startMs = nowMs;
+    pop.missed = missedPops(record, definition, at);
+    if (record.attempt === 0) metrics.popLateness.observe(nowMs - record.dueMs);
+    this.renew(pop);
+    const id = idOf(record);
+    const context = {
+      record,
+      definition,
+      missed: pop.missed,
+      id,
+      signer,
+      timeoutMs: callbackTimeoutMs,
+    };
+    return callbackRequest(context, at);
+  }
+
+  /** Keeps the claim alive while the call is in flight. */
+  private renew(pop: Pop): void {
+    if (pop.others.length === 0) return;
+    const { clock, peers } = this.parts;
+    const termMs = claimTermMs(pop.record.gapMs);
+    pop.stopRenewing = clock.at(clock.now() + termMs / 3, () => {
+      pop.untilMs = clock.now() + termMs;
+      const message = this.claimMessage(pop);
+      for (const name of pop.others) {
+        if (!peers?.silent(name)) peers?.send(name, message, ignore);
+      }
+      this.renew(pop);
+    });
+  }
+
+  private ended(pop: Pop, result: CallbackResult): void {
+    const { clock, metrics } = this.parts;
+    metrics.callbackDuration.observe(clock.now() - pop.startMs);
+    metrics.callbackAnswers.add(answerClass(result));
+    const current = this.present(pop);
+    if (current === null) {
+      this.release(pop);
+      metrics.pops.add('superseded');
+    } else if (succeeded(result)) this.delivered(pop, current, outcomeOf(result));
+    else this.failed(pop, current, result);
+  }
+
+  /** The record as it is now, if it still waits for the outcome of this pop. */
+  private present(pop: Pop): TimerRecord | null {
+    const current = this.parts.replica.get(pop.record.hi, pop.record.lo);
+    if (current === undefined || current.state !== State.live) return null;
+    if (compareVersions(current, pop.record) !== 0) return null;
+    return current.sequence === pop.record.sequence ? current : null;
+  }
+
+  private delivered(pop: Pop, current: TimerRecord, outcome: number): void {
+    const { metrics } = this.parts;
+    metrics.pops.add('delivered');
+    for (let i = 0; i < pop.missed; i++) metrics.pops.add('merged');
+    const next = afterPop(current, pop.definition, pop.missed, this.parts.instant());
+    this.settle(pop, { ...next, outcome });
+  }
+
+  private failed(pop: Pop, current: TimerRecord, result: CallbackResult): void {
+    const { clock, random, metrics } = this.parts;
+    const { definition } = pop;
+    const attempt = current.attempt + 1;
+    const outcome = outcomeOf(result);
+    const next = nextAttempt({
+      policy: definition.retry ?? this.parts.retry ?? defaultRetryPolicy,
+      attempt,
+      dueMs: current.dueMs,
+      nowMs: clock.now(),
+      nextDueMs: this.afterMissed(pop, current),
+      result,
+      random,
+    });
+    if (next.kind === 'retry') {
+      metrics.pops.add('retried');
+      return this.settle(pop, { ...current, attempt, retryMs: next.atMs, outcome });
+    }
+    this.giveUp(pop, { ...current, attempt, outcome }, next.reason);
+  }
+
+  /** When the pop after the present one (and those merged into it) falls due. */
+  private afterMissed(pop: Pop, current: TimerRecord): number | null {
+    const at = this.parts.instant();
+    const next = afterPop(current, pop.definition, pop.missed, at);
+    return next.state === State.live ? next.dueMs : null;
+  }
+
+  private giveUp(pop: Pop, current: TimerRecord, reason: string): void {
+    const { metrics, keep, idOf } = this.parts;
+    const at = this.parts.instant();
+    const { definition, missed } = pop;
+    const origin = {
+      id: definition.origin?.id ?? idOf(current),
+      versionMs: definition.origin?.versionMs ?? current.versionMs,
+      versionTie: definition.origin?.versionTie ?? current.versionTie,
+      sequence: definition.origin?.sequence ?? current.sequence + missed + 1,
+      dueMs: definition.origin?.dueMs ?? current.dueMs - at.nowMs + at.wallMs,
+      missed: definition.origin?.missed ?? missed,
+      attempts: (definition.origin?.attempts ?? 0) + current.attempt,
+      reason,
+      gaveUpMs: at.wallMs,
+    };
+    const letter = deadLetter(current, definition, origin, at.nowMs);
+    if (definition.origin !== null) {
+      // A re-sent dead letter that failed again goes back to where it was.
+      const { hi, lo, replicas } = current;
+      metrics.pops.add('dead');
+      return this.settle(pop, { ...letter, hi, lo, replicas });
+    }
+    keep(letter, (kept) => this.buried(pop, current, kept));
+  }
+
+  /** The dead letter is safe (or found no place): now the timer may move on (or must wait). */
+  private buried(pop: Pop, attempted: TimerRecord, kept: boolean): void {
+    const current = this.present(pop);
+    if (current === null) return this.release(pop);
+    const { clock, metrics } = this.parts;
+    const { attempt, outcome } = attempted;
+    if (!kept) {
+      const retryMs = clock.now() + deadLetterRetryMs;
+      return this.settle(pop, { ...current, attempt, outcome, retryMs });
+    }
+    metrics.pops.add('dead');
+    const next = afterPop(current, pop.definition, pop.missed, this.parts.instant());
+    this.settle(pop, { ...next, outcome });
+  }
+
+  /** The pop is over: its outcome goes to disk and to the other replicas. */
+  private settle(pop: Pop, next: TimerRecord): void {
+    this.release(pop);
+    this.parts.replica.write(next);
+    this.parts.tell(next);
+  }
+
+  private release(pop: Pop): void {
+    pop.stopRenewing();
+    if (this.active.get(pop.handle) === pop) this.active.delete(pop.handle);
+  }
+}
+
+function positionOf(record: TimerRecord, self: string): number {
+  const position = record.replicas.indexOf(self);
+  return position === -1 ? record.replicas.length : position;
+}
+
+function outcomeOf(result: CallbackResult): number {
+  return result.kind === 'answer' ? result.status : Outcome[result.reason];
+}
+
+function answerClass(result: CallbackResult) {
+  if (result.kind === 'no-answer') return result.reason;
+  if (result.status < 300) return '2xx';
+  if (result.status < 400) return '3xx';
+  return result.status < 500 ? '4xx' : '5xx';
+}
+
+function claimResult(answer: Answer | null) {
+  switch (answer?.type) {
+    case 'granted':
+    case 'ahead':
+    case 'claimed':
+    case 'unknown':
+      return answer.type;
+    default:
+      return 'unanswered';
+  }
+}
+
+function ignore(): void {}

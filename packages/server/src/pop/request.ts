@@ -1,0 +1,55 @@
+/** The callback of one pop as an HTTP request: the opaque as body, and headers that tell which pop this is. */
+import { type CallbackRequest, type Definition, hex16, type TimerRecord } from '@carillon/core';
+import type { Instant } from '../replication/schedule.ts';
+import { callbackId, type Signer } from './sign.ts';
+
+export interface PopContext {
+  readonly record: TimerRecord;
+  readonly definition: Definition;
+  /** Earlier pops merged into this one. */
+  readonly missed: number;
+  /** The timer's id as clients know it. */
+  readonly id: string;
+  readonly timeoutMs: number;
+  readonly signer: Signer | null;
+}
+
+const encoder = new TextEncoder();
+
+export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
+  const { definition, record, signer } = pop;
+  const { origin } = definition;
+  const sequence = origin?.sequence ?? record.sequence + pop.missed + 1;
+  const dueMs = origin?.dueMs ?? record.dueMs - at.nowMs + at.wallMs;
+  const missed = origin?.missed ?? pop.missed;
+  const body = encoder.encode(definition.opaque);
+  const name = origin === null ? callbackId({ ...record, sequence }) : originId(origin);
+  const headers: Record<string, string> = {
+    ...definition.headers,
+    'x-sequence-number': String(sequence),
+    'x-timer-id': origin?.id ?? pop.id,
+    'x-timer-due': new Date(dueMs).toISOString(),
+    'x-timer-attempt': String(record.attempt + 1),
+    ...(missed > 0 && { 'x-timer-missed': String(missed) }),
+    ...signer?.headers(name, at.wallMs, body),
+  };
+  return {
+    uri: definition.uri,
+    method: definition.method,
+    headers,
+    body,
+    limitMs: definition.timeoutMs ?? pop.timeoutMs,
+  };
+}
+
+/** A re-sent dead letter carries the name of the pop it stands for. */
+function originId(origin: NonNullable<Definition['origin']>): string {
+  const number = origin.id.slice(0, 16) || hex16(0, 0);
+  return callbackId({
+    hi: Number.parseInt(number.slice(0, 8), 16),
+    lo: Number.parseInt(number.slice(8), 16),
+    versionMs: origin.versionMs,
+    versionTie: origin.versionTie,
+    sequence: origin.sequence,
+  });
+}
