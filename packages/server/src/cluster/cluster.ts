@@ -1,0 +1,366 @@
+/**
+ * This member among the others: the present view, who answers, and what keeps every record where it belongs.
+ * Puts the parts of this folder together; each of them has one job and knows the others only through this.
+ */
+import { type Cancel, type Env, type Network, State, type TimerRecord } from '@carillon/core';
+import type { ClusterView, MemberView } from '../api/service.ts';
+import type { Metrics } from '../metrics.ts';
+import { Digests } from '../replication/digests.ts';
+import { sameNames } from '../replication/merge.ts';
+import { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Instant } from '../replication/schedule.ts';
+import { type Hello, type Numbered, protocol } from '../replication/wire.ts';
+import { Compare } from './compare.ts';
+import { desiredReplicas } from './desired.ts';
+import { HandOff } from './hand-off.ts';
+import { Missed } from './missed.ts';
+import { Presence } from './presence.ts';
+import { Resync } from './resync.ts';
+import { View, type ViewSpec } from './view.ts';
+
+const tickMs = 5000;
+const compareMs = 60_000;
+/** After a resync, so that what went wrong on the way is found soon. */
+const checkAfterResyncMs = 3000;
+const absentMs = 30_000;
+
+export interface ClusterParts {
+  readonly self: string;
+  readonly env: Env;
+  readonly metrics: Metrics;
+  readonly release: string;
+  /** False only in scenarios that show what happens without it. */
+  readonly repair: boolean;
+}
+
+export class Cluster {
+  private readonly parts: ClusterParts;
+  private spec: ViewSpec | null = null;
+  private current: View;
+  private readonly boot: number;
+  private leaving = false;
+  readonly digests: Digests;
+  readonly peers: Peers | null;
+  private replica: Replica | null = null;
+  private others: Others | null = null;
+  private stopTicking: Cancel = () => {};
+  private nextCompareMs = 0;
+
+  constructor(parts: ClusterParts, rangeOf: (hi: number, lo: number) => number) {
+    this.parts = parts;
+    const { env, self } = parts;
+    this.boot = env.random.u32();
+    this.current = new View({ source: 'none', revision: 0, members: [] });
+    this.digests = new Digests(self, rangeOf);
+    this.peers = env.network === null ? null : this.createPeers(env.network);
+  }
+
+  get view(): View {
+    return this.current;
+  }
+
+  /** Both clocks; the wall clock corrected by the median of the cluster's. */
+  instant(): Instant {
+    const { clock } = this.parts.env;
+    return {
+      nowMs: clock.now(),
+      wallMs: clock.wall() + (this.others?.presence.medianOffsetMs() ?? 0),
+    };
+  }
+
+  /** Who should hold a record now. */
+  desired(record: TimerRecord): readonly string[] {
+    const absent = this.others?.presence;
+    return desiredReplicas(
+      this.current,
+      record,
+      record.factor,
+      (name) => absent?.absent(name) ?? false,
+    );
+  }
+
+  /** The other members that hold a record or should: asked before a pop, told after it. */
+  othersOf(record: TimerRecord): readonly string[] {
+    const { self } = this.parts;
+    const { current } = this;
+    const names = record.replicas.filter(
+      (name) => name !== self && current.member(name) !== undefined,
+    );
+    for (const name of current.place(record.hi, record.lo, record.factor)) {
+      if (name !== self && !names.includes(name)) names.push(name);
+    }
+    return names;
+  }
+
+  /** Begins to look after the records of `replica`. */
+  start(replica: Replica): void {
+    this.replica = replica;
+    if (this.peers === null) return;
+    this.others = this.createOthers(replica, this.peers);
+    this.others.presence.start();
+    this.tick();
+    if (this.spec !== null) this.others.resync.start();
+  }
+
+  stop(): void {
+    this.stopTicking();
+    this.others?.presence.stop();
+    this.others?.resync.stop();
+  }
+
+  apply(spec: ViewSpec): void {
+    this.spec = spec;
+    this.refresh();
+  }
+
+  /** From now on this member hands its records on. */
+  leave(): void {
+    this.leaving = true;
+    this.refresh();
+  }
+
+  /** Records that are still this member's to give away. */
+  get remaining(): number {
+    const { live = 0, dead = 0 } = this.replica?.store.counts ?? {};
+    return live + dead;
+  }
+
+  changed(record: TimerRecord): void {
+    if (this.others === null || !this.parts.repair) return;
+    if (!sameNames(record.replicas, this.desired(record))) this.others.resync.noteIrregular(record);
+  }
+
+  /** Sends a new state of a record to the other replicas; what they miss they get later. */
+  tell(record: TimerRecord): void {
+    const { peers, others } = this;
+    if (peers === null || others === null) return;
+    for (const name of this.othersOf(record)) {
+      peers.send(name, { type: 'store', mode: 'any', record }, (answer) => {
+        this.parts.metrics.copies.add(copyResult(answer?.type));
+        if (answer === null) others.missed.add(name, record);
+      });
+    }
+    if (!record.replicas.includes(this.parts.self)) others.handOff.add(record);
+  }
+
+  /** Some members did not confirm a record; `holders` did. */
+  missed(record: TimerRecord, names: readonly string[], holders: readonly string[]): void {
+    const [holder] = holders;
+    if (holder === undefined || this.peers === null) return;
+    if (holders.includes(this.parts.self)) return this.noteMissed(record, names);
+    const { hi, lo } = record;
+    this.peers.send(holder, { type: 'missed', hi, lo, names }, () => undefined);
+  }
+
+  noteMissed(number: Numbered, names: readonly string[]): void {
+    const { others, current } = this;
+    if (others === null) return;
+    for (const name of names)
+      if (current.member(name) !== undefined) others.missed.add(name, number);
+  }
+
+  /** A tombstone's or dead letter's time is over. */
+  end(record: TimerRecord): void {
+    const { replica } = this;
+    if (replica === null) return;
+    if (record.state === State.dead) {
+      const ended = {
+        ...record,
+        state: State.tombstone,
+        dueMs: this.instant().nowMs,
+        body: new Uint8Array(0),
+      };
+      replica.write(ended);
+      this.tell(ended);
+    } else if (this.others === null) replica.drop(record);
+    else this.others.handOff.bury(record);
+  }
+
+  hello(): Hello {
+    const { replica } = this;
+    return {
+      release: this.parts.release,
+      protocolMin: protocol.min,
+      protocolMax: protocol.max,
+      viewId: this.current.id,
+      boot: this.boot,
+      leaving: this.leaving,
+      wallMs: this.parts.env.clock.wall(),
+      timers: replica?.store.counts.live ?? 0,
+      primaries: replica?.primaries ?? 0,
+    };
+  }
+
+  heardHello(from: string, hello: Hello): void {
+    this.others?.presence.heard(from, hello, null);
+  }
+
+  get compare(): Compare | null {
+    return this.others?.compare ?? null;
+  }
+
+  describe(): ClusterView {
+    const { current, others } = this;
+    const idle = { running: false, checked: 0, total: 0, moved: 0 };
+    const underReplicated = (others?.handOff.size ?? 0) + (others?.resync.irregularCount ?? 0);
+    return {
+      viewId: current.id,
+      revision: current.revision,
+      source: current.source,
+      members: current.members.map((member) => this.describeMember(member.name)),
+      resync: others?.resync.progress ?? idle,
+      repair: { missedRecords: others?.missed.size ?? 0, underReplicated },
+    };
+  }
+
+  private describeMember(name: string): MemberView {
+    const member = this.current.member(name);
+    const self = name === this.parts.self;
+    const hello = self ? this.hello() : (this.others?.presence.lastHello(name) ?? null);
+    return {
+      name,
+      address: member?.address ?? '',
+      phase: member?.phase ?? 'gone',
+      weight: member?.weight ?? 0,
+      labels: member?.labels ?? {},
+      self,
+      reachable: self || !(this.peers?.silent(name) ?? false),
+      clockOffsetMs: self ? 0 : (this.others?.presence.offsetMs(name) ?? null),
+      timers: hello?.timers ?? null,
+      primaries: hello?.primaries ?? null,
+    };
+  }
+
+  /** The source's view, with what members say of themselves laid over it. */
+  private refresh(): void {
+    const { spec } = this;
+    if (spec === null) return;
+    const { self, env, metrics } = this.parts;
+    const members = spec.members.map((member) => {
+      const leaving =
+        member.name === self ? this.leaving : this.others?.presence.leaving(member.name);
+      return leaving === true ? { ...member, phase: 'leaving' as const } : member;
+    });
+    const view = new View({ ...spec, members });
+    if (view.id !== this.current.id) {
+      const names = view.members.map((member) => `${member.name} ${member.phase}`);
+      env.log.info('The view has changed.', {
+        viewId: view.id,
+        source: view.source,
+        members: names,
+      });
+    }
+    this.current = view;
+    metrics.viewMembers.set(view.members.length);
+    const present = new Set(view.members.map(({ name }) => name));
+    this.peers?.retain(present);
+    this.others?.missed.retain(present);
+    this.others?.resync.start();
+  }
+
+  private createPeers(network: Network): Peers {
+    const { self, env, metrics } = this.parts;
+    return new Peers({
+      self,
+      clock: env.clock,
+      log: env.log,
+      network,
+      addressOf: (name) => this.current.member(name)?.peer,
+      onBack: (name) => {
+        if (this.parts.repair) this.others?.missed.push(name);
+      },
+      onFrame: (answered) => metrics.peerCalls.add(answered ? 'answered' : 'unanswered'),
+    });
+  }
+
+  private createOthers(replica: Replica, peers: Peers): Others {
+    const { self, env, metrics, repair } = this.parts;
+    const { clock, random } = env;
+    const sent = (): void => metrics.repaired.add('sent');
+    const received = (): void => metrics.repaired.add('received');
+    const compare = new Compare({
+      replica,
+      peers,
+      digests: this.digests,
+      onSent: sent,
+      onReceived: received,
+    });
+    const missed = new Missed({
+      replica,
+      peers,
+      onOverflow: (name) => compare.start(name),
+      onSent: sent,
+    });
+    const handOff = new HandOff({
+      self,
+      clock,
+      replica,
+      peers,
+      onDropped: () => metrics.resynced.add('dropped'),
+      onPushed: () => metrics.resynced.add('pushed'),
+    });
+    const resync = new Resync({
+      self,
+      clock,
+      replica,
+      handOff,
+      desired: (record) => this.desired(record),
+      present: (name) =>
+        name === self || (this.current.member(name) !== undefined && !peers.silent(name)),
+      onFinished: () => this.compareSoon(),
+      onUnchanged: () => metrics.resynced.add('unchanged'),
+    });
+    const presence = new Presence({
+      clock,
+      random,
+      peers,
+      others: () => this.otherNames(),
+      hello: () => this.hello(),
+      absentMs: repair ? absentMs : Number.POSITIVE_INFINITY,
+      onChange: () => this.refresh(),
+      onRestart: (name) => {
+        if (repair) compare.start(name);
+      },
+    });
+    return { compare, missed, handOff, resync, presence };
+  }
+
+  private otherNames(): readonly string[] {
+    return this.current.members.map(({ name }) => name).filter((name) => name !== this.parts.self);
+  }
+
+  private compareSoon(): void {
+    this.nextCompareMs = this.parts.env.clock.now() + checkAfterResyncMs;
+  }
+
+  /** What nobody asks for but has to happen now and then. */
+  private tick(): void {
+    const { env, repair } = this.parts;
+    const { clock, random } = env;
+    const nowMs = clock.now();
+    if (repair) {
+      this.others?.missed.pushAll();
+      if (nowMs >= this.nextCompareMs) {
+        this.nextCompareMs = nowMs + compareMs * (0.8 + 0.4 * random.unit());
+        for (const name of this.otherNames())
+          if (!this.peers?.silent(name)) this.compare?.start(name);
+      }
+    }
+    this.stopTicking = clock.at(nowMs + tickMs * (0.9 + 0.2 * random.unit()), () => this.tick());
+  }
+}
+
+interface Others {
+  readonly compare: Compare;
+  readonly missed: Missed;
+  readonly handOff: HandOff;
+  readonly resync: Resync;
+  readonly presence: Presence;
+}
+
+function copyResult(type: string | undefined): 'stored' | 'kept' | 'refused' | 'unanswered' {
+  if (type === 'stored') return 'stored';
+  if (type === 'have') return 'kept';
+  return type === 'refused' ? 'refused' : 'unanswered';
+}

@@ -1,0 +1,148 @@
+/**
+ * Making sure that the listed replicas of a record really have it; a member that is not listed drops its own
+ * copy then, and not before. Resync, stand-ins that are no longer needed, draining and the end of
+ * tombstones are all this.
+ *
+ * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk.
+ */
+import { type Clock, compareProgress, hex16, State, type TimerRecord } from '@carillon/core';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Answer, Numbered } from '../replication/wire.ts';
+
+const inFlightMax = 1000;
+const retryMs = 1000;
+const buryRetryMs = 60_000;
+
+export interface HandOffParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly replica: Replica;
+  readonly peers: Peers;
+  readonly onDropped: () => void;
+  readonly onPushed: () => void;
+}
+
+export class HandOff {
+  private readonly parts: HandOffParts;
+  private readonly waiting = new Map<string, Numbered>();
+  private readonly retries = new Map<string, Numbered>();
+  private inFlight = 0;
+  private retrying = false;
+
+  constructor(parts: HandOffParts) {
+    this.parts = parts;
+  }
+
+  /** Records not yet known to be where they belong. */
+  get size(): number {
+    return this.waiting.size + this.retries.size + this.inFlight;
+  }
+
+  add({ hi, lo }: Numbered): void {
+    this.waiting.set(hex16(hi, lo), { hi, lo });
+    this.work();
+  }
+
+  /** The end of a tombstone: dropped once no other replica holds anything older; tried again later if one is silent. */
+  bury(record: TimerRecord): void {
+    const { self, replica, clock } = this.parts;
+    const others = record.replicas.filter((name) => name !== self);
+    let left = others.length;
+    let confirmed = true;
+    const settled = (): void => {
+      const current = replica.get(record.hi, record.lo);
+      if (current === undefined || compareProgress(current, record) !== 0) return;
+      if (confirmed) replica.drop(current);
+      else replica.store.arm(replica.store.find(record.hi, record.lo), clock.now() + buryRetryMs);
+    };
+    if (left === 0) settled();
+    for (const name of others) {
+      this.give(name, record, (ok) => {
+        confirmed &&= ok;
+        if (--left === 0) settled();
+      });
+    }
+  }
+
+  private work(): void {
+    for (const [key, number] of this.waiting) {
+      if (this.inFlight >= inFlightMax) return;
+      this.waiting.delete(key);
+      this.one(number);
+    }
+  }
+
+  private one(number: Numbered): void {
+    const { self, replica } = this.parts;
+    const record = replica.get(number.hi, number.lo);
+    if (record === undefined) return;
+    const others = record.replicas.filter((name) => name !== self);
+    // Nobody to give it to (yet): keep it, and try again when the view has changed.
+    if (others.length === 0) return;
+    this.inFlight++;
+    let left = others.length;
+    let confirmed = true;
+    for (const name of others) {
+      this.give(name, record, (ok) => {
+        confirmed &&= ok;
+        if (--left === 0) this.settled(record, confirmed);
+      });
+    }
+  }
+
+  private settled(record: TimerRecord, confirmed: boolean): void {
+    this.inFlight--;
+    if (confirmed) this.release(record);
+    else this.retryLater(record);
+    this.work();
+  }
+
+  /** All listed replicas have it: drop the own copy if it is not one of them. */
+  private release(record: TimerRecord): void {
+    const { self, replica, onDropped } = this.parts;
+    const current = replica.get(record.hi, record.lo);
+    if (current === undefined || current.replicas.includes(self)) return;
+    // It moved on, or has other replicas now: what was confirmed says nothing of that.
+    const same = compareProgress(current, record) === 0;
+    if (!same || current.replicas.some((name) => !record.replicas.includes(name))) {
+      return this.add(record);
+    }
+    replica.drop(current);
+    onDropped();
+  }
+
+  private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {
+    const { peers, replica, onPushed } = this.parts;
+    if (record.state === State.tombstone) {
+      return peers.send(name, { type: 'store', mode: 'update', record }, (answer) =>
+        done(holds(answer)),
+      );
+    }
+    peers.send(name, { type: 'offer', entry: record }, (answer) => {
+      if (answer?.type === 'ahead') {
+        replica.receive(answer.record, 'any', () => done(true));
+      } else if (answer?.type === 'need') {
+        onPushed();
+        peers.send(name, { type: 'store', mode: 'any', record }, (stored) => done(holds(stored)));
+      } else done(holds(answer));
+    });
+  }
+
+  private retryLater({ hi, lo }: Numbered): void {
+    this.retries.set(hex16(hi, lo), { hi, lo });
+    if (this.retrying) return;
+    this.retrying = true;
+    const { clock } = this.parts;
+    clock.at(clock.now() + retryMs, () => {
+      this.retrying = false;
+      for (const [key, number] of this.retries) this.waiting.set(key, number);
+      this.retries.clear();
+      this.work();
+    });
+  }
+}
+
+function holds(answer: Answer | null): boolean {
+  return answer?.type === 'stored' || answer?.type === 'have';
+}

@@ -1,0 +1,95 @@
+/**
+ * What each peer has yet to be told: records it did not confirm. Sent again when it answers, in bounded
+ * batches; beyond a bound only the fact is kept, and the two members compare everything instead.
+ */
+import { hex16 } from '@carillon/core';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Numbered } from '../replication/wire.ts';
+
+const perPeerMax = 100_000;
+const batchMax = 500;
+
+interface Backlog {
+  readonly numbers: Map<string, Numbered>;
+  pushing: boolean;
+}
+
+export interface MissedParts {
+  readonly replica: Replica;
+  readonly peers: Peers;
+  /** Too much to remember: compare everything with this peer when it is back. */
+  readonly onOverflow: (name: string) => void;
+  readonly onSent: () => void;
+}
+
+export class Missed {
+  private readonly parts: MissedParts;
+  private readonly byPeer = new Map<string, Backlog>();
+
+  constructor(parts: MissedParts) {
+    this.parts = parts;
+  }
+
+  /** Records that peers have yet to be told of. */
+  get size(): number {
+    let size = 0;
+    for (const { numbers } of this.byPeer.values()) size += numbers.size;
+    return size;
+  }
+
+  add(name: string, { hi, lo }: Numbered): void {
+    const { numbers } = this.backlog(name);
+    if (numbers.size >= perPeerMax) {
+      numbers.clear();
+      this.parts.onOverflow(name);
+    }
+    numbers.set(hex16(hi, lo), { hi, lo });
+  }
+
+  retain(names: ReadonlySet<string>): void {
+    for (const name of this.byPeer.keys()) if (!names.has(name)) this.byPeer.delete(name);
+  }
+
+  /** Tells every peer that answers what it missed. */
+  pushAll(): void {
+    for (const name of this.byPeer.keys()) if (!this.parts.peers.silent(name)) this.push(name);
+  }
+
+  push(name: string): void {
+    const backlog = this.backlog(name);
+    if (backlog.pushing || backlog.numbers.size === 0) return;
+    const batch = [...backlog.numbers].slice(0, batchMax);
+    backlog.pushing = true;
+    let left = batch.length;
+    let told = 0;
+    const settled = (ok: boolean): void => {
+      if (ok) told++;
+      if (--left > 0) return;
+      backlog.pushing = false;
+      if (told > 0) this.push(name);
+    };
+    for (const [key, number] of batch)
+      this.pushOne(name, number, (ok) => {
+        if (ok) backlog.numbers.delete(key);
+        settled(ok);
+      });
+  }
+
+  private pushOne(name: string, { hi, lo }: Numbered, done: (ok: boolean) => void): void {
+    const { replica, peers, onSent } = this.parts;
+    const record = replica.get(hi, lo);
+    if (record === undefined) return done(true);
+    onSent();
+    peers.send(name, { type: 'store', mode: 'any', record }, (answer) => done(answer !== null));
+  }
+
+  private backlog(name: string): Backlog {
+    let backlog = this.byPeer.get(name);
+    if (backlog === undefined) {
+      backlog = { numbers: new Map(), pushing: false };
+      this.byPeer.set(name, backlog);
+    }
+    return backlog;
+  }
+}

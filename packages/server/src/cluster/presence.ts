@@ -1,0 +1,110 @@
+/**
+ * Who is there right now. Says hello to every other member of the view once a second and remembers what comes
+ * back: whether it answers, whether it has restarted, whether it is leaving, how far its clock is off.
+ */
+import type { Cancel, Clock, Random } from '@carillon/core';
+import type { Peers } from '../replication/peers.ts';
+import type { Hello } from '../replication/wire.ts';
+
+const helloMs = 1000;
+
+export interface PresenceParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly peers: Peers;
+  readonly others: () => readonly string[];
+  readonly hello: () => Hello;
+  /** A peer silent for this long gets stand-ins. Infinity: never. */
+  readonly absentMs: number;
+  /** Who is absent or leaving changed. */
+  readonly onChange: () => void;
+  /** The peer runs anew and may have missed messages. */
+  readonly onRestart: (name: string) => void;
+}
+
+interface Seen {
+  hello: Hello;
+  /** Its wall clock minus ours. */
+  offsetMs: number;
+}
+
+export class Presence {
+  private readonly parts: PresenceParts;
+  private readonly seen = new Map<string, Seen>();
+  private absentNames: ReadonlySet<string> = new Set();
+  private cancel: Cancel | null = null;
+
+  constructor(parts: PresenceParts) {
+    this.parts = parts;
+  }
+
+  start(): void {
+    this.round();
+  }
+
+  stop(): void {
+    this.cancel?.();
+    this.cancel = null;
+  }
+
+  lastHello(name: string): Hello | null {
+    return this.seen.get(name)?.hello ?? null;
+  }
+
+  offsetMs(name: string): number | null {
+    return this.seen.get(name)?.offsetMs ?? null;
+  }
+
+  absent(name: string): boolean {
+    return this.absentNames.has(name);
+  }
+
+  leaving(name: string): boolean {
+    return this.seen.get(name)?.hello.leaving ?? false;
+  }
+
+  /** What the wall clocks of the cluster say, as the median of all of them, this member's included. */
+  medianOffsetMs(): number {
+    const offsets = [0, ...Array.from(this.seen.values(), ({ offsetMs }) => offsetMs)];
+    offsets.sort((a, b) => a - b);
+    return offsets[Math.floor((offsets.length - 1) / 2)] ?? 0;
+  }
+
+  /** A peer's hello, or its answer to ours; `offsetMs` is known only of an answer. */
+  heard(name: string, hello: Hello, offsetMs: number | null): void {
+    const before = this.seen.get(name);
+    this.seen.set(name, { hello, offsetMs: offsetMs ?? before?.offsetMs ?? 0 });
+    if (before !== undefined && before.hello.boot !== hello.boot) this.parts.onRestart(name);
+    if ((before?.hello.leaving ?? false) !== hello.leaving) this.parts.onChange();
+  }
+
+  private round(): void {
+    const { clock, random, peers, others, hello } = this.parts;
+    const names = others();
+    for (const name of this.seen.keys()) if (!names.includes(name)) this.seen.delete(name);
+    for (const name of names) {
+      const sentMs = clock.now();
+      peers.send(name, { type: 'hello', hello: hello() }, (answer) => {
+        if (answer?.type !== 'hello') return;
+        const halfMs = (clock.now() - sentMs) / 2;
+        this.heard(name, answer.hello, answer.hello.wallMs + halfMs - clock.wall());
+      });
+    }
+    this.noteAbsent(names);
+    this.cancel = clock.at(clock.now() + helloMs * (0.9 + 0.2 * random.unit()), () => this.round());
+  }
+
+  private noteAbsent(names: readonly string[]): void {
+    const { clock, peers, absentMs } = this.parts;
+    const nowMs = clock.now();
+    const absent = names.filter((name) => {
+      const sinceMs = peers.silentSinceMs(name);
+      return sinceMs !== null && nowMs - sinceMs >= absentMs;
+    });
+    const same =
+      absent.length === this.absentNames.size && absent.every((name) => this.absent(name));
+    if (same) return;
+    this.absentNames = new Set(absent);
+    this.parts.onChange();
+  }
+}

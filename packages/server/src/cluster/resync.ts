@@ -1,0 +1,137 @@
+/**
+ * Moving records to where the present view wants them. Walks everything this member holds, in bounded slices,
+ * whenever the view or the set of absent members changes: each record gets the list of replicas that is right
+ * now, and is offered to them where that is this member's job.
+ *
+ * S1  Every holder works out the new list by itself, so positions agree without a message.
+ * S2  The first replica of the old list that is there offers the record to the new ones; a member that is no
+ *     longer listed does too, and drops its copy once they have it (see hand-off.ts).
+ */
+import { type Cancel, type Clock, hex16, type TimerRecord } from '@carillon/core';
+import { sameNames } from '../replication/merge.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Numbered } from '../replication/wire.ts';
+import type { HandOff } from './hand-off.ts';
+
+const sliceLength = 200;
+/** The walk waits while this many records are on their way. */
+const handOffMax = 5000;
+const waitMs = 5;
+/** A list that is not the view's gets this long to be explained by a view that is on its way. */
+const irregularMs = 5000;
+const irregularMax = 100_000;
+
+export interface ResyncParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly replica: Replica;
+  readonly handOff: HandOff;
+  readonly desired: (record: TimerRecord) => readonly string[];
+  /** In the view and answering; this member itself counts. */
+  readonly present: (name: string) => boolean;
+  readonly onFinished: () => void;
+  readonly onUnchanged: () => void;
+}
+
+export class Resync {
+  private readonly parts: ResyncParts;
+  private walk: { after: Numbered | null } | null = null;
+  private checked = 0;
+  private total = 0;
+  private moved = 0;
+  private readonly irregular = new Map<string, Numbered>();
+  private cancelIrregular: Cancel | null = null;
+
+  constructor(parts: ResyncParts) {
+    this.parts = parts;
+  }
+
+  get progress(): { running: boolean; checked: number; total: number; moved: number } {
+    const { checked, total, moved } = this;
+    return { running: this.walk !== null, checked, total: Math.max(total, checked), moved };
+  }
+
+  get irregularCount(): number {
+    return this.irregular.size;
+  }
+
+  /** Begins at the beginning, also when a walk is under way: what it has done may be wrong by now. */
+  start(): void {
+    const fresh = this.walk === null;
+    this.walk = { after: null };
+    this.checked = 0;
+    this.moved = 0;
+    this.total = this.parts.replica.store.size;
+    if (fresh) this.parts.clock.soon(() => this.slice());
+  }
+
+  stop(): void {
+    this.walk = null;
+    this.cancelIrregular?.();
+  }
+
+  /** A record came in with a list that is not the one this member's view asks for. */
+  noteIrregular({ hi, lo }: Numbered): void {
+    if (this.irregular.size >= irregularMax) return this.start();
+    this.irregular.set(hex16(hi, lo), { hi, lo });
+    if (this.cancelIrregular !== null) return;
+    const { clock } = this.parts;
+    this.cancelIrregular = clock.at(clock.now() + irregularMs, () => {
+      this.cancelIrregular = null;
+      const numbers = [...this.irregular.values()];
+      this.irregular.clear();
+      for (const number of numbers) this.regularize(number);
+    });
+  }
+
+  private slice(): void {
+    const { walk } = this;
+    if (walk === null) return;
+    const { clock, replica, handOff } = this.parts;
+    if (handOff.size > handOffMax) {
+      clock.at(clock.now() + waitMs, () => this.slice());
+      return;
+    }
+    const handles: number[] = [];
+    walk.after = replica.store.next(walk.after, sliceLength, handles);
+    const numbers = handles.map((handle) => ({
+      hi: replica.store.hiOf(handle),
+      lo: replica.store.loOf(handle),
+    }));
+    for (const number of numbers) this.regularize(number);
+    this.checked += numbers.length;
+    if (walk.after === null) this.finish();
+    else clock.soon(() => this.slice());
+  }
+
+  private finish(): void {
+    this.walk = null;
+    this.parts.onFinished();
+  }
+
+  private regularize({ hi, lo }: Numbered): void {
+    const { self, replica, handOff, desired, onUnchanged } = this.parts;
+    const record = replica.get(hi, lo);
+    if (record === undefined) return;
+    const wanted = desired(record);
+    const listed = wanted.includes(self);
+    if (sameNames(record.replicas, wanted)) {
+      onUnchanged();
+      // Not listed, and nothing changed: an earlier hand-off may have found nobody.
+      if (!listed) handOff.add(record);
+      return;
+    }
+    const pusher = this.pushes(record);
+    if (wanted.length === 0) return;
+    replica.relist(record, wanted);
+    this.moved++;
+    if (pusher || !listed) handOff.add(record);
+  }
+
+  /** Whether it falls to this member to tell the new replicas. */
+  private pushes(record: TimerRecord): boolean {
+    const { self, present } = this.parts;
+    const first = record.replicas.find(present);
+    return first === undefined || first === self;
+  }
+}
