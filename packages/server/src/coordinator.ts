@@ -1,0 +1,437 @@
+/**
+ * One client request end to end. Any member coordinates any request: number and version → place → write to all
+ * replicas, old and new → answer when they have confirmed. Holds no timer state of its own.
+ */
+import { createHash } from 'node:crypto';
+import {
+  CarillonError,
+  type Clock,
+  type Definition,
+  encodeDefinition,
+  type NumberSource,
+  State,
+  type TimerId,
+  type TimerRecord,
+  type Version,
+  type VersionClock,
+} from '@carillon/core';
+import type {
+  ClusterView,
+  Copies,
+  ListQuery,
+  Page,
+  SetOutcome,
+  SetRequest,
+  TimerService,
+  TimerView,
+} from './api/service.ts';
+import { desiredReplicas } from './cluster/desired.ts';
+import type { View } from './cluster/view.ts';
+import type { Metrics } from './metrics.ts';
+import type { Peers } from './replication/peers.ts';
+import { listEverywhere, type ReadParts, readNewest } from './replication/read.ts';
+import { entomb, firstPop, type Instant } from './replication/schedule.ts';
+import { idOf, timerView } from './replication/timer-view.ts';
+import { type WriteParts, type WriteResult, write } from './replication/write.ts';
+import type { Numbered } from './replication/wire.ts';
+
+/** A client's request that meets a newer version goes again with a higher one; this often at most. */
+const triesMax = 8;
+
+export interface CoordinatorParts extends ReadParts, WriteParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly peers: Peers | null;
+  readonly view: () => View;
+  readonly metrics: Metrics;
+  readonly versions: VersionClock;
+  readonly numbers: Pick<NumberSource, 'next'>;
+  readonly factorDefault: number;
+  readonly instant: () => Instant;
+  /** Why no new timer can be taken right now; null when one can. */
+  readonly refuseSet: () => CarillonError | null;
+  readonly cluster: () => ClusterView;
+  readonly drain: () => Promise<void>;
+  readonly unready: () => string | null;
+}
+
+export class Coordinator implements TimerService {
+  private readonly parts: CoordinatorParts;
+
+  constructor(parts: CoordinatorParts) {
+    this.parts = parts;
+  }
+
+  async set(request: SetRequest): Promise<SetOutcome> {
+    const { metrics } = this.parts;
+    try {
+      const outcome = await this.trySet(request);
+      metrics.sets.add(request.id === null ? 'created' : 'replaced');
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof CarillonError)) throw error;
+      metrics.sets.add('refused');
+      return { ok: false, error };
+    }
+  }
+
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
+    return Promise.all(requests.map((request) => this.set(request)));
+  }
+
+  async cancel(namespace: string, id: TimerId): Promise<{ id: string; copies: Copies }> {
+    const { metrics } = this.parts;
+    const end = (version: Version): TimerRecord => {
+      const record = this.draft({ namespace, factor: id.factor, number: id, version });
+      return entomb(record, false, this.parts.instant());
+    };
+    try {
+      const { record, copies } = await this.write(end, id);
+      metrics.cancels.add('confirmed');
+      return { id: idOf(record, this.parts.view()), copies };
+    } catch (error) {
+      metrics.cancels.add('refused');
+      // Somebody else's timer is none of this client's: there was nothing of its own to cancel.
+      if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
+      const { factor, ...number } = id;
+      const record = this.draft({
+        namespace,
+        factor,
+        number,
+        version: { versionMs: 0, versionTie: 0 },
+      });
+      return { id: idOf(record, this.parts.view()), copies: { have: 0, wanted: 0 } };
+    }
+  }
+
+  async get(namespace: string, id: TimerId): Promise<TimerView | null> {
+    const record = await this.read(id);
+    if (record === null || record.namespace !== namespace) return null;
+    if (record.state === State.tombstone) return null;
+    return timerView(record, this.parts.view(), this.parts.instant());
+  }
+
+  list(query: ListQuery): Promise<Page<TimerView>> {
+    return this.page({ ...query, state: query.state ?? '' });
+  }
+
+  deadLetters(query: Omit<ListQuery, 'state' | 'tag'>): Promise<Page<TimerView>> {
+    return this.page({ ...query, state: 'dead', tag: null });
+  }
+
+  async cancelByTag(namespace: string, tag: string): Promise<number> {
+    let count = 0;
+    let cursor: string | null = null;
+    do {
+      const page: Page<TimerRecord> = await this.records({
+        namespace,
+        tag,
+        state: '',
+        limit: 500,
+        cursor,
+      });
+      if (page.missing.length > 0) {
+        throw new CarillonError(
+          'overloaded',
+          `Not all members answered, so some timers with the tag may remain; ${count} were cancelled. Try again.`,
+        );
+      }
+      await Promise.all(page.items.map((record) => this.cancel(namespace, this.idParts(record))));
+      count += page.items.length;
+      ({ cursor } = page);
+    } while (cursor !== null);
+    return count;
+  }
+
+  async redeliver(namespace: string, id: TimerId): Promise<boolean> {
+    const letter = await this.deadLetter(namespace, id);
+    if (letter === null) return false;
+    const { nowMs } = this.parts.instant();
+    const revive = (version: Version): TimerRecord => ({
+      ...letter,
+      ...version,
+      state: State.live,
+      startMs: nowMs,
+      dueMs: nowMs,
+      retryMs: nowMs,
+      gapMs: 0,
+    });
+    await this.write(revive, id);
+    return true;
+  }
+
+  async discard(namespace: string, id: TimerId): Promise<boolean> {
+    if ((await this.deadLetter(namespace, id)) === null) return false;
+    await this.cancel(namespace, id);
+    return true;
+  }
+
+  cluster(): ClusterView {
+    return this.parts.cluster();
+  }
+
+  drain(): Promise<void> {
+    return this.parts.drain();
+  }
+
+  unready(): string | null {
+    return this.parts.unready();
+  }
+
+  /** Gives a new record a place of its own: dead letters come this way. */
+  keep(record: TimerRecord, done: (kept: boolean) => void): void {
+    const { peers, view } = this.parts;
+    const silent = (name: string): boolean => peers?.silent(name) ?? false;
+    const replicas = desiredReplicas(view(), record, record.factor, silent);
+    const request = { record: { ...record, replicas }, mode: 'any', former: [] } as const;
+    write(this.parts, request, ({ type }) => done(type === 'confirmed' || type === 'have'));
+  }
+
+  private async trySet(request: SetRequest): Promise<SetOutcome> {
+    const refusal = this.parts.refuseSet();
+    if (refusal !== null) throw refusal;
+    const { id, namespace, idempotencyKey } = request;
+    const { definition } = request;
+    const factor = request.factor ?? id?.factor ?? this.parts.factorDefault;
+    checkFactor(id, factor);
+    if (idempotencyKey !== null && id === null) {
+      return this.setOnce(
+        { ...request, idempotencyKey, definition: { ...definition, idempotent: true } },
+        factor,
+      );
+    }
+    const body = encodeDefinition(definition);
+    let number = id ?? this.newNumber();
+    const record = (version: Version): TimerRecord => {
+      return this.setRecord({ namespace, factor, number, version }, definition, body);
+    };
+    if (id === null) {
+      // A number that somebody else has used already (two members under one number) is not a reason to fail.
+      const created = await this.create(record, () => {
+        number = this.newNumber();
+      });
+      return this.setDone(created, definition);
+    }
+    return this.setDone(await this.write(record, id), definition);
+  }
+
+  private setDone(written: Written, definition: Definition): SetOutcome {
+    const timer = timerView(written.record, this.parts.view(), this.parts.instant(), definition);
+    return { ok: true, timer, copies: written.copies };
+  }
+
+  /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
+  private async setOnce(
+    request: SetRequest & { readonly idempotencyKey: string },
+    factor: number,
+  ): Promise<SetOutcome> {
+    const { namespace, definition, idempotencyKey } = request;
+    const number = numberFromKey(namespace, idempotencyKey);
+    const body = encodeDefinition(definition);
+    const known = await this.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
+    if (known !== null) return this.repeated(known, definition, body);
+    const record = (version: Version): TimerRecord =>
+      this.setRecord({ namespace, factor, number, version }, definition, body);
+    const written = await this.create(record, null);
+    if (written !== null) return this.setDone(written, definition);
+    const raced = await this.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
+    if (raced === null) throw noCopies();
+    return this.repeated(raced, definition, body);
+  }
+
+  private repeated(known: TimerRecord, definition: Definition, body: Uint8Array): SetOutcome {
+    this.parts.metrics.sets.add('repeated');
+    if (!sameBytes(known.body, body)) {
+      throw new CarillonError(
+        'key_reused',
+        'This Idempotency-Key was used within the last day with another body; use a new key for another timer.',
+      );
+    }
+    const copies = { have: known.replicas.length, wanted: known.factor };
+    return this.setDone({ record: known, copies }, definition);
+  }
+
+  private async create(
+    record: (version: Version) => TimerRecord,
+    retry: () => void,
+  ): Promise<Written>;
+  private async create(
+    record: (version: Version) => TimerRecord,
+    retry: (() => void) | null,
+  ): Promise<Written | null>;
+  /** Writes a record that must not exist yet. When it does: `retry` with another number, or null. */
+  private async create(
+    record: (version: Version) => TimerRecord,
+    retry: (() => void) | null,
+  ): Promise<Written | null> {
+    for (let i = 0; i < triesMax; i++) {
+      const result = await this.once(record(this.stamp()), 'create', []);
+      if (result.type !== 'have') return confirmed(result);
+      if (retry === null) return null;
+      retry();
+    }
+    throw noCopies();
+  }
+
+  /** Writes a record for a client: where a newer version is met, again with a version above it. */
+  private async write(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
+    const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
+    for (let i = 0; i < triesMax; i++) {
+      const result = await this.once(record(this.stamp()), 'any', former);
+      if (result.type !== 'have') return confirmed(result);
+      this.parts.versions.observe(result.progress);
+    }
+    throw noCopies();
+  }
+
+  private once(
+    record: TimerRecord,
+    mode: 'any' | 'create',
+    former: readonly string[],
+  ): Promise<WriteResult> {
+    return new Promise((resolve) => write(this.parts, { record, mode, former }, resolve));
+  }
+
+  private stamp(): Version {
+    const { versions, clock, view, self } = this.parts;
+    return versions.stamp(clock.wall(), view().numberOf(self));
+  }
+
+  private newNumber(): Numbered {
+    const { numbers, clock, view, self } = this.parts;
+    return numbers.next(clock.wall(), view().numberOf(self));
+  }
+
+  private setRecord(
+    base: { namespace: string; factor: number; number: Numbered; version: Version },
+    definition: Definition,
+    body: Uint8Array,
+  ): TimerRecord {
+    const pop = firstPop(definition.timing, this.parts.instant());
+    if (pop === null) {
+      throw new CarillonError(
+        'bad_request',
+        'This timer would never pop: its last possible pop lies in the past.',
+        {
+          pointer: '/timing',
+        },
+      );
+    }
+    return { ...this.draft(base), body, dueMs: pop.dueMs, retryMs: pop.dueMs, gapMs: pop.gapMs };
+  }
+
+  private draft(base: {
+    namespace: string;
+    factor: number;
+    number: Numbered;
+    version: Version;
+  }): TimerRecord {
+    const { view, peers, clock } = this.parts;
+    const { namespace, factor, number, version } = base;
+    const { hi, lo } = number;
+    const nowMs = clock.now();
+    const silent = (name: string): boolean => peers?.silent(name) ?? false;
+    return {
+      hi,
+      lo,
+      namespace,
+      factor,
+      versionMs: version.versionMs,
+      versionTie: version.versionTie,
+      state: State.live,
+      sequence: 0,
+      attempt: 0,
+      startMs: nowMs,
+      dueMs: nowMs,
+      gapMs: 0,
+      retryMs: nowMs,
+      outcome: 0,
+      replicas: desiredReplicas(view(), number, factor, silent),
+      body: new Uint8Array(0),
+    };
+  }
+
+  private read(id: TimerId): Promise<TimerRecord | null> {
+    const { view } = this.parts;
+    const names = new Set([
+      ...view().place(id.hi, id.lo, id.factor),
+      ...view().heldBy({ hi: id.bloomHi, lo: id.bloomLo }),
+    ]);
+    return readNewest(this.parts, id, [...names]);
+  }
+
+  private async deadLetter(namespace: string, id: TimerId): Promise<TimerRecord | null> {
+    const record = await this.read(id);
+    return record?.state === State.dead && record.namespace === namespace ? record : null;
+  }
+
+  private idParts({ hi, lo, factor, replicas }: TimerRecord): TimerId {
+    const bloom = this.parts.view().bloomOf(replicas);
+    return { hi, lo, factor, bloomHi: bloom.hi, bloomLo: bloom.lo };
+  }
+
+  private async page(
+    query: Omit<ListQuery, 'state'> & { readonly state: string },
+  ): Promise<Page<TimerView>> {
+    const { items, cursor, missing } = await this.records(query);
+    const view = this.parts.view();
+    const at = this.parts.instant();
+    return { items: items.map((record) => timerView(record, view, at)), cursor, missing };
+  }
+
+  private async records(
+    query: Omit<ListQuery, 'state'> & { readonly state: string },
+  ): Promise<Page<TimerRecord>> {
+    const { namespace, tag, state, limit } = query;
+    const ask = { namespace, tag, state, limit, cursor: query.cursor ?? '' };
+    const names = new Set([this.parts.self, ...this.parts.view().members.map(({ name }) => name)]);
+    const { records, cursor, missing } = await listEverywhere(this.parts, ask, [...names]);
+    return { items: records, cursor, missing };
+  }
+}
+
+interface Written {
+  readonly record: TimerRecord;
+  readonly copies: Copies;
+}
+
+function confirmed(result: Exclude<WriteResult, { type: 'have' }>): Written {
+  if (result.type === 'confirmed') {
+    return { record: result.record, copies: { have: result.have, wanted: result.wanted } };
+  }
+  if (result.type === 'none') throw noCopies();
+  if (result.why === 'namespace') {
+    throw new CarillonError('not_found', 'There is no timer with this id.');
+  }
+  throw new CarillonError(
+    'disk_full',
+    'No replica of this timer has room on its disk; nothing was stored.',
+  );
+}
+
+function noCopies(): CarillonError {
+  return new CarillonError(
+    'no_copies',
+    'No replica of this timer confirmed it in time; it may or may not have been stored. Try again.',
+  );
+}
+
+function checkFactor(id: TimerId | null, factor: number): void {
+  if (id === null || id.factor === factor) return;
+  throw new CarillonError(
+    'bad_request',
+    `The replication factor is ${factor}, but the id says ${id.factor}; leave it out or make them equal.`,
+    { pointer: '/reliability/replication-factor' },
+  );
+}
+
+function numberFromKey(namespace: string, key: string): Numbered {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([namespace, key]))
+    .digest();
+  return { hi: digest.readUInt32LE(0), lo: digest.readUInt32LE(4) };
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

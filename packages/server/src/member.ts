@@ -1,0 +1,366 @@
+/**
+ * One member: wires the parts together, starts, drains and stops them. The only file that knows them all. Runs on
+ * whatever `Env` it is given; production and the simulator differ in nothing else.
+ */
+import {
+  type CallbackRequest,
+  type CallbackResult,
+  CarillonError,
+  type DiskError,
+  type Env,
+  NumberSource,
+  VersionClock,
+} from '@carillon/core';
+import { createRouter } from './api/create-router.ts';
+import type { Router } from './api/router.ts';
+import { Cluster } from './cluster/cluster.ts';
+import type { ViewSource } from './cluster/source.ts';
+import type { Config } from './config.ts';
+import { Coordinator } from './coordinator.ts';
+import { Metrics } from './metrics.ts';
+import { Destinations } from './pop/destinations.ts';
+import { Popper } from './pop/popper.ts';
+import { Signer } from './pop/sign.ts';
+import { createHandler } from './replication/handler.ts';
+import { createInbox } from './replication/inbox.ts';
+import { Replica } from './replication/replica.ts';
+import { idOf } from './replication/timer-view.ts';
+import { Journal } from './store/journal.ts';
+import { Store } from './store/store.ts';
+
+/** How far ahead of its clock a member reserves numbers, so that none repeats after a restart. */
+const reserveMs = 60_000;
+const housekeepingMs = 5000;
+const drainPollMs = 100;
+const deadLetterRetentionMs = 30 * 86_400_000;
+/** Sets wait outside while this much is appended and not yet synced. */
+const backlogBytesMax = 64 * 1024 * 1024;
+
+export interface MemberOptions {
+  /** Stays the same over restarts. */
+  readonly name: string;
+  readonly env: Env;
+  readonly config: Config;
+  readonly source: ViewSource;
+  readonly release: { readonly version: string; readonly runtime: string };
+  /** The disk failed: nothing that was not synced can be trusted, so the member must not go on. */
+  readonly onFailed: (error: unknown) => void;
+  /** Everything was handed on: the process may end. */
+  readonly onDrained?: () => void;
+  /** Default true. */
+  readonly repair?: boolean;
+}
+
+export class Member {
+  private readonly options: MemberOptions;
+  readonly metrics: Metrics;
+  readonly store = new Store();
+  private readonly versions = new VersionClock();
+  private readonly cluster: Cluster;
+  private journal: Journal | null = null;
+  private replica: Replica;
+  private popper: Popper;
+  private coordinator: Coordinator;
+  private numbers = new NumberSource(0);
+  private phase: 'starting' | 'serving' | 'draining' | 'stopping' = 'starting';
+  private stopHousekeeping: () => void = () => {};
+  readonly router: Router;
+
+  private constructor(options: MemberOptions) {
+    this.options = options;
+    const { env, name } = options;
+    this.metrics = new Metrics(options.release);
+    this.cluster = new Cluster(
+      {
+        self: name,
+        env,
+        metrics: this.metrics,
+        release: options.release.version,
+        repair: options.repair ?? true,
+      },
+      (hi, lo) => this.store.rangeOf(hi, lo),
+    );
+    this.replica = this.createReplica();
+    this.popper = this.createPopper();
+    this.coordinator = this.createCoordinator();
+    this.router = this.createRouter();
+    this.metrics.timers.read(() => this.timerCounts());
+  }
+
+  /** Recovers what is on disk, joins the others, and begins to pop. */
+  static async start(options: MemberOptions): Promise<Member> {
+    const member = new Member(options);
+    await member.recover();
+    await options.source.start((spec) => member.cluster.apply(spec));
+    await options.env.network?.listen(
+      createInbox(options.name, options.env, createHandler(member.readParts())),
+    );
+    member.cluster.start(member.replica);
+    member.phase = 'serving';
+    member.popper.poll();
+    member.housekeep();
+    await options.source.ready();
+    return member;
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** Records that this member still has to hand on. */
+  get remaining(): number {
+    return this.cluster.remaining;
+  }
+
+  /** Callbacks under way. */
+  get busy(): number {
+    return this.popper.activeCount;
+  }
+
+  /** Starts what is due before other work: the listener calls it ahead of each request. */
+  readonly poll = (): void => this.popper.poll();
+
+  /** Hands every record to other members; resolves when none is left here. */
+  async drain(): Promise<void> {
+    const { env, config, source, name } = this.options;
+    const others = this.cluster.view.members.some((m) => m.name !== name && m.phase === 'active');
+    if (!others) {
+      throw new CarillonError(
+        'conflict',
+        'There is no other active member that could take the timers.',
+      );
+    }
+    this.phase = 'draining';
+    this.cluster.leave();
+    await source.leave();
+    const untilMs = env.clock.now() + config.shutdown.drainLimitMs;
+    while (this.cluster.remaining > 0) {
+      if (env.clock.now() > untilMs) {
+        throw new CarillonError(
+          'overloaded',
+          `${this.cluster.remaining} timers could not be handed on in time.`,
+        );
+      }
+      await wait(env, drainPollMs);
+    }
+    this.options.onDrained?.();
+  }
+
+  /** Finishes what is in flight, within the configured limit, and lets go of everything. */
+  async stop(): Promise<void> {
+    const { env, config, source } = this.options;
+    this.phase = 'stopping';
+    this.stopHousekeeping();
+    this.popper.stop();
+    const untilMs = env.clock.now() + config.shutdown.limitMs;
+    while (this.popper.activeCount > 0 && env.clock.now() < untilMs) await wait(env, 10);
+    this.cluster.stop();
+    await source.stop();
+    await env.network?.close();
+    await env.callbacks.close();
+    await this.journal?.close();
+  }
+
+  private async recover(): Promise<void> {
+    const { env, name, config } = this.options;
+    const { disk, clock, log } = env;
+    if (disk === null) return;
+    this.journal = await Journal.open({
+      disk,
+      clock,
+      log,
+      identity: `${config.cluster.name}/${name}`,
+      replay: {
+        put: (record) => this.replica.restore(record),
+        drop: (hi, lo) => this.replica.forget(hi, lo),
+      },
+      onFailed: (error: DiskError) => this.options.onFailed(error),
+    });
+    const wallMs = clock.wall();
+    this.numbers = new NumberSource(this.journal.marked);
+    this.journal.mark(Math.max(wallMs, this.journal.marked) + reserveMs);
+    await new Promise<void>((resolve, reject) => {
+      this.journal?.commit((error) => (error === null ? resolve() : reject(error)));
+    });
+  }
+
+  private createReplica(): Replica {
+    const { name, env, config } = this.options;
+    const journal = (): Journal | null => this.journal;
+    return new Replica({
+      self: name,
+      clock: env.clock,
+      store: this.store,
+      journal,
+      digests: this.cluster.digests,
+      versions: this.versions,
+      retention: {
+        tombstoneMs: config.tombstoneRetentionMs,
+        idempotentMs: config.idempotencyRetentionMs,
+        deadLetterMs: deadLetterRetentionMs,
+      },
+      desired: (record) => this.cluster.desired(record),
+      onChange: (handle, record) => {
+        this.popper.changed(handle, record);
+        if (record !== null) this.cluster.changed(record);
+      },
+    });
+  }
+
+  private createPopper(): Popper {
+    const { name, env, config } = this.options;
+    const { clock, random } = env;
+    const { signingSecrets } = config.callbacks;
+    return new Popper({
+      self: name,
+      clock,
+      random,
+      store: this.store,
+      replica: this.replica,
+      peers: this.cluster.peers,
+      metrics: this.metrics,
+      destinations: this.createDestinations(),
+      signer: signingSecrets.length === 0 ? null : new Signer(signingSecrets),
+      callbackTimeoutMs: config.callbacks.timeoutMs,
+      retry: config.retry,
+      instant: () => this.cluster.instant(),
+      othersOf: (record) => this.cluster.othersOf(record),
+      idOf: (record) => idOf(record, this.cluster.view),
+      tell: (record) => this.cluster.tell(record),
+      keep: (record, done) => this.coordinator.keep(record, done),
+      onEnd: (record) => this.cluster.end(record),
+    });
+  }
+
+  private createDestinations() {
+    const { env, config } = this.options;
+    const { inFlightMax, inFlightPerDestinationMax } = config.callbacks;
+    const destinations = new Destinations({
+      clock: env.clock,
+      callbacks: env.callbacks,
+      inFlightMax,
+      inFlightPerDestinationMax,
+      queueLengthMax: config.limits.popQueueLengthMax,
+    });
+    this.metrics.callbacksInFlight.read(() => destinations.inFlight);
+    this.metrics.callbacksQueued.read(() => destinations.queued);
+    return {
+      call: (
+        _uri: string,
+        begin: () => CallbackRequest | null,
+        done: (result: CallbackResult) => void,
+      ) => {
+        const request = begin();
+        if (request !== null) destinations.call(request, done);
+      },
+    };
+  }
+
+  private createCoordinator(): Coordinator {
+    const { config } = this.options;
+    return new Coordinator({
+      ...this.readParts(),
+      view: () => this.cluster.view,
+      metrics: this.metrics,
+      versions: this.versions,
+      numbers: { next: (wallMs: number, member: number) => this.nextNumber(wallMs, member) },
+      factorDefault: config.defaultFactor,
+      instant: () => this.cluster.instant(),
+      onMissed: (record, missed, holders) => this.cluster.missed(record, missed, holders),
+      refuseSet: () => this.refuseSet(),
+      cluster: () => this.cluster.describe(),
+      drain: () => this.drain(),
+      unready: () => this.unready(),
+    });
+  }
+
+  private createRouter(): Router {
+    const { env, config, onFailed, release } = this.options;
+    return createRouter({
+      service: this.coordinator,
+      metrics: this.metrics,
+      log: env.log,
+      clock: env.clock,
+      config,
+      version: release.version,
+      bug: onFailed,
+    });
+  }
+
+  private readParts() {
+    const { env, name } = this.options;
+    const { cluster, popper, replica } = this;
+    return { self: name, clock: env.clock, replica, peers: cluster.peers, cluster, popper };
+  }
+
+  /** A number that was never given out before, not even before a restart with a clock that went back. */
+  private nextNumber(wallMs: number, member: number): { hi: number; lo: number } {
+    const { journal } = this;
+    if (
+      journal !== null &&
+      Math.max(wallMs, this.numbers.usedMs) > journal.marked - reserveMs / 2
+    ) {
+      journal.mark(Math.max(wallMs, this.numbers.usedMs) + reserveMs);
+    }
+    return this.numbers.next(wallMs, member);
+  }
+
+  private refuseSet(): CarillonError | null {
+    const { limits } = this.options.config;
+    const { counts } = this.store;
+    if (this.phase === 'stopping')
+      return new CarillonError('stopping', 'This member is stopping; ask another one.');
+    if (this.replica.full) {
+      return new CarillonError(
+        'disk_full',
+        'The disk of this member is full; pops and cancels go on, new timers cannot be stored.',
+      );
+    }
+    if (this.store.size >= limits.pendingTimerCountMax) {
+      return new CarillonError(
+        'too_many',
+        `This member holds ${this.store.size} records, as many as it may.`,
+      );
+    }
+    if (counts.dead >= limits.deadLetterCountMax) {
+      return new CarillonError(
+        'too_many',
+        `This member holds ${counts.dead} dead letters, as many as it may; re-send or discard some.`,
+      );
+    }
+    if ((this.journal?.backlogBytes ?? 0) > backlogBytesMax) {
+      return new CarillonError('overloaded', 'The disk cannot keep up with what is to be stored.');
+    }
+    return null;
+  }
+
+  private unready(): string | null {
+    if (this.phase === 'starting') return 'The member is starting.';
+    if (this.phase === 'draining') return 'The member hands its timers on and will leave.';
+    if (this.phase === 'stopping') return 'The member is stopping.';
+    return this.replica.full ? 'The disk is full.' : null;
+  }
+
+  private timerCounts() {
+    const { live, dead, tombstone } = this.store.counts;
+    return { pending: live, retrying: 0, dead, tombstone };
+  }
+
+  private housekeep(): void {
+    const { clock, log } = this.options.env;
+    const { journal } = this;
+    if (journal?.wantsSnapshot(this.store.rowBytes) === true) {
+      journal.snapshot(this.store.records()).then(
+        (done) => done && this.metrics.snapshots.add(),
+        (error: unknown) => log.error('The snapshot failed.', { reason: String(error) }),
+      );
+    }
+    this.stopHousekeeping = clock.at(clock.now() + housekeepingMs, () => this.housekeep());
+  }
+}
+
+function wait(env: Env, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    env.clock.at(env.clock.now() + ms, resolve);
+  });
+}

@@ -1,0 +1,157 @@
+/** A member on the real world: from a configuration to a process that serves. */
+import { type FSWatcher, watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { Env } from '@carillon/core';
+import { EtcdClient, Membership } from '@carillon/ring';
+import { Listener } from './api/listener.ts';
+import { aloneSource } from './cluster/alone.ts';
+import { EtcdSource } from './cluster/etcd.ts';
+import { MembersFileError, parseMembers } from './cluster/members-file.ts';
+import type { ViewSource } from './cluster/source.ts';
+import { StaticSource } from './cluster/static.ts';
+import { type Config, defaultConfig } from './config.ts';
+import { Member } from './member.ts';
+import type { Endpoint } from './pop/guard.ts';
+import { release } from './release.ts';
+import { createSystemEnv, splitAddress } from './system-env.ts';
+
+const leaseMs = 5000;
+/** Ports of the peer listener follow the public one at this distance, unless configured. */
+const peerPortOffset = 100;
+
+export interface StartOptions {
+  readonly config: Config;
+  /** The member cannot go on; whoever runs it should end the process. */
+  readonly onFailed: (error: unknown) => void;
+  /** A drain has handed everything on. */
+  readonly onDrained: () => void;
+}
+
+export interface RunningMember {
+  readonly name: string;
+  /** Where the API listens, port filled in. */
+  readonly address: string;
+  readonly member: Member;
+  /** Reads the members file again. */
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Who this member is and where it listens. */
+interface Identity {
+  readonly name: string;
+  readonly listen: string;
+  readonly peerListen: string | null;
+}
+
+export async function startMember(options: StartOptions): Promise<RunningMember> {
+  const { config, onFailed, onDrained } = options;
+  const identity = await identify(config);
+  const denied = deniedEndpoints(config, identity);
+  const { name, listen, peerListen } = identity;
+  const env = await createSystemEnv({
+    config,
+    name,
+    release: release.version,
+    listen,
+    peerListen,
+    denied: () => denied,
+  });
+  const source = createSource(config, identity, env);
+  const member = await Member.start({ name, env, config, source, release, onFailed, onDrained });
+  const listener = new Listener({
+    router: member.router,
+    limits: config.limits,
+    metrics: member.metrics,
+    clock: env.clock,
+    random: env.random,
+    beforeWork: member.poll,
+  });
+  const address = await listener.listen(listen);
+  return {
+    name,
+    address,
+    member,
+    reload: async () => {
+      if (source instanceof StaticSource) await source.reload();
+    },
+    stop: async () => {
+      await listener.close(config.shutdown.limitMs);
+      await member.stop();
+      await env.close();
+    },
+  };
+}
+
+async function identify(config: Config): Promise<Identity> {
+  const { membersFile, etcdEndpoints, peerListen } = config.cluster;
+  if (membersFile !== null) return identifyInFile(config, membersFile);
+  if (etcdEndpoints.length === 0) {
+    return { name: config.name ?? config.listen, listen: config.listen, peerListen: null };
+  }
+  const { host, port } = splitAddress(config.listen);
+  const peers = peerListen ?? `${host.includes(':') ? `[${host}]` : host}:${port + peerPortOffset}`;
+  const name = config.name ?? config.cluster.peerAddress ?? peers;
+  return { name, listen: config.listen, peerListen: peers };
+}
+
+async function identifyInFile(config: Config, file: string): Promise<Identity> {
+  const members = parseMembers(await readFile(file, 'utf8'));
+  const self = members.find(({ name }) => name === config.name);
+  if (self === undefined) {
+    const names = members.map(({ name }) => name).join(', ');
+    throw new MembersFileError(
+      `The members file ${file} lists ${names}, but not "${config.name ?? ''}": name this member with --name.`,
+    );
+  }
+  const listen = config.listen === defaultConfig.listen ? self.address : config.listen;
+  return { name: self.name, listen, peerListen: config.cluster.peerListen ?? self.peer };
+}
+
+function createSource(config: Config, identity: Identity, env: Env): ViewSource {
+  const { clock, random, log } = env;
+  const { membersFile, etcdEndpoints, labels, weight, peerAddress, name: cluster } = config.cluster;
+  const { name, listen } = identity;
+  if (membersFile !== null) {
+    const read = (): Promise<string> => readFile(membersFile, 'utf8');
+    return new StaticSource({
+      file: membersFile,
+      log,
+      read,
+      watch: (fn) => watchFile(membersFile, fn),
+    });
+  }
+  if (etcdEndpoints.length === 0) return aloneSource({ name, address: listen });
+  const etcd = new EtcdClient({ endpoints: [...etcdEndpoints], clock, log });
+  const peer = peerAddress ?? identity.peerListen ?? '';
+  return new EtcdSource({
+    self: { name, address: listen, peer, labels, weight },
+    joinWaitMs: leaseMs + 2000,
+    close: () => etcd.close(),
+    open: () =>
+      Membership.open({ etcd, clock, random, log, prefix: `carillon/${cluster}/`, ttlMs: leaseMs }),
+  });
+}
+
+/** Watches the folder, because editors and config maps replace a file instead of writing into it. */
+function watchFile(file: string, changed: () => void): () => void {
+  const name = basename(file);
+  const watcher: FSWatcher = watch(dirname(file), { persistent: false }, (_, changedName) => {
+    if (changedName === null || changedName === name || changedName.startsWith('..')) changed();
+  });
+  watcher.on('error', changed);
+  return () => watcher.close();
+}
+
+/** A timer must not be able to call the cluster itself. */
+function deniedEndpoints(config: Config, identity: Identity): readonly Endpoint[] {
+  const etcd = config.cluster.etcdEndpoints.map((url) => {
+    const { hostname, port, protocol } = new URL(url);
+    return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  });
+  const own = [identity.listen, identity.peerListen].flatMap((address) =>
+    address === null ? [] : [splitAddress(address)],
+  );
+  return [...own, ...etcd];
+}

@@ -1,0 +1,65 @@
+/** The real world as ports: system clock, kernel randomness, pino, files, TCP, HTTP. */
+import { type Env, type Log, type LogFields, type Network } from '@carillon/core';
+import { SystemClock, SystemDisk, SystemRandom } from '@carillon/core/system';
+import pino from 'pino';
+import type { Config } from './config.ts';
+import { HttpCallbacks } from './pop/callback.ts';
+import { type Endpoint, Guard, parseAllow } from './pop/guard.ts';
+import { TcpNetwork } from './replication/tcp-network.ts';
+
+export interface SystemEnvOptions {
+  readonly config: Config;
+  readonly name: string;
+  readonly release: string;
+  /** Where the public API listens. */
+  readonly listen: string;
+  /** Where peers are listened for; null: alone. */
+  readonly peerListen: string | null;
+  /** Addresses that callbacks must never reach: peers and etcd. */
+  readonly denied: () => readonly Endpoint[];
+}
+
+export interface SystemEnv extends Env {
+  /** Gives the data folder up. */
+  close(): Promise<void>;
+}
+
+export async function createSystemEnv(options: SystemEnvOptions): Promise<SystemEnv> {
+  const { config, name, release } = options;
+  const clock = new SystemClock();
+  const random = new SystemRandom();
+  const log = createLog(config.logLevel, name);
+  const disk = config.durability === 'disk' ? await SystemDisk.open(config.data) : null;
+  const guard = new Guard({
+    allow: config.callbacks.allow.flatMap(parseAllow),
+    loopback: isLoopback(options.listen),
+    denied: options.denied,
+  });
+  const callbacks = new HttpCallbacks({ clock, guard });
+  const network: Network | null =
+    options.peerListen === null
+      ? null
+      : new TcpNetwork({ clock, random, log, release, listen: splitAddress(options.peerListen) });
+  return { clock, random, log, disk, network, callbacks, close: async () => disk?.close() };
+}
+
+/** `host:port`, where an IPv6 host stands in brackets. */
+export function splitAddress(address: string): { host: string; port: number } {
+  const split = address.lastIndexOf(':');
+  const host = address.slice(0, split).replace(/^\[(.*)\]$/, '$1');
+  return { host, port: Number(address.slice(split + 1)) };
+}
+
+function isLoopback(address: string): boolean {
+  const { host } = splitAddress(address);
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+export function createLog(level: string, member: string): Log {
+  const logger = pino({ level, base: { member }, timestamp: pino.stdTimeFunctions.isoTime });
+  const line =
+    (to: 'debug' | 'info' | 'warn' | 'error') =>
+    (message: string, fields: LogFields = {}): void =>
+      logger[to](fields, message);
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}
