@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openApi } from '../packages/server/src/api/openapi.ts';
 import { TimerParser } from '../packages/server/src/api/parse-timer.ts';
 import { defaultConfig } from '../packages/server/src/config.ts';
 
@@ -44,4 +45,16 @@ describe('commands', () => {
   test.each(named)('$page: npm run $name exists', ({ name }) => {
     expect(Object.keys(scripts)).toContain(name);
   });
+});
+
+test('docs/http-api.md names every request that /openapi.json describes', () => {
+  const page = read('docs/http-api.md');
+  const { paths } = openApi('0') as { paths: Record<string, Record<string, unknown>> };
+  const requests = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((name) => name !== 'parameters')
+      .map((method) => `${method.toUpperCase()} ${path.replace('{id}', '<id>')}`),
+  );
+  expect(requests.length).toBeGreaterThan(10);
+  expect(requests.filter((request) => !page.includes(`\`${request}`))).toEqual([]);
 });
