@@ -38,6 +38,7 @@ export class Listener {
   private readonly server: Server;
   private readonly idPrefix: string;
   private idCounter = 0;
+  private readonly sockets = new Set<Socket>();
   private inFlight = 0;
   private bufferedBytes = 0;
   private stopping = false;
@@ -47,6 +48,7 @@ export class Listener {
     this.idPrefix = `${options.random.u32().toString(36)}-`;
     this.server = this.makeServer();
     options.metrics.httpInFlight.read(() => this.inFlight);
+    options.metrics.httpConnections.read(() => this.sockets.size);
   }
 
   /** Starts accepting; resolves with the address, its port filled in. Rejects when the address is taken. */
@@ -69,6 +71,8 @@ export class Listener {
     this.stopping = true;
     const { clock } = this.options;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    // The server itself only closes connections that had a request before.
+    for (const socket of this.sockets) if (!awaitsAnswer(socket)) socket.destroy();
     const cancel = clock.at(clock.now() + limitMs, () => this.server.closeAllConnections());
     await closed;
     cancel();
@@ -99,8 +103,8 @@ export class Listener {
     server.on('connect', (_, socket) => rawRefusal(socket as Socket, connectRefused));
     server.on('drop', () => metrics.httpRefused.add('connections'));
     server.on('connection', (socket) => {
-      metrics.httpConnections.add(1);
-      socket.once('close', () => metrics.httpConnections.add(-1));
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
     return server;
   }
@@ -234,10 +238,15 @@ export class Listener {
     const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     metrics.httpRefused.add(slow ? 'too_slow' : 'malformed');
     // While another request of this connection waits for its answer, a refusal would be taken for that.
-    const { _httpMessage: pending } = socket as { _httpMessage?: object | null };
-    if (!socket.writable || error.code === 'ECONNRESET' || pending) socket.destroy();
+    if (!socket.writable || error.code === 'ECONNRESET' || awaitsAnswer(socket)) socket.destroy();
     else rawRefusal(socket, slow ? tooSlow : refusalOf(error));
   }
+}
+
+/** Whether a request of this connection is under way. Node keeps its answer here and looks at it the same way. */
+function awaitsAnswer(socket: Socket): boolean {
+  const { _httpMessage: answer } = socket as { _httpMessage?: object | null };
+  return answer !== null && answer !== undefined;
 }
 
 const connectRefused = problemResponse(
