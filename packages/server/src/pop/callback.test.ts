@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -5,6 +8,7 @@ import { callbacksContract } from '../../../core/src/testing/callbacks.contract.
 import { HttpCallbacks, type HttpCallbacksOptions } from './callback.ts';
 import { type Endpoint, Guard } from './guard.ts';
 import { type Behaviour, ok, TestReceiver } from './receiver.contract.ts';
+import type { Resolve } from './resolve.ts';
 
 const none: readonly Endpoint[] = [];
 const developing = new Guard({ allow: [], loopback: true, denied: () => none });
@@ -134,15 +138,17 @@ describe('HttpCallbacks: what is sent', () => {
 
   it.each([
     ['a relative uri', '/a', {}],
-    ['another scheme', 'ftp://127.0.0.1/', {}],
-    ['credentials', 'http://user:pass@127.0.0.1/', {}],
+    ['another scheme', 'ftp://127.0.0.1:1/', {}],
+    ['credentials', 'http://user:pass@127.0.0.1:1/', {}],
     ['a header that splits the request', 'http://127.0.0.1:1/', { headers: { a: 'b\r\nc: d' } }],
     ['another host', 'http://127.0.0.1:1/', { headers: { host: 'other' } }],
     ['a method that is none', 'http://127.0.0.1:1/', { method: 'GET / HTTP/1.1\r\n' }],
   ])('never sends %s', async (_, uri, change) => {
     rig = new Rig();
-    expect(await rig.call(uri, change)).toMatchObject({ reason: 'forbidden' });
-    expect(rig.callbacks.originCount).toBe(0);
+    const receiver = await rig.receiver();
+    const result = await rig.call(uri.replace(':1/', `:${receiver.port}/`), change);
+    expect(result).toMatchObject({ reason: 'forbidden' });
+    expect(receiver.connectionCount).toBe(0);
   });
 
   it('is not led astray by proxy variables', async () => {
@@ -300,6 +306,20 @@ describe('HttpCallbacks: pools', () => {
     expect(await rig.call(one.uri())).toMatchObject({ reason: 'cut' });
   });
 
+  it('a connection is not used for ever, so that a changed name is noticed', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver();
+    for (let minute = 0; minute < 5; minute++) {
+      await rig.call(receiver.uri());
+      await rig.clock.advance(59_000);
+    }
+    expect(receiver.connectionCount).toBe(1);
+    await rig.clock.advance(10_000);
+    await rig.call(receiver.uri());
+    expect(receiver.connectionCount).toBe(2);
+    await until(() => receiver.openCount === 1);
+  });
+
   it('a receiver that closes after each answer gets a new connection each time', async () => {
     rig = new Rig();
     const receiver = await rig.receiver((_, socket) => {
@@ -312,3 +332,64 @@ describe('HttpCallbacks: pools', () => {
     expect(receiver.connectionCount).toBe(3);
   });
 });
+
+// Certificates are made by openssl; where it is missing there is nothing to connect to.
+describe.skipIf(!hasOpenssl())('HttpCallbacks: TLS', () => {
+  async function secure(name: string): Promise<{ uri: string; cert: string; stop: () => void }> {
+    const { cert, key } = selfSigned(name);
+    const server = createServer({ cert, key }, (_, response) => response.writeHead(202).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return { uri: `https://receiver.example:${port}/`, cert, stop: () => server.close() };
+  }
+  const resolve: Resolve = (_, done) => done(['127.0.0.1']);
+
+  it('reaches a receiver whose certificate is trusted, by its name', async () => {
+    const { uri, cert, stop } = await secure('receiver.example');
+    rig = new Rig({ resolve, ca: cert });
+    expect(await rig.call(uri)).toMatchObject({ kind: 'answer', status: 202 });
+    stop();
+  });
+
+  it.each([
+    ['nobody vouches for', 'receiver.example', false],
+    ['is for another name', 'other.example', true],
+  ])('refuses a certificate that %s', async (_, name, trusted) => {
+    const { uri, cert, stop } = await secure(name);
+    rig = new Rig({ resolve, ...(trusted && { ca: cert }) });
+    expect(await rig.call(uri)).toMatchObject({
+      reason: 'refused',
+      detail: expect.stringContaining('TLS') as string,
+    });
+    stop();
+  });
+
+  it('refuses a receiver that does not speak TLS', async () => {
+    rig = new Rig({ resolve });
+    const receiver = await rig.receiver((_, socket) => {
+      socket.destroy();
+      return null;
+    });
+    receiver.greeting = 'SSH-2.0-x\r\n';
+    const uri = receiver.uri('/', 'receiver.example').replace('http:', 'https:');
+    expect(await rig.call(uri)).toMatchObject({ reason: 'refused' });
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+function hasOpenssl(): boolean {
+  return spawnSync('openssl', ['version']).status === 0;
+}
+
+function selfSigned(name: string): { cert: string; key: string } {
+  const made = spawnSync(
+    'openssl',
+    `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${name} -addext subjectAltName=DNS:${name} -keyout - -out -`.split(
+      ' ',
+    ),
+    { encoding: 'utf8' },
+  ).stdout;
+  const part = (kind: string): string =>
+    new RegExp(`-----BEGIN ${kind}-----[^]*?-----END ${kind}-----`).exec(made)?.[0] ?? '';
+  return { cert: part('CERTIFICATE'), key: part('PRIVATE KEY') };
+}

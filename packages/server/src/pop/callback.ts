@@ -1,5 +1,5 @@
 /**
- * The callbacks port on real connections: undici, one pool an origin, kept alive. How often and whom to call is
+ * The callbacks port on real connections: undici clients, kept alive (`origin.ts`). How often and whom to call is
  * decided elsewhere (`retry.ts`, `destinations.ts`); where a call may go, in `guard.ts`.
  *
  * Invariants:
@@ -7,15 +7,16 @@
  *     limit counts everything: resolving, connecting, sending, the whole answer.
  *  2. A request whose limit is over before it was written is never written.
  *  3. At most 16 KiB of an answer are read, and none of it is kept. Redirects are answers like any other.
- *  4. Pools, connections of a pool and requests waiting for a connection are bounded; unused pools are closed.
+ *  4. Origins, connections to one and requests waiting for a connection are bounded; unused origins are closed.
  */
 import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { noAnswer, resultOfError } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
 import { splitUri } from './callback-uri.ts';
-import { guardedConnector, judgeReceiver, type Receiver, receiverOf } from './connect.ts';
+import type { ConnectOptions } from './connect.ts';
 import type { Guard } from './guard.ts';
+import { type Connection, Origin } from './origin.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -31,21 +32,14 @@ export interface HttpCallbacksOptions {
   readonly ca?: string;
 }
 
-const answerBytesMax = 16 * 1024;
 const connectLimitMs = 10_000;
-/** Unused connections are closed before receivers usually do, or when they say they will. */
-const keepAliveMs = 4000;
-const keepAliveMsMax = 60_000;
-/** A connection is not used for longer, so that a changed DNS entry is noticed. */
-const connectionAgeMsMax = 300_000;
-const poolIdleMsMax = 60_000;
+const originIdleMsMax = 60_000;
 
 type Done = (result: CallbackResult) => void;
 
 export class HttpCallbacks implements Callbacks {
-  private readonly options: HttpCallbacksOptions;
   private readonly clock: Clock;
-  private readonly resolve: Resolve;
+  private readonly connect: Omit<ConnectOptions, 'onConnect'>;
   private readonly connectionCountMax: number;
   private readonly originCountMax: number;
   private readonly origins = new Map<string, Origin>();
@@ -53,54 +47,45 @@ export class HttpCallbacks implements Callbacks {
   private closed = false;
 
   constructor(options: HttpCallbacksOptions) {
-    this.options = options;
     this.clock = options.clock;
-    this.resolve = options.resolve ?? systemResolve();
+    this.connect = {
+      guard: options.guard,
+      resolve: options.resolve ?? systemResolve(),
+      limitMs: connectLimitMs,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    };
     this.connectionCountMax = options.connectionCountMax ?? 64;
     this.originCountMax = options.originCountMax ?? 1024;
   }
 
   call(request: CallbackRequest, done: Done): void {
-    const refusal = refuseRequest(request);
-    const uri = refusal === null ? splitUri(request.uri, this.origins) : null;
-    if (uri === null) {
-      const why = refusal ?? 'The uri must be absolute, http or https, and without credentials.';
-      this.answer(noAnswer('forbidden', why), done);
-      return;
+    const uri = splitUri(request.uri, this.origins);
+    const origin = uri === null ? badUri : this.origin(uri.origin);
+    const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
+    if (hindrance !== null) this.clock.soon(() => done(hindrance));
+    else if (origin instanceof Origin && uri !== null) {
+      new Attempt(this.clock, origin, done).start(request, uri.path);
     }
-    const origin = this.closed ? closing : this.origin(uri.origin);
-    if (!(origin instanceof Origin)) {
-      this.answer(origin, done);
-      return;
-    }
-    const hindrance = this.hindrance(origin);
-    if (hindrance !== null) this.answer(hindrance, done);
-    else new Attempt(this.clock, origin, done).start(request, uri.path);
   }
 
   /** Cuts what is in flight. Nothing can be called afterwards. */
   async close(): Promise<void> {
     this.closed = true;
     this.sweeping?.();
-    const pools = [...this.origins.values()].map((origin) => origin.pool.destroy());
+    const origins = [...this.origins.values()];
     this.origins.clear();
-    await Promise.all(pools);
+    await Promise.all(origins.map((origin) => origin.destroy()));
   }
 
-  /** Pools that are open now. */
+  /** Origins with connections, or lately used. */
   get originCount(): number {
     return this.origins.size;
   }
 
-  private answer(result: CallbackResult, done: Done): void {
-    this.clock.soon(() => done(result));
-  }
-
   /** Why the attempt ends here; null when it may go on. */
-  private hindrance(origin: Origin): CallbackResult | null {
-    const edition = this.options.guard.edition();
-    if (edition !== origin.edition) this.judge(origin, edition);
-    if (origin.refusal !== null) return noAnswer('forbidden', origin.refusal);
+  private hindrance(origin: Origin, request: CallbackRequest): CallbackResult | null {
+    const refusal = refuseRequest(request) ?? origin.judge(this.connect.guard);
+    if (refusal !== null) return noAnswer('forbidden', refusal);
     // Requests given up while their connection hangs stay with undici until it does not.
     if (origin.held >= 2 * this.connectionCountMax) {
       return noAnswer('timeout', 'Earlier requests still wait for connections to this receiver.');
@@ -108,49 +93,15 @@ export class HttpCallbacks implements Callbacks {
     return null;
   }
 
-  /** Judges an origin anew, with the addresses it is connected to. */
-  private judge(origin: Origin, edition: object): void {
-    const { guard } = this.options;
-    const { receiver } = origin;
-    origin.edition = edition;
-    origin.refusal = judgeReceiver(guard, receiver);
-    const stale = [...origin.addresses].some((one) => guard.judge(one, receiver.port) !== null);
-    if (origin.refusal === null && !stale) return;
-    void origin.pool.destroy();
-    origin.addresses.clear();
-    origin.pool = this.pool(origin);
-  }
-
   private origin(name: string): Origin | CallbackResult {
+    if (this.closed) return closing;
     const known = this.origins.get(name);
     if (known !== undefined) return known;
     if (this.origins.size >= this.originCountMax && !this.dropIdle()) return tooMany;
-    const origin = new Origin(name);
-    origin.pool = this.pool(origin);
+    const origin = new Origin(name, this.connect, this.connectionCountMax);
     this.origins.set(name, origin);
     this.sweepLater();
     return origin;
-  }
-
-  private pool(origin: Origin): Pool {
-    return new Pool(origin.name, {
-      connections: this.connectionCountMax,
-      connect: guardedConnector(origin.receiver, {
-        guard: this.options.guard,
-        resolve: this.resolve,
-        limitMs: connectLimitMs,
-        onConnect: (address) => origin.connected(address),
-        ...(this.options.ca === undefined ? {} : { ca: this.options.ca }),
-      }),
-      allowH2: false,
-      clientTtl: connectionAgeMsMax,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMsMax,
-      maxResponseSize: answerBytesMax,
-      // One alarm an attempt covers everything; undici's own are coarse and cover parts.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
   }
 
   private dropIdle(): boolean {
@@ -164,11 +115,11 @@ export class HttpCallbacks implements Callbacks {
 
   private drop(origin: Origin): void {
     this.origins.delete(origin.name);
-    void origin.pool.destroy();
+    void origin.destroy();
   }
 
   private sweepLater(): void {
-    this.sweeping ??= this.clock.at(this.clock.now() + poolIdleMsMax, () => {
+    this.sweeping ??= this.clock.at(this.clock.now() + originIdleMsMax, () => {
       this.sweeping = null;
       for (const origin of this.origins.values()) {
         if (origin.held === 0 && !origin.used) this.drop(origin);
@@ -179,35 +130,12 @@ export class HttpCallbacks implements Callbacks {
   }
 }
 
+const badUri = noAnswer(
+  'forbidden',
+  'The uri must be absolute, http or https, and without credentials.',
+);
 const closing = noAnswer('cut', 'The member is closing its connections.');
 const tooMany = noAnswer('cut', 'Calls to too many receivers are in flight.');
-const addressCountMax = 64;
-
-/** One origin and its pool. */
-class Origin {
-  readonly name: string;
-  readonly receiver: Receiver;
-  pool!: Pool;
-  /** Requests undici has not let go of. */
-  held = 0;
-  /** Since the last sweep. */
-  used = false;
-  /** The guard's edition that `refusal` holds for. */
-  edition: object | null = null;
-  refusal: string | null = null;
-  /** Addresses connections were made to. */
-  readonly addresses = new Set<string>();
-
-  constructor(name: string) {
-    this.name = name;
-    this.receiver = receiverOf(name);
-  }
-
-  connected(address: string): void {
-    if (this.addresses.size >= addressCountMax) this.addresses.clear();
-    this.addresses.add(address);
-  }
-}
 
 /** One request on its way. */
 class Attempt implements Dispatcher.DispatchHandler {
@@ -215,6 +143,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   private readonly origin: Origin;
   private done: Done | null;
   private alarm: Cancel | null = null;
+  private connection: Connection | null = null;
   private controller: Dispatcher.DispatchController | null = null;
   /** 0 until the answer has begun. */
   private status = 0;
@@ -228,11 +157,10 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   start({ method, headers, body, limitMs }: CallbackRequest, path: string): void {
-    const { clock, origin } = this;
-    origin.held++;
-    origin.used = true;
-    this.alarm = clock.at(clock.now() + limitMs, () => this.overdue());
-    origin.pool.dispatch({ path, method, headers, body }, this);
+    const nowMs = this.clock.now();
+    this.connection = this.origin.take(nowMs);
+    this.alarm = this.clock.at(nowMs + limitMs, () => this.overdue());
+    this.connection.client.dispatch({ path, method, headers, body }, this);
     this.starting = false;
   }
 
@@ -258,14 +186,19 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(): void {}
 
   onResponseEnd(): void {
-    this.origin.held--;
+    this.release();
     this.finish(this.answer());
   }
 
   /** A status that has arrived counts, whatever becomes of the rest of the answer. */
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.origin.held--;
+    this.release();
     this.finish(this.status === 0 ? resultOfError(error) : this.answer());
+  }
+
+  private release(): void {
+    if (this.connection !== null) this.origin.release(this.connection);
+    this.connection = null;
   }
 
   private overdue(): void {

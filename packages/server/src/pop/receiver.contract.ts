@@ -12,6 +12,8 @@ export class TestReceiver {
   /** Heads and bodies, one a request. */
   readonly requests: string[] = [];
   behave: Behaviour;
+  /** Said to whoever connects, before anything is asked. */
+  greeting = '';
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
 
@@ -46,6 +48,7 @@ export class TestReceiver {
   private serve(socket: Socket): void {
     this.connectionCount++;
     this.sockets.add(socket);
+    if (this.greeting !== '') socket.write(this.greeting);
     let received = '';
     socket.on('close', () => this.sockets.delete(socket));
     socket.on('error', () => {});

@@ -1,0 +1,184 @@
+/**
+ * Callbacks per second and CPU per callback into a minimal receiver in a process of its own on loopback, against bare
+ * undici dispatch in the same run: what guard, limits, breaker and time limit cost on top of the HTTP client.
+ *
+ * CPU is that of the calling process alone (user and system). Rounds alternate between the candidates and the
+ * median is reported, because two runs on one machine differ more than the candidates do.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { CallbackRequest } from '@carillon/core';
+import { SystemClock } from '@carillon/core/system';
+import { type Dispatcher, Pool } from 'undici';
+import { HttpCallbacks } from '../packages/server/src/pop/callback.ts';
+import { Destinations } from '../packages/server/src/pop/destinations.ts';
+import { Guard } from '../packages/server/src/pop/guard.ts';
+import { Signer } from '../packages/server/src/pop/sign.ts';
+
+const callCount = 20_000;
+const roundCount = 5;
+const concurrency = 64;
+const body = Buffer.from('x'.repeat(64));
+const headers = {
+  'content-type': 'text/plain',
+  'x-sequence-number': '1',
+  'x-timer-id': '0123456789abcdef0123456789abcdef-2',
+  'x-timer-due': '2026-01-01T00:00:00.000Z',
+  'x-timer-attempt': '1',
+};
+
+/** Answers 204 as soon as a head is complete; bodies are small enough to arrive with it. */
+const receiverSource = `
+const { createServer } = require('node:net');
+const answer = Buffer.from('HTTP/1.1 204 No Content\\r\\n\\r\\n');
+createServer((socket) => {
+  socket.setNoDelay(true);
+  socket.on('data', () => socket.write(answer));
+  socket.on('error', () => {});
+}).listen(0, '127.0.0.1', function () { console.log(this.address().port); });
+`;
+
+interface Candidate {
+  readonly name: string;
+  readonly call: (done: () => void) => void;
+}
+
+interface Round {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+}
+
+export async function run(report: (line: string) => void): Promise<Record<string, unknown>> {
+  const receiver = spawn(process.execPath, ['-e', receiverSource], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const origin = `http://127.0.0.1:${await portOf(receiver)}`;
+  const pool = new Pool(origin, { connections: concurrency });
+  const clock = new SystemClock();
+  const denied = [{ host: '127.0.0.1', port: 7253 }];
+  const guard = new Guard({ allow: [], loopback: true, denied: () => denied });
+  const callbacks = new HttpCallbacks({ clock, guard, connectionCountMax: 128 });
+  const destinations = new Destinations({
+    clock,
+    callbacks,
+    inFlightMax: 512,
+    inFlightPerDestinationMax: 128,
+    queueLengthMax: 10_000,
+  });
+  try {
+    return await compare(report, candidates(origin, pool, callbacks, destinations));
+  } finally {
+    await destinations.close();
+    await pool.destroy();
+    receiver.kill();
+  }
+}
+
+function candidates(
+  origin: string,
+  pool: Pool,
+  callbacks: HttpCallbacks,
+  destinations: Destinations,
+): Candidate[] {
+  const request: CallbackRequest = {
+    uri: `${origin}/pop`,
+    method: 'POST',
+    headers,
+    body,
+    limitMs: 10_000,
+  };
+  const signer = new Signer([`whsec_${Buffer.alloc(32, 1).toString('base64')}`]);
+  return [
+    { name: 'undici', call: (done) => bare(pool, done) },
+    { name: 'callbacks', call: (done) => callbacks.call(request, done) },
+    { name: 'destinations', call: (done) => destinations.call(request, done) },
+    {
+      name: 'signed',
+      call: (done) => {
+        const signature = signer.headers('0123456789abcdef_1_2_3', clockMs(), body);
+        destinations.call({ ...request, headers: { ...headers, ...signature } }, done);
+      },
+    },
+  ];
+}
+
+async function compare(
+  report: (line: string) => void,
+  all: readonly Candidate[],
+): Promise<Record<string, unknown>> {
+  const rounds = new Map<string, Round[]>(all.map(({ name }) => [name, []]));
+  for (let i = 0; i <= roundCount; i++) {
+    for (const candidate of all) {
+      const round = await measure(candidate);
+      // The first round warms up.
+      if (i > 0) rounds.get(candidate.name)?.push(round);
+    }
+  }
+  const figures: Record<string, unknown> = {};
+  const base = median((rounds.get('undici') ?? []).map(({ cpuUs }) => cpuUs));
+  for (const [name, measured] of rounds) {
+    const cpuUs = median(measured.map((round) => round.cpuUs));
+    const perSecond = median(measured.map((round) => round.perSecond));
+    const ratio = cpuUs / base;
+    figures[name] = {
+      perSecond: Math.round(perSecond),
+      cpuUs: round2(cpuUs),
+      ratio: round2(ratio),
+    };
+    report(
+      `callback ${name}: ${Math.round(perSecond)}/s, ${cpuUs.toFixed(1)} µs CPU each, ${ratio.toFixed(2)} × bare undici`,
+    );
+  }
+  return figures;
+}
+
+async function measure({ call }: Candidate): Promise<Round> {
+  const startMs = clockMs();
+  const start = process.cpuUsage();
+  await new Promise<void>((resolve) => {
+    let started = 0;
+    let ended = 0;
+    const next = (): void => {
+      if (started++ < callCount) call(done);
+    };
+    const done = (): void => {
+      if (++ended === callCount) resolve();
+      else next();
+    };
+    for (let i = 0; i < concurrency; i++) next();
+  });
+  const { user, system } = process.cpuUsage(start);
+  return {
+    perSecond: (callCount / (clockMs() - startMs)) * 1000,
+    cpuUs: (user + system) / callCount,
+  };
+}
+
+function bare(pool: Pool, done: () => void): void {
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart() {},
+    onResponseStart() {},
+    onResponseData() {},
+    onResponseEnd: done,
+    onResponseError(_, error) {
+      throw error;
+    },
+  };
+  pool.dispatch({ path: '/pop', method: 'POST', headers, body }, handler);
+}
+
+async function portOf(receiver: ChildProcess): Promise<number> {
+  for await (const chunk of receiver.stdout ?? []) return Number(String(chunk));
+  throw new Error('The receiver ended before it said its port.');
+}
+
+function clockMs(): number {
+  return performance.now();
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+function round2(value: number): number {
+  return Math.round(value * 100) / 100;
+}
