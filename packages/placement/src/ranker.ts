@@ -8,11 +8,13 @@
  * R4. Equal weights rank by the raw hash. Different weights rank by ln((h + ½) / 2³²) / weight, and only
  *     the best of each weight class need a logarithm, because the logarithm rises with the hash.
  */
-import { finish, type Hash, mixBlock, TextBlocks } from './hash.ts';
+import { type Hash, mixBlock, TextBlocks } from './hash.ts';
 import { logOfHash } from './logarithm.ts';
 
 const flip = 0x8000_0000 | 0;
 const c3 = 0xe6546b64 | 0;
+const f1 = 0x85ebca6b | 0;
+const f2 = 0xc2b2ae35 | 0;
 
 export interface RankerInput {
   /** Per position. */
@@ -26,15 +28,17 @@ export interface RankerInput {
 }
 
 export class Ranker {
-  /** Positions, best first: the answer of the last call of `highest` or `lowestFirst`. */
+  /** Positions, best first: the answer of the last call. */
   readonly order: Int32Array;
-  /** The unsigned score of what `highestOne` returned. */
-  bestScore = 0;
+  /** The flipped score of each of `order`. */
+  readonly #best: Int32Array;
   readonly #seeds: Int32Array;
   readonly #weights: Float64Array;
   readonly #hash: Hash | null;
   readonly #scores: Int32Array;
+  readonly #likelyAt: Int32Array;
   readonly #classWinners: Int32Array;
+  readonly #classRaw: Int32Array;
   readonly #classScores: Float64Array;
   readonly #blocks = new TextBlocks();
   #isText = false;
@@ -49,8 +53,11 @@ export class Ranker {
     this.#weights = input.weights;
     this.#hash = input.hash;
     this.order = new Int32Array(input.rangeMax + 1);
+    this.#best = new Int32Array(input.rangeMax + 1);
     this.#scores = new Int32Array(input.rangeMax);
+    this.#likelyAt = new Int32Array(input.rangeMax);
     this.#classWinners = new Int32Array(input.rangeMax);
+    this.#classRaw = new Int32Array(input.rangeMax);
     this.#classScores = new Float64Array(input.rangeMax);
   }
 
@@ -70,18 +77,64 @@ export class Ranker {
     this.#blocks.read(text);
   }
 
-  /** The unsigned score of a position of the range that was ranked last. */
-  scoreAt(start: number, position: number): number {
-    return ((this.#scores[position - start] as number) ^ flip) >>> 0;
+  /** The unsigned score of `order[i]`. */
+  score(i: number): number {
+    return ((this.#best[i] as number) ^ flip) >>> 0;
   }
 
-  /** The position with the highest score of a range. Its own loop, because a walk mostly asks for one. */
-  highestOne(start: number, count: number): number {
-    if (this.#hash !== null || this.#isText || !this.#isUniform(start, count)) {
-      this.highest(start, count, 1);
-      this.bestScore = this.scoreAt(start, this.order[0] as number);
-      return this.order[0] as number;
+  /** The `k` best of a range, highest score first, into `order`. */
+  highest(start: number, count: number, k: number): void {
+    if (this.#isPlain(start, count)) {
+      if (k === 1) this.#scanOne(start, count, 0);
+      else this.#scan(start, count, k);
+      return;
     }
+    this.#fill(start, count);
+    this.#selectHighest(start, count, k);
+  }
+
+  /** The roles of the timer cluster: the lowest score first, then from the highest down. */
+  lowestFirst(start: number, count: number, k: number): void {
+    const plain = this.#isPlain(start, count);
+    if (plain) this.#scanOne(start, count, -1);
+    else {
+      // Mirrored scores make the lowest the highest, so that weights mean a larger share here too.
+      this.#fill(start, count);
+      this.#mirror(count);
+      this.#selectHighest(start, count, 1);
+      this.#mirror(count);
+    }
+    if (k === 1 && plain) return;
+    const primary = this.order[0] as number;
+    const score = plain ? (this.#best[0] as number) : ~(this.#best[0] as number);
+    if (plain) this.#scan(start, count, k);
+    else this.#selectHighest(start, count, k);
+    this.#moveToFront(primary, score, k);
+  }
+
+  /** Makes `primary` the first of `k`, wherever it was among them; the last falls out if it was not. */
+  #moveToFront(primary: number, score: number, k: number): void {
+    let at = 0;
+    while (at < k - 1 && this.order[at] !== primary) at++;
+    for (; at > 0; at--) {
+      this.order[at] = this.order[at - 1] as number;
+      this.#best[at] = this.#best[at - 1] as number;
+    }
+    this.order[0] = primary;
+    this.#best[0] = score;
+  }
+
+  /** The common case, which has its own loops: numbers, equal weights, the real hash. */
+  #isPlain(start: number, count: number): boolean {
+    return this.#hash === null && !this.#isText && this.#isUniform(start, count);
+  }
+
+  #isUniform(start: number, count: number): boolean {
+    return this.#weights[start] === this.#weights[start + count - 1];
+  }
+
+  /** The single best of a range; with `mirror` −1 the lowest, because ~x reverses the order. */
+  #scanOne(start: number, count: number, mirror: number): void {
     const seeds = this.#seeds;
     const first = this.#mixedLo;
     const second = this.#mixedHi;
@@ -89,49 +142,62 @@ export class Ranker {
     let best = -0x8000_0000;
     let at = start;
     for (let i = start; i < end; i++) {
-      let h = (seeds[i] as number) ^ first;
-      h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ second;
-      h = (Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0;
-      h = finish(h ^ 8) ^ flip;
-      if (h > best) {
-        best = h;
-        at = i;
-      }
+      const score = scoreNumber(seeds[i] as number, first, second) ^ mirror;
+      // All ones or all zeros instead of a branch: a processor guesses it wrong too often in short ranges.
+      const better = -Number(score > best);
+      best ^= (best ^ score) & better;
+      at ^= (at ^ i) & better;
     }
-    this.bestScore = (best ^ flip) >>> 0;
-    return at;
+    this.order[0] = at;
+    this.#best[0] = best ^ mirror;
   }
 
-  /** The `k` best of a range, highest score first, into `order`. */
-  highest(start: number, count: number, k: number): void {
-    this.#fill(start, count);
-    this.#selectHighest(start, count, k);
-  }
-
-  /** The roles of the timer cluster: the lowest score first, then from the highest down. */
-  lowestFirst(start: number, count: number, k: number): void {
-    this.#fill(start, count);
-    if (this.#isUniform(start, count)) {
-      const lowest = start + this.#lowestOffset(count);
-      if (k > 1) this.#selectUniform(start, 0, count, k - 1);
-      this.order.copyWithin(1, 0, k - 1);
-      this.order[0] = lowest;
+  /**
+   * The best `k` of a plain range. Candidates above a score that about 2k of them should reach are set aside
+   * without a branch, and only those are put in order; when too few reach it, everything is.
+   */
+  #scan(start: number, count: number, k: number): void {
+    const reach = (2 * k + 1) / count;
+    const likely = reach < 0.5 ? 0x7fff_ffff - Math.floor(reach * 2 ** 32) : -0x8000_0000;
+    const seeds = this.#seeds;
+    const scores = this.#scores;
+    const likelyAt = this.#likelyAt;
+    const first = this.#mixedLo;
+    const second = this.#mixedHi;
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const score = scoreNumber(seeds[start + i] as number, first, second);
+      scores[found] = score;
+      likelyAt[found] = start + i;
+      found += Number(score >= likely);
+    }
+    if (found < k) {
+      this.#fill(start, count);
+      this.#selectUniform(start, 0, count, k);
       return;
     }
-    // Mirrored scores make the lowest the highest, so that weights mean a larger share here too.
-    this.#mirror(count);
-    this.#selectHighest(start, count, 1);
-    const primary = this.order[0] as number;
-    this.#mirror(count);
-    this.#selectHighest(start, count, k);
-    let at = 0;
-    while (at < k - 1 && this.order[at] !== primary) at++;
-    this.order.copyWithin(1, 0, at);
-    this.order[0] = primary;
+    for (let i = 0; i < k; i++) this.#insert(likelyAt[i] as number, scores[i] as number, i);
+    let worst = this.#best[k - 1] as number;
+    for (let i = k; i < found; i++) {
+      const score = scores[i] as number;
+      if (score <= worst) continue;
+      this.#insert(likelyAt[i] as number, score, k - 1);
+      worst = this.#best[k - 1] as number;
+    }
   }
 
-  #isUniform(start: number, count: number): boolean {
-    return this.#weights[start] === this.#weights[start + count - 1];
+  /** Puts a candidate in its place among the best; `last` is the place that becomes free. */
+  #insert(position: number, score: number, last: number): void {
+    const best = this.#best;
+    const order = this.order;
+    let at = last;
+    while (at > 0 && (best[at - 1] as number) < score) {
+      best[at] = best[at - 1] as number;
+      order[at] = order[at - 1] as number;
+      at--;
+    }
+    best[at] = score;
+    order[at] = position;
   }
 
   #selectHighest(start: number, count: number, k: number): void {
@@ -144,32 +210,16 @@ export class Ranker {
     for (let i = 0; i < count; i++) scores[i] = ~(scores[i] as number);
   }
 
-  #lowestOffset(count: number): number {
-    const scores = this.#scores;
-    let lowest = 0;
-    for (let i = 1; i < count; i++) {
-      if ((scores[i] as number) < (scores[lowest] as number)) lowest = i;
-    }
-    return lowest;
-  }
-
   /** The best `k` of the offsets from…from + count by raw score, as positions, into `order`. */
   #selectUniform(start: number, from: number, count: number, k: number): void {
     const scores = this.#scores;
-    const order = this.order;
-    const end = from + count;
-    let size = 0;
-    let worst = 0;
-    for (let i = from; i < end; i++) {
+    for (let i = 0; i < k; i++) this.#insert(start + from + i, scores[from + i] as number, i);
+    let worst = this.#best[k - 1] as number;
+    for (let i = from + k; i < from + count; i++) {
       const score = scores[i] as number;
-      if (size === k && score <= worst) continue;
-      let at = size === k ? size - 1 : size++;
-      while (at > 0 && (scores[(order[at - 1] as number) - start] as number) < score) {
-        order[at] = order[at - 1] as number;
-        at--;
-      }
-      order[at] = start + i;
-      worst = scores[(order[size - 1] as number) - start] as number;
+      if (score <= worst) continue;
+      this.#insert(start + i, score, k - 1);
+      worst = this.#best[k - 1] as number;
     }
   }
 
@@ -183,9 +233,9 @@ export class Ranker {
       const size = Math.min(k, end - from);
       this.#selectUniform(start, from, end - from, size);
       for (let i = 0; i < size; i++) {
-        const position = this.order[i] as number;
-        this.#classWinners[winners] = position;
-        this.#classScores[winners] = logOfHash(this.scoreAt(start, position)) / weight;
+        this.#classWinners[winners] = this.order[i] as number;
+        this.#classRaw[winners] = this.#best[i] as number;
+        this.#classScores[winners] = logOfHash(this.score(i)) / weight;
         winners++;
       }
       from = end;
@@ -196,36 +246,29 @@ export class Ranker {
   #mergeClasses(winners: number, k: number): void {
     const scores = this.#classScores;
     for (let rank = 0; rank < k; rank++) {
-      let best = -1;
-      for (let i = 0; i < winners; i++) {
-        if (best < 0 || (scores[i] as number) > (scores[best] as number)) best = i;
+      let best = 0;
+      for (let i = 1; i < winners; i++) {
+        if ((scores[i] as number) > (scores[best] as number)) best = i;
       }
       this.order[rank] = this.#classWinners[best] as number;
+      this.#best[rank] = this.#classRaw[best] as number;
       scores[best] = Number.NEGATIVE_INFINITY;
     }
   }
 
-  /** Scores a range. The number case is MurmurHash3 written out: it is where the time goes. */
+  /** Scores a range into `#scores`. */
   #fill(start: number, count: number): void {
+    const seeds = this.#seeds;
+    const scores = this.#scores;
     if (this.#hash !== null) this.#fillInjected(this.#hash, start, count);
-    else if (this.#isText) this.#fillText(start, count);
-    else {
-      const seeds = this.#seeds;
-      const scores = this.#scores;
-      const first = this.#mixedLo;
-      const second = this.#mixedHi;
+    else if (this.#isText) {
       for (let i = 0; i < count; i++) {
-        let h = (seeds[start + i] as number) ^ first;
-        h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ second;
-        h = (Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0;
-        scores[i] = finish(h ^ 8) ^ flip;
+        scores[i] = this.#blocks.hash(seeds[start + i] as number) ^ flip;
       }
-    }
-  }
-
-  #fillText(start: number, count: number): void {
-    for (let i = 0; i < count; i++) {
-      this.#scores[i] = this.#blocks.hash(this.#seeds[start + i] as number) ^ flip;
+    } else {
+      for (let i = 0; i < count; i++) {
+        scores[i] = scoreNumber(seeds[start + i] as number, this.#mixedLo, this.#mixedHi);
+      }
     }
   }
 
@@ -240,6 +283,16 @@ export class Ranker {
       this.#scores[i] = raiseUntilFree(raw, taken) ^ flip;
     }
   }
+}
+
+/** MurmurHash3 of a number whose two blocks are mixed already, flipped (R3). Where the time of a lookup goes. */
+export function scoreNumber(seed: number, mixedLo: number, mixedHi: number): number {
+  let h = seed ^ mixedLo;
+  h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ mixedHi;
+  h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ 8;
+  h = Math.imul(h ^ (h >>> 16), f1);
+  h = Math.imul(h ^ (h >>> 13), f2);
+  return h ^ (h >>> 16) ^ flip;
 }
 
 /** `value`, or the next free one upwards (after 2³² − 1 comes 0), which is then taken. */

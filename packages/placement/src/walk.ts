@@ -83,7 +83,7 @@ export class Walk {
     else if (depth === this.#tree.depthCount - 1) this.#targets(vertex, count, to);
     else {
       const children = this.#choose(vertex, count, depth);
-      this.#below(children, depth, to);
+      this.#below(children, count, depth, to);
     }
   }
 
@@ -100,13 +100,10 @@ export class Walk {
         at = start;
         continue;
       }
-      if (this.#chronos) {
-        this.#ranker.lowestFirst(start, count, 1);
-        at = this.#ranker.order[0] as number;
-      } else {
-        at = this.#ranker.highestOne(start, count);
-        if (score < 0) score = this.#ranker.bestScore;
-      }
+      if (this.#chronos) this.#ranker.lowestFirst(start, count, 1);
+      else this.#ranker.highest(start, count, 1);
+      at = this.#ranker.order[0] as number;
+      if (score < 0) score = this.#ranker.score(0);
     }
     this.#firstScore = score;
     return target[at] as number;
@@ -124,7 +121,7 @@ export class Walk {
   #rank(start: number, count: number, k: number): void {
     if (this.#chronos) this.#ranker.lowestFirst(start, count, k);
     else this.#ranker.highest(start, count, k);
-    this.#firstScore = this.#ranker.scoreAt(start, this.#ranker.order[0] as number);
+    this.#firstScore = this.#ranker.score(0);
   }
 
   /** Fills the frame of this depth with children and shares; returns how many, negative when their order is still open (W3). */
@@ -283,12 +280,20 @@ export class Walk {
   }
 
   /** Walks below each chosen child and interleaves the answers into `to`. */
-  #below(children: number, depth: number, to: number): void {
+  #below(children: number, count: number, depth: number, to: number): void {
     const size = Math.abs(children);
     const base = depth * this.#frame;
     const lists = (depth + 1) * this.#listFrame;
     const ranked = this.#ranked;
     const score = this.#firstScore;
+    if (ranked && size === count) {
+      // One replica each, order known: every child's answer goes straight to its place.
+      for (let i = 0; i < size; i++) {
+        this.#list[to + i] = this.#descend(this.#child[base + i] as number);
+      }
+      this.#firstScore = score;
+      return;
+    }
     let from = lists;
     for (let i = 0; i < size; i++) {
       const share = this.#share[base + i] as number;
