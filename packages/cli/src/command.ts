@@ -10,9 +10,11 @@ export const exit = {
   failed: 1,
   /** The command line is not understood; one sentence says what would be right. */
   usage: 2,
+  /** Stopped by Ctrl-C or SIGTERM before the work was done. */
+  interrupted: 130,
 } as const;
 
-/** The world of a command. Nothing else is read from or written to the process. */
+/** The world of a command. `serve` and `dev` also run processes and sockets; the rest needs nothing else. */
 export interface Io {
   /** The result, for people or (`--json`) programs. Whole lines; the last newline is added. */
   out(text: string): void;
@@ -36,6 +38,13 @@ export interface Command {
   readonly examples: readonly string[];
   /** Resolves with the exit code. Throws UsageError for a wrong command line. */
   run(args: readonly string[], io: Io): Promise<number>;
+}
+
+/** A command before it is loaded. */
+export interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
 }
 
 /** A command line that is not understood. The message is one sentence saying what would be right. */

@@ -1,5 +1,6 @@
 /** Reads flags and operands of a command line; what does not fit becomes one sentence (UsageError). */
 import { parseArgs } from 'node:util';
+import { parseDuration } from '@carillon/core';
 import { UsageError } from './command.ts';
 
 /** `flag`: on or off. `text`: takes a value, the last one counts. `list`: may be given many times. */
@@ -76,4 +77,11 @@ export function wholeNumber(
   throw new UsageError(
     `${flag} must be a whole number from ${range.min} to ${range.max}, not "${text}".`,
   );
+}
+
+/** Milliseconds, or a sentence. */
+export function duration(what: string, text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null) return ms;
+  throw new UsageError(`${what} must be a duration such as 250ms, 10s, 1.5m or 2h, not "${text}".`);
 }

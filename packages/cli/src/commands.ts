@@ -1,0 +1,33 @@
+/** Every command of the binary. Each is loaded only when it is asked for: `carillon get` must not load a server. */
+import type { Command, Entry } from './command.ts';
+
+type Module = Promise<{ readonly command: Command }>;
+
+function entry(name: string, summary: string, load: () => Module): Entry {
+  return { name, summary, load: async () => (await load()).command };
+}
+
+export const commands: readonly Entry[] = [
+  entry('serve', 'Run a member.', () => import('./serve.ts')),
+  entry('dev', 'A local cluster with a receiver, to try things out.', () => import('./dev.ts')),
+  entry('set', 'Set a timer, or replace one.', () => import('./set.ts')),
+  entry('get', 'Show a timer.', () => import('./get.ts')),
+  entry('list', 'List timers.', () => import('./list.ts')),
+  entry('cancel', 'Cancel timers by id, or all with a tag.', () => import('./cancel.ts')),
+  entry('listen', 'A small receiver that prints pops as they arrive.', () => import('./listen.ts')),
+  entry(
+    'dead-letters',
+    'Pops that gave up: list them, send them again, or discard them.',
+    () => import('./dead-letters.ts'),
+  ),
+  entry(
+    'cluster',
+    'The cluster: its status, its members, and making one leave.',
+    () => import('./cluster.ts'),
+  ),
+  entry('config', 'Print or check the configuration of a member.', () => import('./config.ts')),
+  entry('completion', 'Print a script for shell completion.', async () => {
+    const { completionOf } = await import('./completion.ts');
+    return { command: completionOf(commands) };
+  }),
+];

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+/** The entry of the binary: gives `run` the process as its world. */
+import { release } from './index.ts';
+import { exit, type Io } from './command.ts';
+import { run } from './run.ts';
+
+const controller = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // The second time somebody is impatient.
+    if (controller.signal.aborted) process.exit(exit.interrupted);
+    controller.abort(new Error(`Stopped by ${signal}.`));
+  });
+}
+
+// `carillon list | head`: nobody reads on, which is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exit.done);
+  throw error;
+});
+
+const io: Io = {
+  out: (text) => void process.stdout.write(`${text}\n`),
+  err: (text) => void process.stderr.write(`${text}\n`),
+  color: process.stdout.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
+  env: process.env,
+  signal: controller.signal,
+};
+
+process.exitCode = await run(process.argv.slice(2), io, release);
+// Whatever a failed member left open does not keep the process alive.
+setTimeout(() => process.exit(), 500).unref();

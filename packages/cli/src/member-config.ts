@@ -1,0 +1,64 @@
+/** The configuration of a member from a command line: every option as a flag, and short names for the common ones. */
+import { readFileSync } from 'node:fs';
+import { eachOption, flagOf, type LoadedConfig, loadConfig } from '@carillon/server';
+import type { Io } from './command.ts';
+import { type OptionKind, parseOptions } from './options.ts';
+
+/** Short flag → the flag derived from the option's name. */
+const shortNames: Readonly<Record<string, string>> = {
+  members: 'cluster-members-file',
+  etcd: 'cluster-etcd-endpoints',
+  cluster: 'cluster-name',
+  labels: 'cluster-labels',
+  weight: 'cluster-weight',
+  'peer-listen': 'cluster-peer-listen',
+  'peer-address': 'cluster-peer-address',
+};
+
+/** Variables of this binary's other commands; options of a member they are not. */
+const clientVariables = new Set(['CARILLON_SERVER', 'CARILLON_TOKEN']);
+
+export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens; default 127.0.0.1:7253
+  --data DIR             Where timers are kept; default ./carillon-data
+  --memory               Keep nothing on disk: timers live in the members only
+  --config FILE          Options from a YAML or JSON file
+  --log-level LEVEL      debug, info, warn, error or silent; default info
+  --name NAME            Of this member, in a cluster
+  --members FILE         The members of the cluster, JSON or YAML; read again on change and on SIGHUP
+  --etcd URL             Members find each other through etcd instead
+  --cluster NAME         Which cluster, with --etcd
+  --peer-listen HOST:PORT  Where other members reach this one
+  --labels zone=a        Where this member stands; copies spread over different values
+
+Every other option of docs/configuration.md is a flag too: limits.bodyBytesMax is --limits-body-bytes-max.
+Files give way to the environment (CARILLON_LIMITS_BODY_BYTES_MAX), the environment to flags.`;
+
+export interface MemberArguments {
+  readonly loaded: LoadedConfig;
+  readonly operands: readonly string[];
+  readonly json: boolean;
+}
+
+/** Throws UsageError for a flag that does not exist; what is wrong with values is in `loaded`. */
+export function memberConfig(args: readonly string[], io: Io): MemberArguments {
+  const kinds: Record<string, OptionKind> = { json: 'flag', memory: 'flag', config: 'text' };
+  for (const { key } of eachOption()) kinds[flagOf(key)] = 'list';
+  for (const short of Object.keys(shortNames)) kinds[short] = 'list';
+  const { flags: given, operands } = parseOptions(args, kinds);
+  const flags: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const isGiven = typeof value === 'string' || (Array.isArray(value) && value.length > 0);
+    if (isGiven) flags[shortNames[name] ?? name] = lastOf(value as string | readonly string[]);
+  }
+  if (given['memory'] === true) flags['durability'] = 'memory';
+  const env = Object.fromEntries(
+    Object.entries(io.env).filter(([name]) => !clientVariables.has(name)),
+  );
+  const loaded = loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
+  return { loaded, operands, json: given['json'] === true };
+}
+
+/** Repeated flags are lists (`--etcd A --etcd B`); one alone is passed on as it is. */
+function lastOf(value: string | readonly string[]): string | readonly string[] {
+  return typeof value !== 'string' && value.length === 1 ? (value[0] ?? '') : value;
+}

@@ -1,0 +1,324 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { commands } from './commands.ts';
+import { release } from './index.ts';
+import { run } from './run.ts';
+import {
+  type Answer,
+  type Asked,
+  type FakeMember,
+  fakeMember,
+  recordingIo,
+} from './testing/world.ts';
+
+const id = '0d1e1d1ab81140010000204080102040-2';
+let member: FakeMember | null = null;
+
+afterEach(() => {
+  member?.close();
+  member = null;
+});
+
+/** Runs a command line against a member that answers by script. */
+async function cli(args: readonly string[], script: (asked: Asked) => Answer = () => ({})) {
+  member = await fakeMember(script);
+  const io = recordingIo({ CARILLON_SERVER: member.url });
+  const code = await run(args, io, release);
+  return { code, out: io.outLines, err: io.errLines, asked: member.asked };
+}
+
+const located = { headers: { location: `/timers/${id}`, 'carillon-copies': '2/2' } };
+
+describe('carillon', () => {
+  test('without arguments tells the commands on the error side and exits 2', async () => {
+    const { code, out, err } = await cli([]);
+    expect(code).toBe(2);
+    expect(out).toEqual([]);
+    expect(err.join('\n')).toContain('Usage: carillon COMMAND');
+  });
+
+  test('--help lists every command', async () => {
+    const { code, out } = await cli(['--help']);
+    expect(code).toBe(0);
+    for (const { name } of commands) expect(out.join('\n')).toContain(`  ${name} `);
+  });
+
+  test('--version is the version of the package', async () => {
+    const { out } = await cli(['--version']);
+    const manifest = JSON.parse(
+      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    ) as { version: string };
+    expect(out).toEqual([manifest.version]);
+  });
+
+  test('a command that does not exist gets one sentence, with what was perhaps meant', async () => {
+    const { code, err } = await cli(['gte', id]);
+    expect(code).toBe(2);
+    expect(err).toEqual([
+      'carillon: There is no command "gte"; carillon --help lists them. Did you mean "get"?',
+    ]);
+    expect((await cli(['--json'])).code).toBe(2);
+  });
+
+  test('what is refused by the cluster is told with the place, and exits 1', async () => {
+    const problem = { detail: 'The interval is too long.', pointer: '/timing/interval' };
+    const refuse = (): Answer => ({ status: 400, body: problem });
+    const { code, err } = await cli(['set', '10s', 'http://r/'], refuse);
+    expect(code).toBe(1);
+    expect(err).toEqual([
+      'The cluster refused (400): The interval is too long. (at /timing/interval)',
+    ]);
+    const asJson = await cli(['set', '10s', 'http://r/', '--json'], refuse);
+    expect(JSON.parse(asJson.err[0] ?? '')).toMatchObject({ status: 400, problem });
+  });
+
+  test('when nobody answers, the sentence says whom it tried and what to do', async () => {
+    const io = recordingIo();
+    expect(await run(['get', id, '--server', 'http://127.0.0.1:1'], io, release)).toBe(1);
+    expect(io.errLines).toHaveLength(1);
+    expect(io.errLines[0]).toMatch(/127\.0\.0\.1:1.*--server names another/);
+  });
+
+  test('an interrupted command exits 130 without a word', async () => {
+    const io = recordingIo({ CARILLON_SERVER: 'http://127.0.0.1:1' });
+    io.abort();
+    expect(await run(['get', id], io, release)).toBe(130);
+    expect(io.errLines).toEqual([]);
+  });
+});
+
+describe('every command', () => {
+  test.each(commands.map((entry) => [entry.name, entry] as const))('%s', async (name, entry) => {
+    const command = await entry.load();
+    expect(command.name).toBe(name);
+    // The list of commands shows the same line without loading anything.
+    expect(command.summary).toBe(entry.summary);
+    expect(command.usage).toContain(`carillon ${name}`);
+    expect(command.usage).toContain('--json');
+    expect(command.examples.length).toBeGreaterThan(0);
+    const help = await cli([name, '--help']);
+    expect(help.code).toBe(0);
+    expect(help.out.join('\n')).toContain(command.examples[0]);
+    expect((await cli(['help', name])).out).toEqual(help.out);
+  });
+
+  test.each(commands.map(({ name }) => name))(
+    '%s refuses a flag it does not know',
+    async (name) => {
+      const { code, err, asked } = await cli([name, '--no-such-flag']);
+      expect(code).toBe(2);
+      expect(err).toHaveLength(1);
+      expect(err[0]).toContain(`carillon ${name}: `);
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+describe('carillon set', () => {
+  test('sets a timer and prints its id', async () => {
+    const args = [
+      'set',
+      '10s',
+      'http://r/x',
+      '--opaque',
+      'order 17',
+      '--tag',
+      'a',
+      '--tag',
+      'b',
+      '--factor',
+      '3',
+    ];
+    const { code, out, err, asked } = await cli(args, () => located);
+    expect([code, out, err]).toEqual([0, [id], []]);
+    expect(asked[0]).toMatchObject({ method: 'POST', path: '/timers' });
+    expect(asked[0]?.body).toEqual({
+      timing: { interval: 10 },
+      callback: { http: { uri: 'http://r/x', opaque: 'order 17' } },
+      reliability: { 'replication-factor': 3 },
+      tags: ['a', 'b'],
+    });
+  });
+
+  test.each<[string[], object]>([
+    [['10s', 'http://r/', '--for', '1m'], { interval: 10, 'repeat-for': 60 }],
+    [['10s', 'http://r/', '--every', '10s', '--for', '1m'], { interval: 10, 'repeat-for': 60 }],
+    [['http://r/', '--every', '250ms', '--count', '4'], { interval: 0.25, count: 4 }],
+    [['http://r/', '--every', '1d', '--forever'], { interval: 86_400, forever: true }],
+    [['http://r/', '--at', '2030-01-31T09:00:00+01:00'], { at: '2030-01-31T08:00:00.000Z' }],
+    [
+      ['http://r/', '--cron', '0 9 * * *', '--timezone', 'Europe/Berlin', '--count', '5'],
+      { cron: '0 9 * * *', timezone: 'Europe/Berlin', count: 5 },
+    ],
+  ])('%j means %j', async (args, timing) => {
+    const { code, asked } = await cli(['set', ...args], () => located);
+    expect(code).toBe(0);
+    expect(asked[0]?.body).toMatchObject({ timing });
+  });
+
+  test('--id replaces, --json gives copies, the token goes along', async () => {
+    const args = ['set', '10s', 'http://r/', '--id', id, '--json', '--token', 't0ken'];
+    const { out, asked } = await cli(args, () => located);
+    expect(JSON.parse(out[0] ?? '')).toEqual({ id, copies: { have: 2, wanted: 2 } });
+    expect(asked[0]).toMatchObject({ method: 'PUT', path: `/timers/${id}` });
+    expect(asked[0]?.headers['authorization']).toBe('Bearer t0ken');
+  });
+
+  test('fewer copies than wanted are worth a word', async () => {
+    const { code, err } = await cli(['set', '1s', 'http://r/'], () => ({
+      headers: { ...located.headers, 'carillon-copies': '1/2' },
+    }));
+    expect([code, err]).toEqual([0, ['Only 1 of 2 members hold it so far.']]);
+  });
+
+  test.each<[string[], string]>([
+    [[], 'Say when and whom'],
+    [['10s'], 'is not an http or https URL'],
+    [['10', 'http://r/'], 'must be a duration such as'],
+    [['10s', 'ftp://r/'], 'is not an http or https URL'],
+    [['10s', 'http://r/', 'more'], 'Say when and whom'],
+    [['http://r/'], 'Say when: a duration'],
+    [['10s', 'http://r/', '--at', '2030-01-01T00:00:00Z'], 'in one way only'],
+    [
+      ['10s', 'http://r/', '--every', '20s', '--for', '1m'],
+      'The first pop comes after one interval',
+    ],
+    [['http://r/', '--every', '10s'], '--every needs an ending'],
+    [['http://r/', '--cron', '* * * * *'], '--cron needs an ending'],
+    [['10s', 'http://r/', '--for', '1m', '--count', '3'], 'one ending only'],
+    [['http://r/', '--at', 'tomorrow'], '--at must be an instant'],
+    [['http://r/', '--at', '2030-01-01T00:00:00Z', '--forever'], '--at is one pop'],
+    [['10s', 'http://r/', '--factor', '17'], '--factor must be a whole number from 1 to 16'],
+    [['10s', 'http://r/', '--header', 'nothing'], '--header must be such as'],
+    [['10s', 'http://r/', '--opaque'], '--opaque needs a value'],
+    [['10s', 'http://r/', '--json=yes'], '--json takes no value'],
+    [['10s', 'http://r/', '--server', 'nowhere'], 'must be a URL such as'],
+  ])('%j is refused: %s', async (args, sentence) => {
+    const { code, err, asked } = await cli(['set', ...args], () => located);
+    expect(code).toBe(2);
+    expect(err).toHaveLength(1);
+    expect(err[0]).toContain(sentence);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('carillon get, list, cancel, dead-letters', () => {
+  const timer = {
+    id,
+    state: 'pending',
+    timing: { interval: 5 },
+    callback: { http: { uri: 'http://r/', opaque: 'tab\there' } },
+    reliability: { 'replication-factor': 2 },
+    tags: ['x'],
+    'next-due': new Date(Date.now() + 90_000).toISOString(),
+    sequence: 3,
+    attempt: 0,
+    'last-outcome': 200,
+    replicas: ['n0', 'n1'],
+  };
+
+  test('get shows a timer, with control characters made harmless', async () => {
+    const { code, out } = await cli(['get', id], () => ({ body: timer }));
+    expect(code).toBe(0);
+    const text = out.join('\n');
+    expect(text).toMatch(/next pop .*\(in 1\.5m\)/);
+    expect(text).toContain('tab·here');
+    expect(text).toContain('n0, n1 (factor 2)');
+  });
+
+  test('get of what is not there exits 1', async () => {
+    const { code, err } = await cli(['get', id], () => ({ status: 404, body: {} }));
+    expect([code, err]).toEqual([1, [`No timer has the id ${id}.`]]);
+  });
+
+  test('list prints a table and passes the filters on', async () => {
+    const page = { timers: [timer], cursor: null, missing: ['n2'] };
+    const { code, out, err, asked } = await cli(
+      ['list', '--tag', 'x', '--state', 'pending'],
+      () => ({
+        body: page,
+      }),
+    );
+    expect(code).toBe(0);
+    expect(out[0]).toMatch(/^ID +STATE +NEXT +POPS +TAGS +CALLS$/);
+    expect(out[1]).toMatch(new RegExp(`^${id} +pending +in 1\\.5m +3 +x +http://r/$`));
+    expect(err).toEqual(['No answer from n2: timers may be missing.']);
+    expect(asked[0]?.path).toBe('/timers?tag=x&state=pending&limit=100');
+  });
+
+  test('list stops at its limit and says that there is more', async () => {
+    const page = { timers: [timer, timer], cursor: 'more', missing: [] };
+    const { out, err, asked } = await cli(['list', '--limit', '3'], () => ({ body: page }));
+    expect(out).toHaveLength(4);
+    expect(err).toEqual(['The first 3; --all shows all, --limit N more.']);
+    expect(asked).toHaveLength(2);
+    const asJson = await cli(['list', '--limit', '3', '--json'], () => ({ body: page }));
+    expect(asJson.out.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([id, id, id]);
+  });
+
+  test('an empty list is said on the error side', async () => {
+    const { code, out, err } = await cli(['list'], () => ({ body: { timers: [], cursor: null } }));
+    expect([code, out, err]).toEqual([0, [], ['No timers.']]);
+  });
+
+  test.each<[string[], string]>([
+    [['list', 'x'], 'carillon get shows one'],
+    [['list', '--state', 'asleep'], '--state must be one of'],
+    [['list', '--limit', '0'], '--limit must be'],
+    [['list', '--limit', '3', '--all'], 'not both'],
+    [['get'], 'Name one timer'],
+    [['cancel'], 'Name timers by id'],
+    [['cancel', id, '--tag', 'x'], 'not both'],
+    [['dead-letters'], 'list, redeliver or discard'],
+    [['dead-letters', 'discard'], 'by id, or all of them'],
+    [['cluster', 'stauts'], 'status, members, or drain NAME'],
+    [['cluster', 'drain'], 'status, members, or drain NAME'],
+    [['config'], 'print or check'],
+    [['completion', 'tcsh'], 'bash, zsh or fish'],
+    [['listen', '--port', 'x'], '--port must be a whole number'],
+    [['listen', '--delay', '2'], '--delay must be a duration'],
+    [['dev', '--members', '0'], '--members must be'],
+  ])('%j is refused: %s', async (args, sentence) => {
+    const { code, err, asked } = await cli(args);
+    expect(code).toBe(2);
+    expect(err).toHaveLength(1);
+    expect(err[0]).toContain(sentence);
+    expect(asked).toEqual([]);
+  });
+
+  test('cancel by id and by tag', async () => {
+    const byId = await cli(['cancel', id, id], () => located);
+    expect(byId.out).toEqual([`${id} cancelled.`, `${id} cancelled.`]);
+    const byTag = await cli(['cancel', '--tag', 'x y'], () => ({ body: { cancelled: 7 } }));
+    expect(byTag.out).toEqual(['7 cancelled.']);
+    expect(byTag.asked[0]).toMatchObject({ method: 'DELETE', path: '/timers?tag=x+y' });
+  });
+
+  const letters = {
+    'dead-letters': [{ id, timer: id, reason: 'refused', attempts: 4 }],
+    cursor: null,
+  };
+  const deadLetters = ({ method, path }: Asked): Answer => {
+    if (method === 'GET') return { body: letters };
+    return path.includes(id) ? {} : { status: 404, body: {} };
+  };
+
+  test('dead letters: list, all again, and one that is not there', async () => {
+    expect((await cli(['dead-letters', 'list'], deadLetters)).out[1]).toContain('refused');
+    const again = await cli(['dead-letters', 'redeliver', '--all'], deadLetters);
+    expect(again.out).toEqual([`${id} pops again.`]);
+    expect(again.asked[1]).toMatchObject({ method: 'POST', path: `/dead-letters/${id}/redeliver` });
+    const gone = await cli(['dead-letters', 'discard', id, 'x-2'], deadLetters);
+    expect(gone.code).toBe(1);
+    expect(gone.err).toEqual(['No dead letter has the id x-2.']);
+  });
+});
+
+describe('carillon completion', () => {
+  test.each(['bash', 'zsh', 'fish'])('%s knows every command and its flags', async (shell) => {
+    const { out } = await cli(['completion', shell]);
+    const text = out.join('\n');
+    for (const { name } of commands) expect(text).toContain(name);
+    expect(text).toContain(shell === 'fish' ? '-l opaque' : '--opaque');
+  });
+});

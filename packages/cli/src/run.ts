@@ -1,0 +1,110 @@
+/** One command line, from arguments to exit code. Everything that goes wrong becomes a sentence here. */
+import { ApiError, UnreachableError } from '@carillon/client';
+import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
+import { commands } from './commands.ts';
+import { nearestWord } from './nearest-word.ts';
+import { paint } from './style.ts';
+
+export async function run(args: readonly string[], io: Io, release: string): Promise<number> {
+  const [first, ...rest] = args;
+  if (first === undefined) {
+    io.err(overview(io));
+    return exit.usage;
+  }
+  if (first === '--version' || first === 'version') {
+    io.out(release);
+    return exit.done;
+  }
+  const asksHelp = first === '--help' || first === '-h' || first === 'help';
+  const name = asksHelp ? rest[0] : first;
+  if (name === undefined || name.startsWith('-')) {
+    if (asksHelp) io.out(overview(io));
+    else io.err(`carillon: ${first} is not a command; carillon --help lists them.`);
+    return asksHelp ? exit.done : exit.usage;
+  }
+  const entry = commands.find((known) => known.name === name);
+  if (entry === undefined) {
+    io.err(unknownCommand(name));
+    return exit.usage;
+  }
+  const command = await entry.load();
+  if (asksHelp || helpAsked(rest)) {
+    io.out(helpOf(command, io));
+    return exit.done;
+  }
+  return runCommand(command, rest, io);
+}
+
+async function runCommand(command: Command, args: readonly string[], io: Io): Promise<number> {
+  try {
+    return await command.run(args, io);
+  } catch (error) {
+    const asJson = args.includes('--json');
+    if (error instanceof UsageError) {
+      report(io, asJson, { error: `carillon ${command.name}: ${error.message}` });
+      return exit.usage;
+    }
+    if (io.signal.aborted) return exit.interrupted;
+    report(io, asJson, told(error));
+    return exit.failed;
+  }
+}
+
+interface Told {
+  readonly error: string;
+  readonly status?: number;
+  readonly problem?: unknown;
+}
+
+function told(error: unknown): Told {
+  if (error instanceof ApiError) {
+    const { status, problem } = error;
+    const at =
+      typeof problem?.pointer === 'string' && problem.pointer !== ''
+        ? ` (at ${problem.pointer})`
+        : '';
+    return { error: `The cluster refused (${status}): ${error.message}${at}`, status, problem };
+  }
+  if (error instanceof UnreachableError) {
+    return { error: `${error.message} Is a member running there? --server names another.` };
+  }
+  return { error: error instanceof Error ? error.message : String(error) };
+}
+
+function report(io: Io, asJson: boolean, what: Told): void {
+  io.err(asJson ? JSON.stringify(what) : paint(io, 'red', what.error));
+}
+
+/** What follows `--` belongs to another program. */
+function helpAsked(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const own = end === -1 ? args : args.slice(0, end);
+  return own.includes('--help') || own.includes('-h');
+}
+
+function helpOf(command: Command, io: Io): string {
+  const examples = command.examples.map((line) => `  ${line}`).join('\n');
+  return `${command.summary}\n\n${command.usage}\n\n${paint(io, 'bold', 'Examples')}\n${examples}`;
+}
+
+function overview(io: Io): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const line = ({ name, summary }: Entry): string => `  ${name.padEnd(width)}  ${summary}`;
+  return `${paint(io, 'bold', 'carillon')} rings the right bell on the right member at the right time.
+
+Usage: carillon COMMAND [ARGUMENTS] [--json] [--help]
+
+${commands.map(line).join('\n')}
+
+carillon COMMAND --help tells the flags of a command and shows examples.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
+}
+
+function unknownCommand(name: string): string {
+  const near = nearestWord(
+    name,
+    commands.map((entry) => entry.name),
+  );
+  const hint = near === null ? '' : ` Did you mean "${near}"?`;
+  return `carillon: There is no command "${name}"; carillon --help lists them.${hint}`;
+}

@@ -1,0 +1,76 @@
+/** `carillon serve`: one member, until it is told to stop. */
+import { type RunningMember, startMember } from '@carillon/server';
+import { type Command, exit, type Io, UsageError } from './command.ts';
+import { memberConfig, memberUsage } from './member-config.ts';
+import { jsonLine, paint } from './style.ts';
+
+export const command: Command = {
+  name: 'serve',
+  summary: 'Run a member.',
+  usage: `Usage: carillon serve [flags]
+
+Runs until SIGTERM or Ctrl-C, then finishes what is under way and exits 0.
+SIGHUP reads the members file again. The log goes to standard output, one JSON object a line.
+
+${memberUsage}
+  --json                 The address as JSON once the member serves`,
+  examples: [
+    'carillon serve',
+    'carillon serve --memory --listen 127.0.0.1:0',
+    'carillon serve --name n0 --members members.json --data /var/lib/carillon',
+  ],
+  run: async (args, io) => {
+    const { loaded, operands, json } = memberConfig(args, io);
+    if (operands.length > 0) throw new UsageError(`"${operands[0]}" is too much here.`);
+    if (!loaded.ok) {
+      for (const problem of loaded.problems) io.err(problem);
+      return exit.usage;
+    }
+    const { promise: ended, resolve: end } = Promise.withResolvers<number>();
+    const running = await startMember({
+      config: loaded.config,
+      onFailed: (error) => {
+        io.err(
+          `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        end(exit.failed);
+      },
+      onDrained: () => end(exit.done),
+    });
+    if (json)
+      jsonLine(io, { name: running.name, url: `http://${running.address}`, pid: process.pid });
+    else
+      io.err(welcome(running, io, loaded.config.durability === 'disk' ? loaded.config.data : null));
+    return untilEnded(running, ended, io);
+  },
+};
+
+async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io): Promise<number> {
+  const reload = (): void => {
+    running.reload().catch((error: unknown) => {
+      io.err(`The members file was not taken over: ${String(error)}`);
+    });
+  };
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();
+  process.on('SIGHUP', reload);
+  io.signal.addEventListener('abort', () => stop(exit.done), { once: true });
+  if (io.signal.aborted) stop(exit.done);
+  const code = await Promise.race([ended, stopped]);
+  process.off('SIGHUP', reload);
+  // After a failure nothing more can be promised: the replicas go on.
+  if (code === exit.done) await running.stop();
+  return code;
+}
+
+function welcome({ name, address }: RunningMember, io: Io, data: string | null): string {
+  const url = `http://${address}`;
+  const body =
+    '{"timing":{"interval":2},"callback":{"http":{"uri":"http://127.0.0.1:8080/","opaque":"hello"}}}';
+  const kept = data === null ? 'in memory only' : `on disk in ${data}`;
+  const shown = name === address ? '' : ` ${name}`;
+  return [
+    `${paint(io, 'bold', `Carillon${shown}`)} serves at ${paint(io, 'cyan', url)}, timers are kept ${kept}.`,
+    'Try it: run "carillon listen" in another terminal, then',
+    `  curl -i ${url}/timers -d '${body}'`,
+  ].join('\n');
+}

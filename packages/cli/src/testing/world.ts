@@ -1,0 +1,72 @@
+/** What command tests need: an Io that records, and a member that answers by script. */
+import { createServer, type Server } from 'node:http';
+import type { Io } from '../command.ts';
+
+export interface Recording extends Io {
+  readonly outLines: string[];
+  readonly errLines: string[];
+  abort(): void;
+}
+
+export function recordingIo(env: Record<string, string> = {}, color = false): Recording {
+  const controller = new AbortController();
+  const outLines: string[] = [];
+  const errLines: string[] = [];
+  return {
+    out: (text) => void outLines.push(...text.split('\n')),
+    err: (text) => void errLines.push(...text.split('\n')),
+    color,
+    env,
+    signal: controller.signal,
+    outLines,
+    errLines,
+    abort: () => controller.abort(new Error('Stopped by the test.')),
+  };
+}
+
+export interface Asked {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: unknown;
+}
+
+export interface Answer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+export interface FakeMember {
+  readonly url: string;
+  readonly asked: Asked[];
+  close(): void;
+}
+
+/** A real HTTP server on loopback that answers as `script` says. */
+export async function fakeMember(script: (asked: Asked) => Answer): Promise<FakeMember> {
+  const asked: Asked[] = [];
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const { method = '', url = '', headers } = request;
+      const what = { method, path: url, headers, body: text === '' ? null : JSON.parse(text) };
+      asked.push(what);
+      const { status = 200, headers: sent = {}, body } = script(what);
+      response.writeHead(status, sent).end(body === undefined ? '' : JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${port}`, asked, close };
+}
