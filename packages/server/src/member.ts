@@ -343,7 +343,8 @@ export class Member {
 
   private timerCounts() {
     const { live, dead, tombstone } = this.store.counts;
-    return { pending: live, retrying: 0, dead, tombstone };
+    const { retrying } = this.replica;
+    return { pending: live - retrying, retrying, dead, tombstone };
   }
 
   private housekeep(): void {

@@ -126,8 +126,12 @@ export class Cluster {
     return live + dead;
   }
 
+  /** A record came in or moved on: see that it is where it belongs. */
   changed(record: TimerRecord): void {
-    if (this.others === null || !this.parts.repair) return;
+    if (this.others === null) return;
+    // A former replica learns of a change: it keeps its copy until the present ones have theirs.
+    if (!record.replicas.includes(this.parts.self)) this.others.handOff.add(record);
+    if (!this.parts.repair) return;
     if (!sameNames(record.replicas, this.desired(record))) this.others.resync.noteIrregular(record);
   }
 
@@ -141,7 +145,6 @@ export class Cluster {
         if (answer === null) others.missed.add(name, record);
       });
     }
-    if (!record.replicas.includes(this.parts.self)) others.handOff.add(record);
   }
 
   /** Some members did not confirm a record; `holders` did. */

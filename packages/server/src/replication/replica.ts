@@ -45,6 +45,7 @@ export class Replica {
   private readonly options: ReplicaOptions;
   readonly store: Store;
   private primaryCount = 0;
+  private retryingCount = 0;
 
   constructor(options: ReplicaOptions) {
     this.options = options;
@@ -58,6 +59,11 @@ export class Replica {
   /** Live timers of which this member is the primary. */
   get primaries(): number {
     return this.primaryCount;
+  }
+
+  /** Live timers whose present pop has failed before. */
+  get retrying(): number {
+    return this.retryingCount;
   }
 
   /** No room on disk for new timers. */
@@ -157,17 +163,18 @@ export class Replica {
   }
 
   private count(record: TimerRecord): void {
-    this.options.digests.toggle(record);
-    if (this.isPrimary(record)) this.primaryCount++;
+    this.tally(record, 1);
   }
 
   private uncount(record: TimerRecord): void {
-    this.options.digests.toggle(record);
-    if (this.isPrimary(record)) this.primaryCount--;
+    this.tally(record, -1);
   }
 
-  private isPrimary(record: TimerRecord): boolean {
-    return record.state === State.live && record.replicas[0] === this.options.self;
+  private tally(record: TimerRecord, by: 1 | -1): void {
+    this.options.digests.toggle(record);
+    if (record.state !== State.live) return;
+    if (record.attempt > 0) this.retryingCount += by;
+    if (record.replicas[0] === this.options.self) this.primaryCount += by;
   }
 }
 
