@@ -42,12 +42,8 @@ export class SystemDisk implements Disk {
     const names = entries
       .filter((entry) => entry.isFile() && !entry.name.startsWith(lockName))
       .map((entry) => entry.name);
-    return Promise.all(
-      names.map(async (name) => {
-        const { size } = await attempt(`look at ${name}`, stat(this.path(name)));
-        return { name, size };
-      }),
-    );
+    const files = await Promise.all(names.map((name) => this.look(name)));
+    return files.filter((file) => file !== null);
   }
 
   async create(name: string): Promise<DiskFile> {
@@ -91,6 +87,17 @@ export class SystemDisk implements Disk {
       await attempt(`sync ${name}`, file.sync());
     } finally {
       await file.close();
+    }
+  }
+
+  /** null: it was removed since its name was read. */
+  private async look(name: string): Promise<{ name: string; size: number } | null> {
+    try {
+      const { size } = await stat(this.path(name));
+      return { name, size };
+    } catch (cause) {
+      if (codeOf(cause) === 'ENOENT') return null;
+      throw asDiskError(`look at ${name}`, cause);
     }
   }
 
@@ -164,8 +171,12 @@ async function attempt<T>(what: string, work: Promise<T>): Promise<T> {
 }
 
 function asDiskError(what: string, cause: unknown): DiskError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'failed';
   const why = cause instanceof Error ? cause.message : String(cause);
   return new DiskError(kind, `Could not ${what}: ${why}.`, { cause });
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

@@ -87,11 +87,15 @@ export class MemoryDisk implements Disk {
     return found;
   }
 
-  /** The disk as it is found after the process ended but the machine went on: all appended bytes are there. */
+  /** The disk as it is found after the process ended but the machine went on: all appended bytes are there, synced or not. */
   kill(): MemoryDisk {
     this.dead = true;
     const found = this.successor();
-    for (const [name, content] of this.files) found.files.set(name, content.copy(content.size));
+    for (const [name, content] of this.files) {
+      const copy = content.copy(content.size);
+      copy.synced = content.synced;
+      found.files.set(name, copy);
+    }
     return found;
   }
 

@@ -1,0 +1,186 @@
+/**
+ * The journal alone, on a real disk: durable records a second with many waiting at once, against the bare
+ * fdatasync of the same bytes; then how long reading a million records back takes.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { type Disk, encodeDefinition, type Log, State, type TimerRecord } from '@carillon/core';
+import { SystemClock, SystemDisk } from '@carillon/core/system';
+import { Journal } from '../packages/server/src/store/journal.ts';
+import { Store } from '../packages/server/src/store/store.ts';
+
+const waiterCount = 1000;
+const durableCount = 300_000;
+const recoveryCount = 1_000_000;
+const clock = new SystemClock();
+const quiet: Log = { debug: ignore, info: ignore, warn: console.warn, error: console.error };
+
+export async function run(report: (line: string) => void): Promise<Record<string, unknown>> {
+  const results: Record<string, unknown> = {};
+  await inScratch(async (disk) => {
+    const { perSecond, syncs, bytes } = await durable(disk);
+    results['durablePerSecond'] = perSecond;
+    report(`journal: ${perSecond} durable records/s, ${waiterCount} waiting, ${syncs} syncs`);
+    const bare = await bareSyncs(disk, syncs, Math.round(bytes / syncs));
+    results['bareRatio'] = bare / (durableCount / perSecond);
+    report(`journal: the same syncs bare would take ${percent(results['bareRatio'])} of that time`);
+  });
+  await inScratch(async (disk) => {
+    await fill(disk, recoveryCount);
+    const { journalSeconds, snapshotSeconds, readBackSeconds } = await recovery(disk);
+    Object.assign(results, { journalSeconds, snapshotSeconds, readBackSeconds });
+    report(`journal: recovery of 1 M records from segments ${journalSeconds.toFixed(2)} s`);
+    report(`journal: snapshot of 1 M records while serving ${snapshotSeconds.toFixed(2)} s`);
+    report(`journal: recovery of 1 M records from a snapshot ${readBackSeconds.toFixed(2)} s`);
+  });
+  return results;
+}
+
+async function inScratch(work: (disk: SystemDisk) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-bench-'));
+  const disk = await SystemDisk.open(folder);
+  try {
+    await work(disk);
+  } finally {
+    await disk.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A thousand clients, each of which waits for its record before it sends the next. */
+async function durable(disk: Disk): Promise<{ perSecond: number; syncs: number; bytes: number }> {
+  let syncs = 0;
+  const journal = await open(disk, new Store(), () => syncs++);
+  const startedMs = performance.now();
+  await new Promise<void>((resolve, reject) => {
+    let sent = 0;
+    let confirmed = 0;
+    const send = (): void => {
+      if (sent === durableCount) return;
+      journal.put(recordOf(sent++));
+      journal.commit((error) => {
+        if (error !== null) return reject(error);
+        if (++confirmed === durableCount) resolve();
+        else send();
+      });
+    };
+    for (let i = 0; i < waiterCount; i++) send();
+  });
+  const tookMs = performance.now() - startedMs;
+  await journal.close();
+  const bytes = (await disk.list()).find(({ name }) => name.startsWith('journal'))?.size ?? 0;
+  return { perSecond: Math.round((durableCount / tookMs) * 1000), syncs, bytes };
+}
+
+/** Seconds for as many appends and syncs of the same size, and nothing else. */
+async function bareSyncs(disk: Disk, count: number, bytes: number): Promise<number> {
+  const file = await disk.create('bare');
+  const block = new Uint8Array(bytes);
+  const startedMs = performance.now();
+  for (let i = 0; i < count; i++) {
+    await file.append(block);
+    await file.sync();
+  }
+  const tookMs = performance.now() - startedMs;
+  await file.close();
+  await disk.remove('bare');
+  return tookMs / 1000;
+}
+
+async function fill(disk: Disk, count: number): Promise<void> {
+  const journal = await open(disk, new Store());
+  for (let i = 0; i < count; ) {
+    for (const end = i + 10_000; i < end; i++) journal.put(recordOf(i));
+    await new Promise((resolve) => journal.commit(resolve));
+  }
+  await journal.close();
+}
+
+async function recovery(disk: Disk) {
+  let store = new Store();
+  let startedMs = performance.now();
+  let journal = await open(disk, store);
+  const journalSeconds = secondsSince(startedMs);
+  if (store.size !== recoveryCount) throw new Error(`Only ${store.size} records came back.`);
+  startedMs = performance.now();
+  if (!(await journal.snapshot(store.records()))) throw new Error('The snapshot was given up.');
+  const snapshotSeconds = secondsSince(startedMs);
+  await journal.close();
+  store = new Store();
+  startedMs = performance.now();
+  journal = await open(disk, store);
+  const readBackSeconds = secondsSince(startedMs);
+  if (store.size !== recoveryCount) throw new Error(`Only ${store.size} records came back.`);
+  await journal.close();
+  return { journalSeconds, snapshotSeconds, readBackSeconds };
+}
+
+function open(disk: Disk, store: Store, onSync: () => void = ignore): Promise<Journal> {
+  return Journal.open({
+    disk,
+    clock,
+    log: quiet,
+    identity: 'bench',
+    replay: {
+      put: (record) => store.arm(store.put(record), record.dueMs),
+      drop: (hi, lo) => void store.remove(hi, lo),
+    },
+    onFailed: (error) => {
+      throw error;
+    },
+    onSync,
+  });
+}
+
+const body = encodeDefinition({
+  timing: {
+    kind: 'interval',
+    intervalMs: 3_600_000,
+    ending: { repeatForMs: null, untilMs: null, count: null, forever: false },
+  },
+  uri: 'http://127.0.0.1:8080/callback',
+  opaque: 'x'.repeat(64),
+  method: 'POST',
+  headers: {},
+  timeoutMs: null,
+  retry: null,
+  tags: [],
+  tagInfo: [],
+  idempotent: false,
+  origin: null,
+});
+const replicas = ['10.0.0.1:7253', '10.0.0.2:7253'];
+
+function recordOf(i: number): TimerRecord {
+  const startMs = 1000 + i * 0.37;
+  return {
+    hi: 0x6500_0000 + Math.floor(i / 4096),
+    lo: (i * 2654435761) >>> 0,
+    namespace: 'default',
+    factor: 2,
+    versionMs: 1_800_000_000_000 + i,
+    versionTie: 1024,
+    state: State.live,
+    sequence: 0,
+    attempt: 0,
+    startMs,
+    dueMs: startMs + 3_600_000,
+    gapMs: 3_600_000,
+    retryMs: startMs + 3_600_000,
+    outcome: 0,
+    replicas,
+    body,
+  };
+}
+
+function secondsSince(startedMs: number): number {
+  return (performance.now() - startedMs) / 1000;
+}
+
+function percent(ratio: unknown): string {
+  return `${Math.round(Number(ratio) * 100)} %`;
+}
+
+function ignore(): void {}

@@ -1,0 +1,141 @@
+/**
+ * Reads one file of the journal from front to back, in chunks, however large it is. Entries that check out
+ * go to the sink; what does not is skipped up to the next entry that does, and reported.
+ */
+import { type Disk, MalformedError } from '@carillon/core';
+import { checksum } from './checksum.ts';
+import {
+  decodeHeader,
+  decodePayload,
+  type EntrySink,
+  entryHeadBytes,
+  type Header,
+  headerBytesMax,
+  isPayloadKind,
+  payloadBytesMax,
+} from './segment.ts';
+
+/** A stretch of a file that is not what was written there. */
+export interface Damage {
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface FileContent {
+  /** Entries that make no sense, and stretches that are no entries but have intact ones behind them. */
+  readonly damaged: readonly Damage[];
+  /** Where the last intact entry ends; less than the file's size: a torn or damaged tail. */
+  readonly end: number;
+}
+
+const chunkBytes = 4 * 1024 * 1024;
+
+export async function readHeader(
+  disk: Disk,
+  name: string,
+): Promise<{ header: Header; length: number }> {
+  return decodeHeader(await disk.read(name, 0, headerBytesMax));
+}
+
+export class FileReader {
+  private readonly disk: Disk;
+  private readonly name: string;
+  private readonly size: number;
+  private readonly salt: number;
+  /** The part of the file in memory, from `start` on. Never written to again, so views of it stay valid. */
+  private chunk = new Uint8Array(0);
+  private view = new DataView(this.chunk.buffer);
+  private start = 0;
+  private readonly damaged: Damage[] = [];
+
+  constructor(disk: Disk, file: { name: string; size: number }, salt: number) {
+    this.disk = disk;
+    this.name = file.name;
+    this.size = file.size;
+    this.salt = salt;
+  }
+
+  /** Everything from `offset` (behind the header) on. Times are put on the clock given by `baseMs`. */
+  async read(offset: number, baseMs: number, sink: EntrySink): Promise<FileContent> {
+    let at = offset;
+    while (at < this.size) {
+      at = this.readChunk(at, baseMs, sink);
+      if (at >= this.size) break;
+      const needed = this.neededAt(at);
+      if (needed > 0 && !this.covers(at, needed)) {
+        await this.load(at, needed);
+        continue;
+      }
+      const found = await this.findIntact(at + 1);
+      if (found < 0) break;
+      this.damage(at, found - at);
+      at = found;
+    }
+    return { damaged: this.damaged, end: at };
+  }
+
+  /** Hands over intact entries as long as they are in memory; returns where it stopped. */
+  private readChunk(from: number, baseMs: number, sink: EntrySink): number {
+    let at = from;
+    for (let length = this.intactAt(at); length > 0; length = this.intactAt(at)) {
+      const begin = at - this.start;
+      try {
+        decodePayload(this.chunk.subarray(begin + entryHeadBytes, begin + length), baseMs, sink);
+      } catch (error) {
+        if (!(error instanceof MalformedError)) throw error;
+        this.damage(at, length);
+      }
+      at += length;
+    }
+    return at;
+  }
+
+  private damage(offset: number, bytes: number): void {
+    this.damaged.push({ file: this.name, offset, bytes });
+  }
+
+  /** The length of the entry at `at`, head included; 0 when it is not wholly in memory or not intact. */
+  private intactAt(at: number): number {
+    const needed = this.neededAt(at);
+    if (needed <= entryHeadBytes || !this.covers(at, needed)) return 0;
+    const from = at - this.start;
+    const sum = checksum(this.chunk, from + 4, from + needed, this.salt);
+    return sum === this.view.getUint32(from, true) ? needed : 0;
+  }
+
+  /** How many bytes from `at` on must be in memory to judge what is there; 0: it can be no entry. */
+  private neededAt(at: number): number {
+    if (at + entryHeadBytes >= this.size) return 0;
+    if (!this.covers(at, entryHeadBytes + 1)) return entryHeadBytes + 1;
+    const length = this.view.getUint32(at - this.start + 4, true);
+    if (length === 0 || length > payloadBytesMax || at + entryHeadBytes + length > this.size)
+      return 0;
+    if (!isPayloadKind(this.chunk[at - this.start + entryHeadBytes])) return 0;
+    return entryHeadBytes + length;
+  }
+
+  /** The next offset from `from` on where an intact entry stands; −1: none. */
+  private async findIntact(from: number): Promise<number> {
+    for (let at = from; at + entryHeadBytes < this.size; at++) {
+      for (let needed = this.neededAt(at); needed > 0; needed = this.neededAt(at)) {
+        if (this.covers(at, needed)) break;
+        await this.load(at, needed);
+      }
+      if (this.intactAt(at) > 0) return at;
+    }
+    return -1;
+  }
+
+  private covers(at: number, length: number): boolean {
+    return at >= this.start && at + length <= this.start + this.chunk.length;
+  }
+
+  private async load(at: number, needed: number): Promise<void> {
+    const bytes = await this.disk.read(this.name, at, Math.max(needed, chunkBytes));
+    if (bytes.length < needed) throw new MalformedError(`${this.name} is shorter than it was.`);
+    this.chunk = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
+    this.view = new DataView(this.chunk.buffer, this.chunk.byteOffset, this.chunk.length);
+    this.start = at;
+  }
+}

@@ -1,0 +1,439 @@
+/**
+ * The promise "on disk". Entries are collected and written as a group: everything that arrives while one
+ * group is being synced shares the next sync, and whoever asked is told when the sync that covers its
+ * entries has returned.
+ *
+ * Neighbours: `segment.ts` (the form of files), `recovery.ts` (what is found at the start), `snapshot.ts`
+ * (how old segments become unnecessary), `reserve.ts` (room for when the disk is full). The member decides
+ * what to write: merge → journal → store.
+ *
+ * Invariants:
+ *  J1  `done(null)` only after a sync that returned well and began after everything appended before `commit`.
+ *  J2  Entries reach the disk in the order they were appended.
+ *  J3  A failed sync is never tried again: from then on nothing is written and everything gets the error.
+ *  J4  A segment gets its first entry after its header is synced and all earlier segments are complete.
+ *  J5  Old segments go only after the snapshot that replaces them has its final name.
+ */
+import {
+  type Cancel,
+  type Clock,
+  type Disk,
+  DiskError,
+  type DiskFile,
+  type Log,
+  type TimerRecord,
+} from '@carillon/core';
+import { checksum } from './checksum.ts';
+import type { Damage } from './file-reader.ts';
+import { type Recovered, recover, type Replay } from './recovery.ts';
+import { Reserve } from './reserve.ts';
+import { encodeHeader, EntryWriter, fileName, fileNumber } from './segment.ts';
+import { writeSnapshot } from './snapshot.ts';
+
+export interface JournalLimits {
+  /** Room set aside for pops and cancels on a full disk. */
+  readonly reserveBytes: number;
+  /** A snapshot is not worth it for less journal than this. */
+  readonly snapshotBytesMin: number;
+  /** How often a full disk is tried again. */
+  readonly fullRetryMs: number;
+}
+
+const defaults: JournalLimits = {
+  reserveBytes: 16 * 1024 * 1024,
+  snapshotBytesMin: 64 * 1024 * 1024,
+  fullRetryMs: 5000,
+};
+
+/** A group larger than this does not keep its buffer. */
+const bufferBytesKept = 4 * 1024 * 1024;
+
+export interface JournalOptions {
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whose records these are: files of another identity are refused. */
+  readonly identity: string;
+  readonly replay: Replay;
+  /** Called once: what was not synced is lost and nothing is written any more. The member must stop. */
+  readonly onFailed: (error: DiskError) => void;
+  /** Called after each sync with the time it took. */
+  readonly onSync?: (tookMs: number) => void;
+  readonly limits?: Partial<JournalLimits>;
+}
+
+type Done = (error: DiskError | null) => void;
+
+/** Entries that are written together, and who waits for them. */
+class Group {
+  readonly entries = new EntryWriter();
+  waiting: Done[] = [];
+  /** From the clock's time to the wall's, at the group's first entry. */
+  baseMs = Number.NaN;
+
+  get isEmpty(): boolean {
+    return this.entries.length === 0 && this.waiting.length === 0;
+  }
+
+  finish(error: DiskError | null): void {
+    const { waiting } = this;
+    this.waiting = [];
+    for (const done of waiting) done(error);
+  }
+}
+
+export class Journal {
+  private readonly options: JournalOptions;
+  private readonly limits: JournalLimits;
+  private readonly reserve: Reserve;
+  /** Found by recovery; their entries are lost here and should be fetched from replicas. */
+  readonly damaged: readonly Damage[];
+  private file: DiskFile | null = null;
+  private number: number;
+  private salt = 0;
+  /** What is being collected, what is being written, and the buffer in between. */
+  private group = new Group();
+  private writing: Group | null = null;
+  private spare = new Group();
+  private flushing = false;
+  private markedMs: number;
+  private isFull = false;
+  private failure: DiskError | null = null;
+  private closing = false;
+  private cancelRetry: Cancel | null = null;
+  /** In segments that the next snapshot would make unnecessary. */
+  private journalBytes: number;
+  private snapshotBytesNext = 0;
+  private snapshotRun: Promise<boolean> | null = null;
+  private snapshotPart: Promise<unknown> | null = null;
+  private rotation: ((done: boolean) => void) | null = null;
+
+  private constructor(options: JournalOptions, recovered: Recovered) {
+    this.options = options;
+    this.limits = { ...defaults, ...options.limits };
+    this.reserve = new Reserve(options.disk, this.limits.reserveBytes);
+    this.damaged = recovered.damaged;
+    this.number = recovered.nextNumber - 1;
+    this.markedMs = recovered.marked;
+    this.journalBytes = recovered.journalBytes;
+  }
+
+  /** Replays what is there and opens a new segment. Rejects with RecoveryError rather than being silently wrong. */
+  static async open(options: JournalOptions): Promise<Journal> {
+    const { disk, clock, log, identity, replay } = options;
+    const startedMs = clock.now();
+    const baseMs = startedMs - clock.wall();
+    const recovered = await recover({ disk, log, identity, replay, baseMs });
+    const journal = new Journal(options, recovered);
+    await journal.start();
+    log.info('The journal is open.', {
+      segment: journal.number,
+      entries: recovered.entryCount,
+      damaged: recovered.damaged.length,
+      tookMs: Math.round(clock.now() - startedMs),
+    });
+    return journal;
+  }
+
+  /** The highest mark ever made; 0: none. */
+  get marked(): number {
+    return this.markedMs;
+  }
+
+  /** No room: new timers must be refused. Pops and cancels are still written while the reserve lasts. */
+  get full(): boolean {
+    return this.isFull;
+  }
+
+  /** Why nothing is written any more; null: all is well. */
+  get failed(): DiskError | null {
+    return this.failure;
+  }
+
+  /** Appended and not on disk yet. */
+  get backlogBytes(): number {
+    return this.group.entries.length + (this.writing?.entries.length ?? 0);
+  }
+
+  put(record: TimerRecord): void {
+    if (this.isStopped) return;
+    const { group } = this;
+    if (group.entries.length === 0) {
+      group.baseMs = this.options.clock.now() - this.options.clock.wall();
+    }
+    group.entries.put(record, group.baseMs);
+    this.schedule();
+  }
+
+  drop(hi: number, lo: number): void {
+    if (this.isStopped) return;
+    this.group.entries.drop(hi, lo);
+    this.schedule();
+  }
+
+  /** Remembers that numbers up to these milliseconds may have been given out. */
+  mark(ms: number): void {
+    if (this.isStopped) return;
+    this.markedMs = Math.max(this.markedMs, ms);
+    this.group.entries.mark(this.markedMs);
+    this.schedule();
+  }
+
+  /** Calls `done` when everything appended before is on disk, or with the reason why it is not. */
+  commit(done: Done): void {
+    const { failure, writing } = this;
+    if (failure !== null) this.options.clock.soon(() => done(failure));
+    else if (this.group.entries.length === 0 && writing !== null) writing.waiting.push(done);
+    else {
+      this.group.waiting.push(done);
+      this.schedule();
+    }
+  }
+
+  /** Whether so much was written since the last snapshot that a new one pays; `liveBytes`: the store's rows. */
+  wantsSnapshot(liveBytes: number): boolean {
+    if (this.snapshotRun !== null || this.isFull || this.isStopped) return false;
+    const { snapshotBytesMin } = this.limits;
+    return this.journalBytes > Math.max(snapshotBytesMin, liveBytes, this.snapshotBytesNext);
+  }
+
+  /**
+   * Writes all records, as `next` hands them out, to a new snapshot and removes what it replaces, while
+   * entries go on being written. False when it was given up: for lack of room, or because of the end.
+   */
+  snapshot(next: () => TimerRecord | undefined): Promise<boolean> {
+    if (this.isFull || this.isStopped) return Promise.resolve(false);
+    this.snapshotRun ??= this.takeSnapshot(next).finally(() => {
+      this.snapshotRun = null;
+    });
+    return this.snapshotRun;
+  }
+
+  /** Writes and syncs what is left. Nothing can be appended any more. */
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    this.cancelRetry?.();
+    await this.snapshotRun;
+    await this.reserve.stop();
+    const error = await new Promise<DiskError | null>((resolve) => this.commit(resolve));
+    if (error !== null) this.options.log.error('The journal closes with an error.', { error });
+    await this.file?.close();
+  }
+
+  private get isStopped(): boolean {
+    return this.closing || this.failure !== null;
+  }
+
+  private async start(): Promise<void> {
+    try {
+      await this.openSegment();
+    } catch (cause) {
+      if (asDiskError(cause).kind !== 'full') throw cause;
+      await this.makeRoom();
+      await this.openSegment();
+    }
+    if (!this.isFull) await this.refillReserve();
+  }
+
+  /** Goes on in a new segment. Its header is on disk before anything else is written to it. */
+  private async openSegment(): Promise<void> {
+    const { disk, identity } = this.options;
+    const number = this.number + 1;
+    const salt = this.drawSalt(number);
+    const name = fileName('journal', number);
+    const file = await disk.create(name);
+    try {
+      await file.append(encodeHeader({ kind: 'journal', number, salt, identity }));
+      await file.sync();
+    } catch (error) {
+      await file.close();
+      await disk.remove(name);
+      throw error;
+    }
+    const old = this.file;
+    this.file = file;
+    this.number = number;
+    this.salt = salt;
+    await old?.close();
+  }
+
+  /** Nothing a client can know or guess. */
+  private drawSalt(number: number): number {
+    const { clock, identity } = this.options;
+    const text = `${identity} ${number} ${clock.wall()} ${clock.now()}`;
+    return checksum(new TextEncoder().encode(text), 0, text.length, number);
+  }
+
+  private schedule(): void {
+    if (this.flushing) return;
+    this.flushing = true;
+    this.options.clock.soon(() => void this.flush());
+  }
+
+  private async flush(): Promise<void> {
+    while (this.failure === null && (!this.group.isEmpty || this.rotation !== null)) {
+      if (this.rotation !== null) await this.rotate(this.rotation);
+      else if (this.group.entries.length === 0) this.group.finish(null);
+      else await this.flushGroup();
+    }
+    this.flushing = false;
+  }
+
+  private async flushGroup(): Promise<void> {
+    const { group } = this;
+    this.group = this.spare;
+    this.writing = group;
+    const error = await this.write(group.entries.seal(this.salt));
+    this.writing = null;
+    this.spare = group.entries.length > bufferBytesKept ? new Group() : group;
+    group.entries.reset();
+    group.finish(error);
+    // Whoever asked meanwhile may have meant entries that are not on disk now.
+    if (error !== null) this.group.finish(error);
+  }
+
+  private async write(bytes: Uint8Array): Promise<DiskError | null> {
+    const { clock, onSync } = this.options;
+    try {
+      await this.append(bytes);
+    } catch (cause) {
+      const error = asDiskError(cause);
+      if (error.kind === 'failed') this.fail(error);
+      return error;
+    }
+    const startedMs = clock.now();
+    try {
+      await this.file?.sync();
+    } catch (cause) {
+      // Whatever the reason: what was to be synced may be gone, and asking again would hide that.
+      const error = new DiskError('failed', asDiskError(cause).message, { cause });
+      this.fail(error);
+      return error;
+    }
+    this.journalBytes += bytes.length;
+    onSync?.(clock.now() - startedMs);
+    return null;
+  }
+
+  private async append(bytes: Uint8Array): Promise<void> {
+    try {
+      await this.file?.append(bytes);
+    } catch (cause) {
+      if (asDiskError(cause).kind !== 'full') throw cause;
+      await this.makeRoom();
+      await this.file?.append(bytes);
+    }
+  }
+
+  /** The disk is full: gives up what can be spared and tries from time to time to get it back. */
+  private async makeRoom(): Promise<void> {
+    const { clock, log } = this.options;
+    if (!this.isFull)
+      log.error('The disk is full: new timers are refused, the reserve is given up.');
+    this.isFull = true;
+    await this.snapshotPart?.catch(() => undefined);
+    await this.reserve.giveUp();
+    this.cancelRetry?.();
+    if (this.isStopped) return;
+    this.cancelRetry = clock.at(clock.now() + this.limits.fullRetryMs, () => {
+      void this.refillReserve();
+    });
+  }
+
+  private async refillReserve(): Promise<void> {
+    try {
+      if (!(await this.reserve.fill())) return;
+      if (this.isFull) this.options.log.info('The disk has room again: new timers are taken.');
+      this.isFull = false;
+    } catch (cause) {
+      const error = asDiskError(cause);
+      if (error.kind === 'full') await this.makeRoom();
+      else this.fail(error);
+    }
+  }
+
+  private fail(error: DiskError): void {
+    if (this.failure !== null) return;
+    this.failure = error;
+    this.cancelRetry?.();
+    this.options.log.error('The disk failed: nothing is written any more.', { error });
+    this.group.finish(error);
+    this.rotation?.(false);
+    this.rotation = null;
+    this.options.onFailed(error);
+  }
+
+  private async rotate(done: (rotated: boolean) => void): Promise<void> {
+    this.rotation = null;
+    try {
+      await this.openSegment();
+      done(true);
+    } catch (cause) {
+      const error = asDiskError(cause);
+      if (error.kind === 'failed') this.fail(error);
+      done(false);
+    }
+  }
+
+  private async takeSnapshot(next: () => TimerRecord | undefined): Promise<boolean> {
+    const rotated = await new Promise<boolean>((resolve) => {
+      this.rotation = resolve;
+      this.schedule();
+    });
+    const { number } = this;
+    const replacedBytes = this.journalBytes;
+    const bytes = rotated ? await this.writeSnapshot(number, next) : null;
+    if (bytes === null) {
+      this.snapshotBytesNext = this.journalBytes + this.limits.snapshotBytesMin;
+      return false;
+    }
+    this.snapshotBytesNext = 0;
+    this.journalBytes -= replacedBytes;
+    await this.removeBefore(number);
+    this.options.log.info('A snapshot is written.', { number, bytes });
+    return true;
+  }
+
+  /** The snapshot's size; null when it was given up. */
+  private async writeSnapshot(
+    number: number,
+    next: () => TimerRecord | undefined,
+  ): Promise<number | null> {
+    const { disk, clock, identity, log } = this.options;
+    const cancelled = (): boolean => this.isFull || this.isStopped;
+    const salt = this.drawSalt(number);
+    const marked = this.markedMs;
+    const part = writeSnapshot({ disk, clock, identity, number, salt, marked, next, cancelled });
+    this.snapshotPart = part;
+    try {
+      return await part;
+    } catch (cause) {
+      log.warn('A snapshot is given up; the journal stays as it is.', {
+        error: asDiskError(cause),
+      });
+      return null;
+    } finally {
+      this.snapshotPart = null;
+    }
+  }
+
+  private async removeBefore(number: number): Promise<void> {
+    const { disk, log } = this.options;
+    try {
+      for (const { name } of await disk.list()) {
+        const found = fileNumber('journal', name) ?? fileNumber('snapshot', name);
+        if (found !== null && found < number) await disk.remove(name);
+      }
+    } catch (cause) {
+      log.warn('Old segments could not be removed; the next start will.', {
+        error: asDiskError(cause),
+      });
+    }
+  }
+}
+
+function asDiskError(cause: unknown): DiskError {
+  if (cause instanceof DiskError) return cause;
+  return new DiskError('failed', cause instanceof Error ? cause.message : String(cause), { cause });
+}

@@ -1,0 +1,182 @@
+/**
+ * The form of the journal's files: names, header and entries. Segments and snapshots share it.
+ *
+ *   header:  "carillon" · format u16 · kind u8 · number u32 · salt u32 · identity text · checksum u32
+ *   entry:   checksum u32 · length u32 · payload          (the checksum covers the length and the payload)
+ *   payload: kind u8, then: put: a record · drop: hi u32, lo u32 · mark: f64 · end: count f64
+ *
+ * The salt seeds the checksums of a file's entries, so that bytes which a client managed to place inside a
+ * record can never pass for an entry of their own when the file is damaged around them.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  decodeRecord,
+  encodeRecord,
+  invariant,
+  MalformedError,
+  type TimerRecord,
+} from '@carillon/core';
+import { checksum } from './checksum.ts';
+
+const format = 1;
+const magic = Uint8Array.from('carillon', (letter) => letter.charCodeAt(0));
+const identityLengthMax = 1024;
+/** No header is longer. */
+export const headerBytesMax = 2048;
+/** In front of each payload. */
+export const entryHeadBytes = 8;
+/** No payload is longer; the API's limits are far below. */
+export const payloadBytesMax = 16 * 1024 * 1024;
+
+export type FileKind = 'journal' | 'snapshot';
+const kindCode = { journal: 1, snapshot: 2 } as const;
+const extension = { journal: 'log', snapshot: 'snap' } as const;
+/** A snapshot being written. */
+export const snapshotPartName = 'snapshot.part';
+
+/** Ten digits, so that files list in order. */
+export function fileName(kind: FileKind, number: number): string {
+  return `${kind}-${String(number).padStart(10, '0')}.${extension[kind]}`;
+}
+
+/** The number in a file's name; null when it is not of that kind. */
+export function fileNumber(kind: FileKind, name: string): number | null {
+  const digits = new RegExp(`^${kind}-(\\d{10})\\.${extension[kind]}$`).exec(name)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+export interface Header {
+  readonly kind: FileKind;
+  readonly number: number;
+  readonly salt: number;
+  readonly identity: string;
+}
+
+export function encodeHeader(header: Header): Uint8Array {
+  invariant(header.identity.length <= identityLengthMax, 'an identity has at most 1024 characters');
+  const out = new ByteWriter(256);
+  out.raw(magic);
+  out.u16(format);
+  out.u8(kindCode[header.kind]);
+  out.u32(header.number);
+  out.u32(header.salt);
+  out.text(header.identity);
+  out.u32(checksum(out.written(), 0, out.length, 0));
+  return out.copy();
+}
+
+/** The header and its length in bytes. Throws MalformedError, with a sentence, for bytes that are not one. */
+export function decodeHeader(bytes: Uint8Array): { header: Header; length: number } {
+  const from = new ByteReader(bytes);
+  const start = from.raw(magic.length);
+  if (!start.every((byte, i) => byte === magic[i])) {
+    throw new MalformedError('It does not start like a file of Carillon.');
+  }
+  const found = from.u16();
+  if (found !== format) {
+    throw new MalformedError(
+      `It has format ${found} and this release reads format ${format}: use the release that wrote it.`,
+    );
+  }
+  const kind = from.u8() === kindCode.snapshot ? 'snapshot' : 'journal';
+  const number = from.u32();
+  const salt = from.u32();
+  const identity = from.text();
+  const length = bytes.length - from.left;
+  if (from.u32() !== checksum(bytes, 0, length, 0)) {
+    throw new MalformedError('The checksum of its header is wrong.');
+  }
+  return { header: { kind, number, salt, identity }, length: length + 4 };
+}
+
+const payloadKind = { put: 1, drop: 2, mark: 3, end: 4 } as const;
+
+/** What a file says, entry by entry. */
+export interface EntrySink {
+  put(record: TimerRecord): void;
+  drop(hi: number, lo: number): void;
+  mark(ms: number): void;
+  /** The last entry of a snapshot: how many records it holds. */
+  end(count: number): void;
+}
+
+/** Collects entries to be written together. Reused: `seal`, write, `reset`. */
+export class EntryWriter {
+  private readonly out = new ByteWriter(64 * 1024);
+
+  get length(): number {
+    return this.out.length;
+  }
+
+  put(record: TimerRecord, baseMs: number): void {
+    const start = this.begin(payloadKind.put);
+    encodeRecord(this.out, record, baseMs);
+    this.finish(start);
+  }
+
+  drop(hi: number, lo: number): void {
+    const start = this.begin(payloadKind.drop);
+    this.out.u32(hi);
+    this.out.u32(lo);
+    this.finish(start);
+  }
+
+  mark(ms: number): void {
+    const start = this.begin(payloadKind.mark);
+    this.out.f64(ms);
+    this.finish(start);
+  }
+
+  end(count: number): void {
+    const start = this.begin(payloadKind.end);
+    this.out.f64(count);
+    this.finish(start);
+  }
+
+  /** Fills in the checksums for the file with this salt. The bytes are valid until the next entry. */
+  seal(salt: number): Uint8Array {
+    const bytes = this.out.written();
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < bytes.length; ) {
+      const end = at + entryHeadBytes + view.getUint32(at + 4, true);
+      view.setUint32(at, checksum(bytes, at + 4, end, salt), true);
+      at = end;
+    }
+    return bytes;
+  }
+
+  reset(): void {
+    this.out.reset();
+  }
+
+  private begin(kind: number): number {
+    const start = this.out.length;
+    this.out.u32(0);
+    this.out.u32(0);
+    this.out.u8(kind);
+    return start;
+  }
+
+  private finish(start: number): void {
+    const length = this.out.length - start - entryHeadBytes;
+    invariant(length <= payloadBytesMax, `a record has at most ${payloadBytesMax} bytes`);
+    this.out.patchU32(start + 4, length);
+  }
+}
+
+/** Whether a payload could start with this byte. */
+export function isPayloadKind(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= payloadKind.put && byte <= payloadKind.end;
+}
+
+/** Hands one payload to the sink. Throws MalformedError for bytes that are not one. */
+export function decodePayload(payload: Uint8Array, baseMs: number, sink: EntrySink): void {
+  const from = new ByteReader(payload);
+  const kind = from.u8();
+  if (kind === payloadKind.put) sink.put(decodeRecord(from, baseMs));
+  else if (kind === payloadKind.drop) sink.drop(from.u32(), from.u32());
+  else if (kind === payloadKind.mark) sink.mark(from.f64());
+  else if (kind === payloadKind.end) sink.end(from.f64());
+  else throw new MalformedError(`An entry has a kind ${kind} that this release does not know.`);
+}
