@@ -52,7 +52,7 @@ export function splitAddress(address: string): { host: string; port: number } {
 
 function isLoopback(address: string): boolean {
   const { host } = splitAddress(address);
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 export function createLog(level: string, member: string): Log {

@@ -53,7 +53,7 @@ export class EtcdSource implements ViewSource {
 function specOf(view: MemberView): ViewSpec {
   return {
     source: 'etcd',
-    revision: Number(view.revision),
+    revision: view.revision,
     members: view.members.map(({ id, phase, address, peer, labels, weight }) => ({
       name: id,
       phase,

@@ -407,16 +407,10 @@ function answerClass(result: CallbackResult) {
   return result.status < 500 ? '4xx' : '5xx';
 }
 
+const claimResults = ['granted', 'ahead', 'claimed', 'unknown'] as const;
+
 function claimResult(answer: Answer | null) {
-  switch (answer?.type) {
-    case 'granted':
-    case 'ahead':
-    case 'claimed':
-    case 'unknown':
-      return answer.type;
-    default:
-      return 'unanswered';
-  }
+  return claimResults.find((type) => type === answer?.type) ?? 'unanswered';
 }
 
 function ignore(): void {}

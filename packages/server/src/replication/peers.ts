@@ -82,8 +82,7 @@ export class Peers {
   private peer(name: string): Peer {
     let peer = this.peers.get(name);
     if (peer === undefined) {
-      const lane = (lane: LaneName): Lane => ({ name: lane, queue: [], framesInFlight: 0 });
-      const lanes = { quick: lane('quick'), durable: lane('durable') };
+      const lanes = { quick: emptyLane('quick'), durable: emptyLane('durable') };
       peer = { name, lanes, silentSinceMs: null, flushing: false };
       this.peers.set(name, peer);
     }
@@ -150,6 +149,10 @@ export class Peers {
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);
   }
+}
+
+function emptyLane(name: LaneName): Lane {
+  return { name, queue: [], framesInFlight: 0 };
 }
 
 function laneOf(message: Message): LaneName {

@@ -15,12 +15,12 @@ export interface OneMember {
   /** Errors that would have stopped the process. */
   readonly failures: unknown[];
   stop(): Promise<void>;
-  request(
+  readonly request: (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<ApiResponse>;
+  ) => Promise<ApiResponse>;
 }
 
 export interface OneMemberOptions {
@@ -73,13 +73,13 @@ export async function startOne(options: OneMemberOptions = {}): Promise<OneMembe
 
 /** Lets time pass as far as it must for `promise` to settle. */
 async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
-  let done = false;
+  const state = { done: false };
   const mark = (): void => {
-    done = true;
+    state.done = true;
   };
   promise.then(mark, mark);
   await settle();
-  while (!done && clock.step()) await settle();
+  while (!state.done && clock.step()) await settle();
   return promise;
 }
 
