@@ -1,0 +1,7 @@
+/** For the simulator and the tests of whole members: the parts that `createMember` puts together. Not a public surface. */
+export type { ApiRequest, ApiResponse } from './api/message.ts';
+export { EtcdSource } from './cluster/etcd.ts';
+export type { ViewSource } from './cluster/source.ts';
+export { type Phase, View, type ViewMember, type ViewSpec } from './cluster/view.ts';
+export { type Config, configOf, defaultConfig } from './config.ts';
+export { Member, type MemberOptions } from './member.ts';

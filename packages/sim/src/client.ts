@@ -1,0 +1,134 @@
+/**
+ * A client as clients should be: asks any member, waits a while, asks another one when nothing came back, and knows that
+ * no answer does not mean that nothing happened. Keeps the history that the checkers judge by.
+ */
+import type { SeededRandom } from '@carillon/core/testing';
+import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
+import {
+  type Attempt,
+  type History,
+  type Operation,
+  opaqueOf,
+  type TimerHistory,
+  type TimerWish,
+} from './history.ts';
+import { headerOf, type SimCluster } from './sim-cluster.ts';
+
+const answerMs = 2500;
+const attemptsMax = 8;
+const backoffMsMax = 2000;
+
+export interface ClientOptions {
+  readonly cluster: SimCluster;
+  readonly history: History;
+  readonly random: SeededRandom;
+  /** Members a client knows. */
+  readonly contacts: () => readonly string[];
+  /** An operation was acknowledged, this very moment. */
+  readonly onAck: (operation: Operation) => void;
+  /** An answer arrived that is neither a 2xx nor a reason to try again. */
+  readonly onRefused: (operation: Operation, response: ApiResponse) => void;
+}
+
+export class Client {
+  private readonly options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.options = options;
+  }
+
+  /** A new timer, or a new definition for one that exists. */
+  async set(timer: TimerHistory, wish: TimerWish, keyed: boolean): Promise<Operation> {
+    const { history } = this.options;
+    const operation = history.operation(timer, 'set', wish, keyed && timer.id === null);
+    await this.insist(operation, setRequest(operation, wish));
+    return operation;
+  }
+
+  async cancel(timer: TimerHistory): Promise<Operation> {
+    const operation = this.options.history.operation(timer, 'cancel', null, false);
+    const path = `/timers/${timer.id}`;
+    await this.insist(operation, { method: 'DELETE', path, query: '', headers: {}, body: noBytes });
+    return operation;
+  }
+
+  /** One request without insisting; null when no answer came. */
+  ask(member: string, request: ApiRequest): Promise<ApiResponse | null> {
+    const attempt: Attempt = {
+      member,
+      sentMs: this.options.cluster.world.nowMs,
+      arrivedMs: null,
+      settledMs: null,
+      status: null,
+    };
+    return this.once(attempt, request);
+  }
+
+  private async insist(operation: Operation, request: ApiRequest): Promise<void> {
+    const { cluster, random, onAck, onRefused } = this.options;
+    for (let i = 0; i < attemptsMax; i++) {
+      if (i > 0) await cluster.world.sleep(random.unit() * Math.min(backoffMsMax, 100 * 2 ** i));
+      const attempt = this.attempt(operation);
+      const response = await this.once(attempt, request);
+      if (response === null || response.status >= 429) continue;
+      if (response.status >= 300) return onRefused(operation, response);
+      this.acknowledge(operation, response);
+      return onAck(operation);
+    }
+  }
+
+  private attempt(operation: Operation): Attempt {
+    const { cluster, random, contacts } = this.options;
+    const attempt: Attempt = {
+      member: random.pick(contacts()),
+      sentMs: cluster.world.nowMs,
+      arrivedMs: null,
+      settledMs: null,
+      status: null,
+    };
+    operation.attempts.push(attempt);
+    return attempt;
+  }
+
+  private once(attempt: Attempt, request: ApiRequest): Promise<ApiResponse | null> {
+    const { cluster } = this.options;
+    return new Promise((resolve) => {
+      const timeout = cluster.world.after(answerMs, () => resolve(null));
+      cluster.send(attempt, request, (response) => {
+        timeout.fn = null;
+        attempt.status = response?.status ?? null;
+        resolve(response);
+      });
+    });
+  }
+
+  private acknowledge(operation: Operation, response: ApiResponse): void {
+    operation.ackMs = this.options.cluster.world.nowMs;
+    operation.timer.id = (headerOf(response, 'location') ?? '').slice('/timers/'.length);
+    const [have = '0', wanted = '0'] = (headerOf(response, 'carillon-copies') ?? '').split('/');
+    operation.have = Number(have);
+    operation.wanted = Number(wanted);
+  }
+}
+
+const noBytes = new Uint8Array();
+
+export function setRequest(operation: Operation, wish: TimerWish): ApiRequest {
+  const { timer, keyed } = operation;
+  const { intervalMs, count, factor, receiver } = wish;
+  const interval = intervalMs / 1000;
+  const body = {
+    // Half an interval more than the pops need: no doubt about rounding.
+    timing: count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval },
+    callback: { http: { uri: `http://${receiver}/pop`, opaque: opaqueOf(operation) } },
+    reliability: { 'replication-factor': factor },
+  };
+  const isNew = timer.id === null;
+  return {
+    method: isNew ? 'POST' : 'PUT',
+    path: isNew ? '/timers' : `/timers/${timer.id}`,
+    query: '',
+    headers: keyed ? { 'idempotency-key': `timer-${timer.index}` } : {},
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * What went wrong, where and when, as an observer of machines and cables knows it. Checkers ask it what a fault can
+ * explain; the members under test never see it.
+ */
+
+/** Long enough for members to notice that a fault is over: a hello and its answer, and what waited behind them. */
+export const noticeMs = 3000;
+
+interface Span {
+  readonly what: string;
+  readonly fromMs: number;
+  toMs: number;
+}
+
+export type Kind =
+  /** The program ended, or stood still. */
+  | 'down'
+  | 'paused'
+  /** Messages to or from it were lost, late, doubled or out of order. */
+  | 'network'
+  | 'disk'
+  | 'clock'
+  /** It learnt of a change of the view, or should have. */
+  | 'view';
+
+export class FaultLog {
+  private readonly spans = new Map<string, Span[]>();
+
+  /** Something begins at `name`; call what is returned when it ends. */
+  begin(name: string, kind: Kind, what: string, fromMs: number): (toMs: number) => void {
+    const span: Span = { what, fromMs, toMs: Number.POSITIVE_INFINITY };
+    this.of(name, kind).push(span);
+    return (toMs) => {
+      span.toMs = toMs;
+    };
+  }
+
+  /** Something happened at `name`. */
+  note(name: string, kind: Kind, what: string, atMs: number): void {
+    const spans = this.of(name, kind);
+    const last = spans.at(-1);
+    // Lost frames come in crowds: one span for all that follow closely.
+    if (last !== undefined && last.what === what && atMs - last.toMs < 100) last.toMs = atMs;
+    else spans.push({ what, fromMs: atMs, toMs: atMs });
+  }
+
+  /** The fault of one of these kinds that touched `name` between the two moments; null when there was none. */
+  find(name: string, kinds: readonly Kind[], fromMs: number, toMs: number): string | null {
+    for (const kind of kinds) {
+      const spans = this.of(name, kind);
+      for (let i = spans.length - 1; i >= 0; i--) {
+        const span = spans[i] as Span;
+        if (span.fromMs <= toMs && span.toMs >= fromMs) return `${kind}: ${span.what} at ${name}`;
+      }
+    }
+    return null;
+  }
+
+  private of(name: string, kind: Kind): Span[] {
+    const key = `${kind} ${name}`;
+    let spans = this.spans.get(key);
+    if (spans === undefined) {
+      spans = [];
+      this.spans.set(key, spans);
+    }
+    return spans;
+  }
+}

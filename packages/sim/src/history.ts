@@ -1,0 +1,106 @@
+/** What clients asked for and what they were told: the outside view that checkers judge by. */
+
+export interface TimerWish {
+  readonly intervalMs: number;
+  /** How many pops. */
+  readonly count: number;
+  readonly factor: number;
+  readonly receiver: string;
+}
+
+/** One request on its way to one member and back. */
+export interface Attempt {
+  readonly member: string;
+  readonly sentMs: number;
+  /** When it reached the member; null: it did not, or not yet. */
+  arrivedMs: number | null;
+  /** When the member had answered, had died, or the request was known to be lost; null: it may still act. */
+  settledMs: number | null;
+  /** What the client heard; null: nothing (yet). */
+  status: number | null;
+}
+
+/** One thing a client wanted, with all attempts at it. */
+export interface Operation {
+  readonly timer: TimerHistory;
+  /** 1, 2, … within the timer; in the opaque of every callback. */
+  readonly index: number;
+  readonly kind: 'set' | 'cancel';
+  readonly wish: TimerWish | null;
+  readonly keyed: boolean;
+  readonly attempts: Attempt[];
+  /** When the client heard a 2xx. */
+  ackMs: number | null;
+  /** `Carillon-Copies` of that answer. */
+  have: number;
+  wanted: number;
+}
+
+export interface TimerHistory {
+  readonly index: number;
+  /** As the newest answer gave it; null before the first. */
+  id: string | null;
+  readonly operations: Operation[];
+}
+
+export function opaqueOf({ timer, index }: Operation): string {
+  return `timer ${timer.index} operation ${index}`;
+}
+
+/** The timer and operation a callback's body stands for; null for any other body. */
+export function parseOpaque(body: string): { timer: number; operation: number } | null {
+  const match = /^timer (\d+) operation (\d+)$/.exec(body);
+  return match === null ? null : { timer: Number(match[1]), operation: Number(match[2]) };
+}
+
+/** The first moment at which the operation can have begun to act; Infinity when nothing arrived. */
+export function earliestMs({ attempts }: Operation): number {
+  return Math.min(...attempts.map(({ arrivedMs }) => arrivedMs ?? Number.POSITIVE_INFINITY));
+}
+
+/** The first moment from which the operation can no longer act anew. */
+export function settledMs({ attempts }: Operation): number {
+  return Math.max(0, ...attempts.map((attempt) => attempt.settledMs ?? Number.POSITIVE_INFINITY));
+}
+
+export function firstSentMs({ attempts }: Operation): number {
+  return attempts[0]?.sentMs ?? Number.POSITIVE_INFINITY;
+}
+
+export class History {
+  readonly timers: TimerHistory[] = [];
+
+  timer(): TimerHistory {
+    const timer: TimerHistory = { index: this.timers.length, id: null, operations: [] };
+    this.timers.push(timer);
+    return timer;
+  }
+
+  operation(
+    timer: TimerHistory,
+    kind: 'set' | 'cancel',
+    wish: TimerWish | null,
+    keyed: boolean,
+  ): Operation {
+    const operation: Operation = {
+      timer,
+      index: timer.operations.length + 1,
+      kind,
+      wish,
+      keyed,
+      attempts: [],
+      ackMs: null,
+      have: 0,
+      wanted: 0,
+    };
+    timer.operations.push(operation);
+    return operation;
+  }
+
+  /** The operation behind a callback's body. */
+  find(body: string): Operation | null {
+    const parsed = parseOpaque(body);
+    if (parsed === null) return null;
+    return this.timers[parsed.timer]?.operations[parsed.operation - 1] ?? null;
+  }
+}

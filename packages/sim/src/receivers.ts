@@ -1,0 +1,187 @@
+/**
+ * The clients' side of callbacks: receivers that answer, dawdle, fail or hang, and the history of every call that was
+ * made to them. A receiver acts on a request when it arrives; what its caller hears of that is another matter.
+ */
+import type { CallbackRequest, CallbackResult, Callbacks } from '@carillon/core';
+import type { SeededRandom } from '@carillon/core/testing';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+export type Manner =
+  | { readonly does: 'answer'; readonly status: number; readonly afterMs: number }
+  | { readonly does: 'hang' }
+  | { readonly does: 'refuse' }
+  /** Acts on the request, but the connection breaks before the answer is through. */
+  | { readonly does: 'cut-after-effect' }
+  /** Each request draws: half are answered 200, half 503. */
+  | { readonly does: 'flap' };
+
+export const wellMannered: Manner = { does: 'answer', status: 200, afterMs: 1 };
+
+/** One callback as the world saw it. */
+export interface Call {
+  readonly by: string;
+  readonly receiver: string;
+  /** When the member made the request. */
+  readonly startMs: number;
+  /** Names the pop: number, version and sequence. */
+  readonly popId: string;
+  /** 16 hex digits. */
+  readonly number: string;
+  readonly sequence: number;
+  readonly missed: number;
+  readonly attempt: number;
+  readonly body: string;
+  /** The receiver took it and meant 2xx. */
+  effectMs: number | null;
+  /** What the member heard. */
+  result: CallbackResult | null;
+  endMs: number | null;
+}
+
+export class Receivers {
+  readonly calls: Call[] = [];
+  /** Told of every call the moment it starts. */
+  onCall: (call: Call) => void = () => {};
+  private readonly world: World;
+  private readonly random: SeededRandom;
+  private readonly manners = new Map<string, Manner>();
+  private readonly faultyUntil = new Map<string, number>();
+  private readonly unreachable = new Set<string>();
+  private readonly unreachableUntil = new Map<string, number>();
+
+  constructor(options: { world: World; random: SeededRandom }) {
+    this.world = options.world;
+    this.random = options.random;
+  }
+
+  /** How a receiver behaves from now on. */
+  behave(receiver: string, manner: Manner): void {
+    if (this.manners.get(receiver) !== undefined) this.faultyUntil.set(receiver, this.world.nowMs);
+    this.world.trace.note(this.world.nowMs, `${receiver} will ${JSON.stringify(manner)}`);
+    if (manner === wellMannered) this.manners.delete(receiver);
+    else this.manners.set(receiver, manner);
+  }
+
+  /** A member can no longer reach a receiver; undone by what is returned. */
+  hide(receiver: string, from: string): () => void {
+    const key = `${from}>${receiver}`;
+    this.unreachable.add(key);
+    return () => {
+      this.unreachable.delete(key);
+      this.unreachableUntil.set(key, this.world.nowMs);
+    };
+  }
+
+  /** Whether the receiver behaved well since `sinceMs`, and `from` could reach it. */
+  wellSince(receiver: string, from: string, sinceMs: number): boolean {
+    const key = `${from}>${receiver}`;
+    if (this.manners.has(receiver) || this.unreachable.has(key)) return false;
+    const faulty = this.faultyUntil.get(receiver) ?? Number.NEGATIVE_INFINITY;
+    const hidden = this.unreachableUntil.get(key) ?? Number.NEGATIVE_INFINITY;
+    return faulty < sinceMs && hidden < sinceMs;
+  }
+
+  /** The callbacks port of a process. */
+  join(process: Process): Callbacks {
+    let closed = false;
+    const open = new Set<() => void>();
+    return {
+      call: (request, done) => {
+        const call = this.begin(process, request);
+        const end = (result: CallbackResult): void => {
+          if (!open.delete(cutOff)) return;
+          cancel();
+          call.result = result;
+          call.endMs = this.world.nowMs;
+          this.world.trace.note(
+            this.world.nowMs,
+            `${process.name} heard ${describe(result)} of ${call.popId}`,
+          );
+          done(result);
+        };
+        const cutOff = (): void => end(noAnswer('cut'));
+        open.add(cutOff);
+        const cancel = process.at(process.now() + request.limitMs, () => end(noAnswer('timeout')));
+        if (closed) process.soon(cutOff);
+        else this.travel(call, process, (result) => process.arrive(() => end(result)));
+      },
+      close: () => {
+        closed = true;
+        for (const cutOff of open) cutOff();
+        return Promise.resolve();
+      },
+    };
+  }
+
+  private begin(process: Process, request: CallbackRequest): Call {
+    const { headers } = request;
+    const popId = headers['webhook-id'] ?? '';
+    const call: Call = {
+      by: process.name,
+      receiver: new URL(request.uri).hostname,
+      startMs: this.world.nowMs,
+      popId,
+      number: (headers['x-timer-id'] ?? '').slice(0, 16),
+      sequence: Number(headers['x-sequence-number']),
+      missed: Number(headers['x-timer-missed'] ?? 0),
+      attempt: Number(headers['x-timer-attempt']),
+      body: Buffer.from(request.body).toString(),
+      effectMs: null,
+      result: null,
+      endMs: null,
+    };
+    this.calls.push(call);
+    this.world.trace.note(
+      call.startMs,
+      `${call.by} calls ${call.receiver} for ${popId} attempt ${call.attempt}`,
+    );
+    this.onCall(call);
+    return call;
+  }
+
+  /** There, and back again. */
+  private travel(call: Call, process: Process, answered: (result: CallbackResult) => void): void {
+    const { world, random } = this;
+    const wayMs = 0.2 + random.unit();
+    world.after(wayMs, () => {
+      if (this.unreachable.has(`${process.name}>${call.receiver}`)) {
+        world.after(wayMs, () => answered(noAnswer('refused')));
+        return;
+      }
+      const manner = this.manners.get(call.receiver) ?? wellMannered;
+      const { afterMs, result } = this.act(call, manner);
+      if (result !== null) world.after(afterMs + wayMs, () => answered(result));
+    });
+  }
+
+  private act(call: Call, manner: Manner): { afterMs: number; result: CallbackResult | null } {
+    switch (manner.does) {
+      case 'answer':
+        return this.answer(call, manner.status, manner.afterMs);
+      case 'flap':
+        return this.answer(call, this.random.chance(0.5) ? 200 : 503, 1);
+      case 'hang':
+        return { afterMs: 0, result: null };
+      case 'refuse':
+        return { afterMs: 0, result: noAnswer('refused') };
+      case 'cut-after-effect':
+        call.effectMs = this.world.nowMs;
+        return { afterMs: 0, result: noAnswer('cut') };
+    }
+  }
+
+  private answer(call: Call, status: number, afterMs: number) {
+    if (status >= 200 && status < 300) call.effectMs = this.world.nowMs;
+    const result: CallbackResult = { kind: 'answer', status, retryAfterMs: null };
+    return { afterMs, result };
+  }
+}
+
+function noAnswer(reason: 'cut' | 'timeout' | 'refused'): CallbackResult {
+  return { kind: 'no-answer', reason, detail: 'As the simulation has it.' };
+}
+
+function describe(result: CallbackResult): string {
+  return result.kind === 'answer' ? String(result.status) : result.reason;
+}

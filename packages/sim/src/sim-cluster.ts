@@ -1,0 +1,155 @@
+/**
+ * A whole cluster in one world: members, cables, receivers and views, and the way in for clients. Knows nothing of plans,
+ * seeds or checkers; scenarios use it directly.
+ */
+import { SeededRandom } from '@carillon/core/testing';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Config,
+  configOf,
+  type ViewSource,
+} from '@carillon/server/internal';
+import { FaultLog } from './fault-log.ts';
+import type { Attempt } from './history.ts';
+import { Cables } from './network.ts';
+import type { ClockFaults, Process } from './process.ts';
+import { Receivers } from './receivers.ts';
+import { SimMember, type Surroundings } from './sim-member.ts';
+import { Views } from './views.ts';
+import { World } from './world.ts';
+
+export interface SimClusterOptions {
+  readonly seed: number;
+  readonly world?: World;
+  readonly durable?: boolean;
+  readonly repair?: boolean;
+  /** Options of the members by dotted name. */
+  readonly config?: ReadonlyMap<string, unknown>;
+  /** Where members get their views; by default from `views`. */
+  readonly source?: (cluster: SimCluster, process: Process) => ViewSource;
+  readonly onBug: (what: string) => void;
+}
+
+/** Every callback is signed, so that its headers name the pop exactly. */
+const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+const simulated: readonly (readonly [string, unknown])[] = [
+  ['callbacks.signingSecrets', [signingSecret]],
+  // Short waits, so that a run sees the end of what began in it.
+  ['retry.waitMsMax', 10_000],
+  ['callbacks.timeoutMs', 5000],
+];
+
+export class SimCluster {
+  readonly world: World;
+  readonly faults = new FaultLog();
+  readonly random: SeededRandom;
+  readonly cables: Cables;
+  readonly receivers: Receivers;
+  readonly views: Views;
+  readonly members = new Map<string, SimMember>();
+  private readonly around: Surroundings;
+  /** Of requests between clients and members, each way. */
+  clientLossRatio = 0;
+
+  constructor(options: SimClusterOptions) {
+    const random = new SeededRandom(options.seed);
+    this.random = random;
+    this.world = options.world ?? new World();
+    const { world, faults } = this;
+    this.cables = new Cables({ world, faults, random: random.fork() });
+    this.receivers = new Receivers({ world, random: random.fork() });
+    this.views = new Views({ world, faults, random: random.fork() });
+    const config: Config = configOf(new Map([...simulated, ...(options.config ?? [])]));
+    this.around = {
+      world,
+      faults,
+      cables: this.cables,
+      receivers: this.receivers,
+      config,
+      durable: options.durable ?? true,
+      repair: options.repair ?? true,
+      source: (process) => options.source?.(this, process) ?? this.views.source(process),
+      onBug: options.onBug,
+    };
+  }
+
+  /** A new place for a member; nothing runs there yet. */
+  add(name: string, clock: ClockFaults = { driftPpm: 0, wallOffsetMs: 0 }): SimMember {
+    const member = new SimMember(name, this.around, this.random.u32(), clock);
+    this.members.set(name, member);
+    return member;
+  }
+
+  member(name: string): SimMember {
+    const member = this.members.get(name);
+    if (member === undefined) throw new Error(`There is no member ${name} in this cluster.`);
+    return member;
+  }
+
+  /** Members that run and do not stand still. */
+  get healthy(): SimMember[] {
+    return [...this.members.values()].filter((member) => member.healthy);
+  }
+
+  /**
+   * Sends one request to one member. `answered` is called with the answer, or with null when the connection was refused;
+   * never when something was lost.
+   */
+  send(
+    attempt: Attempt,
+    request: ApiRequest,
+    answered: (response: ApiResponse | null) => void,
+  ): void {
+    const { world } = this;
+    const target = this.member(attempt.member);
+    world.trace.note(world.nowMs, `client>${attempt.member} ${request.method} ${request.path}`);
+    if (this.random.chance(this.clientLossRatio)) {
+      attempt.settledMs = world.nowMs;
+      return;
+    }
+    world.after(this.clientDelayMs(), () => this.arrive(target, attempt, request, answered));
+  }
+
+  private arrive(
+    target: SimMember,
+    attempt: Attempt,
+    request: ApiRequest,
+    answered: (response: ApiResponse | null) => void,
+  ): void {
+    const { world } = this;
+    const { present: process, member } = target;
+    if (process === null || member === null) {
+      attempt.settledMs = world.nowMs;
+      if (process?.refuses !== false) world.after(this.clientDelayMs(), () => answered(null));
+      return;
+    }
+    const settle = (): void => {
+      attempt.settledMs ??= world.nowMs;
+    };
+    process.onEnd(settle);
+    process.arrive(() => {
+      attempt.arrivedMs = world.nowMs;
+      void Promise.resolve(member.router.handle(request)).then((response) => {
+        if (!process.alive) return;
+        settle();
+        world.trace.note(
+          world.nowMs,
+          `${target.name} answers ${request.method} ${response.status}`,
+        );
+        if (this.random.chance(this.clientLossRatio)) return;
+        world.after(this.clientDelayMs(), () => answered(response));
+      });
+    });
+  }
+
+  private clientDelayMs(): number {
+    return 0.2 + this.random.unit() * 0.8;
+  }
+}
+
+export function headerOf(response: ApiResponse, name: string): string | null {
+  const i = response.headers.indexOf(name);
+  return i === -1 ? null : (response.headers[i + 1] ?? null);
+}

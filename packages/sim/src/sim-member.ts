@@ -1,0 +1,239 @@
+/**
+ * One place in a simulated cluster: a name, a disk, a clock that may be wrong, and at most one running member. Starts,
+ * crashes, pauses and restarts it; the member itself is the production code.
+ */
+import type { Clock, Log } from '@carillon/core';
+import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
+import { type Config, Member, type ViewSource } from '@carillon/server/internal';
+import type { FaultLog } from './fault-log.ts';
+import type { Cables } from './network.ts';
+import { type ClockFaults, Process } from './process.ts';
+import type { Receivers } from './receivers.ts';
+import type { World } from './world.ts';
+
+export interface Surroundings {
+  readonly world: World;
+  readonly faults: FaultLog;
+  readonly cables: Cables;
+  readonly receivers: Receivers;
+  readonly config: Config;
+  readonly durable: boolean;
+  readonly repair: boolean;
+  readonly source: (process: Process) => ViewSource;
+  readonly onBug: (what: string) => void;
+}
+
+/** How a program ends. */
+export interface Crash {
+  /** The machine lost power: what was not synced is gone or torn. Otherwise only the program ended. */
+  readonly power: boolean;
+  /** The disk is replaced by an empty one. */
+  readonly wipe: boolean;
+}
+
+export class SimMember {
+  readonly name: string;
+  readonly clock: ClockFaults;
+  private readonly around: Surroundings;
+  private readonly random: SeededRandom;
+  private disk: MemoryDisk | null;
+  private process: Process | null = null;
+  private running: Member | null = null;
+  private ends: ((toMs: number) => void)[] = [];
+  private startedMs = 0;
+  private leftMs: number | null = null;
+  /** Called when the member ended by itself: its disk failed. */
+  onExit: () => void = () => {};
+
+  constructor(name: string, around: Surroundings, seed: number, clock: ClockFaults) {
+    this.name = name;
+    this.around = around;
+    this.clock = clock;
+    this.random = new SeededRandom(seed);
+    this.disk = around.durable ? new MemoryDisk({ clock: this.diskClock(), latencyMs: 1 }) : null;
+  }
+
+  /** The member, once it serves; null while it is down or starting. */
+  get member(): Member | null {
+    return this.running;
+  }
+
+  get up(): boolean {
+    return this.process !== null;
+  }
+
+  get paused(): boolean {
+    return this.process?.paused ?? false;
+  }
+
+  /** Serving and not standing still. */
+  get healthy(): boolean {
+    return this.running !== null && !this.paused;
+  }
+
+  get servingSinceMs(): number {
+    return this.startedMs;
+  }
+
+  get drained(): boolean {
+    return this.leftMs !== null;
+  }
+
+  get present(): Process | null {
+    return this.process;
+  }
+
+  get storage(): MemoryDisk | null {
+    return this.disk;
+  }
+
+  start(): void {
+    if (this.process !== null) return;
+    const { world, onBug } = this.around;
+    this.leftMs = null;
+    const process = new Process({
+      name: this.name,
+      world,
+      faults: this.clock,
+      baseMs: this.random.unit() * 1e7,
+      onThrow: (error) => {
+        onBug(`${this.name} threw: ${stackOf(error)}`);
+        this.crash({ power: false, wipe: false });
+      },
+    });
+    this.process = process;
+    world.trace.note(world.nowMs, `${this.name} starts`);
+    Member.start(this.options(process)).then(
+      (member) => {
+        if (!process.alive) return;
+        this.running = member;
+        this.startedMs = world.nowMs;
+        this.end();
+        world.trace.note(world.nowMs, `${this.name} serves`);
+      },
+      (error: unknown) => {
+        if (process.alive) onBug(`${this.name} could not start: ${stackOf(error)}`);
+      },
+    );
+  }
+
+  crash({ power, wipe }: Crash): void {
+    const { world, faults } = this.around;
+    const { process } = this;
+    if (process === null) return;
+    process.kill();
+    process.refuses = !power;
+    this.process = null;
+    this.running = null;
+    world.trace.note(world.nowMs, `${this.name} crashes${power ? ' without power' : ''}`);
+    if (this.disk !== null) this.disk = power ? this.disk.crash(this.random) : this.disk.kill();
+    if (wipe) this.disk?.wipe();
+    this.end();
+    this.ends.push(faults.begin(this.name, 'down', 'a crash', world.nowMs));
+  }
+
+  pause(): void {
+    const { world, faults } = this.around;
+    if (this.process === null || this.paused) return;
+    this.process.pause();
+    world.trace.note(world.nowMs, `${this.name} stands still`);
+    this.ends.push(faults.begin(this.name, 'paused', 'a pause', world.nowMs));
+  }
+
+  resume(): void {
+    const { world } = this.around;
+    if (!this.paused) return;
+    this.end();
+    world.trace.note(world.nowMs, `${this.name} goes on`);
+    this.process?.resume();
+  }
+
+  /** Hands everything on and exits, as `carillon cluster drain` does. */
+  async drain(): Promise<boolean> {
+    const { world, faults } = this.around;
+    const { running, process } = this;
+    if (running === null || process === null) return false;
+    world.trace.note(world.nowMs, `${this.name} drains`);
+    try {
+      await running.drain();
+      await running.stop();
+    } catch (error) {
+      world.trace.note(world.nowMs, `${this.name} did not drain: ${String(error)}`);
+      return false;
+    }
+    if (!process.alive) return false;
+    process.kill();
+    process.refuses = true;
+    this.process = null;
+    this.running = null;
+    this.leftMs = world.nowMs;
+    this.ends.push(faults.begin(this.name, 'down', 'it left', world.nowMs));
+    world.trace.note(world.nowMs, `${this.name} has left`);
+    return true;
+  }
+
+  private options(process: Process) {
+    const { cables, receivers, config, repair, source } = this.around;
+    return {
+      name: this.name,
+      env: {
+        clock: process,
+        random: this.random.fork(),
+        log: this.log(),
+        disk: this.disk,
+        network: cables.join(process),
+        callbacks: receivers.join(process),
+      },
+      config,
+      source: source(process),
+      release: { version: '0.0.0', runtime: 'simulated' },
+      onFailed: (error: unknown) => this.failed(process, error),
+      repair,
+    };
+  }
+
+  /** The member says that it cannot go on. */
+  private failed(process: Process, error: unknown): void {
+    if (!process.alive) return;
+    const { world, onBug } = this.around;
+    const { disk } = this;
+    world.trace.note(world.nowMs, `${this.name} gives up: ${String(error)}`);
+    if (disk === null || !(disk.syncsFail || disk.appendsFail)) {
+      onBug(`${this.name} gave up without a disk failure: ${stackOf(error)}`);
+    }
+    this.crash({ power: true, wipe: false });
+    this.onExit();
+  }
+
+  private end(): void {
+    for (const end of this.ends) end(this.around.world.nowMs);
+    this.ends = [];
+  }
+
+  /** Calls on the disk belong to whatever process runs when they are made. */
+  private diskClock(): Clock {
+    const present = (): Clock => this.process ?? deadClock;
+    return {
+      now: () => present().now(),
+      wall: () => present().wall(),
+      at: (atMs, fn) => present().at(atMs, fn),
+      soon: (fn) => present().soon(fn),
+    };
+  }
+
+  private log(): Log {
+    const { world } = this.around;
+    const line = (level: string) => (message: string, fields?: object) =>
+      world.trace.note(
+        world.nowMs,
+        `${this.name} ${level}: ${message} ${JSON.stringify(fields ?? {})}`,
+      );
+    return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  }
+}
+
+const deadClock: Clock = { now: () => 0, wall: () => 0, at: () => () => {}, soon: () => {} };
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
