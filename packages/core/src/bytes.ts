@@ -1,7 +1,8 @@
 /** Reading and writing the binary forms: journal, peer messages and the store's arena share them. */
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark in front is part of the text: what a client sent must come back whole. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Thrown when bytes are not what they claim to be; whoever reads foreign bytes catches it. */
 export class MalformedError extends Error {

@@ -60,7 +60,8 @@ const counterMax = 2 ** 12 - 1;
  */
 export class NumberSource {
   private lastMs: number;
-  private counter = 0;
+  /** Used up at the start: any number of `usedMs` may have been given out before. */
+  private counter = counterMax;
 
   constructor(usedMs: number) {
     this.lastMs = usedMs;

@@ -1,0 +1,153 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MalformedError } from './bytes.ts';
+import { type Definition, decodeDefinition, encodeDefinition } from './definition.ts';
+
+const text = fc.string({ unit: 'binary' });
+const ms = fc.double({ noNaN: true, noDefaultInfinity: true });
+const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+const ending = fc.record({
+  repeatForMs: fc.option(ms),
+  untilMs: fc.option(ms),
+  count: fc.option(fc.nat()),
+  forever: fc.boolean(),
+});
+const timing = fc.oneof(
+  fc.record({ kind: fc.constant('interval' as const), intervalMs: ms, ending }),
+  fc.record({ kind: fc.constant('at' as const), atMs: ms }),
+  fc.record({ kind: fc.constant('cron' as const), cron: text, timezone: fc.option(text), ending }),
+);
+const retry = fc.record({
+  limitMs: ms,
+  baseMs: ms,
+  waitMsMax: ms,
+  attemptCountMax: fc.option(fc.integer({ min: 1 })),
+});
+const origin = fc.record({
+  id: text,
+  versionMs: ms,
+  versionTie: u32,
+  sequence: u32,
+  dueMs: ms,
+  missed: u32,
+  attempts: u32,
+  reason: text,
+  gaveUpMs: ms,
+});
+const headers = fc
+  .uniqueArray(fc.tuple(fc.oneof(text, fc.constantFrom('__proto__', 'constructor')), text), {
+    selector: ([name]) => name,
+  })
+  .map((pairs) => Object.fromEntries(pairs));
+const definition: fc.Arbitrary<Definition> = fc.record({
+  timing,
+  uri: text,
+  opaque: text,
+  method: fc.oneof(text, fc.constant('POST')),
+  headers,
+  timeoutMs: fc.option(ms),
+  retry: fc.option(retry),
+  tags: fc.array(text),
+  tagInfo: fc.array(fc.record({ type: text, count: ms })),
+  idempotent: fc.boolean(),
+  origin: fc.option(origin),
+});
+
+const plain: Definition = {
+  timing: {
+    kind: 'interval',
+    intervalMs: 1000,
+    ending: { repeatForMs: null, untilMs: null, count: null, forever: false },
+  },
+  uri: 'http://a.example/',
+  opaque: '',
+  method: 'POST',
+  headers: {},
+  timeoutMs: null,
+  retry: null,
+  tags: [],
+  tagInfo: [],
+  idempotent: false,
+  origin: null,
+};
+
+describe('definitions as bytes', () => {
+  it('come back as they were, whatever is in them', () => {
+    fc.assert(
+      fc.property(definition, (one) => {
+        const back = decodeDefinition(encodeDefinition(one));
+        expect(back).toEqual(one);
+        expect(Object.entries(back.headers)).toEqual(Object.entries(one.headers));
+      }),
+    );
+  });
+
+  it.each(['\ufeffwith a mark in front', '\0', 'line\r\nend', '😀', ''])(
+    'the opaque %j comes back byte for byte',
+    (opaque) => {
+      expect(decodeDefinition(encodeDefinition({ ...plain, opaque })).opaque).toBe(opaque);
+    },
+  );
+
+  it('a header called __proto__ is a header', () => {
+    const strange = Object.fromEntries([['__proto__', 'x']]);
+    const back = decodeDefinition(encodeDefinition({ ...plain, headers: strange }));
+    expect(Object.keys(back.headers)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(back.headers)).toBe(Object.prototype);
+  });
+
+  it('the bytes of one are not changed by the next', () => {
+    const first = encodeDefinition(plain);
+    const kept = first.slice();
+    encodeDefinition({ ...plain, uri: 'http://other.example/' });
+    expect(first).toEqual(kept);
+  });
+
+  it('a plain timer is small', () => {
+    expect(encodeDefinition(plain).length).toBeLessThanOrEqual(12 + plain.uri.length);
+  });
+
+  it('cut anywhere they are malformed', () => {
+    fc.assert(
+      fc.property(definition, fc.double({ min: 0, max: 0.999, noNaN: true }), (one, share) => {
+        const bytes = encodeDefinition(one);
+        const cut = bytes.subarray(0, Math.floor(bytes.length * share));
+        expect(() => decodeDefinition(cut)).toThrow(MalformedError);
+      }),
+    );
+  });
+
+  it('any bytes, and any damage to good ones, give a definition or MalformedError', () => {
+    const damaged = fc
+      .tuple(
+        definition,
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+      )
+      .map(([one, changes]) => {
+        const bytes = encodeDefinition(one);
+        for (const [at, value] of changes) bytes[at % bytes.length] = value;
+        return bytes;
+      });
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array(), damaged), (bytes) => {
+        try {
+          expect(decodeDefinition(bytes)).toHaveProperty('timing');
+        } catch (error) {
+          expect(error).toBeInstanceOf(MalformedError);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['nothing', []],
+    ['no timing', [0]],
+    ['a field of a later release', [19, 0]],
+  ])('%s is malformed', (_, bytes) => {
+    expect(() => decodeDefinition(Uint8Array.from(bytes))).toThrow(MalformedError);
+  });
+});
