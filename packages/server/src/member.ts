@@ -3,8 +3,6 @@
  * whatever `Env` it is given; production and the simulator differ in nothing else.
  */
 import {
-  type CallbackRequest,
-  type CallbackResult,
   CarillonError,
   type DiskError,
   type Env,
@@ -59,6 +57,7 @@ export class Member {
   private readonly cluster: Cluster;
   private journal: Journal | null = null;
   private replica: Replica;
+  private readonly destinations: Destinations;
   private popper: Popper;
   private coordinator: Coordinator;
   private numbers = new NumberSource(0);
@@ -81,6 +80,7 @@ export class Member {
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
     this.replica = this.createReplica();
+    this.destinations = this.createDestinations();
     this.popper = this.createPopper();
     this.coordinator = this.createCoordinator();
     this.router = this.createRouter();
@@ -157,7 +157,7 @@ export class Member {
     this.cluster.stop();
     await source.stop();
     await env.network?.close();
-    await env.callbacks.close();
+    await this.destinations.close();
     await this.journal?.close();
   }
 
@@ -219,7 +219,7 @@ export class Member {
       replica: this.replica,
       peers: this.cluster.peers,
       metrics: this.metrics,
-      destinations: this.createDestinations(),
+      destinations: this.destinations,
       signer: signingSecrets.length === 0 ? null : new Signer(signingSecrets),
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
@@ -232,7 +232,7 @@ export class Member {
     });
   }
 
-  private createDestinations() {
+  private createDestinations(): Destinations {
     const { env, config } = this.options;
     const { inFlightMax, inFlightPerDestinationMax } = config.callbacks;
     const destinations = new Destinations({
@@ -244,16 +244,7 @@ export class Member {
     });
     this.metrics.callbacksInFlight.read(() => destinations.inFlight);
     this.metrics.callbacksQueued.read(() => destinations.queued);
-    return {
-      call: (
-        _uri: string,
-        begin: () => CallbackRequest | null,
-        done: (result: CallbackResult) => void,
-      ) => {
-        const request = begin();
-        if (request !== null) destinations.call(request, done);
-      },
-    };
+    return destinations;
   }
 
   private createCoordinator(): Coordinator {

@@ -52,8 +52,10 @@ class Rig {
   call(uri: string, count = 1, limitMs = 10_000): void {
     for (let i = 0; i < count; i++) {
       const request = { uri, method: 'POST', headers: {}, body: Buffer.from(String(i)), limitMs };
-      this.destinations.call(request, (result) =>
-        this.outcomes.push({ uri, atMs: this.clock.now(), result }),
+      this.destinations.call(
+        uri,
+        () => request,
+        (result) => this.outcomes.push({ uri, atMs: this.clock.now(), result }),
       );
     }
   }
@@ -86,7 +88,10 @@ callbacksContract('Destinations', () => {
     return { kind: 'no-answer', reason: kind === 'cuts' ? 'cut' : 'refused', detail: '' };
   });
   return Promise.resolve({
-    callbacks: rig.destinations,
+    callbacks: {
+      call: (request, done) => rig.destinations.call(request.uri, () => request, done),
+      close: () => rig.destinations.close(),
+    },
     uri: (kind) => `http://${kind}/`,
     pass: (ms) => rig.clock.advance(ms),
     until: () => rig.clock.advance(0),
@@ -275,7 +280,11 @@ describe('Destinations: limits', () => {
       queueLengthMax: 1,
     });
     const results: CallbackResult[] = [];
-    direct.call(request, (result) => results.push(result));
+    direct.call(
+      request.uri,
+      () => request,
+      (result) => results.push(result),
+    );
     expect([direct.inFlight, direct.destinationCount]).toEqual([0, 0]);
     await rig.clock.advance(0);
     expect(results).toMatchObject([{ reason: 'forbidden' }]);
@@ -312,4 +321,21 @@ describe('Destinations: limits', () => {
     expect(first).toHaveLength(300);
     expect(await run()).toEqual(first);
   });
+});
+
+it('asks for a request only when its turn has come, and forgets the call when there is none any more', async () => {
+  const rig = new Rig(() => ({ afterMs: 100, answer: 200 }), { inFlightPerDestinationMax: 1 });
+  rig.call(live);
+  const asked: number[] = [];
+  const gone = (): null => {
+    asked.push(rig.clock.now());
+    return null;
+  };
+  rig.destinations.call(live, gone, () => expect.unreachable('a forgotten call has no result'));
+  rig.call(live);
+  await rig.clock.advance(1000);
+  expect(asked).toEqual([100]);
+  expect(rig.of(live)).toHaveLength(2);
+  expect(rig.destinations.inFlight).toBe(0);
+  expect(rig.destinations.queued).toBe(0);
 });

@@ -1,6 +1,6 @@
 /**
  * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up nobody's
- * callbacks but its own. Same shape as the port; synchronous, time only from the clock.
+ * callbacks but its own. Synchronous, time only from the clock.
  *
  * Rules:
  *  1. No more than `inFlightMax` calls are under way, and no more than `inFlightPerDestinationMax` to one origin; to
@@ -11,7 +11,8 @@
  *     opened it. To the popper this is a failed attempt like any other: it is retried, and a pop is never lost. Waiting
  *     instead would keep claims and memory for a receiver that is known to be away.
  *  4. Over the limits on waiting calls and known origins a call is answered at once as `cut`, and retried likewise.
- *  5. `done` is called exactly once, never inside `call`.
+ *  5. The request is asked for when its turn has come, so that a timer cancelled while it waited is not called; without
+ *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
 import type { CallbackRequest, CallbackResult, Callbacks, Clock } from '@carillon/core';
 import { type Admission, Breaker, signOf } from './breaker.ts';
@@ -39,8 +40,11 @@ const refusedCountMax = 100;
 
 type Done = (result: CallbackResult) => void;
 
+/** Gives the request when its turn has come; null when it is no longer wanted. */
+export type Begin = () => CallbackRequest | null;
+
 interface Waiting {
-  readonly request: CallbackRequest;
+  readonly begin: Begin;
   readonly done: Done;
 }
 
@@ -61,7 +65,7 @@ class Destination {
   }
 }
 
-export class Destinations implements Callbacks {
+export class Destinations {
   private readonly options: DestinationsOptions;
   private readonly clock: Clock;
   private readonly largeMax: number;
@@ -95,12 +99,11 @@ export class Destinations implements Callbacks {
     return this.destinations.size;
   }
 
-  call(request: CallbackRequest, done: Done): void {
-    const uri = splitUri(request.uri, this.destinations);
+  call(uri: string, begin: Begin, done: Done): void {
+    const split = splitUri(uri, this.destinations);
     if (this.closed) this.refuse(done, closing);
-    // Not a uri that leads anywhere: the port knows what to say, and says it at once.
-    else if (uri === null) this.options.callbacks.call(request, done);
-    else this.enter(this.destination(uri.origin), { request, done });
+    else if (split === null) this.callNowhere(begin, done);
+    else this.enter(this.destination(split.origin), { begin, done });
   }
 
   /** Cuts what waits and what is under way. */
@@ -108,6 +111,12 @@ export class Destinations implements Callbacks {
     this.closed = true;
     for (const destination of this.destinations.values()) this.flush(destination, closing);
     await this.options.callbacks.close();
+  }
+
+  /** Not a uri that leads anywhere: the port knows what to say, and says it at once. */
+  private callNowhere(begin: Begin, done: Done): void {
+    const request = begin();
+    if (request !== null) this.options.callbacks.call(request, done);
   }
 
   private enter(destination: Destination | null, waiting: Waiting): void {
@@ -140,7 +149,9 @@ export class Destinations implements Callbacks {
   }
 
   /** Makes the call, or answers it at once when the circuit is open. */
-  private start(destination: Destination, { request, done }: Waiting): void {
+  private start(destination: Destination, { begin, done }: Waiting): void {
+    const request = begin();
+    if (request === null) return;
     const admission = destination.breaker.admit(this.clock.now());
     if (admission === 'refuse') {
       this.refuse(done, openResult(destination));
