@@ -1,0 +1,157 @@
+/** One member as a real process: what is set pops, once and on time, whatever happens to the process. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Carillon } from '@carillon/client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliProcess, serve, type ServedMember } from './cli-process.ts';
+import { latenessAt, Receiver } from './receiver.ts';
+
+/** Far above what a quiet machine needs (a few milliseconds), low enough to find a timer that waits for something else. */
+const lateMsMax = 2000;
+
+let folder: string;
+const started: CliProcess[] = [];
+const receivers: Receiver[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carillon-e2e-'));
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((child) => child.kill('SIGKILL')));
+  for (const receiver of receivers.splice(0)) receiver.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function member(): Promise<ServedMember> {
+  const served = await serve(['--name', 'one', '--data', folder, '--log-level', 'warn']);
+  started.push(served.process);
+  return served;
+}
+
+async function openReceiver(): Promise<{ receiver: Receiver; uri: string }> {
+  const receiver = new Receiver();
+  receivers.push(receiver);
+  return { receiver, uri: await receiver.listen() };
+}
+
+function clientOf({ url }: ServedMember): Carillon {
+  return new Carillon({ members: [url], refresh: null, timeout: '60s' });
+}
+
+/** A gauge or counter of a member, all its label sets that fit added up. */
+async function metric({ url }: ServedMember, name: RegExp): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return text
+    .split('\n')
+    .filter((line) => name.test(line))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+describe('one member', () => {
+  test('a timer set with a plain request pops once at `carillon listen`, not early and soon after due', async () => {
+    const listening = new CliProcess(['listen', '--port', '0', '--json']);
+    started.push(listening);
+    const { listening: uri } = await listening.line((line) => 'listening' in line);
+    const served = await member();
+    const set = (seconds: number, opaque: string): Promise<Response> =>
+      fetch(`${served.url}/timers`, {
+        method: 'POST',
+        body: JSON.stringify({
+          timing: { interval: seconds },
+          callback: { http: { uri, opaque } },
+        }),
+      });
+    const answer = await set(2, 'first');
+    expect(answer.status).toBe(200);
+    const id = answer.headers.get('location')?.slice('/timers/'.length);
+    // When the later one is there, a second callback of the first would have come too.
+    await set(3, 'second');
+    await listening.line((line) => line['opaque'] === 'second');
+    const pops = listening.json().filter((line) => 'opaque' in line);
+    expect(pops.map((pop) => [pop['opaque'], pop['sequence'], pop['attempt']])).toEqual([
+      ['first', 1, 1],
+      ['second', 1, 1],
+    ]);
+    expect(pops[0]?.['id']).toBe(id);
+    for (const { latenessMs } of pops) {
+      expect(latenessMs).toBeGreaterThanOrEqual(0);
+      expect(latenessMs).toBeLessThan(lateMsMax);
+    }
+    console.log(
+      `lateness of single pops: ${pops.map((pop) => `${String(pop['latenessMs'])} ms`).join(', ')}`,
+    );
+  });
+
+  test('100,000 confirmed timers survive kill -9, and every one pops once', async () => {
+    const total = 100_000;
+    const batch = 5000;
+    const { receiver, uri } = await openReceiver();
+    const first = await member();
+    const client = clientOf(first);
+    const startMs = performance.now();
+    const dueInMs = 20_000;
+    for (let from = 0; from < total; from += batch) {
+      const specs = Array.from({ length: batch }, (_, i) => ({
+        in: dueInMs,
+        uri,
+        opaque: String(from + i),
+      }));
+      const outcomes = await client.setMany(specs);
+      expect(outcomes.filter(({ ok }) => ok)).toHaveLength(batch);
+    }
+    const setMs = performance.now() - startMs;
+    // Otherwise some would have popped before the kill and the counts below would mean nothing.
+    expect(setMs).toBeLessThan(dueInMs);
+    expect((await first.process.kill('SIGKILL')).signal).toBe('SIGKILL');
+
+    const restartMs = performance.now();
+    const second = await member();
+    const servingMs = performance.now() - restartMs;
+    expect(await metric(second, /^carillon_timers\{.*pending/)).toBe(total);
+    await receiver.received(total);
+    expect(new Set(receiver.callbacks.map(({ opaque }) => opaque)).size).toBe(total);
+    expect(receiver.callbacks).toHaveLength(total);
+    expect(
+      Math.min(...receiver.callbacks.map(({ latenessMs }) => latenessMs)),
+    ).toBeGreaterThanOrEqual(0);
+    const at = (share: number): string => `${latenessAt(receiver.callbacks, share)} ms`;
+    console.log(
+      `100,000 set in ${Math.round(setMs)} ms, serving again after ${Math.round(servingMs)} ms, ` +
+        `lateness p50 ${at(0.5)}, p99 ${at(0.99)}`,
+    );
+  });
+
+  test('SIGTERM lets a callback finish, exits 0, and nothing is sent twice after the restart', async () => {
+    const { receiver, uri } = await openReceiver();
+    receiver.answerMs = 400;
+    const first = await member();
+    await clientOf(first).set({ in: 100, uri, opaque: 'in flight' });
+    await clientOf(first).set({ in: '1h', uri, opaque: 'much later' });
+    await receiver.received(1);
+    expect(await first.process.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+
+    const second = await member();
+    receiver.answerMs = 0;
+    await clientOf(second).set({ in: 0, uri, opaque: 'afterwards' });
+    await receiver.received(2);
+    expect(receiver.callbacks.map(({ opaque }) => opaque)).toEqual(['in flight', 'afterwards']);
+    expect(await metric(second, /^carillon_timers\{.*pending/)).toBe(1);
+  });
+
+  test('a folder in use is refused by a second member in one sentence', async () => {
+    await member();
+    const second = new CliProcess([
+      'serve',
+      '--name',
+      'one',
+      '--data',
+      folder,
+      '--listen',
+      '127.0.0.1:0',
+    ]);
+    started.push(second);
+    expect((await second.ended).code).toBe(1);
+    expect(second.errors).toHaveLength(1);
+  });
+});
