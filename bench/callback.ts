@@ -90,12 +90,15 @@ function candidates(
   return [
     { name: 'undici', call: (done) => bare(pool, done) },
     { name: 'callbacks', call: (done) => callbacks.call(request, done) },
-    { name: 'destinations', call: (done) => destinations.call(request, done) },
+    { name: 'destinations', call: (done) => destinations.call(request.uri, () => request, done) },
     {
       name: 'signed',
       call: (done) => {
-        const signature = signer.headers('0123456789abcdef_1_2_3', clockMs(), body);
-        destinations.call({ ...request, headers: { ...headers, ...signature } }, done);
+        const begin = (): CallbackRequest => {
+          const signature = signer.headers('0123456789abcdef_1_2_3', clockMs(), body);
+          return { ...request, headers: { ...headers, ...signature } };
+        };
+        destinations.call(request.uri, begin, done);
       },
     },
   ];

@@ -243,6 +243,19 @@ describe('Destinations: limits', () => {
     expect(rig.outcomes).toHaveLength(209);
   });
 
+  it('an origin with many calls is not starved by a crowd of others once it has few', async () => {
+    const rig = new Rig(() => ({ afterMs: 10, answer: 200 }), { inFlightMax: 40 });
+    const many = 'http://many.example/';
+    rig.call(many);
+    await rig.clock.advance(10);
+    rig.call(many, 300);
+    for (let i = 0; i < 60; i++) rig.call(`http://crowd-${i}.example/`, 100);
+    await rig.clock.advance(500);
+    expect(rig.destinations.queued).toBeGreaterThan(3000);
+    // Its fair part of 500 ms × 40 places among 61.
+    expect(rig.of(many).length).toBeGreaterThan(31 + 20);
+  });
+
   it('over the queue limit a call is answered at once, as one to be retried', async () => {
     const rig = new Rig(hangs(/dead/), { queueLengthMax: 10 });
     rig.call(dead, 8 + 10 + 3);

@@ -55,8 +55,9 @@ class Destination {
   inFlight = 0;
   /** Whether the newest sign was one of life. */
   trusted = false;
-  /** Whether it stands in one of the two lines. */
-  listed = false;
+  /** Whether it stands in the line of that name. In both at times: it may have become small while waiting. */
+  inSmall = false;
+  inLarge = false;
   /** What opened the circuit. */
   failure: CallbackResult | null = null;
 
@@ -177,17 +178,21 @@ export class Destinations {
     this.advance();
   }
 
-  /** Puts an origin that could start a call in line, once. */
+  /** Puts an origin that could start a call in its line, once. */
   private list(destination: Destination): void {
-    const { listed, queue, inFlight } = destination;
-    if (listed || queue.length === 0 || inFlight >= this.limitOf(destination)) return;
-    destination.listed = true;
-    (inFlight < smallCount ? this.small : this.large).push(destination);
+    const { queue, inFlight, inSmall, inLarge } = destination;
+    if (queue.length === 0 || inFlight >= this.limitOf(destination)) return;
+    if (inFlight < smallCount) {
+      if (!inSmall) this.small.push(destination);
+      destination.inSmall = true;
+    } else {
+      if (!inLarge) this.large.push(destination);
+      destination.inLarge = true;
+    }
   }
 
   private advance(): void {
     for (let next = this.nextInLine(); next !== undefined; next = this.nextInLine()) {
-      next.listed = false;
       // Both may have changed since it took its place; when they change back it is listed again.
       if (next.inFlight >= this.limitOf(next)) continue;
       const waiting = next.queue.shift();
@@ -199,9 +204,15 @@ export class Destinations {
   }
 
   private nextInLine(): Destination | undefined {
-    const { inFlightCount } = this;
-    if (inFlightCount >= this.options.inFlightMax) return undefined;
-    return this.small.shift() ?? (inFlightCount < this.largeMax ? this.large.shift() : undefined);
+    if (this.inFlightCount >= this.options.inFlightMax) return undefined;
+    const small = this.small.shift();
+    if (small !== undefined) {
+      small.inSmall = false;
+      return small;
+    }
+    const large = this.inFlightCount < this.largeMax ? this.large.shift() : undefined;
+    if (large !== undefined) large.inLarge = false;
+    return large;
   }
 
   private flush({ queue }: Destination, result: CallbackResult): void {
