@@ -196,7 +196,7 @@ export class Cluster {
   }
 
   heardHello(from: string, hello: Hello): void {
-    this.others?.presence.heard(from, hello, null);
+    this.others?.presence.heard(from, hello);
   }
 
   get compare(): Compare | null {

@@ -5,6 +5,7 @@
 import type { Cancel, Clock, Random } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Hello } from '../replication/wire.ts';
+import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;
 
@@ -24,8 +25,7 @@ export interface PresenceParts {
 
 interface Seen {
   hello: Hello;
-  /** Its wall clock minus ours. */
-  offsetMs: number;
+  readonly offset: ClockOffset;
 }
 
 export class Presence {
@@ -52,7 +52,7 @@ export class Presence {
   }
 
   offsetMs(name: string): number | null {
-    return this.seen.get(name)?.offsetMs ?? null;
+    return this.seen.get(name)?.offset.ms ?? null;
   }
 
   absent(name: string): boolean {
@@ -65,15 +65,15 @@ export class Presence {
 
   /** What the wall clocks of the cluster say, as the median of all of them, this member's included. */
   medianOffsetMs(): number {
-    const offsets = [0, ...Array.from(this.seen.values(), ({ offsetMs }) => offsetMs)];
+    const offsets = [0, ...Array.from(this.seen.values(), ({ offset }) => offset.ms)];
     offsets.sort((a, b) => a - b);
     return offsets[Math.floor((offsets.length - 1) / 2)] ?? 0;
   }
 
-  /** A peer's hello, or its answer to ours; `offsetMs` is known only of an answer. */
-  heard(name: string, hello: Hello, offsetMs: number | null): void {
+  /** A peer's hello, or its answer to ours. */
+  heard(name: string, hello: Hello): void {
     const before = this.seen.get(name);
-    this.seen.set(name, { hello, offsetMs: offsetMs ?? before?.offsetMs ?? 0 });
+    this.seen.set(name, { hello, offset: before?.offset ?? new ClockOffset() });
     if (before !== undefined && before.hello.boot !== hello.boot) this.parts.onRestart(name);
     if ((before?.hello.leaving ?? false) !== hello.leaving) this.parts.onChange();
   }
@@ -84,10 +84,14 @@ export class Presence {
     for (const name of this.seen.keys()) if (!names.includes(name)) this.seen.delete(name);
     for (const name of names) {
       const sentMs = clock.now();
+      const sentWallMs = clock.wall();
       peers.send(name, { type: 'hello', hello: hello() }, (answer) => {
         if (answer?.type !== 'hello') return;
-        const halfMs = (clock.now() - sentMs) / 2;
-        this.heard(name, answer.hello, answer.hello.wallMs + halfMs - clock.wall());
+        this.heard(name, answer.hello);
+        const roundTripMs = clock.now() - sentMs;
+        this.seen
+          .get(name)
+          ?.offset.add({ sentWallMs, roundTripMs, peerWallMs: answer.hello.wallMs });
       });
     }
     this.noteAbsent(names);

@@ -115,3 +115,13 @@ it('bytes that are cut short or changed are malformed or another frame, and noth
   );
   fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), reads), { numRuns: 2000 });
 });
+
+it('a frame can be read wherever it stands in a larger buffer, as sockets deliver it', () => {
+  const frame = { from: 'n0', items: messages };
+  const bytes = encodeMessages(frame, 0);
+  for (let offset = 0; offset < 4; offset++) {
+    const larger = Buffer.concat([Buffer.alloc(offset), bytes, Buffer.alloc(3)]);
+    const read = decodeMessages(larger.subarray(offset, offset + bytes.length), 0);
+    expect(encodeMessages(read, 0)).toEqual(bytes);
+  }
+});

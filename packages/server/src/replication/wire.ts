@@ -405,7 +405,8 @@ function decodeHello(from: ByteReader): Hello {
 
 function decodeHashes(bytes: Uint8Array): Uint32Array {
   if (bytes.length !== 1024) throw new MalformedError('A digest does not have 256 hashes.');
-  return new Uint32Array(bytes.slice().buffer);
+  // A copy that starts at a multiple of four; `slice` of a Buffer would only be another view.
+  return new Uint32Array(Uint8Array.from(bytes).buffer);
 }
 
 function known<T>(value: T | undefined): T {
