@@ -40,3 +40,24 @@ export {
   type Weights,
 } from './topology.ts';
 export { type Candidate, type Explanation, explain, type Step } from './explain.ts';
+export { type Account, rolloutPoint, seenExpansions, topologyFor } from './accounts.ts';
+export {
+  type Diff,
+  type DiffInput,
+  type DomainChange,
+  diff,
+  diffKeysMax,
+  type Flow,
+} from './diff.ts';
+export { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
+export {
+  compilePools,
+  Pool,
+  PoolSelector,
+  type PoolShape,
+  type PoolSlot,
+  type PoolVertex,
+  selectPool,
+} from './pool.ts';
+export { compileSkeleton, skeletonTargetsMax } from './skeleton.ts';
+export { type Leaf, VirtualTree, type VirtualTreeOptions } from './virtual-tree.ts';

@@ -1,0 +1,47 @@
+/**
+ * Gradual growth: which parts of a topology an account sees. A vertex may belong to an expansion; accounts
+ * created under that expansion or a later one see it at once, older ones when their hash falls below the
+ * expansion's rollout. What an account does not see is planned for it (weight 0).
+ *
+ * A1. Raising a rollout only adds accounts: each switches once, so no key moves twice for one expansion.
+ * A2. An account's hash depends on the account and the expansion alone, so expansions reach accounts in
+ *     different orders and no account is always the first.
+ */
+import { mapVertices } from './change.ts';
+import { PlacementError } from './errors.ts';
+import { hashText } from './hash.ts';
+import type { Topology } from './topology.ts';
+
+export interface Account {
+  readonly id: string;
+  /** The newest expansion when the account was created; absent: older than all of them. */
+  readonly createdUnder?: string;
+}
+
+/** A number from 0 (included) to 1 (excluded) that says how early an account sees an expansion. */
+export function rolloutPoint(accountId: string, expansionId: string): number {
+  return hashText(accountId, hashText(expansionId, 0)) / 2 ** 32;
+}
+
+/** The expansions an account sees, oldest first. Accounts with equal lists share one topology. */
+export function seenExpansions(topology: Topology, account: Account): string[] {
+  const { expansions } = topology;
+  const createdAt = expansions.findIndex(({ id }) => id === account.createdUnder);
+  if (createdAt < 0 && account.createdUnder !== undefined) {
+    throw new PlacementError(
+      'unknown_vertex',
+      `The account "${account.id}" was created under the expansion "${account.createdUnder}", which the topology does not list.`,
+    );
+  }
+  return expansions
+    .filter(({ id, rollout }, i) => i <= createdAt || rolloutPoint(account.id, id) < rollout)
+    .map(({ id }) => id);
+}
+
+/** The topology as an account sees it. Compile it once per distinct `seenExpansions`, not per account. */
+export function topologyFor(topology: Topology, account: Account): Topology {
+  const seen = new Set(seenExpansions(topology, account));
+  return mapVertices(topology, ({ expansion }) =>
+    expansion === null || seen.has(expansion) ? {} : { ownWeight: 0 },
+  );
+}
