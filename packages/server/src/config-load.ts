@@ -178,14 +178,9 @@ function conflicts(config: Config): string[] {
     retry.baseMs <= retry.waitMsMax,
     'The option retry.waitMsMax must not be below retry.baseMs.',
   );
-  const clustered = cluster.membersFile !== null || cluster.etcdEndpoints.length > 0;
   rule(
     cluster.membersFile === null || cluster.etcdEndpoints.length === 0,
     'The options cluster.membersFile and cluster.etcdEndpoints exclude each other: a view has one source.',
-  );
-  rule(
-    !clustered || cluster.peerListen !== null,
-    'The option cluster.peerListen is needed in a cluster: other members must reach this one.',
   );
   return found;
 }

@@ -283,7 +283,7 @@ export const options = {
     peerListen: option(
       null,
       optional(address),
-      'Address and port for other members; needed in a cluster. Never expose it to clients.',
+      'Address and port for other members. Not set: as the members file says, or 100 above the port of listen. Never expose it to clients.',
     ),
     peerAddress: option(
       null,
