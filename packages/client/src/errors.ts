@@ -39,8 +39,8 @@ export class UnreachableError extends Error {
   readonly attempts: readonly FailedAttempt[];
 
   constructor(attempts: readonly FailedAttempt[], options?: ErrorOptions) {
-    const told = attempts.map(({ member, reason }) => `${member}: ${reason}`).join('; ');
-    super(`No member answered (${told}).`, options);
+    const told = new Set(attempts.map(({ member, reason }) => `${member}: ${reason}`));
+    super(`No member answered (${[...told].join('; ')}).`, options);
     this.attempts = attempts;
   }
 }
