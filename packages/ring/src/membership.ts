@@ -70,6 +70,9 @@ export class Membership {
     });
     this.mirror = new Mirror(options);
     this.mirror.onChange((changes) => this.onChanges(changes));
+    this.mirror.onRead(() => {
+      for (const member of this.locals.values()) this.checkShown(member, member.incarnation);
+    });
   }
 
   /** Resolves with the first view. Rejects with EtcdError when etcd cannot be read. */
@@ -127,7 +130,8 @@ export class Membership {
     try {
       await member.join(waitMs);
     } catch (error) {
-      this.locals.delete(id);
+      // It may have been removed meanwhile, and another one may be there under its id.
+      if (this.locals.get(id) === member) this.locals.delete(id);
       await member.leave();
       throw error;
     }

@@ -32,6 +32,7 @@ export class Mirror {
   readonly entries = new Map<string, KeyValue>();
   private readonly options: MirrorOptions;
   private readonly listeners = new Set<MirrorListener>();
+  private readonly readListeners = new Set<() => void>();
   private revisionSeen = 0;
   private watching = false;
   private failures = 0;
@@ -66,6 +67,15 @@ export class Mirror {
     return () => this.listeners.delete(listener);
   }
 
+  /**
+   * Told after a full read. Who knows more than this mirror did, from answers to its own transactions,
+   * must compare with the whole picture: what came and went between two reads is in no list of changes.
+   */
+  onRead(listener: () => void): Cancel {
+    this.readListeners.add(listener);
+    return () => this.readListeners.delete(listener);
+  }
+
   /** Reads everything again now: afterwards the picture is at least as new as the call. */
   async read(): Promise<void> {
     const { etcd, prefix } = this.options;
@@ -79,6 +89,7 @@ export class Mirror {
       });
     }
     this.apply(revision, changes);
+    for (const listener of this.readListeners) listener();
   }
 
   close(): void {
@@ -88,6 +99,7 @@ export class Mirror {
     this.cancelRetry();
     this.cancelReread();
     this.listeners.clear();
+    this.readListeners.clear();
   }
 
   private openWatch(): void {

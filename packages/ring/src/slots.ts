@@ -82,8 +82,8 @@ export class Slots {
       },
       onTrouble: (error) => this.onTrouble(error),
     });
-    const { entries, revision } = membership.mirror;
-    for (const slot of this.all) this.learn(slot, entries.get(slot.key) ?? null, revision);
+    this.onRead();
+    membership.mirror.onRead(() => this.onRead());
     membership.mirror.onChange((changes) => this.onChanges(changes));
     membership.on('view', (view) => this.onView(view));
     membership.on('joined', () => this.evaluateAll());
@@ -170,6 +170,11 @@ export class Slots {
   private onView(view: MemberView): void {
     this.targets = this.assign(view);
     this.evaluateAll();
+  }
+
+  private onRead(): void {
+    const { entries, revision } = this.options.membership.mirror;
+    for (const slot of this.all) this.learn(slot, entries.get(slot.key) ?? null, revision);
   }
 
   private onChanges(changes: readonly Change[]): void {
