@@ -165,7 +165,7 @@ test('options that contradict each other are told', () => {
     'cluster-members-file': 'm.yaml',
     'cluster-etcd-endpoints': 'http://127.0.0.1:2379',
   };
-  expect(problems({ flags })).toHaveLength(6);
+  expect(problems({ flags })).toHaveLength(5);
 });
 
 test('a file cannot reach the prototype of anything', () => {
