@@ -4,6 +4,7 @@
  */
 import {
   CarillonError,
+  type Disk,
   type DiskError,
   type Env,
   NumberSource,
@@ -29,6 +30,7 @@ import { Store } from './store/store.ts';
 /** How far ahead of its clock a member reserves numbers, so that none repeats after a restart. */
 const reserveMs = 60_000;
 const housekeepingMs = 5000;
+const markMs = 600_000;
 const drainPollMs = 100;
 const deadLetterRetentionMs = 30 * 86_400_000;
 /** Sets wait outside while this much is appended and not yet synced. */
@@ -61,6 +63,9 @@ export class Member {
   private popper: Popper;
   private coordinator: Coordinator;
   private numbers = new NumberSource(0);
+  /** How far back this member remembers. */
+  private historySinceMs: number;
+  private awaySinceMs: number | null = null;
   private phase: 'starting' | 'serving' | 'draining' | 'stopping' = 'starting';
   private stopHousekeeping: () => void = () => {};
   readonly router: Router;
@@ -69,6 +74,7 @@ export class Member {
     this.options = options;
     const { env, name } = options;
     this.metrics = new Metrics(options.release);
+    this.historySinceMs = env.clock.now();
     this.cluster = new Cluster(
       {
         self: name,
@@ -76,6 +82,7 @@ export class Member {
         metrics: this.metrics,
         release: options.release.version,
         repair: options.repair ?? true,
+        historySinceMs: () => this.historySinceMs,
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
@@ -95,7 +102,7 @@ export class Member {
     await options.env.network?.listen(
       createInbox(options.name, options.env, createHandler(member.readParts())),
     );
-    member.cluster.start(member.replica);
+    member.cluster.start(member.replica, member.awaySinceMs);
     member.phase = 'serving';
     member.popper.poll();
     member.housekeep();
@@ -175,10 +182,16 @@ export class Member {
         drop: (hi, lo) => this.replica.forget(hi, lo),
       },
       onFailed: (error: DiskError) => this.options.onFailed(error),
+      onSync: (tookMs) => this.metrics.journalSync.observe(tookMs),
     });
     const wallMs = clock.wall();
-    this.numbers = new NumberSource(this.journal.marked);
-    this.journal.mark(Math.max(wallMs, this.journal.marked) + reserveMs);
+    const { marked } = this.journal;
+    this.historySinceMs = (await bornWallMs(disk, wallMs)) - wallMs + clock.now();
+    const awayMs = wallMs - (marked - reserveMs);
+    if (marked > 0 && awayMs > config.tombstoneRetentionMs / 2)
+      this.awaySinceMs = clock.now() - awayMs;
+    this.numbers = new NumberSource(marked);
+    this.journal.mark(Math.max(wallMs, marked) + reserveMs);
     await new Promise<void>((resolve, reject) => {
       this.journal?.commit((error) => (error === null ? resolve() : reject(error)));
     });
@@ -228,6 +241,7 @@ export class Member {
       idOf: (record) => idOf(record, this.cluster.view),
       tell: (record) => this.cluster.tell(record),
       keep: (record, done) => this.coordinator.keep(record, done),
+      holds: (handle) => this.cluster.holds(handle),
       onEnd: (record) => this.cluster.end(record),
     });
   }
@@ -347,8 +361,22 @@ export class Member {
         (error: unknown) => log.error('The snapshot failed.', { reason: String(error) }),
       );
     }
+    // So that a later start knows how long this member was away.
+    if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {
+      journal.mark(clock.wall() + reserveMs);
+      journal.commit(() => undefined);
+    }
     this.stopHousekeeping = clock.at(clock.now() + housekeepingMs, () => this.housekeep());
   }
+}
+
+/** When the data folder was first used: an empty file carries it in its name. */
+async function bornWallMs(disk: Disk, wallMs: number): Promise<number> {
+  const born = (await disk.list()).map(({ name }) => /^born-(\d+)$/.exec(name)?.[1]);
+  const found = born.find((text) => text !== undefined);
+  if (found !== undefined) return Number(found);
+  await (await disk.create(`born-${wallMs}`)).close();
+  return wallMs;
 }
 
 function wait(env: Env, ms: number): Promise<void> {

@@ -12,6 +12,7 @@ import type { Replica } from '../replication/replica.ts';
 import type { Instant } from '../replication/schedule.ts';
 import { type Hello, type Numbered, protocol } from '../replication/wire.ts';
 import { Compare } from './compare.ts';
+import { Doubt } from './doubt.ts';
 import { desiredReplicas } from './desired.ts';
 import { HandOff } from './hand-off.ts';
 import { Missed } from './missed.ts';
@@ -32,6 +33,8 @@ export interface ClusterParts {
   readonly release: string;
   /** False only in scenarios that show what happens without it. */
   readonly repair: boolean;
+  /** Since when this member's memory reaches back, on the monotonic clock. */
+  readonly historySinceMs: () => number;
 }
 
 export class Cluster {
@@ -44,6 +47,7 @@ export class Cluster {
   readonly peers: Peers | null;
   private replica: Replica | null = null;
   private others: Others | null = null;
+  private doubt: Doubt | null = null;
   private stopTicking: Cancel = () => {};
   private nextCompareMs = 0;
 
@@ -93,18 +97,28 @@ export class Cluster {
     return names;
   }
 
-  /** Begins to look after the records of `replica`. */
-  start(replica: Replica): void {
+  /**
+   * Begins to look after the records of `replica`. `awaySinceMs`: when this member was last there, if that is so
+   * long ago that its records may be out of date.
+   */
+  start(replica: Replica, awaySinceMs: number | null): void {
     this.replica = replica;
     if (this.peers === null) return;
     this.others = this.createOthers(replica, this.peers);
     this.others.presence.start();
+    if (awaySinceMs !== null) this.doubt = this.createDoubt(replica, this.peers, awaySinceMs);
     this.tick();
     if (this.spec !== null) this.others.resync.start();
   }
 
+  /** Whether a due pop must wait because its record may have ended long ago. */
+  holds(handle: number): boolean {
+    return this.doubt !== null && (this.replica?.isDoubtful(handle) ?? false) && this.doubt.holds();
+  }
+
   stop(): void {
     this.stopTicking();
+    this.doubt?.stop();
     this.others?.presence.stop();
     this.others?.resync.stop();
   }
@@ -188,6 +202,7 @@ export class Cluster {
       protocolMax: protocol.max,
       viewId: this.current.id,
       boot: this.boot,
+      historyMs: this.parts.env.clock.now() - this.parts.historySinceMs(),
       leaving: this.leaving,
       wallMs: this.parts.env.clock.wall(),
       timers: replica?.store.counts.live ?? 0,
@@ -327,6 +342,20 @@ export class Cluster {
       },
     });
     return { compare, missed, handOff, resync, presence };
+  }
+
+  private createDoubt(replica: Replica, peers: Peers, awaySinceMs: number): Doubt {
+    replica.doubtAll();
+    const doubt = new Doubt({
+      clock: this.parts.env.clock,
+      replica,
+      peers,
+      othersOf: (record) => this.othersOf(record),
+      historyMs: (name) => this.others?.presence.lastHello(name)?.historyMs ?? null,
+      awaySinceMs,
+    });
+    doubt.start();
+    return doubt;
   }
 
   private otherNames(): readonly string[] {

@@ -103,7 +103,7 @@ export class Compare {
     replica.store.walk(range, (handle) => {
       if (!replica.store.replicasOf(handle).includes(name)) return;
       const record = replica.store.read(handle);
-      if (digests.shared(record, name)) records.push(record);
+      if (digests.shared(record, name) && !replica.isDoubtful(handle)) records.push(record);
     });
     return records;
   }

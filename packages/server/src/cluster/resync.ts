@@ -112,7 +112,7 @@ export class Resync {
   private regularize({ hi, lo }: Numbered): void {
     const { self, replica, handOff, desired, onUnchanged } = this.parts;
     const record = replica.get(hi, lo);
-    if (record === undefined) return;
+    if (record === undefined || replica.isDoubtful(replica.store.find(hi, lo))) return;
     const wanted = desired(record);
     const listed = wanted.includes(self);
     if (sameNames(record.replicas, wanted)) {

@@ -47,6 +47,8 @@ export interface PopperParts {
   readonly tell: (record: TimerRecord) => void;
   /** Finds replicas for a new record and stores it there; false when none confirmed. */
   readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
+  /** The record behind this handle may have ended long ago: wait until that is known. */
+  readonly holds: (handle: number) => boolean;
   /** A tombstone's or dead letter's time is over. */
   readonly onEnd: (record: TimerRecord) => void;
 }

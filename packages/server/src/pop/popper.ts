@@ -44,6 +44,7 @@ interface Pop {
 }
 
 const takeMax = 1000;
+const holdMs = 100;
 const claimWaitMsMax = 100;
 /** Between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
@@ -144,6 +145,7 @@ export class Popper {
       const position = positionOf(record, this.parts.self);
       return store.arm(handle, claim.untilMs + position * afterClaimStepMs);
     }
+    if (this.parts.holds(handle)) return store.arm(handle, clock.now() + holdMs);
     this.begin(handle, record);
   }
 

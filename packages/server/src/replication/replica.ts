@@ -46,6 +46,9 @@ export class Replica {
   readonly store: Store;
   private primaryCount = 0;
   private retryingCount = 0;
+  /** By handle: 1 for records from disk that may be out of date (see cluster/doubt.ts). */
+  private doubtful = new Uint8Array(0);
+  private doubtfulLeft = 0;
 
   constructor(options: ReplicaOptions) {
     this.options = options;
@@ -108,7 +111,9 @@ export class Replica {
   drop(record: TimerRecord): void {
     const handle = this.store.find(record.hi, record.lo);
     if (handle === -1) return;
-    this.uncount(this.store.read(handle));
+    const stored = this.store.read(handle);
+    this.settleDoubt(handle, stored);
+    this.uncount(stored);
     this.options.journal()?.drop(record.hi, record.lo);
     this.options.onChange(handle, null);
     this.store.remove(record.hi, record.lo);
@@ -121,6 +126,41 @@ export class Replica {
     if (stored !== undefined) this.uncount(stored);
     this.count(record);
     this.store.arm(this.store.put(record), this.alarm(record));
+  }
+
+  get doubtfulCount(): number {
+    return this.doubtfulLeft;
+  }
+
+  isDoubtful(handle: number): boolean {
+    return this.doubtful[handle] === 1;
+  }
+
+  /** Everything that is here now came from disk after a long time: not to be offered to others before they are asked. */
+  doubtAll(): void {
+    const handles: number[] = [];
+    for (let after = this.store.next(null, 1000, handles); after !== null; ) {
+      after = this.store.next(after, 1000, handles);
+    }
+    this.doubtful = new Uint8Array(handles.reduce((most, handle) => Math.max(most, handle + 1), 0));
+    this.doubtfulLeft = handles.length;
+    for (const handle of handles) {
+      this.options.digests.toggle(this.store.read(handle));
+      this.doubtful[handle] = 1;
+    }
+  }
+
+  /** The record is as good as any. */
+  trust(record: TimerRecord): void {
+    const handle = this.store.find(record.hi, record.lo);
+    if (handle !== -1) this.settleDoubt(handle, this.store.read(handle));
+  }
+
+  private settleDoubt(handle: number, record: TimerRecord): void {
+    if (!this.isDoubtful(handle)) return;
+    this.doubtful[handle] = 0;
+    this.doubtfulLeft--;
+    this.options.digests.toggle(record);
   }
 
   /** Takes a record out again that the journal says was dropped. */
@@ -154,7 +194,10 @@ export class Replica {
 
   private save(record: TimerRecord, previous: TimerRecord | undefined): void {
     const { journal, onChange } = this.options;
-    if (previous !== undefined) this.uncount(previous);
+    if (previous !== undefined) {
+      this.settleDoubt(this.store.find(record.hi, record.lo), previous);
+      this.uncount(previous);
+    }
     this.count(record);
     journal()?.put(record);
     const handle = this.store.put(record);

@@ -27,6 +27,7 @@ const hello: Hello = {
   protocolMax: 2,
   viewId: 'abc',
   boot: 4_000_000_000,
+  historyMs: 1e9,
   leaving: true,
   wallMs: 1.7e12,
   timers: 12_345_678,

@@ -29,6 +29,8 @@ export interface Hello {
   readonly viewId: string;
   /** Different after each start: a peer that restarted may have missed messages. */
   readonly boot: number;
+  /** How far back it remembers. */
+  readonly historyMs: number;
   /** It hands its records on and will be gone. */
   readonly leaving: boolean;
   readonly wallMs: number;
@@ -383,6 +385,7 @@ function encodeHello(hello: Hello): void {
   writer.u8(hello.protocolMax);
   writer.text(hello.viewId);
   writer.u32(hello.boot);
+  writer.f64(hello.historyMs);
   writer.u8(hello.leaving ? 1 : 0);
   writer.f64(hello.wallMs);
   writer.varint(hello.timers);
@@ -396,6 +399,7 @@ function decodeHello(from: ByteReader): Hello {
     protocolMax: from.u8(),
     viewId: from.text(),
     boot: from.u32(),
+    historyMs: from.f64(),
     leaving: from.u8() === 1,
     wallMs: from.f64(),
     timers: from.varint(),

@@ -1,0 +1,122 @@
+/**
+ * A member that comes back after a long time with old records. Meanwhile timers may have been cancelled and even
+ * their tombstones forgotten, so what it holds is doubtful: it asks the present replicas before it offers
+ * these records to anybody.
+ *
+ * D1  A newer record or tombstone elsewhere wins, as always.
+ * D2  A record nobody has any more has ended, if one of its own replicas remembers the whole time since before
+ *     it was set, and the record was old enough when this member went away that the replica must have had it.
+ * D3  In every other case the record is kept: losing a timer is worse than a late pop. A cluster that was down as a
+ *     whole, and a timer with one replica, lose nothing.
+ */
+import { type Cancel, type Clock, compareProgress, type TimerRecord } from '@carillon/core';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Numbered } from '../replication/wire.ts';
+
+export interface Testimony {
+  readonly name: string;
+  readonly record: TimerRecord | null;
+  /** How far back it remembers, in milliseconds. */
+  readonly historyMs: number;
+}
+
+/** By then every replica had been brought what it missed at first. */
+const settledMs = 300_000;
+const sliceLength = 200;
+const againMs = 2000;
+/** Pops of doubtful records wait this long for an answer. */
+const holdMs = 5000;
+
+/** drop: it has ended. trust: it is as good as any. */
+export function judgeDoubt(
+  record: TimerRecord,
+  testimonies: readonly Testimony[],
+  time: { readonly nowMs: number; readonly awaySinceMs: number },
+): 'trust' | 'drop' {
+  if (testimonies.some((testimony) => testimony.record !== null)) return 'trust';
+  if (record.startMs > time.awaySinceMs - settledMs) return 'trust';
+  const ageMs = time.nowMs - record.startMs;
+  const remembers = testimonies.some(
+    ({ name, historyMs }) => record.replicas.includes(name) && historyMs > ageMs,
+  );
+  return remembers ? 'drop' : 'trust';
+}
+
+export interface DoubtParts {
+  readonly clock: Clock;
+  readonly replica: Replica;
+  readonly peers: Peers;
+  /** The members that hold the record now, or should. */
+  readonly othersOf: (record: TimerRecord) => readonly string[];
+  /** How far back a peer remembers; null: not heard yet. */
+  readonly historyMs: (name: string) => number | null;
+  /** Since when this member was away, on the monotonic clock. */
+  readonly awaySinceMs: number;
+}
+
+export class Doubt {
+  private readonly parts: DoubtParts;
+  private readonly holdUntilMs: number;
+  private cancel: Cancel = () => {};
+  private after: Numbered | null = null;
+
+  constructor(parts: DoubtParts) {
+    this.parts = parts;
+    this.holdUntilMs = parts.clock.now() + holdMs;
+  }
+
+  start(): void {
+    this.slice();
+  }
+
+  stop(): void {
+    this.cancel();
+  }
+
+  /** Whether a due pop of a doubtful record should wait for an answer. */
+  holds(): boolean {
+    return this.parts.clock.now() < this.holdUntilMs;
+  }
+
+  /** Asks about some records; goes round until none is in doubt. */
+  private slice(): void {
+    const { clock, replica } = this.parts;
+    if (replica.doubtfulCount === 0) return;
+    const { store } = replica;
+    const handles: number[] = [];
+    this.after = store.next(this.after, sliceLength, handles);
+    for (const handle of handles) if (replica.isDoubtful(handle)) this.ask(store.read(handle));
+    const waitMs = this.after === null ? againMs : 0;
+    this.cancel = clock.at(clock.now() + waitMs, () => this.slice());
+  }
+
+  private ask(record: TimerRecord): void {
+    const { peers, othersOf, historyMs } = this.parts;
+    const others = othersOf(record);
+    const testimonies: Testimony[] = [];
+    let left = others.length;
+    if (left === 0) return this.judge(record, testimonies);
+    for (const name of others) {
+      peers.send(name, { type: 'read', hi: record.hi, lo: record.lo }, (answer) => {
+        const memoryMs = historyMs(name);
+        if (answer?.type === 'record' && memoryMs !== null) {
+          testimonies.push({ name, record: answer.record, historyMs: memoryMs });
+        }
+        if (--left === 0 && testimonies.length === others.length) this.judge(record, testimonies);
+      });
+    }
+  }
+
+  private judge(record: TimerRecord, testimonies: readonly Testimony[]): void {
+    const { clock, replica, awaySinceMs } = this.parts;
+    const current = replica.get(record.hi, record.lo);
+    if (current === undefined || compareProgress(current, record) !== 0) return;
+    for (const testimony of testimonies) {
+      if (testimony.record !== null) replica.receive(testimony.record, 'any', () => undefined);
+    }
+    const verdict = judgeDoubt(record, testimonies, { nowMs: clock.now(), awaySinceMs });
+    if (verdict === 'drop') replica.drop(current);
+    else replica.trust(record);
+  }
+}
