@@ -29,11 +29,11 @@ export async function run(report: (line: string) => void): Promise<Record<string
   });
   await inScratch(async (disk) => {
     await fill(disk, recoveryCount);
-    const { journalSeconds, snapshotSeconds, readBackSeconds } = await recovery(disk);
-    Object.assign(results, { journalSeconds, snapshotSeconds, readBackSeconds });
-    report(`journal: recovery of 1 M records from segments ${journalSeconds.toFixed(2)} s`);
-    report(`journal: snapshot of 1 M records while serving ${snapshotSeconds.toFixed(2)} s`);
-    report(`journal: recovery of 1 M records from a snapshot ${readBackSeconds.toFixed(2)} s`);
+    const took = await recovery(disk);
+    Object.assign(results, took);
+    report(`journal: recovery of 1 M records from segments ${shown(took.fromSegments)}`);
+    report(`journal: snapshot of 1 M records while serving ${shown(took.snapshot)}`);
+    report(`journal: recovery of 1 M records from a snapshot ${shown(took.fromSnapshot)}`);
   });
   return results;
 }
@@ -99,22 +99,35 @@ async function fill(disk: Disk, count: number): Promise<void> {
 }
 
 async function recovery(disk: Disk) {
-  let store = new Store();
-  let startedMs = performance.now();
-  let journal = await open(disk, store);
-  const journalSeconds = secondsSince(startedMs);
+  const store = new Store();
+  const replayed = await timed(() => open(disk, store));
   if (store.size !== recoveryCount) throw new Error(`Only ${store.size} records came back.`);
-  startedMs = performance.now();
-  if (!(await journal.snapshot(store.records()))) throw new Error('The snapshot was given up.');
-  const snapshotSeconds = secondsSince(startedMs);
-  await journal.close();
-  store = new Store();
-  startedMs = performance.now();
-  journal = await open(disk, store);
-  const readBackSeconds = secondsSince(startedMs);
-  if (store.size !== recoveryCount) throw new Error(`Only ${store.size} records came back.`);
-  await journal.close();
-  return { journalSeconds, snapshotSeconds, readBackSeconds };
+  const written = await timed(() => replayed.result.snapshot(store.records()));
+  if (!written.result) throw new Error('The snapshot was given up.');
+  await replayed.result.close();
+  const again = new Store();
+  const readBack = await timed(() => open(disk, again));
+  if (again.size !== recoveryCount) throw new Error(`Only ${again.size} records came back.`);
+  await readBack.result.close();
+  return { fromSegments: replayed.took, snapshot: written.took, fromSnapshot: readBack.took };
+}
+
+interface Took {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ result: T; took: Took }> {
+  const cpu = process.cpuUsage();
+  const startedMs = performance.now();
+  const result = await work();
+  const { user, system } = process.cpuUsage(cpu);
+  const seconds = (performance.now() - startedMs) / 1000;
+  return { result, took: { seconds, cpuSeconds: (user + system) / 1e6 } };
+}
+
+function shown({ seconds, cpuSeconds }: Took): string {
+  return `${seconds.toFixed(2)} s (${cpuSeconds.toFixed(2)} s of CPU)`;
 }
 
 function open(disk: Disk, store: Store, onSync: () => void = ignore): Promise<Journal> {
@@ -173,10 +186,6 @@ function recordOf(i: number): TimerRecord {
     replicas,
     body,
   };
-}
-
-function secondsSince(startedMs: number): number {
-  return (performance.now() - startedMs) / 1000;
 }
 
 function percent(ratio: unknown): string {

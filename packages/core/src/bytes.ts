@@ -184,12 +184,13 @@ export class ByteReader {
   }
 
   text(): string {
-    const bytes = this.blob();
-    try {
-      return decoder.decode(bytes);
-    } catch (cause) {
-      throw new MalformedError('A text is not valid UTF-8.', { cause });
-    }
+    const length = this.varint();
+    this.need(length);
+    const from = this.at;
+    this.at += length;
+    return length > shortBytesMax
+      ? decode(this.bytes.subarray(from, this.at))
+      : shortText(this.bytes, from, length);
   }
 
   private need(bytes: number): void {
@@ -198,5 +199,40 @@ export class ByteReader {
         `The message ends ${this.at + bytes - this.bytes.length} bytes early.`,
       );
     }
+  }
+}
+
+/** Texts up to this length are remembered: namespaces, member names and addresses come again and again. */
+const shortBytesMax = 64;
+const shortCount = 1024;
+const shortTexts: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] =
+  Array.from({
+    length: shortCount,
+  });
+
+/** The text of a few bytes; of those seen lately without decoding them again. */
+function shortText(bytes: Uint8Array, from: number, length: number): string {
+  let hash = length;
+  for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + (bytes[from + i] as number)) | 0;
+  const slot = (hash ^ (hash >>> 15)) & (shortCount - 1);
+  const known = shortTexts[slot];
+  if (known !== undefined && isSame(known.bytes, bytes, from, length)) return known.text;
+  const own = bytes.slice(from, from + length);
+  const text = decode(own);
+  shortTexts[slot] = { bytes: own, text };
+  return text;
+}
+
+function isSame(known: Uint8Array, bytes: Uint8Array, from: number, length: number): boolean {
+  if (known.length !== length) return false;
+  for (let i = 0; i < length; i++) if (known[i] !== bytes[from + i]) return false;
+  return true;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    throw new MalformedError('A text is not valid UTF-8.', { cause });
   }
 }

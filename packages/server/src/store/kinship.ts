@@ -20,6 +20,8 @@ export class Kinship {
   private readonly shared: (Shared | undefined)[] = [];
   private readonly byKey = new Map<string, number>();
   private readonly freeIds: number[] = [];
+  /** The combination taken last: the next record often has the same. */
+  private latest = -1;
 
   get size(): number {
     return this.byKey.size;
@@ -27,12 +29,19 @@ export class Kinship {
 
   /** The number of the combination, counted once more. */
   take(kin: Kin): number {
+    const latest = this.shared[this.latest];
+    if (latest !== undefined && isSame(latest, kin)) {
+      latest.count++;
+      return this.latest;
+    }
     const key = keyOf(kin);
     const known = this.byKey.get(key);
-    if (known !== undefined) {
-      (this.shared[known] as Shared).count++;
-      return known;
-    }
+    this.latest = known ?? this.add(kin, key);
+    (this.shared[this.latest] as Shared).count++;
+    return this.latest;
+  }
+
+  private add(kin: Kin, key: string): number {
     const id = this.freeIds.pop() ?? this.shared.length;
     const { namespace, factor } = kin;
     this.shared[id] = {
@@ -40,7 +49,7 @@ export class Kinship {
       factor,
       replicas: Object.freeze([...kin.replicas]),
       key,
-      count: 1,
+      count: 0,
     };
     this.byKey.set(key, id);
     return id;
@@ -60,6 +69,13 @@ export class Kinship {
     this.shared[id] = undefined;
     this.freeIds.push(id);
   }
+}
+
+function isSame(a: Kin, b: Kin): boolean {
+  if (a.namespace !== b.namespace || a.factor !== b.factor) return false;
+  if (a.replicas.length !== b.replicas.length) return false;
+  for (let i = 0; i < a.replicas.length; i++) if (a.replicas[i] !== b.replicas[i]) return false;
+  return true;
 }
 
 /** Lengths go before texts, so that no two combinations share a key whatever the texts contain. */

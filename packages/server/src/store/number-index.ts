@@ -3,24 +3,25 @@
  * shares: by a mixed 32-bit hash, then by the number itself. List cursors, resync walks and the 256
  * digest ranges rely on that order.
  *
- * 256 tables by the top byte of the hash, each an open-addressing table whose entries are sorted: an entry
- * stands at its home (its hash scaled to the table) or a little behind it, so looking up is a short scan
- * and walking is reading the table from front to back. One table holds 1/256 of everything, so that
- * growing it copies little.
+ * A range (the top byte of the hash) is a row of leaves, each up to 64 entries sorted in that order, and
+ * for each leaf the hash from which on it is responsible. Looking up is two binary searches; adding moves
+ * at most one leaf's entries. Not a hash table, because members send each other records in this very
+ * order, and a table whose slots follow the hash fills from one end then: the last insert of such a run
+ * would have to pass all before it.
  *
  * Invariants:
- *  I1  In each table the hashes rise from front to back; of equal ones the numbers do.
- *  I2  No entry stands before its home, and no slot between its home and itself is empty.
+ *  I1  Entries rise along a leaf and from leaf to leaf, by hash and, where hashes are equal, by number.
+ *  I2  The hashes in a leaf are not less than its bound, and not more than the next leaf's.
+ *  I3  A range has at least one leaf; every other leaf holds at least one entry.
  */
 
 export const rangeCount = 256;
-const homeCountMin = 16;
-const growAbove = 0.85;
-const growBy = 1.25;
-const shrinkBelow = 0.3;
-const shrinkBy = 0.6;
-/** Slots behind the last home for what does not find room before it; more are added when they are full. */
-const overflowCount = 8;
+const leafBits = 6;
+const leafSize = 1 << leafBits;
+/** Neighbours that would fill no more than this become one. */
+const mergeCountMax = (leafSize * 3) / 4;
+const pageBits = 8;
+const leavesPerPage = 1 << pageBits;
 
 /** The number of a handle, in halves: the index asks for it where hashes are equal. */
 export interface Numbers {
@@ -34,36 +35,44 @@ export interface Position {
   readonly lo: number;
 }
 
-interface Table {
-  /** Two numbers a slot: the hash, and the handle + 1 (0: empty). The last slot is always empty. */
-  slots: Uint32Array<ArrayBuffer>;
-  homeCount: number;
-  used: number;
+interface Range {
+  /** In order: which leaf, from which hash on. */
+  leaves: Int32Array<ArrayBuffer>;
+  bounds: Uint32Array<ArrayBuffer>;
+  count: number;
 }
 
 export class NumberIndex {
   private readonly numbers: Numbers;
-  private readonly tables: Table[] = Array.from({ length: rangeCount }, () => ({
-    slots: new Uint32Array((homeCountMin + overflowCount) * 2),
-    homeCount: homeCountMin,
-    used: 0,
-  }));
+  /** Leaves by page, two numbers an entry: hash, handle. */
+  private readonly pages: Uint32Array<ArrayBuffer>[] = [];
+  /** By leaf: how many entries it holds. */
+  private used = new Uint8Array(leavesPerPage);
+  private readonly freeLeaves: number[] = [];
+  private leafCount = 0;
+  private readonly ranges: Range[];
+  /** Where `seek` stopped: the place of a leaf in its range, the place of an entry in the leaf. */
+  private leafAt = 0;
+  private entryAt = 0;
 
   constructor(numbers: Numbers) {
     this.numbers = numbers;
+    this.ranges = Array.from({ length: rangeCount }, () => ({
+      leaves: Int32Array.of(this.takeLeaf(), 0),
+      bounds: new Uint32Array(2),
+      count: 1,
+    }));
   }
 
   get bytes(): number {
-    return this.tables.reduce((sum, table) => sum + table.slots.byteLength, 0);
+    const rows = this.ranges.reduce((sum, range) => sum + range.bounds.byteLength * 2, 0);
+    return this.pages.length * leavesPerPage * leafSize * 8 + this.used.length + rows;
   }
 
   /** The handle of the number; −1 when it is not here. */
   find(hi: number, lo: number): number {
     const hash = hashOf(hi, lo);
-    const table = this.tables[hash >>> 24] as Table;
-    const at = this.seek(table, hash, hi, lo);
-    const handle = (table.slots[at + 1] as number) - 1;
-    return handle >= 0 && this.isNumber(handle, hi, lo) ? handle : -1;
+    return this.seek(this.ranges[hash >>> 24] as Range, hash, hi, lo);
   }
 
   /** The number must not be here yet; `numbers` must know the handle already. */
@@ -71,79 +80,172 @@ export class NumberIndex {
     const hi = this.numbers.hiOf(handle);
     const lo = this.numbers.loOf(handle);
     const hash = hashOf(hi, lo);
-    const table = this.tables[hash >>> 24] as Table;
-    if (table.used + 1 > table.homeCount * growAbove) resize(table, growBy);
-    const at = this.seek(table, hash, hi, lo);
-    let end = at;
-    while (table.slots[end + 1] !== 0) end += 2;
-    if (end === table.slots.length - 2) extend(table);
-    table.slots.copyWithin(at + 2, at, end);
-    table.slots[at] = hash;
-    table.slots[at + 1] = handle + 1;
-    table.used++;
+    const range = this.ranges[hash >>> 24] as Range;
+    this.seek(range, hash, hi, lo);
+    let leaf = range.leaves[this.leafAt] as number;
+    if (this.used[leaf] === leafSize) leaf = this.split(range, hash);
+    const page = this.pageOf(leaf);
+    const start = startOf(leaf);
+    const count = this.used[leaf] as number;
+    const at = start + this.entryAt * 2;
+    page.copyWithin(at + 2, at, start + count * 2);
+    page[at] = hash;
+    page[at + 1] = handle;
+    this.used[leaf] = count + 1;
   }
 
   /** False when the number was not here. */
   remove(hi: number, lo: number): boolean {
     const hash = hashOf(hi, lo);
-    const table = this.tables[hash >>> 24] as Table;
-    const { slots } = table;
-    const at = this.seek(table, hash, hi, lo);
-    const handle = (slots[at + 1] as number) - 1;
-    if (handle < 0 || !this.isNumber(handle, hi, lo)) return false;
-    // What stands behind, away from its home, moves up by one.
-    let end = at + 2;
-    while (slots[end + 1] !== 0 && homeOf(slots[end] as number, table.homeCount) < end) end += 2;
-    slots.copyWithin(at, at + 2, end);
-    slots[end - 2] = 0;
-    slots[end - 1] = 0;
-    table.used--;
-    if (table.homeCount > homeCountMin && table.used < table.homeCount * shrinkBelow) {
-      resize(table, shrinkBy);
-    }
+    const range = this.ranges[hash >>> 24] as Range;
+    if (this.seek(range, hash, hi, lo) < 0) return false;
+    const leaf = range.leaves[this.leafAt] as number;
+    const page = this.pageOf(leaf);
+    const start = startOf(leaf);
+    const count = this.used[leaf] as number;
+    const at = start + this.entryAt * 2;
+    page.copyWithin(at, at + 2, start + count * 2);
+    this.used[leaf] = count - 1;
+    if (count - 1 <= mergeCountMax / 2) this.mergeAround(range, this.leafAt);
     return true;
   }
 
   /** Appends the handles of one range to `out`, in order. */
-  range(range: number, out: number[]): void {
-    const { slots } = this.tables[range] as Table;
-    for (let at = 1; at < slots.length; at += 2) {
-      if (slots[at] !== 0) out.push((slots[at] as number) - 1);
-    }
+  range(number: number, out: number[]): void {
+    const range = this.ranges[number] as Range;
+    for (let i = 0; i < range.count; i++) this.copyOut(range, i, 0, out);
   }
 
   /** Appends up to `limit` handles that come after `after` to `out`, in order; null: from the start. */
   next(after: Position | null, limit: number, out: number[]): void {
-    const hash = after === null ? 0 : hashOf(after.hi, after.lo);
-    let range = hash >>> 24;
-    let at = after === null ? 0 : this.behind(hash, after);
-    for (let left = limit; left > 0 && range < rangeCount; range++, at = 0) {
-      const { slots } = this.tables[range] as Table;
-      for (; left > 0 && at < slots.length; at += 2) {
-        if (slots[at + 1] === 0) continue;
-        out.push((slots[at + 1] as number) - 1);
-        left--;
+    const end = out.length + limit;
+    let number = 0;
+    this.leafAt = 0;
+    this.entryAt = 0;
+    if (after !== null) {
+      const hash = hashOf(after.hi, after.lo);
+      number = hash >>> 24;
+      if (this.seek(this.ranges[number] as Range, hash, after.hi, after.lo) >= 0) this.entryAt++;
+    }
+    for (; number < rangeCount && out.length < end; number++) {
+      const range = this.ranges[number] as Range;
+      for (; this.leafAt < range.count && out.length < end; this.leafAt++) {
+        this.copyOut(range, this.leafAt, this.entryAt, out);
+        this.entryAt = 0;
       }
+      this.leafAt = 0;
+    }
+    if (out.length > end) out.length = end;
+  }
+
+  private copyOut(range: Range, place: number, from: number, out: number[]): void {
+    const leaf = range.leaves[place] as number;
+    const page = this.pageOf(leaf);
+    const start = startOf(leaf);
+    const end = start + (this.used[leaf] as number) * 2;
+    for (let at = start + from * 2; at < end; at += 2) out.push(page[at + 1] as number);
+  }
+
+  /**
+   * The handle of the number, or −1. Either way `leafAt` and `entryAt` say where it is or belongs: at the
+   * end of a leaf rather than at the start of the next.
+   */
+  private seek(range: Range, hash: number, hi: number, lo: number): number {
+    let place = leafBefore(range, hash);
+    let leaf = range.leaves[place] as number;
+    let page = this.pageOf(leaf);
+    let at = this.entryFrom(leaf, hash);
+    for (;;) {
+      for (const count = this.used[leaf] as number; at < count; at++) {
+        const entry = startOf(leaf) + at * 2;
+        const found = page[entry] as number;
+        const handle = page[entry + 1] as number;
+        if (found === hash && this.isLess(handle, hi, lo)) continue;
+        this.leafAt = place;
+        this.entryAt = at;
+        return found === hash && this.isNumber(handle, hi, lo) ? handle : -1;
+      }
+      this.leafAt = place;
+      this.entryAt = at;
+      // Equal hashes may go on in the next leaf.
+      if (++place >= range.count || (range.bounds[place] as number) > hash) return -1;
+      leaf = range.leaves[place] as number;
+      page = this.pageOf(leaf);
+      at = 0;
     }
   }
 
-  private behind(hash: number, { hi, lo }: Position): number {
-    const table = this.tables[hash >>> 24] as Table;
-    const at = this.seek(table, hash, hi, lo);
-    const handle = (table.slots[at + 1] as number) - 1;
-    return handle >= 0 && this.isNumber(handle, hi, lo) ? at + 2 : at;
+  /** The first entry of a leaf whose hash is not less. */
+  private entryFrom(leaf: number, hash: number): number {
+    const page = this.pageOf(leaf);
+    const start = startOf(leaf);
+    let low = 0;
+    let high = this.used[leaf] as number;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((page[start + middle * 2] as number) < hash) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
-  /** Where the number is, or where it belongs: the first slot from its home on that is empty or not less. */
-  private seek(table: Table, hash: number, hi: number, lo: number): number {
-    const { slots } = table;
-    let at = homeOf(hash, table.homeCount);
-    for (; slots[at + 1] !== 0; at += 2) {
-      const found = slots[at] as number;
-      if (found < hash) continue;
-      if (found > hash || !this.isLess((slots[at + 1] as number) - 1, hi, lo)) break;
+  /** Makes room in the full leaf at `leafAt`; returns the leaf for the entry and sets its place. */
+  private split(range: Range, hash: number): number {
+    const full = range.leaves[this.leafAt] as number;
+    // A run in order leaves full leaves behind it, not halves.
+    const kept = this.entryAt === leafSize ? leafSize : leafSize / 2;
+    const added = this.takeLeaf();
+    const from = startOf(full);
+    const moved = this.pageOf(full).subarray(from + kept * 2, from + leafSize * 2);
+    this.pageOf(added).set(moved, startOf(added));
+    this.used[full] = kept;
+    this.used[added] = leafSize - kept;
+    insertLeaf(range, this.leafAt + 1, added, moved[0] ?? hash);
+    // At the seam it stays on the left: the right leaf's bound may be above it.
+    if (kept < leafSize && this.entryAt <= kept) return full;
+    this.leafAt++;
+    this.entryAt -= kept;
+    return added;
+  }
+
+  private mergeAround(range: Range, place: number): void {
+    if (place + 1 < range.count && this.mergeNext(range, place)) return;
+    if (place > 0) this.mergeNext(range, place - 1);
+  }
+
+  /** Moves the next leaf's entries into this one, if both together leave room to spare. */
+  private mergeNext(range: Range, place: number): boolean {
+    const left = range.leaves[place] as number;
+    const right = range.leaves[place + 1] as number;
+    const count = this.used[left] as number;
+    const more = this.used[right] as number;
+    if (count + more > mergeCountMax) return false;
+    const from = startOf(right);
+    const moved = this.pageOf(right).subarray(from, from + more * 2);
+    this.pageOf(left).set(moved, startOf(left) + count * 2);
+    this.used[left] = count + more;
+    removeLeaf(range, place + 1);
+    this.freeLeaves.push(right);
+    return true;
+  }
+
+  private takeLeaf(): number {
+    const free = this.freeLeaves.pop();
+    if (free !== undefined) return free;
+    const leaf = this.leafCount++;
+    if (leaf === this.pages.length * leavesPerPage) {
+      this.pages.push(new Uint32Array(leavesPerPage * leafSize * 2));
     }
-    return at;
+    if (leaf === this.used.length) {
+      const longer = new Uint8Array(leaf * 2);
+      longer.set(this.used);
+      this.used = longer;
+    }
+    return leaf;
+  }
+
+  private pageOf(leaf: number): Uint32Array<ArrayBuffer> {
+    return this.pages[leaf >>> pageBits] as Uint32Array<ArrayBuffer>;
   }
 
   private isNumber(handle: number, hi: number, lo: number): boolean {
@@ -161,7 +263,7 @@ export function rangeOf(hi: number, lo: number): number {
   return hashOf(hi, lo) >>> 24;
 }
 
-/** The order of all walks. */
+/** The order of all walks: negative when `a` comes first. */
 export function compareNumbers(a: Position, b: Position): number {
   return hashOf(a.hi, a.lo) - hashOf(b.hi, b.lo) || a.hi - b.hi || a.lo - b.lo;
 }
@@ -176,33 +278,42 @@ function hashOf(hi: number, lo: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Where in `slots` the entry would stand if it were alone: grows with the hash. */
-function homeOf(hash: number, homeCount: number): number {
-  return Math.floor(((hash & 0xffffff) / 0x1000000) * homeCount) * 2;
+/** Where in its page a leaf starts. */
+function startOf(leaf: number): number {
+  return (leaf & (leavesPerPage - 1)) << (leafBits + 1);
 }
 
-/** Spreads the entries over more or fewer homes; their order stays. */
-function resize(table: Table, factor: number): void {
-  const { slots } = table;
-  const homeCount = Math.max(homeCountMin, Math.ceil(table.homeCount * factor));
-  // At worst every entry has the same home, the last one.
-  const spread = new Uint32Array((homeCount + table.used + overflowCount) * 2);
-  let end = 0;
-  for (let at = 0; at < slots.length; at += 2) {
-    if (slots[at + 1] === 0) continue;
-    end = Math.max(end, homeOf(slots[at] as number, homeCount));
-    spread[end] = slots[at] as number;
-    spread[end + 1] = slots[at + 1] as number;
-    end += 2;
+/** The last leaf whose bound is less than the hash: equal hashes may start there. The first if there is none. */
+function leafBefore(range: Range, hash: number): number {
+  const { bounds } = range;
+  let low = 1;
+  let high = range.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((bounds[middle] as number) < hash) low = middle + 1;
+    else high = middle;
   }
-  const needed = Math.max(end, homeCount * 2) + overflowCount * 2;
-  table.slots = spread.slice(0, needed);
-  table.homeCount = homeCount;
+  return low - 1;
 }
 
-/** More room behind the last home. */
-function extend(table: Table): void {
-  const longer = new Uint32Array(table.slots.length + Math.ceil(table.slots.length / 8) * 2);
-  longer.set(table.slots);
-  table.slots = longer;
+function insertLeaf(range: Range, place: number, leaf: number, bound: number): void {
+  if (range.count === range.leaves.length) {
+    const leaves = new Int32Array(range.count * 2);
+    const bounds = new Uint32Array(range.count * 2);
+    leaves.set(range.leaves);
+    bounds.set(range.bounds);
+    range.leaves = leaves;
+    range.bounds = bounds;
+  }
+  range.leaves.copyWithin(place + 1, place, range.count);
+  range.bounds.copyWithin(place + 1, place, range.count);
+  range.leaves[place] = leaf;
+  range.bounds[place] = bound;
+  range.count++;
+}
+
+function removeLeaf(range: Range, place: number): void {
+  range.leaves.copyWithin(place, place + 1, range.count);
+  range.bounds.copyWithin(place, place + 1, range.count);
+  range.count--;
 }
