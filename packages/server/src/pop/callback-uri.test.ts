@@ -20,7 +20,10 @@ describe('splitUri', () => {
     ["http://a.example/?q='", 'http://a.example', '/?q=%27'],
     ['http://a.example/ü b', 'http://a.example', '/%C3%BC%20b'],
     ['http://a.example\\@b.example/', 'http://a.example', '/@b.example/'],
-  ])('%s', (uri, origin, path) => expect(splitUri(uri, nothing)).toEqual({ origin, path }));
+  ])('%s', (uri, origin, path) => {
+    expect(splitUri(uri, nothing)).toEqual({ origin, path });
+    expect(splitUri(uri, new Set([origin]))).toEqual({ origin, path });
+  });
 
   it.each([
     '',

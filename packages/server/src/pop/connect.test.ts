@@ -3,6 +3,7 @@ import type { CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
+import { ForbiddenError, guardedConnector } from './connect.ts';
 import { type Endpoint, Guard, type GuardOptions, parseAllow } from './guard.ts';
 import { TestReceiver } from './receiver.contract.ts';
 import type { Resolve } from './resolve.ts';
@@ -237,6 +238,22 @@ describe('guarded connections', () => {
     expect(receiver.requests).toHaveLength(1);
     peers = [];
     expect(await call(uri)).toMatchObject({ status: 204 });
+  });
+
+  it('an address is judged before the connection, whoever asked for it', async () => {
+    guarded({}, fromZone);
+    const guard = new Guard({ allow: [], loopback: false, denied: () => none });
+    const { port } = receiver;
+    const connect = guardedConnector(
+      { host: '127.0.0.1', port },
+      { guard, resolve: fromZone, limitMs: 1000, onConnect: () => {} },
+    );
+    const target = { hostname: '127.0.0.1', protocol: 'http:', port: String(port) };
+    const error = await new Promise((resolve) =>
+      connect(target, (...[failure]) => resolve(failure)),
+    );
+    expect(error).toBeInstanceOf(ForbiddenError);
+    expect(receiver.connectionCount).toBe(0);
   });
 
   it('an allowed port opens no other', async () => {

@@ -169,6 +169,31 @@ describe('Destinations: one dead receiver does not hold up the others (P4)', () 
     );
   });
 
+  it('what waits is answered when the circuit opens, even while all places are taken', async () => {
+    const slow = 'http://slow.example/';
+    const rig = new Rig(({ uri }) => (uri === dead ? 'hang' : { afterMs: 50, answer: 200 }), {
+      inFlightMax: 5,
+    });
+    rig.call(dead, 30, 1000);
+    rig.call(slow, 100);
+    await rig.clock.advance(1000);
+    expect(rig.destinations.inFlight).toBe(5);
+    const underWay = rig.callbacks.calls.filter(
+      (one) => one.endMs === null && one.request.uri === dead,
+    );
+    expect(rig.of(dead)).toHaveLength(30 - underWay.length);
+  });
+
+  it('a full queue is answered in slices, so that others get their turn between', async () => {
+    const rig = new Rig(hangs(/dead/), { queueLengthMax: 0 });
+    rig.call(dead, 8 + 250);
+    const counts = [100, 200, 250].map(() => {
+      rig.clock.step();
+      return rig.outcomes.length;
+    });
+    expect(counts).toEqual([100, 200, 250]);
+  });
+
   it('what is forbidden neither opens the circuit nor counts against the receiver', async () => {
     const rig = new Rig(() => ({ kind: 'no-answer', reason: 'forbidden', detail: '' }));
     rig.call(live, 50);
