@@ -25,6 +25,8 @@ export const commands: readonly Entry[] = [
     'The cluster: its status, its members, and making one leave.',
     () => import('./cluster.ts'),
   ),
+  entry('lock', 'Run a command while holding a lock on etcd.', () => import('./lock.ts')),
+  entry('ring', 'Show the members and slots of a lock ring.', () => import('./ring.ts')),
   entry('config', 'Print or check the configuration of a member.', () => import('./config.ts')),
   entry('completion', 'Print a script for shell completion.', async () => {
     const { completionOf } = await import('./completion.ts');

@@ -34,7 +34,7 @@ export interface RingOptions {
   readonly ttlMs?: number;
   /** How long before its lease could end a lock counts as lost; default max(300, 10 %). 0 is unsafe. */
   readonly marginMs?: number;
-  /** How long holders may take to finish when a key moves; default 10 000. */
+  /** How long holders may take to finish when a key moves; default 10 000. Infinity: as long as they like. */
   readonly drainMs?: number;
   readonly tls?: NonNullable<EtcdClientOptions['tls']>;
   readonly auth?: NonNullable<EtcdClientOptions['auth']>;

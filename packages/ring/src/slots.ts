@@ -289,6 +289,7 @@ export class Slots {
       this.onIdle(slot);
       return;
     }
+    if (drainMs === Number.POSITIVE_INFINITY) return;
     this.drains.set(
       slot,
       clock.at(clock.now() + drainMs, () => {

@@ -1,0 +1,52 @@
+/** `carillon ring status`: who is in a lock ring and what they own, read from etcd without joining. */
+import { type RingStatus, ringStatus } from '@carillon/ring';
+import { type Command, exit, type Io, UsageError } from './command.ts';
+import { commonOptions, parseOptions } from './options.ts';
+import { etcdOf, ringOptions, ringPlace, ringUsage } from './ring-options.ts';
+
+const usage = `carillon ring status [flags]
+
+Shows the members of a lock ring, how many of its slots each one owns, and durable locks.
+
+${ringUsage}
+  --json           One JSON value instead of text`;
+
+async function run(args: readonly string[], io: Io): Promise<number> {
+  const { flags, operands } = parseOptions(args, { ...commonOptions, ...ringOptions });
+  if (operands.length !== 1 || operands[0] !== 'status') {
+    throw new UsageError('It takes one word, status: carillon ring status.');
+  }
+  const place = ringPlace(flags, io);
+  const etcd = etcdOf(place);
+  try {
+    const status = await ringStatus(etcd, place.prefix);
+    if (flags.json) io.out(JSON.stringify({ ring: place.prefix, ...status }));
+    else io.out(describe(place.prefix, status));
+    return status.config === null ? exit.failed : exit.done;
+  } finally {
+    await etcd.close();
+  }
+}
+
+function describe(ring: string, status: RingStatus): string {
+  const { config, members, free, locks, revision } = status;
+  if (config === null) return `There is no ring "${ring}" at revision ${revision}.`;
+  const lines = [
+    `ring ${ring} at revision ${revision}: ${config.slots} slots by ${config.placement}, ${free} free`,
+    members.length === 0 ? 'no members' : '',
+    ...members.map(
+      ({ id, phase, weight, slots, incarnation }) =>
+        `  ${id}  ${phase}  weight ${weight}  ${slots} slots  since revision ${incarnation}`,
+    ),
+    ...locks.map(({ key, holder, token }) => `  lock ${key}  held by ${holder}  token ${token}`),
+  ];
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+export const command: Command = {
+  name: 'ring',
+  summary: 'Show the members and slots of a lock ring.',
+  usage,
+  examples: ['carillon ring status', 'carillon ring status --ring billing --json'],
+  run,
+};
