@@ -1,0 +1,186 @@
+/** The client against a real member over loopback: that both sides mean the same by every request and header. */
+import { createServer, type Server } from 'node:http';
+import { loadConfig, type RunningMember, startMember } from '@carillon/server';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Carillon } from './carillon.ts';
+import { ApiError } from './errors.ts';
+import { type Pop, type ReceiverOptions, receiver } from './receiver.ts';
+
+const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const older = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+
+let member: RunningMember;
+let client: Carillon;
+
+beforeAll(async () => {
+  const loaded = loadConfig({
+    flags: {
+      listen: '127.0.0.1:0',
+      durability: 'memory',
+      'log-level': 'silent',
+      'callbacks-signing-secrets': secret,
+    },
+  });
+  if (!loaded.ok) throw new Error(loaded.problems.join(' '));
+  const stopped = (error: unknown): never => {
+    throw error;
+  };
+  member = await startMember({ config: loaded.config, onFailed: stopped, onDrained: () => {} });
+});
+afterAll(() => member.stop());
+beforeEach(() => {
+  client = new Carillon({ members: [`http://${member.address}`] });
+});
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** The receiver behind a real HTTP server, adapted the way the docs show. */
+async function receiving(options: ReceiverOptions, handler: (pop: Pop) => void) {
+  const receive = receiver(handler, options);
+  const statuses: number[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+      const init = {
+        method: 'POST',
+        headers: Object.fromEntries(headers),
+        body: Buffer.concat(chunks),
+      };
+      void receive(new Request('http://receiver/', init)).then((answer) => {
+        statuses.push(answer.status);
+        response.writeHead(answer.status).end();
+      });
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+  return { uri: `http://127.0.0.1:${port}/`, statuses };
+}
+
+const later = { in: '1h', uri: 'http://127.0.0.1:9/' } as const;
+
+describe('Carillon and a real member', () => {
+  test('set, get, replace, cancel', async () => {
+    const { id, copies } = await client.set({ ...later, opaque: 'grüß', tags: ['a'], factor: 1 });
+    expect(copies).toEqual({ have: 1, wanted: 1 });
+    expect(await client.get(id)).toMatchObject({
+      id,
+      state: 'pending',
+      uri: later.uri,
+      opaque: 'grüß',
+      tags: ['a'],
+      timing: { interval: 3600 },
+      factor: 1,
+      sequence: 0,
+      replicas: [member.name],
+    });
+    const replaced = await client.replace(id, { every: '10m', count: 3, uri: later.uri });
+    expect((await client.get(replaced.id))?.timing).toEqual({ interval: 600, count: 3 });
+    await client.cancel(replaced.id);
+    expect((await client.get(id))?.state ?? 'ended').toBe('ended');
+    await client.cancel(id);
+  });
+
+  test('the same idempotency key is one timer, and another body under it is refused', async () => {
+    const options = { idempotencyKey: 'order 17' };
+    const first = await client.set(later, options);
+    expect((await client.set(later, options)).id).toBe(first.id);
+    const other = client.set({ ...later, opaque: 'other' }, options);
+    await expect(other).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('a batch keeps its order around a bad item, and repeating it sets nothing twice', async () => {
+    const specs = [
+      { ...later, tags: ['batch'] },
+      { ...later, uri: 'ftp://x/' },
+      { ...later, tags: ['batch'] },
+    ];
+    const options = { idempotencyKey: 'batch 1' };
+    const outcomes = await client.setMany(specs, options);
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
+    expect(outcomes[1]).toMatchObject({ error: { status: 400 } });
+    expect(outcomes[1]?.ok === false && outcomes[1].error.problem?.pointer).toBe(
+      '/callback/http/uri',
+    );
+    const again = await client.setMany(specs, options);
+    const ids = (list: typeof outcomes) => list.map((one) => (one.ok ? one.id : null));
+    expect(ids(again)).toEqual(ids(outcomes));
+  });
+
+  test('list goes over all pages, cancelByTag counts', async () => {
+    const specs = Array.from({ length: 25 }, () => ({ ...later, tags: ['pages'] }));
+    const set = await client.setMany(specs);
+    const wanted = set.map((one) => (one.ok ? one.id : ''));
+    const found: string[] = [];
+    for await (const { id } of client.list({ tag: 'pages', pageSize: 10 })) found.push(id);
+    expect(found.toSorted()).toEqual(wanted.toSorted());
+    expect(await client.cancelByTag('pages')).toBe(25);
+    const left: string[] = [];
+    for await (const { id } of client.list({ tag: 'pages', state: 'pending' })) left.push(id);
+    expect(left).toEqual([]);
+  });
+
+  test('a mistake comes back with its place in the body', async () => {
+    const error = await client.set({ ...later, factor: 99 }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 400,
+      problem: { pointer: '/reliability/replication-factor' },
+    });
+    expect(await client.get('not-an-id')).toBeNull();
+  });
+
+  test('cluster tells of the member itself', async () => {
+    const { members, source } = await client.cluster();
+    expect(source).toBe('alone');
+    expect(members).toHaveLength(1);
+    expect(members[0]).toMatchObject({ name: member.name, self: true, phase: 'active' });
+  });
+
+  test.each([
+    ['the secret', secret],
+    ['one of two secrets', [older, secret]],
+  ])('a receiver that knows %s takes signed callbacks', async (_which, known) => {
+    const { promise, resolve } = Promise.withResolvers<Pop>();
+    const { uri } = await receiving({ secret: known }, resolve);
+    const { id } = await client.set({ in: 1, uri, opaque: 'grüß' });
+    expect(await promise).toMatchObject({ id, sequence: 1, attempt: 1, missed: 0, opaque: 'grüß' });
+  });
+
+  test('a receiver with another secret refuses, the pop becomes a dead letter and can be sent again', async () => {
+    const { promise, resolve } = Promise.withResolvers<Pop>();
+    const strange = await receiving({ secret: older }, resolve);
+    await client.set({
+      in: 1,
+      uri: strange.uri,
+      opaque: 'letter',
+      retry: { maxAttempts: 1 },
+    });
+    const lettersOf = async () => {
+      const found: { id: string; opaque: string; attempts: number }[] = [];
+      for await (const letter of client.deadLetters.list()) found.push(letter);
+      return found.filter(({ opaque }) => opaque === 'letter');
+    };
+    await expect.poll(lettersOf).toHaveLength(1);
+    expect(strange.statuses).toEqual([401]);
+    const [letter] = await lettersOf();
+    expect(letter?.attempts).toBe(1);
+    expect(await client.deadLetters.redeliver(letter?.id ?? '')).toBe(true);
+    await expect.poll(() => strange.statuses.length).toBeGreaterThan(1);
+    resolve({} as Pop);
+    await promise;
+    expect(await client.deadLetters.discard('0000000000000000-1')).toBe(false);
+  });
+});
