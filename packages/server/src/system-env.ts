@@ -35,7 +35,13 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
     loopback: isLoopback(options.listen),
     denied: options.denied,
   });
-  const callbacks = new HttpCallbacks({ clock, guard });
+  const { inFlightMax, inFlightPerDestinationMax } = config.callbacks;
+  const callbacks = new HttpCallbacks({
+    clock,
+    guard,
+    connectionCountMax: inFlightPerDestinationMax,
+    originCountMax: 2 * inFlightMax,
+  });
   const network: Network | null =
     options.peerListen === null
       ? null

@@ -185,6 +185,7 @@ describe('Guard: own listeners, peers and etcd', () => {
     { host: '10.0.0.9', port: 7254 },
     { host: '[fd00::9]', port: 7254 },
     { host: 'Etcd.Internal', port: 2379 },
+    { host: 'localhost', port: 7256 },
   ];
   const open = guard({
     allow: ['0.0.0.0/0', '::/0'].flatMap(parseAllow),
@@ -199,6 +200,8 @@ describe('Guard: own listeners, peers and etcd', () => {
     ['::ffff:127.0.0.1', 7253],
     ['0.0.0.0', 7253],
     ['::', 7253],
+    ['127.0.0.1', 7256],
+    ['::1', 7256],
     ['127.0.0.1', 7254],
     ['192.168.1.5', 7254],
     ['2a00::5', 7254],

@@ -175,7 +175,8 @@ export class Guard {
     this.names = new Set(denied.map(({ host, port }) => `${bare(host)}:${port}`));
     const machine = (this.options.machine ?? machineAddresses)();
     this.endpoints = denied.flatMap(({ host, port }) => {
-      const address = parseAddress(host.replace(/^\[|\]$/g, ''));
+      const literal = bare(host) === 'localhost' ? '127.0.0.1' : host.replace(/^\[|\]$/g, '');
+      const address = parseAddress(literal);
       if (address === null) return [];
       const everywhere = matches(address, unspecified) ? machine.map(parseAddress) : [];
       return [address, ...everywhere]
