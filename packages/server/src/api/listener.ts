@@ -7,7 +7,7 @@
  * L3  A client that is slow in sending or in reading is cut.
  * L4  No bytes whatsoever crash the member; what is not HTTP gets a 400 and a closed connection.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { CarillonError, type Clock, type Random } from '@carillon/core';
 import type { Limits } from '../config.ts';
@@ -17,6 +17,7 @@ import { problemResponse } from './problem.ts';
 import type { Router } from './router.ts';
 import { rawRefusal } from './raw-refusal.ts';
 import { splitTarget } from './request-target.ts';
+import { WholeRequest } from './whole-request.ts';
 
 export interface ListenerOptions {
   readonly router: Router;
@@ -28,14 +29,18 @@ export interface ListenerOptions {
   readonly beforeWork?: () => void;
 }
 
+type Answer = ServerResponse<WholeRequest>;
+
 /** How long a refused client may go on sending, so that it gets to read the refusal, before it is cut. */
 const lingerMs = 1_000;
+/** What a piece of a body costs beside its bytes: a client that sends single bytes must not get them cheap. */
+const chunkBytes = 256;
 const noBody = new Uint8Array(0);
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
 export class Listener {
   private readonly options: ListenerOptions;
-  private readonly server: Server;
+  private readonly server: Server<typeof WholeRequest>;
   private readonly idPrefix: string;
   private idCounter = 0;
   private readonly sockets = new Set<Socket>();
@@ -78,11 +83,12 @@ export class Listener {
     cancel();
   }
 
-  private makeServer(): Server {
+  private makeServer(): Server<typeof WholeRequest> {
     const { limits, metrics } = this.options;
     const shortest = Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs);
     const server = createServer(
       {
+        IncomingMessage: WholeRequest,
         maxHeaderSize: limits.requestHeaderBytesMax,
         headersTimeout: limits.headersTimeoutMs,
         requestTimeout: limits.requestTimeoutMs,
@@ -109,7 +115,7 @@ export class Listener {
     return server;
   }
 
-  private onRequest(req: IncomingMessage, res: ServerResponse, expectsContinue = false): void {
+  private onRequest(req: WholeRequest, res: Answer, expectsContinue = false): void {
     const { headers } = req;
     const lengthText = headers['content-length'];
     if (lengthText === undefined && headers['transfer-encoding'] === undefined) {
@@ -129,50 +135,49 @@ export class Listener {
   }
 
   /** Reads the body, then works on the request; gives up as soon as the body is over its limit. */
-  private collect(req: IncomingMessage, res: ServerResponse, bytesMax: number): void {
-    const chunks: Buffer[] = [];
+  private collect(req: WholeRequest, res: Answer, bytesMax: number): void {
+    const length = Number(req.headers['content-length']);
+    let chunks: Buffer[] = [];
     let bytes = 0;
-    let over = false;
     const release = (): void => {
-      this.bufferedBytes -= bytes;
+      this.bufferedBytes -= bytes + chunks.length * chunkBytes;
+      chunks = [];
       bytes = 0;
     };
-    req.on('data', (chunk: Buffer) => {
-      if (over) return;
-      const refusal = this.refuseBody(chunk.length, bytesMax - bytes);
-      if (refusal !== null) {
-        over = true;
-        chunks.length = 0;
+    req.readInto({
+      chunk: (chunk) => {
+        const refusal = this.refuseBody(chunk.length, bytesMax - bytes);
+        if (refusal !== null) {
+          release();
+          this.refuse(req, res, refusal);
+          return;
+        }
+        // A body that comes in one piece cannot break off; most do, so they are spared the listener.
+        if (chunks.push(chunk) === 1 && chunk.length !== length) req.once('close', release);
+        bytes += chunk.length;
+        this.bufferedBytes += chunk.length + chunkBytes;
+      },
+      end: () => {
+        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
         release();
-        this.refuse(req, res, refusal);
-        return;
-      }
-      chunks.push(chunk);
-      bytes += chunk.length;
-      this.bufferedBytes += chunk.length;
+        this.work(req, res, body);
+      },
     });
-    req.on('end', () => {
-      if (over) return;
-      release();
-      this.work(req, res, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    });
-    req.on('close', release);
-    req.on('error', release);
   }
 
   /** Why `bytes` more of a body are too many; null when they are not. */
   private refuseBody(bytes: number, bytesMax: number): CarillonError | null {
     const { limits, metrics } = this.options;
-    if (!(bytes <= bytesMax)) {
+    if (bytes > bytesMax) {
       metrics.httpRefused.add('too_large');
       return new CarillonError('too_large', 'The body is larger than is allowed here.');
     }
-    if (this.bufferedBytes + bytes <= limits.bufferedBytesMax) return null;
+    if (this.bufferedBytes + bytes + chunkBytes <= limits.bufferedBytesMax) return null;
     metrics.httpRefused.add('in_flight');
     return new CarillonError('overloaded', 'The member is reading too many large bodies.');
   }
 
-  private work(req: IncomingMessage, res: ServerResponse, body: Uint8Array): void {
+  private work(req: WholeRequest, res: Answer, body: Uint8Array): void {
     const { limits, metrics, router, beforeWork } = this.options;
     if (this.stopping || this.inFlight >= limits.requestsInFlightMax) {
       metrics.httpRefused.add(this.stopping ? 'stopping' : 'in_flight');
@@ -196,12 +201,12 @@ export class Listener {
     else this.finish(req, res, answer);
   }
 
-  private finish(req: IncomingMessage, res: ServerResponse, response: ApiResponse): void {
+  private finish(req: WholeRequest, res: Answer, response: ApiResponse): void {
     this.inFlight--;
     this.send(req, res, response);
   }
 
-  private send(req: IncomingMessage, res: ServerResponse, response: ApiResponse): void {
+  private send(req: WholeRequest, res: Answer, response: ApiResponse): void {
     const { body } = response;
     const headers = response.headers.concat('x-request-id', this.requestId(req));
     if (response.status !== 204) headers.push('content-length', String(Buffer.byteLength(body)));
@@ -211,7 +216,7 @@ export class Listener {
   }
 
   /** Answers before the request is complete, waits a little for the client to read that, then closes. */
-  private refuse(req: IncomingMessage, res: ServerResponse, error: CarillonError): void {
+  private refuse(req: WholeRequest, res: Answer, error: CarillonError): void {
     const { clock } = this.options;
     const response = problemResponse(error, ['connection', 'close']);
     const length = String(Buffer.byteLength(response.body));
@@ -221,13 +226,12 @@ export class Listener {
     res.write(response.body);
     // Ending now would reset the connection under a client that still sends, and it would never see the answer.
     const cancel = clock.at(clock.now() + lingerMs, () => req.socket.destroy());
-    req.once('end', () => res.end());
+    req.readInto({ chunk: () => {}, end: () => res.end() });
     req.once('close', () => res.end());
     res.once('close', cancel);
-    req.resume();
   }
 
-  private requestId(req: IncomingMessage): string {
+  private requestId(req: WholeRequest): string {
     const given = req.headers['x-request-id'];
     if (typeof given === 'string' && requestIdForm.test(given)) return given;
     return this.idPrefix + (this.idCounter++).toString(36);
