@@ -20,7 +20,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
-import { afterPop, missedPops, stepMs } from '../replication/schedule.ts';
+import { afterPop, missedPops, stepMs, turnOf } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 import { claimAnswer, Claims, claimTermMs, type ClaimAsk, judgeClaim } from './claims.ts';
 import { deadLetter } from './dead-letters.ts';
@@ -32,7 +32,7 @@ interface Pop {
   readonly handle: number;
   readonly record: TimerRecord;
   readonly definition: Definition;
-  /** Where this member stands in the list of replicas. */
+  /** Whose turn it is: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];
   phase: 'claiming' | 'queued' | 'calling';
@@ -112,7 +112,7 @@ export class Popper {
       if (judgement.yields) this.active.delete(handle);
       if (judgement.remember) {
         const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
-        const position = positionOf(stored, this.parts.self);
+        const position = turnOf(stored, this.parts.self);
         store.arm(handle, Math.max(replica.alarm(stored), untilMs + position * afterClaimStepMs));
       } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
       this.wake();
@@ -142,7 +142,7 @@ export class Popper {
     if (record.state !== State.live) return onEnd(record);
     const claim = this.claims.get(handle);
     if (claim !== undefined && claim.untilMs > clock.now()) {
-      const position = positionOf(record, this.parts.self);
+      const position = turnOf(record, this.parts.self);
       return store.arm(handle, claim.untilMs + position * afterClaimStepMs);
     }
     if (this.parts.holds(handle)) return store.arm(handle, clock.now() + holdMs);
@@ -158,7 +158,7 @@ export class Popper {
       handle,
       record,
       definition,
-      position: positionOf(record, self),
+      position: turnOf(record, self),
       others: othersOf(record),
       phase: 'claiming',
       untilMs: 0,
@@ -391,11 +391,6 @@ export class Popper {
     pop.stopRenewing();
     if (this.active.get(pop.handle) === pop) this.active.delete(pop.handle);
   }
-}
-
-function positionOf(record: TimerRecord, self: string): number {
-  const position = record.replicas.indexOf(self);
-  return position === -1 ? record.replicas.length : position;
 }
 
 function outcomeOf(result: CallbackResult): number {

@@ -53,10 +53,13 @@ describe('skew', () => {
     expect(stepMs(1e9, 2)).toBe(2000);
   });
 
-  it('counts from the retry while a pop is being retried', () => {
-    const record = recordOf({ attempt: 2, dueMs: 10_000, retryMs: 17_000 });
-    expect(alarmMs(record, 'a')).toBe(17_000);
-    expect(alarmMs(record, 'b')).toBe(19_000);
+  it('counts from the retry while a pop is being retried, and passes the turn on', () => {
+    const retry = { dueMs: 10_000, retryMs: 17_000, replicas: ['a', 'b', 'c'] };
+    const alarms = (attempt: number): number[] =>
+      retry.replicas.map((self) => alarmMs(recordOf({ ...retry, attempt }), self));
+    expect(alarms(1)).toEqual([21_000, 17_000, 19_000]);
+    expect(alarms(2)).toEqual([19_000, 21_000, 17_000]);
+    expect(alarms(3)).toEqual([17_000, 19_000, 21_000]);
   });
 });
 

@@ -28,14 +28,24 @@ export function stepMs(gapMs: number, positions: number): number {
 }
 
 /**
- * When the holder `self` of a record lets it pop. A holder that is not listed comes after all that are:
- * usually somebody else has done it by then.
+ * Whose turn a pop is: 0 goes first. Each failed attempt passes it on to the next in the list, so that a receiver which
+ * only one of the replicas can reach is reached. A holder that is not listed comes after all that are: usually
+ * somebody else has done it by then.
  */
+export function turnOf(
+  { replicas, attempt }: Pick<TimerRecord, 'replicas' | 'attempt'>,
+  self: string,
+): number {
+  const position = replicas.indexOf(self);
+  const { length } = replicas;
+  return position === -1 ? length : (position + length - (attempt % length)) % length;
+}
+
+/** When the holder `self` of a record lets it pop. */
 export function alarmMs(record: TimerRecord, self: string): number {
-  const listed = record.replicas.indexOf(self);
-  const position = listed === -1 ? record.replicas.length : listed;
-  const positions = Math.max(record.factor, record.replicas.length, position + 1);
-  return record.retryMs + position * stepMs(record.gapMs, positions);
+  const turn = turnOf(record, self);
+  const turns = Math.max(record.factor, record.replicas.length, turn + 1);
+  return record.retryMs + turn * stepMs(record.gapMs, turns);
 }
 
 /** The first pop of a timer set at `at`; null when it would never pop. */
