@@ -120,7 +120,8 @@ export class Replica {
   }
 
   /** Puts a record back as it was on disk. */
-  restore(record: TimerRecord): void {
+  restore(kept: TimerRecord): void {
+    const record = later(kept);
     this.options.versions.observe(record);
     const stored = this.store.get(record.hi, record.lo);
     if (stored !== undefined) this.uncount(stored);
@@ -219,6 +220,12 @@ export class Replica {
     if (record.attempt > 0) this.retryingCount += by;
     if (record.replicas[0] === this.options.self) this.primaryCount += by;
   }
+}
+
+/** The disk keeps the wall clock, which has whole milliseconds: one more, so that nothing is early. */
+function later(record: TimerRecord): TimerRecord {
+  const { startMs, dueMs, retryMs } = record;
+  return { ...record, startMs: startMs + 1, dueMs: dueMs + 1, retryMs: retryMs + 1 };
 }
 
 function ignore(): void {}
