@@ -53,6 +53,11 @@ export function parseOpaque(body: string): { timer: number; operation: number } 
   return match === null ? null : { timer: Number(match[1]), operation: Number(match[2]) };
 }
 
+/** The 16 hex digits that identify a timer, whatever else is in its id. */
+export function numberOf({ id }: TimerHistory): string {
+  return (id ?? '').slice(0, 16);
+}
+
 /** The first moment at which the operation can have begun to act; Infinity when nothing arrived. */
 export function earliestMs({ attempts }: Operation): number {
   return Math.min(...attempts.map(({ arrivedMs }) => arrivedMs ?? Number.POSITIVE_INFINITY));

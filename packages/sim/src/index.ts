@@ -1,2 +1,5 @@
 /** Public surface of this package. */
-export const release = '0.1.0';
+export { drawPlan, type Plan, type PlanOptions, wholePlan } from './plan.ts';
+export { report } from './report.ts';
+export { type RunResult, runPlan } from './run.ts';
+export { shrink } from './shrink.ts';

@@ -50,6 +50,8 @@ export class SimCluster {
   readonly views: Views;
   readonly members = new Map<string, SimMember>();
   private readonly around: Surroundings;
+  /** A member that could not start, or gave up, is started again after this long. */
+  restartMs = 2000;
   /** Of requests between clients and members, each way. */
   clientLossRatio = 0;
 
@@ -78,6 +80,7 @@ export class SimCluster {
   /** A new place for a member; nothing runs there yet. */
   add(name: string, clock: ClockFaults = { driftPpm: 0, wallOffsetMs: 0 }): SimMember {
     const member = new SimMember(name, this.around, this.random.u32(), clock);
+    member.onExit = () => void this.world.after(this.restartMs, () => member.start());
     this.members.set(name, member);
     return member;
   }

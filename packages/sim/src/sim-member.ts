@@ -50,6 +50,7 @@ export class SimMember {
     this.around = around;
     this.clock = clock;
     this.random = new SeededRandom(seed);
+    this.ends.push(around.faults.begin(name, 'down', 'not started yet', around.world.nowMs));
     this.disk = around.durable ? new MemoryDisk({ clock: this.diskClock(), latencyMs: 1 }) : null;
   }
 
@@ -112,7 +113,7 @@ export class SimMember {
         world.trace.note(world.nowMs, `${this.name} serves`);
       },
       (error: unknown) => {
-        if (process.alive) onBug(`${this.name} could not start: ${stackOf(error)}`);
+        if (process.alive) this.notStarted(error);
       },
     );
   }
@@ -190,6 +191,18 @@ export class SimMember {
       onFailed: (error: unknown) => this.failed(process, error),
       repair,
     };
+  }
+
+  /** A disk that fails and an etcd that is away are reasons not to start; whoever runs it tries again. */
+  private notStarted(error: unknown): void {
+    const { world, onBug } = this.around;
+    world.trace.note(world.nowMs, `${this.name} could not start: ${String(error)}`);
+    const name = error instanceof Error ? error.name : '';
+    if (name !== 'DiskError' && name !== 'EtcdError') {
+      onBug(`${this.name} could not start: ${stackOf(error)}`);
+    }
+    this.crash({ power: false, wipe: false });
+    this.onExit();
   }
 
   /** The member says that it cannot go on. */

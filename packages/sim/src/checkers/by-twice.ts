@@ -1,0 +1,83 @@
+/**
+ * P4, never later than 2n: the first callback of every pop starts at the latest one interval after it was due.
+ *
+ * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running and could reach
+ * the receiver for the whole interval; the receiver had failed shortly before, so that its circuit may be open; the
+ * timer was replaced or cancelled, or a request to do so was under way.
+ */
+import { firstSentMs, type Operation, opaqueOf, settledMs } from '../history.ts';
+import type { Checker, Judge } from '../judge.ts';
+import type { Pops } from './pops.ts';
+
+/** What a claim may take on the shortest intervals, and the way of the answer to the client. */
+const slackMs = 3;
+/** A circuit that opened stays open at most this long, and the retry before it may take its time. */
+const circuitMs = 20_000;
+
+export class ByTwice implements Checker {
+  private readonly judge: Judge;
+  private readonly pops: Pops;
+
+  constructor(judge: Judge, pops: Pops) {
+    this.judge = judge;
+    this.pops = pops;
+  }
+
+  onAck(operation: Operation): void {
+    if (operation.kind === 'cancel') return;
+    // An attempt that may still act would restart the timer later than the answer says.
+    if (settledMs(operation) > this.judge.nowMs) return;
+    this.watch(operation, 1);
+  }
+
+  private watch(operation: Operation, sequence: number): void {
+    const { wish, ackMs } = operation;
+    if (wish === null || ackMs === null || sequence > wish.count) return;
+    const { world } = this.judge.cluster;
+    const dueMs = ackMs + sequence * wish.intervalMs;
+    world.at(dueMs, () => {
+      if (this.superseded(operation)) return;
+      const able = this.able(operation);
+      const limitMs = dueMs + wish.intervalMs + this.judge.driftMs(sequence * wish.intervalMs);
+      world.at(limitMs + slackMs, () => this.check(operation, sequence, able));
+      this.watch(operation, sequence + 1);
+    });
+  }
+
+  private check(operation: Operation, sequence: number, able: readonly string[]): void {
+    const { judge } = this;
+    const { wish, ackMs } = operation;
+    if (wish === null || ackMs === null || this.superseded(operation)) return;
+    const { nowMs } = judge;
+    const first = this.pops.first(operation, sequence);
+    if (first !== null && first.startMs <= nowMs) return;
+    const dueMs = ackMs + sequence * wish.intervalMs;
+    const { receivers, faults } = judge.cluster;
+    const still = able.filter(
+      (name) =>
+        faults.find(name, ['down', 'paused'], dueMs, nowMs) === null &&
+        receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
+    );
+    if (still.length === 0 || judge.steppedMs() > 0) return;
+    judge.violate(
+      'P4',
+      `Pop ${sequence} of "${opaqueOf(operation)}" (${operation.timer.id}), due at ${dueMs.toFixed(1)}, had not begun at ${nowMs.toFixed(1)}, though ${still.join(', ')} held it and could.`,
+    );
+  }
+
+  /** Members that hold the timer now, run, and can reach its receiver. */
+  private able(operation: Operation): string[] {
+    const { id } = operation.timer;
+    if (id === null) return [];
+    const hi = Number.parseInt(id.slice(0, 8), 16);
+    const lo = Number.parseInt(id.slice(8, 16), 16);
+    return this.judge.cluster.healthy
+      .filter(({ member }) => member?.store.get(hi, lo)?.state === 0)
+      .map(({ name }) => name);
+  }
+
+  private superseded({ timer, index }: Operation): boolean {
+    const next = timer.operations[index];
+    return next !== undefined && firstSentMs(next) <= this.judge.nowMs;
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * P3, never early: no callback starts before its due time. The due time counts from the moment the first request for it
+ * reached a member, on true time; only what the members' clocks run too fast is allowed.
+ */
+import { earliestMs } from '../history.ts';
+import type { Checker, Judge } from '../judge.ts';
+import type { Call } from '../receivers.ts';
+
+/** Rounding of clocks that drift. */
+const grainMs = 0.01;
+
+export class NeverEarly implements Checker {
+  private readonly judge: Judge;
+
+  constructor(judge: Judge) {
+    this.judge = judge;
+  }
+
+  onCall(call: Call): void {
+    const { judge } = this;
+    const operation = judge.history.find(call.body);
+    if (operation === null || operation.wish === null) {
+      return judge.violate('P3', `${call.by} called back for "${call.body}", which nobody set.`);
+    }
+    const { intervalMs, count } = operation.wish;
+    if (call.sequence > count) {
+      judge.violate(
+        'P3',
+        `${call.by} popped ${call.popId} as number ${call.sequence} of ${count}.`,
+      );
+    }
+    const spanMs = intervalMs * call.sequence;
+    const dueMs = earliestMs(operation) + spanMs;
+    const earlyMs = dueMs - call.startMs - judge.driftMs(spanMs) - judge.steppedMs() - grainMs;
+    if (earlyMs > 0) {
+      judge.violate(
+        'P3',
+        `${call.by} popped ${call.popId} at ${call.startMs}, ${earlyMs.toFixed(3)} ms before it was due.`,
+      );
+    }
+  }
+}

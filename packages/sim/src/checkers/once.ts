@@ -1,0 +1,54 @@
+/**
+ * P5, once unless something failed: a pop that the receiver took is not delivered again, unless its first caller never
+ * heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A change of
+ * the view is no excuse. A duplicate looks exactly like the first.
+ */
+import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import type { Call } from '../receivers.ts';
+
+export class Once implements Checker {
+  private readonly judge: Judge;
+  private readonly byPop = new Map<string, Call[]>();
+
+  constructor(judge: Judge) {
+    this.judge = judge;
+  }
+
+  onCall(call: Call): void {
+    const earlier = this.byPop.get(call.popId);
+    if (earlier === undefined) {
+      this.byPop.set(call.popId, [call]);
+      return;
+    }
+    for (const first of earlier) this.compare(first, call);
+    earlier.push(call);
+  }
+
+  private compare(first: Call, second: Call): void {
+    const { judge } = this;
+    const same = ['number', 'sequence', 'body', 'receiver'] as const;
+    const differs = same.find((field) => first[field] !== second[field]);
+    if (differs !== undefined) {
+      judge.violate('P5', `Two callbacks for ${first.popId} differ in their ${differs}.`);
+    }
+    // Not taken by the receiver, and its caller knows: the second is a retry.
+    if (first.endMs !== null && first.effectMs === null) return;
+    if (this.explained(first, second)) return;
+    const when = first.endMs === null ? 'while the first was under way' : 'after it was delivered';
+    judge.violate(
+      'P5',
+      `${second.by} popped ${first.popId} again at ${second.startMs}, ${when} by ${first.by} at ${first.startMs}, and no fault explains it.`,
+    );
+  }
+
+  private explained(first: Call, second: Call): boolean {
+    const { faults } = this.judge;
+    const heard = first.result;
+    if (heard !== null && !(heard.kind === 'answer' && heard.status < 300)) return true;
+    const fromMs = first.startMs - noticeMs;
+    return [first.by, second.by].some(
+      (name) =>
+        faults.find(name, ['down', 'paused', 'network', 'disk'], fromMs, second.startMs) !== null,
+    );
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of what was
+ * there before starts, except by a member that is cut off or paused at that moment (or was, less than the time it
+ * takes to notice).
+ */
+import { numberOf } from '../history.ts';
+import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import type { Call } from '../receivers.ts';
+
+export class Sticks implements Checker {
+  private readonly judge: Judge;
+
+  constructor(judge: Judge) {
+    this.judge = judge;
+  }
+
+  onCall(call: Call): void {
+    const { judge } = this;
+    const operation = judge.history.find(call.body);
+    if (operation === null || call.number !== numberOf(operation.timer)) return;
+    const next = judge.supersededBy(operation);
+    if (next === null || next.ackMs === null || next.ackMs > call.startMs) return;
+    // A request that may still act can undo what came after it.
+    const fault = judge.faults.find(
+      call.by,
+      ['network', 'paused'],
+      call.startMs - noticeMs,
+      call.startMs,
+    );
+    if (fault !== null || judge.destroyed(next)) return;
+    const what = next.kind === 'cancel' ? 'cancelled' : 'replaced';
+    judge.violate(
+      'P6',
+      `${call.by} called back for ${call.popId} at ${call.startMs}, though the timer was ${what} at ${next.ackMs}.`,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+/** What every checker sees, and how it says that a promise was broken. */
+import { FaultLog, type Kind, noticeMs } from './fault-log.ts';
+import type { History, Operation } from './history.ts';
+import { firstSentMs, settledMs } from './history.ts';
+import type { Plan } from './plan.ts';
+import type { Call } from './receivers.ts';
+import type { SimCluster } from './sim-cluster.ts';
+
+export interface Violation {
+  readonly promise: string;
+  readonly atMs: number;
+  readonly says: string;
+}
+
+/** A watcher of one promise. It sees requests, answers, callbacks and faults; never what members think. */
+export interface Checker {
+  onCall?(call: Call): void;
+  onAck?(operation: Operation): void;
+  /** The run is over; everything was whole for the last minutes of it. */
+  finish?(): void | Promise<void>;
+}
+
+/** With so many broken promises the rest says nothing new. */
+const violationsMax = 20;
+
+export class Judge {
+  readonly cluster: SimCluster;
+  readonly history: History;
+  readonly plan: Plan;
+  readonly violations: Violation[] = [];
+  /** When copies were destroyed for good: disks replaced, or programs that kept theirs in memory ended. */
+  readonly destructionsMs: number[] = [];
+
+  constructor(cluster: SimCluster, history: History, plan: Plan) {
+    this.cluster = cluster;
+    this.history = history;
+    this.plan = plan;
+  }
+
+  get faults(): FaultLog {
+    return this.cluster.faults;
+  }
+
+  get nowMs(): number {
+    return this.cluster.world.nowMs;
+  }
+
+  violate(promise: string, says: string): void {
+    const { world } = this.cluster;
+    world.trace.note(world.nowMs, `VIOLATION ${promise}: ${says}`);
+    if (this.violations.length < violationsMax) {
+      this.violations.push({ promise, atMs: world.nowMs, says });
+    }
+  }
+
+  /** A fault of these kinds at any member between two moments; null: the cluster was whole. */
+  faultAnywhere(kinds: readonly Kind[], fromMs: number, toMs: number): string | null {
+    for (const name of this.cluster.members.keys()) {
+      const found = this.faults.find(name, kinds, fromMs, toMs);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** The first later operation that was surely asked for after this one could act for the last time. */
+  supersededBy(operation: Operation): Operation | null {
+    const endMs = settledMs(operation);
+    const later = operation.timer.operations.slice(operation.index);
+    return later.find((next) => next.ackMs !== null && firstSentMs(next) >= endMs) ?? null;
+  }
+
+  /** Whether so many copies were destroyed after the answer that the timer may be gone. */
+  destroyed(operation: Operation): boolean {
+    const ackMs = operation.ackMs ?? 0;
+    const copies = Math.max(1, operation.have);
+    const after = this.destructionsMs.filter((atMs) => atMs >= firstSentMs(operation));
+    if (Math.min(operation.wanted, operation.have) < 2) return after.length >= 1;
+    const early = after.filter((atMs) => atMs < ackMs + repairMs);
+    return early.length >= copies;
+  }
+
+  /** A bound on how much faster than true time any two clocks may measure `spanMs`. */
+  driftMs(spanMs: number): number {
+    const worst = Math.max(...this.plan.members.map(({ clock }) => Math.abs(clock.driftPpm)));
+    return (spanMs * 2 * worst) / 1e6;
+  }
+
+  /** How far wall clocks were set in all: after a restart they decide when a timer is due. */
+  steppedMs(): number {
+    let sum = 0;
+    for (const fault of this.plan.faults) if (fault.kind === 'step') sum += Math.abs(fault.byMs);
+    return sum;
+  }
+}
+
+/** After this long without further faults every timer has its copies again. */
+export const repairMs = 120_000;
+
+export { noticeMs };

@@ -1,0 +1,71 @@
+/** `npm run sim -- --seeds 1000 [--seed FIRST] [--minutes M]`: many runs, one line of progress, and a report of what broke. */
+import { parseArgs } from 'node:util';
+import { drawPlan, type PlanOptions, wholePlan } from './plan.ts';
+import { report } from './report.ts';
+import { type RunResult, runPlan } from './run.ts';
+import { shrink } from './shrink.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '10' },
+    /** Only these timers and faults of the plan. */
+    timers: { type: 'string' },
+    faults: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
+    /** Go on after the first failure. */
+    all: { type: 'boolean', default: false },
+  },
+});
+
+function numbers(text: string | undefined): readonly number[] | null {
+  if (text === undefined) return null;
+  return text === '' ? [] : text.split(',').map(Number);
+}
+
+async function main(): Promise<void> {
+  const first = Number(values.seed);
+  const count = Number(values.seeds);
+  const options: PlanOptions = {
+    ...wholePlan,
+    minutes: Number(values.minutes),
+    timers: numbers(values.timers),
+    faults: numbers(values.faults),
+  };
+  const startedMs = performance.now();
+  let events = 0;
+  let callbacks = 0;
+  const failed: number[] = [];
+  for (let seed = first; seed < first + count; seed++) {
+    const result = await runPlan(drawPlan(seed, options), { trace: values.trace });
+    events += result.events;
+    callbacks += result.callbacks;
+    if (values.trace) console.log(result.lines.join('\n'));
+    if (result.violations.length > 0) {
+      failed.push(seed);
+      await failure(result, options);
+      if (!values.all) break;
+    }
+    if (process.stdout.isTTY && seed % 10 === 0) {
+      process.stdout.write(`\r${seed - first + 1} of ${count} seeds, ${failed.length} failed `);
+    }
+    if (count === 1) console.log(`trace ${result.hash}`);
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  console.log(
+    `${count} seeds, ${failed.length} failed${failed.length > 0 ? ` (${failed.join(', ')})` : ''}: ${events} events and ${callbacks} callbacks in ${seconds.toFixed(1)} s, ${Math.round(events / seconds)} events a second.`,
+  );
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+async function failure(result: RunResult, options: PlanOptions): Promise<void> {
+  console.log(report(result, options));
+  if (!values.shrink) return;
+  const small = await shrink(result.plan.seed, options);
+  console.log('Shrunk:');
+  console.log(report(small.result, small.options));
+}
+
+await main();

@@ -1,0 +1,143 @@
+/** Whoever runs the cluster: adds members, drains them, and keeps the list of members or the etcd they meet in. */
+import type { Clock } from '@carillon/core';
+import { Membership } from '@carillon/ring';
+import { type SimulatedClient, SimulatedEtcd } from '@carillon/ring/testing';
+import { EtcdSource, type ViewSource } from '@carillon/server/internal';
+import type { Operator } from './faults.ts';
+import type { Process } from './process.ts';
+import type { SimCluster } from './sim-cluster.ts';
+import { viewMember } from './views.ts';
+import { epochMs, type World } from './world.ts';
+
+const ttlMs = 5000;
+
+/** Members are listed by hand; a drained one is taken off the list when it is empty. */
+export class StaticOperator implements Operator {
+  readonly etcd = null;
+  private readonly cluster: SimCluster;
+
+  constructor(cluster: SimCluster) {
+    this.cluster = cluster;
+  }
+
+  begin(names: readonly string[]): void {
+    this.cluster.views.change(names.map((name) => viewMember(name)));
+  }
+
+  join(name: string): void {
+    const { cluster } = this;
+    if (cluster.members.has(name)) return;
+    cluster.add(name).start();
+    cluster.world.after(500, () =>
+      cluster.views.change([...cluster.views.members, viewMember(name)]),
+    );
+  }
+
+  drain(name: string): void {
+    const { views } = this.cluster;
+    void this.cluster
+      .member(name)
+      .drain()
+      .then((left) => {
+        if (left) views.change(views.members.filter((member) => member.name !== name));
+      });
+  }
+
+  get activeNames(): readonly string[] {
+    return this.cluster.views.members.map(({ name }) => name);
+  }
+}
+
+/** Members meet in etcd: whoever stops renewing its lease is gone from the view. */
+export class EtcdOperator implements Operator {
+  readonly etcd: Operator['etcd'];
+  private readonly cluster: SimCluster;
+
+  constructor(cluster: SimCluster, meeting: EtcdMeeting) {
+    this.cluster = cluster;
+    this.etcd = meeting;
+  }
+
+  begin(): void {}
+
+  join(name: string): void {
+    if (!this.cluster.members.has(name)) this.cluster.add(name).start();
+  }
+
+  drain(name: string): void {
+    void this.cluster.member(name).drain();
+  }
+
+  get activeNames(): readonly string[] {
+    const names = this.cluster.healthy.map(({ name }) => name);
+    return names.filter((name) => this.etcd?.reaches(name) === true);
+  }
+}
+
+/** One simulated etcd and its clients. */
+export class EtcdMeeting {
+  private readonly etcd: SimulatedEtcd;
+  private readonly clients = new Map<string, SimulatedClient>();
+
+  constructor(world: World, seed: number) {
+    this.etcd = new SimulatedEtcd({ clock: trueClock(world), seed });
+  }
+
+  get away(): boolean {
+    return this.etcd.away;
+  }
+
+  set away(away: boolean) {
+    this.etcd.away = away;
+  }
+
+  compact(): void {
+    this.etcd.compact();
+  }
+
+  reaches(name: string): boolean {
+    return this.clients.get(name)?.cut === false;
+  }
+
+  /** A member cannot reach etcd until what is returned is called. */
+  cut(name: string): () => void {
+    const client = this.clients.get(name);
+    if (client === undefined) return () => {};
+    client.cut = true;
+    return () => {
+      client.cut = false;
+    };
+  }
+
+  source(process: Process, random: { u32(): number; unit(): number }): ViewSource {
+    const before = this.clients.get(process.name);
+    if (before !== undefined) this.etcd.forget(before);
+    const client = this.etcd.connect((fn) => process.arrive(fn), process);
+    this.clients.set(process.name, client);
+    const { phase: _, ...self } = viewMember(process.name);
+    const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+    return new EtcdSource({
+      self,
+      open: () =>
+        Membership.open({ etcd: client, clock: process, random, log, prefix: 'sim/', ttlMs }),
+      close: async () => this.etcd.forget(client),
+      joinWaitMs: 3 * ttlMs,
+    });
+  }
+}
+
+function quiet(): void {}
+
+function trueClock(world: World): Clock {
+  return {
+    now: () => world.nowMs,
+    wall: () => Math.floor(epochMs + world.nowMs),
+    at: (atMs, fn) => {
+      const event = world.at(atMs, fn);
+      return () => {
+        event.fn = null;
+      };
+    },
+    soon: (fn) => void world.after(0, fn),
+  };
+}

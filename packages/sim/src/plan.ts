@@ -1,0 +1,138 @@
+/**
+ * Everything a seed decides, drawn before anything runs: the cluster, the timers and the faults. Plain data, so that a
+ * failing plan can be printed, and shrunk by leaving things out.
+ */
+import { SeededRandom } from '@carillon/core/testing';
+import type { Fault } from './faults.ts';
+import type { TimerWish } from './history.ts';
+import type { ClockFaults } from './process.ts';
+import { drawFaults } from './swarm.ts';
+
+const minuteMs = 60_000;
+/** At the end of a run everything is whole again for this long, and all promises must come true. */
+export const healedMs = 4 * minuteMs;
+
+/** No client begins anything in the last part of a run. */
+const lastMs = minuteMs;
+
+/** What one client does about one timer, in order; each step after a wait. */
+export interface Step {
+  readonly waitMs: number;
+  readonly does: 'set' | 'cancel' | 'read';
+  readonly wish: TimerWish | null;
+}
+
+export interface TimerPlan {
+  readonly startMs: number;
+  /** With an Idempotency-Key. */
+  readonly keyed: boolean;
+  readonly steps: readonly Step[];
+  readonly seed: number;
+}
+
+export interface MemberPlan {
+  readonly name: string;
+  readonly clock: ClockFaults;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly source: 'static' | 'etcd';
+  readonly durable: boolean;
+  readonly delayMs: number;
+  readonly viewDelayMs: number;
+  readonly members: readonly MemberPlan[];
+  readonly receivers: readonly string[];
+  readonly timers: readonly TimerPlan[];
+  readonly faults: readonly Fault[];
+}
+
+export interface PlanOptions {
+  readonly minutes: number;
+  /** Only these timers and faults of the plan, by their number; null: all. */
+  readonly timers: readonly number[] | null;
+  readonly faults: readonly number[] | null;
+}
+
+export const wholePlan: PlanOptions = { minutes: 10, timers: null, faults: null };
+
+export function drawPlan(seed: number, options: PlanOptions): Plan {
+  const random = new SeededRandom(seed);
+  const { minutes } = options;
+  const safeMs = Math.max(minuteMs, minutes * minuteMs - healedMs);
+  const memberCount = random.pick([1, 2, 3, 3, 3, 3, 4, 5]);
+  const drift = random.chance(0.5) ? 0 : random.between(10, 200);
+  const offMs = random.chance(0.5) ? 0 : random.between(10, 5000);
+  const members = Array.from({ length: memberCount }, (_, i) => ({
+    name: `m${i}`,
+    clock: {
+      driftPpm: drift === 0 ? 0 : random.between(-drift, drift),
+      wallOffsetMs: offMs === 0 ? 0 : random.between(-offMs, offMs),
+    },
+  }));
+  const receivers = ['r0', 'r1', 'r2'];
+  const durable = random.chance(0.75);
+  const source = random.chance(0.35) ? 'etcd' : 'static';
+  const delayMs = random.pick([0.5, 1, 2]);
+  const viewDelayMs = random.pick([0, 50, 1000, 4000]);
+  const timers = drawTimers(random.fork(), minutes * minuteMs - lastMs, receivers);
+  const shape = { members, receivers, safeMs, durable, source } as const;
+  const faults = drawFaults(random.fork(), shape);
+  return {
+    seed,
+    minutes,
+    source,
+    durable,
+    delayMs,
+    viewDelayMs,
+    members,
+    receivers,
+    timers: only(timers, options.timers),
+    faults: only(faults, options.faults),
+  };
+}
+
+function only<T>(all: readonly T[], kept: readonly number[] | null): readonly T[] {
+  return kept === null ? all : all.filter((_, i) => kept.includes(i));
+}
+
+/** Intervals from the shortest that is promised to minutes. */
+const intervalsMs = [
+  100, 100, 250, 1000, 1000, 3000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000,
+];
+const popsMax = 40;
+
+function drawTimers(
+  random: SeededRandom,
+  spanMs: number,
+  receivers: readonly string[],
+): TimerPlan[] {
+  const count = random.between(8, 50);
+  const factorMax = random.pick([1, 2, 3, 3]);
+  return Array.from({ length: count }, () => {
+    const own = random.fork();
+    const steps: Step[] = [];
+    const wish = (): TimerWish => drawWish(own, spanMs, receivers, factor);
+    const factor = own.between(own.chance(0.1) ? 1 : Math.min(2, factorMax), factorMax);
+    steps.push({ waitMs: 0, does: 'set', wish: wish() });
+    while (own.chance(0.45) && steps.length < 5) {
+      const waitMs = own.unit() * own.pick([200, 3000, 30_000, 120_000]);
+      const does = own.pick(['set', 'cancel', 'read'] as const);
+      steps.push({ waitMs, does, wish: does === 'set' ? wish() : null });
+    }
+    return { startMs: 2000 + own.unit() * spanMs, keyed: own.chance(0.4), steps, seed: own.u32() };
+  });
+}
+
+function drawWish(
+  random: SeededRandom,
+  spanMs: number,
+  receivers: readonly string[],
+  factor: number,
+): TimerWish {
+  const intervalMs = random.pick(intervalsMs);
+  const fitting = Math.max(1, Math.floor(spanMs / intervalMs));
+  const count = random.chance(0.4) ? 1 : random.between(1, Math.min(popsMax, fitting));
+  return { intervalMs, count, factor, receiver: random.pick(receivers) };
+}

@@ -1,0 +1,198 @@
+/** One plan from beginning to end: a cluster, its clients, its faults, and the checkers that watch it all. */
+import { SeededRandom } from '@carillon/core/testing';
+import { AnyMember } from './checkers/any-member.ts';
+import { ByTwice } from './checkers/by-twice.ts';
+import { ComeAndGo } from './checkers/come-and-go.ts';
+import { NeverEarly } from './checkers/never-early.ts';
+import { NoneLost } from './checkers/none-lost.ts';
+import { Once } from './checkers/once.ts';
+import { Pops } from './checkers/pops.ts';
+import { Safe } from './checkers/safe.ts';
+import { Sticks } from './checkers/sticks.ts';
+import { Client } from './client.ts';
+import { type Fault, inflict } from './faults.ts';
+import { History } from './history.ts';
+import { type Checker, Judge, repairMs, type Violation } from './judge.ts';
+import { EtcdMeeting, EtcdOperator, StaticOperator } from './operator.ts';
+import { healedMs, type Plan, type TimerPlan } from './plan.ts';
+import { SimCluster } from './sim-cluster.ts';
+import { Trace } from './trace.ts';
+import { World } from './world.ts';
+
+const minuteMs = 60_000;
+/** For the questions that checkers ask at the end. */
+const finishMs = 10_000;
+const restartMs = 2000;
+
+export interface RunResult {
+  readonly plan: Plan;
+  readonly violations: readonly Violation[];
+  readonly hash: string;
+  readonly events: number;
+  readonly callbacks: number;
+  readonly requests: number;
+  readonly lines: readonly string[];
+}
+
+export async function runPlan(plan: Plan, options: { trace?: boolean } = {}): Promise<RunResult> {
+  const run = new Run(plan, new World(new Trace(options.trace ?? false)));
+  return run.go();
+}
+
+class Run {
+  private readonly plan: Plan;
+  private readonly world: World;
+  private readonly cluster: SimCluster;
+  private readonly operator: StaticOperator | EtcdOperator;
+  private readonly history = new History();
+  private readonly judge: Judge;
+  private readonly client: Client;
+  private readonly checkers: readonly Checker[];
+  private readonly anyMember: AnyMember;
+  private readonly alone = { lastMs: Number.NEGATIVE_INFINITY };
+  private readonly undos = new Map<Fault, () => void>();
+
+  constructor(plan: Plan, world: World) {
+    this.plan = plan;
+    this.world = world;
+    const random = new SeededRandom(plan.seed ^ 0x5eed);
+    const meeting = plan.source === 'etcd' ? new EtcdMeeting(world, random.u32()) : null;
+    const sourceRandom = random.fork();
+    this.cluster = new SimCluster({
+      seed: random.u32(),
+      world,
+      durable: plan.durable,
+      ...(meeting !== null && {
+        source: (_cluster, process) => meeting.source(process, sourceRandom.fork()),
+      }),
+      onBug: (what) => this.judge.violate('bug', what),
+    });
+    const { cluster, history } = this;
+    cluster.cables.delayMs = plan.delayMs;
+    cluster.views.delayMs = plan.viewDelayMs;
+    cluster.restartMs = restartMs;
+    this.operator =
+      meeting === null ? new StaticOperator(cluster) : new EtcdOperator(cluster, meeting);
+    this.judge = new Judge(cluster, history, plan);
+    this.client = this.createClient(random.fork());
+    const pops = new Pops();
+    const { judge } = this;
+    this.anyMember = new AnyMember(judge);
+    this.checkers = [
+      pops,
+      new Safe(judge),
+      new NoneLost(judge, pops, this.client, random.fork()),
+      new NeverEarly(judge),
+      new ByTwice(judge, pops),
+      new Once(judge),
+      new Sticks(judge),
+      this.anyMember,
+      new ComeAndGo(judge, () => this.operator.activeNames),
+    ];
+    cluster.receivers.onCall = (call) => {
+      for (const checker of this.checkers) checker.onCall?.(call);
+    };
+  }
+
+  async go(): Promise<RunResult> {
+    const { plan, world, cluster } = this;
+    for (const { name, clock } of plan.members) cluster.add(name, clock);
+    this.operator.begin(plan.members.map(({ name }) => name));
+    for (const member of cluster.members.values()) member.start();
+    this.watchAlone();
+    for (const fault of plan.faults) world.at(fault.atMs, () => this.inflict(fault));
+    for (const timer of plan.timers) world.at(timer.startMs, () => void this.script(timer));
+    const endMs = plan.minutes * minuteMs;
+    world.at(Math.max(minuteMs, endMs - healedMs), () => this.heal());
+    await world.run(endMs);
+    const finished = Promise.all(this.checkers.map(async (checker) => checker.finish?.()));
+    await world.run(endMs + finishMs);
+    await finished;
+    return {
+      plan,
+      violations: this.judge.violations,
+      hash: world.trace.hash,
+      events: world.eventCount,
+      callbacks: cluster.receivers.calls.length,
+      requests: this.history.timers.reduce((sum, timer) => sum + timer.operations.length, 0),
+      lines: world.trace.lines,
+    };
+  }
+
+  private inflict(fault: Fault): void {
+    const { world, judge, plan } = this;
+    if (fault.kind === 'crash' && (fault.wipe || fault.stays || !plan.durable)) {
+      if (world.nowMs - this.alone.lastMs < repairMs) return;
+      judge.destructionsMs.push(world.nowMs);
+    }
+    const undo = inflict(fault, this.cluster, this.operator);
+    this.undos.set(fault, undo);
+    world.after(fault.forMs, () => this.undo(fault));
+  }
+
+  /** Timers of a member that is alone have one copy: destroying it then proves nothing. */
+  private watchAlone(): void {
+    const { world, operator, alone } = this;
+    if (operator.activeNames.length < 2) alone.lastMs = world.nowMs;
+    world.after(1000, () => this.watchAlone());
+  }
+
+  private undo(fault: Fault): void {
+    const undo = this.undos.get(fault);
+    this.undos.delete(fault);
+    undo?.();
+  }
+
+  private heal(): void {
+    this.world.trace.note(this.world.nowMs, 'everything heals');
+    for (const fault of this.undos.keys()) this.undo(fault);
+  }
+
+  /** What one client does about one timer. */
+  private async script({ keyed, steps, seed }: TimerPlan): Promise<void> {
+    const { world, client } = this;
+    const timer = this.history.timer();
+    const random = new SeededRandom(seed);
+    for (const { waitMs, does, wish } of steps) {
+      await world.sleep(waitMs);
+      // Without an id there is nothing to go on with: the client never heard of its timer.
+      if (timer.operations.length > 0 && timer.id === null) return;
+      if (does === 'set' && wish !== null) await client.set(timer, wish, keyed);
+      else if (does === 'cancel') await client.cancel(timer);
+      else await this.read(timer, random);
+    }
+  }
+
+  private async read(timer: History['timers'][number], random: SeededRandom): Promise<void> {
+    const { healthy } = this.cluster;
+    if (healthy.length === 0) return;
+    const { name } = random.pick(healthy);
+    const path = `/timers/${timer.id}`;
+    const request = { method: 'GET', path, query: '', headers: {}, body: new Uint8Array() };
+    const response = await this.client.ask(name, request);
+    if (response === null) return;
+    const shown = response.status === 200 ? (JSON.parse(response.body) as Shown) : null;
+    this.anyMember.onRead(timer, name, response.status, shown?.callback.http.opaque ?? null);
+  }
+
+  private createClient(random: SeededRandom): Client {
+    const { cluster, history } = this;
+    return new Client({
+      cluster,
+      history,
+      random,
+      contacts: () => [...cluster.members.keys()],
+      onAck: (operation) => {
+        for (const checker of this.checkers) checker.onAck?.(operation);
+      },
+      onRefused: (operation, response) => {
+        const what = `operation ${operation.index} of timer ${operation.timer.index}`;
+        this.judge.violate('P7', `A good request (${what}) was refused: ${response.body}`);
+      },
+    });
+  }
+}
+
+interface Shown {
+  readonly callback: { readonly http: { readonly opaque: string } };
+}
