@@ -58,3 +58,23 @@ test('docs/http-api.md names every request that /openapi.json describes', () => 
   expect(requests.length).toBeGreaterThan(10);
   expect(requests.filter((request) => !page.includes(`\`${request}`))).toEqual([]);
 });
+
+describe('promises', () => {
+  const page = read('docs/promises.md');
+  const named = [...page.matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, file = '', name = '']) => ({
+    file,
+    name,
+  }));
+
+  test('each of the nine has its section, with at least one test', () => {
+    const sections = page.split(/^## /m).filter((section) => /^P\d/.test(section));
+    expect(sections.map((section) => section.slice(0, 2)).join(' ')).toBe(
+      'P1 P2 P3 P4 P5 P6 P7 P8 P9',
+    );
+    expect(sections.filter((section) => !/^- `/m.test(section))).toEqual([]);
+  });
+
+  test.each(named)('$file has the test: $name', ({ file, name }) => {
+    expect(read(file)).toContain(name);
+  });
+});
