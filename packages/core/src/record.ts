@@ -11,6 +11,9 @@ import { MalformedError } from './bytes.ts';
 import { factorMax } from './ids.ts';
 import { compareVersions, type Version } from './version.ts';
 
+/** The year 10889: no clock that is merely wrong says more. */
+const versionMsMax = 2 ** 48;
+
 /** Order matters: at equal version the higher state wins a merge. */
 export const State = { live: 0, dead: 1, tombstone: 2 } as const;
 /** live: will pop. dead: a dead letter, waits to be read and re-sent. tombstone: ended, remembered for a while. */
@@ -108,12 +111,16 @@ export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
   if (state > State.tombstone || factor < 1 || factor > factorMax) {
     throw new MalformedError(`A record has state ${state} and factor ${factor}.`);
   }
+  // A version far in the future would win over every client's request for as long.
+  if (!(versionMs >= 0 && versionMs < versionMsMax)) {
+    throw new MalformedError(`A record has version ${versionMs}.`);
+  }
   return {
     hi,
     lo,
     namespace,
     factor,
-    versionMs: finite(versionMs),
+    versionMs,
     versionTie,
     state: state as State,
     sequence,

@@ -10,6 +10,7 @@ import { EtcdSource } from './cluster/etcd.ts';
 import { MembersFileError, parseMembers } from './cluster/members-file.ts';
 import type { ViewSource } from './cluster/source.ts';
 import { StaticSource } from './cluster/static.ts';
+import type { ViewSpec } from './cluster/view.ts';
 import { type Config, defaultConfig } from './config.ts';
 import { Member } from './member.ts';
 import type { Endpoint } from './pop/guard.ts';
@@ -48,7 +49,7 @@ interface Identity {
 export async function startMember(options: StartOptions): Promise<RunningMember> {
   const { config, onFailed, onDrained } = options;
   const identity = await identify(config);
-  const denied = deniedEndpoints(config, identity);
+  const denied = new DeniedEndpoints(config, identity);
   const { name, listen, peerListen } = identity;
   const env = await createSystemEnv({
     config,
@@ -56,10 +57,25 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     release: release.version,
     listen,
     peerListen,
-    denied: () => denied,
+    denied: () => denied.all,
   });
   const source = createSource(config, identity, env);
-  const member = await Member.start({ name, env, config, source, release, onFailed, onDrained });
+  const member = await Member.start({
+    name,
+    env,
+    config,
+    source: {
+      ...bound(source),
+      start: (onView) =>
+        source.start((spec) => {
+          denied.addMembers(spec);
+          onView(spec);
+        }),
+    },
+    release,
+    onFailed,
+    onDrained,
+  });
   const listener = new Listener({
     router: member.router,
     limits: config.limits,
@@ -144,14 +160,33 @@ function watchFile(file: string, changed: () => void): () => void {
   return () => watcher.close();
 }
 
-/** A timer must not be able to call the cluster itself. */
-function deniedEndpoints(config: Config, identity: Identity): readonly Endpoint[] {
-  const etcd = config.cluster.etcdEndpoints.map((url) => {
-    const { hostname, port, protocol } = new URL(url);
-    return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
-  });
-  const own = [identity.listen, identity.peerListen].flatMap((address) =>
-    address === null ? [] : [splitAddress(address)],
-  );
-  return [...own, ...etcd];
+/** What no timer may call: the cluster itself. A new list with each view, so that kept connections are judged again. */
+class DeniedEndpoints {
+  private readonly fixed: readonly Endpoint[];
+  all: readonly Endpoint[];
+
+  constructor(config: Config, identity: Identity) {
+    const etcd = config.cluster.etcdEndpoints.map((url) => {
+      const { hostname, port, protocol } = new URL(url);
+      return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+    });
+    const own = [identity.listen, identity.peerListen].flatMap((address) =>
+      address === null ? [] : [splitAddress(address)],
+    );
+    this.fixed = [...own, ...etcd];
+    this.all = this.fixed;
+  }
+
+  addMembers({ members }: ViewSpec): void {
+    const listeners = members.flatMap(({ address, peer }) => [address, peer]).filter(Boolean);
+    this.all = [...this.fixed, ...listeners.map(splitAddress)];
+  }
+}
+
+function bound(source: ViewSource): Omit<ViewSource, 'start'> {
+  return {
+    ready: () => source.ready(),
+    leave: () => source.leave(),
+    stop: () => source.stop(),
+  };
 }
