@@ -1,0 +1,100 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { rolloutPoint, seenExpansions, topologyFor } from './accounts.ts';
+import { compileTopology } from './place.ts';
+import { buildTopology, type Topology } from './topology.ts';
+
+/** Two old racks, a third that comes with the expansion "2026", a fourth with "2027". */
+function growing(rollout2026: number, rollout2027 = 0): Topology {
+  const disks = ['d0', 'd1', 'd2'].map((id) => ({ id }));
+  return buildTopology({
+    levels: ['rack', 'disk'],
+    expansions: [
+      { id: '2026', rollout: rollout2026 },
+      { id: '2027', rollout: rollout2027 },
+    ],
+    children: [
+      { id: 'r0', children: disks },
+      { id: 'r1', children: disks },
+      { id: 'r2', expansion: '2026', children: disks },
+      { id: 'r3', expansion: '2027', children: disks },
+    ],
+  });
+}
+
+function primary(topology: Topology, account: { id: string; createdUnder?: string }, key: string) {
+  return compileTopology(topologyFor(topology, account)).place(`${account.id}/${key}`).replicas[0]
+    ?.path;
+}
+
+const accounts = Array.from({ length: 400 }, (_, i) => ({ id: `account ${i}` }));
+
+describe('seed 003, scaling example', () => {
+  test('we can assign a weight of 1 only to new accounts: those see the new rack, old ones do not', () => {
+    const topology = growing(0);
+    expect(seenExpansions(topology, { id: 'old' })).toEqual([]);
+    expect(seenExpansions(topology, { id: 'new', createdUnder: '2026' })).toEqual(['2026']);
+    expect(seenExpansions(topology, { id: 'newer', createdUnder: '2027' })).toEqual([
+      '2026',
+      '2027',
+    ]);
+    const racks = (account: { id: string; createdUnder?: string }) =>
+      new Set(
+        Array.from({ length: 200 }, (_, i) => primary(topology, account, `${i}`)?.slice(0, 2)),
+      );
+    expect(racks({ id: 'old' })).toEqual(new Set(['r0', 'r1']));
+    expect(racks({ id: 'new', createdUnder: '2026' })).toEqual(new Set(['r0', 'r1', 'r2']));
+  });
+
+  test('eventually all the accounts will see a weight of 1', () => {
+    for (const account of accounts) {
+      expect(seenExpansions(growing(1, 1), account)).toEqual(['2026', '2027']);
+    }
+  });
+
+  test('the rebalancing is gradual: a rollout of x reaches about x of the old accounts', () => {
+    for (const rollout of [0.1, 0.5, 0.8]) {
+      const reached = accounts.filter(
+        (account) => seenExpansions(growing(rollout), account).length > 0,
+      );
+      expect(reached.length / accounts.length).toBeCloseTo(rollout, 0.8);
+    }
+  });
+});
+
+test('raising a rollout is monotone: who sees an expansion keeps seeing it', () => {
+  const unit = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(fc.string(), unit, unit, (id, a, b) => {
+      const [low, high] = [Math.min(a, b), Math.max(a, b)];
+      const before = seenExpansions(growing(low), { id });
+      expect(seenExpansions(growing(high), { id })).toEqual(expect.arrayContaining(before));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('each account switches once and no key moves twice, and only onto the new rack', () => {
+  const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
+  for (const account of accounts.slice(0, 40)) {
+    for (let key = 0; key < 10; key++) {
+      const places = steps.map((rollout) => primary(growing(rollout), account, `${key}`));
+      const moves = places.filter((place, i) => i > 0 && place !== places[i - 1]);
+      expect(moves.length).toBeLessThanOrEqual(1);
+      for (const place of moves) expect(place?.startsWith('r2/')).toBe(true);
+    }
+  }
+});
+
+test('expansions reach accounts in different orders', () => {
+  const early = accounts.filter(({ id }) => rolloutPoint(id, '2026') < 0.5);
+  const both = early.filter(({ id }) => rolloutPoint(id, '2027') < 0.5);
+  expect(both.length / early.length).toBeGreaterThan(0.35);
+  expect(both.length / early.length).toBeLessThan(0.65);
+});
+
+test('an account created under an unknown expansion is refused', () => {
+  expect(() => seenExpansions(growing(0), { id: 'a', createdUnder: '1999' })).toThrow(
+    expect.objectContaining({ code: 'unknown_vertex' }),
+  );
+});
