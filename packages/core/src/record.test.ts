@@ -20,7 +20,7 @@ const record: fc.Arbitrary<TimerRecord> = fc
   .record({
     hi: u32,
     lo: u32,
-    versionMs: ms,
+    versionMs: fc.nat({ max: 2 ** 48 - 1 }),
     versionTie: u32,
     namespace: text,
     factor: fc.integer({ min: 1, max: factorMax }),
@@ -143,6 +143,8 @@ describe('records as bytes', () => {
     ['factor 0', { factor: 0 }],
     ['factor 17', { factor: 17 }],
     ['an endless version', { versionMs: Number.POSITIVE_INFINITY }],
+    ['a version far in the future', { versionMs: 2 ** 48 }],
+    ['a version before all time', { versionMs: -1 }],
     ['a start that is no number', { startMs: Number.NaN }],
     ['an endless due time', { dueMs: Number.NEGATIVE_INFINITY }],
     ['a gap that is no number', { gapMs: Number.NaN }],
