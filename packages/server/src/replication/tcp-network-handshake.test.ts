@@ -102,6 +102,13 @@ describe('Handshake', () => {
     expect(() => second.take(proof ?? new Uint8Array())).toThrow(RefusedPeerError);
   });
 
+  test('a dialer whose own hello comes back refuses, with and without a secret', () => {
+    for (const options of [open, secured]) {
+      const { dialer } = pair(options, options);
+      expect(() => dialer.take(dialer.start() ?? new Uint8Array())).toThrow('leads back');
+    }
+  });
+
   test('a dialer does not accept its own proof sent back', () => {
     const { dialer, acceptor } = pair(secured, secured);
     const [hello] = acceptor.take(dialer.start() ?? new Uint8Array());

@@ -91,6 +91,10 @@ export class Handshake {
   }
 
   private takeHello(content: Uint8Array): Uint8Array[] {
+    // Dialling a free port of this machine can, rarely, connect a socket to itself.
+    if (sameBytes(content, this.own)) {
+      throw new RefusedPeerError('The connection leads back to where it came from.');
+    }
     const hello = decodeHello(content);
     const why = whyRefused(this.options, hello);
     if (why !== null) throw new RefusedPeerError(why, this.role === 'acceptor' ? this.own : null);
@@ -105,7 +109,7 @@ export class Handshake {
   private takeProof(content: Uint8Array): Uint8Array[] {
     const prover = this.role === 'dialer' ? 'acceptor' : 'dialer';
     const wanted = this.proof(prover);
-    if (content.length !== wanted.length || !timingSafeEqual(content, wanted)) {
+    if (!sameBytes(content, wanted)) {
       throw new RefusedPeerError('The peer does not know the cluster secret of this member.');
     }
     this.agreed = this.promised;
@@ -121,6 +125,10 @@ export class Handshake {
       .update(acceptor ?? '')
       .digest();
   }
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function whyRefused({ protocols, release, secret }: HandshakeOptions, hello: Hello): string | null {

@@ -111,7 +111,9 @@ export class Peer {
 
   private opened({ protocol, release }: Agreement): void {
     const { log, address, clock } = this.options;
-    log.debug('Connected to a peer', { peer: address, protocol, release });
+    // Who reads that a peer could not be reached wants to know when it could again.
+    const level = this.loggedWhy === '' ? 'debug' : 'info';
+    log[level]('Connected to a peer', { peer: address, protocol, release });
     this.ready = true;
     this.failureCount = 0;
     this.loggedWhy = '';
