@@ -88,17 +88,17 @@ describe('one member', () => {
     const batch = 5000;
     const { receiver, uri } = await openReceiver();
     const first = await member();
-    const client = clientOf(first);
     const startMs = performance.now();
     const dueInMs = 20_000;
     for (let from = 0; from < total; from += batch) {
-      const specs = Array.from({ length: batch }, (_, i) => ({
-        in: dueInMs,
-        uri,
-        opaque: String(from + i),
+      const timers = Array.from({ length: batch }, (_, i) => ({
+        timing: { interval: dueInMs / 1000 },
+        callback: { http: { uri, opaque: String(from + i) } },
       }));
-      const outcomes = await client.setMany(specs);
-      expect(outcomes.filter(({ ok }) => ok)).toHaveLength(batch);
+      const body = JSON.stringify(timers);
+      const answer = await fetch(`${first.url}/timers/batch`, { method: 'POST', body });
+      const outcomes = (await answer.json()) as { status: number }[];
+      expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(batch);
     }
     const setMs = performance.now() - startMs;
     // Otherwise some would have popped before the kill and the counts below would mean nothing.

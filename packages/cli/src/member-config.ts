@@ -16,7 +16,12 @@ const shortNames: Readonly<Record<string, string>> = {
 };
 
 /** Variables of this binary's other commands; options of a member they are not. */
-const clientVariables = new Set(['CARILLON_SERVER', 'CARILLON_TOKEN']);
+const clientVariables = new Set([
+  'CARILLON_SERVER',
+  'CARILLON_TOKEN',
+  'CARILLON_RING',
+  'CARILLON_ETCD',
+]);
 
 export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens; default 127.0.0.1:7253
   --data DIR             Where timers are kept; default ./carillon-data

@@ -1,0 +1,68 @@
+/** The binary as a real process; what it does inside is tested without one. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { release } from './index.ts';
+
+const main = join(import.meta.dirname, 'main.ts');
+
+function start(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['--conditions=source', main, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+  return { child, ended, text: () => out + err };
+}
+
+test('results go to standard output, the exit code is 0', async () => {
+  expect(await start(['--version']).ended).toEqual({ code: 0, out: `${release}\n`, err: '' });
+});
+
+test('wrong usage is one line on the error side, without colour in a pipe, and exit code 2', async () => {
+  const { code, out, err } = await start(['set', '10s'], { TERM: 'xterm-256color' }).ended;
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toBe('carillon set: "10s" is not an http or https URL to call back.\n');
+});
+
+test('what nobody reads to the end is no failure', async () => {
+  const { child, ended } = start(['completion', 'fish']);
+  child.stdout.destroy();
+  expect((await ended).code).toBe(0);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends listen tidily, with 0', async (signal) => {
+  const { child, ended, text } = start(['listen', '--port', '0']);
+  await expect.poll(text, { timeout: 20_000 }).toContain('Listening at');
+  child.kill(signal);
+  expect((await ended).code).toBe(0);
+});
+
+test('a member serves, says how to try it, and ends with 0 on SIGTERM', async () => {
+  const { child, ended, text } = start(['serve', '--memory', '--listen', '127.0.0.1:0']);
+  await expect.poll(text, { timeout: 20_000 }).toContain('curl -i http://127.0.0.1:');
+  const url = /curl -i (http:\/\/[\d.:]+)/.exec(text())?.[1] ?? '';
+  expect(await (await fetch(`${url}/ping`)).text()).toBe('OK');
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+});
+
+test('an option that is wrong stops serve with a sentence for each mistake', async () => {
+  const args = ['serve', '--log-level', 'loud', '--limits-body-bytes-max', 'much'];
+  const { code, err } = await start(args).ended;
+  expect(code).toBe(2);
+  expect(err.trimEnd().split('\n')).toHaveLength(2);
+});
+
+test('variables of other commands do not disturb a member', async () => {
+  const env = { CARILLON_SERVER: 'http://x', CARILLON_TOKEN: 'secret', CARILLON_DATA: '/data' };
+  const { code, out } = await start(['config', 'print'], env).ended;
+  expect(code).toBe(0);
+  expect(out).toMatch(/^data +\/data +environment CARILLON_DATA$/m);
+  expect(out).not.toContain('secret');
+});

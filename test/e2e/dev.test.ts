@@ -1,0 +1,59 @@
+/** `carillon dev`: a cluster of real processes, one of which is killed. */
+import { Carillon } from '@carillon/client';
+import { afterEach, expect, test } from 'vitest';
+import { CliProcess, type JsonLine } from './cli-process.ts';
+
+const started: CliProcess[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((child) => child.kill('SIGTERM')));
+});
+
+const isMember = (line: JsonLine): boolean => line['event'] === 'member';
+const isPop = (line: JsonLine): boolean => line['event'] === 'pop';
+
+test('three members: one is killed, every timer pops, once, by twice its time', async () => {
+  // Below the ports that the system hands out by itself.
+  const port = 12_000 + (process.pid % 20_000);
+  const dev = new CliProcess([
+    'dev',
+    '--members',
+    '3',
+    '--memory',
+    '--json',
+    '--port',
+    String(port),
+    '--receiver-port',
+    '0',
+  ]);
+  started.push(dev);
+  const { url: uri } = await dev.line((line) => line['event'] === 'receiver');
+  await dev.line((line) => isMember(line) && line['name'] === 'n2');
+  const members = dev.json().filter(isMember);
+  expect(members.map(({ name }) => name)).toEqual(['n0', 'n1', 'n2']);
+
+  const client = new Carillon({ members: members.map(({ url }) => String(url)) });
+  const count = 200;
+  const intervalMs = 6000;
+  const outcomes = await client.setMany(
+    Array.from({ length: count }, (_, i) => ({
+      in: intervalMs,
+      uri: String(uri),
+      opaque: String(i),
+    })),
+  );
+  expect(outcomes.filter((one) => one.ok && one.copies?.have === 2)).toHaveLength(count);
+  process.kill(Number(members[0]?.['pid']), 'SIGKILL');
+  await dev.line((line) => String(line['line']).includes('ended (SIGKILL)'));
+
+  // Sets go on at the members that are left.
+  await client.set({ in: 2 * intervalMs + 1000, uri: String(uri), opaque: 'last' });
+  await dev.line((line) => line['opaque'] === 'last');
+  const pops = dev.json().filter((line) => isPop(line) && line['opaque'] !== 'last');
+  expect(new Set(pops.map(({ opaque }) => opaque)).size).toBe(count);
+  expect(pops).toHaveLength(count);
+  for (const { latenessMs } of pops) {
+    expect(latenessMs).toBeGreaterThanOrEqual(0);
+    expect(latenessMs).toBeLessThan(intervalMs);
+  }
+  expect(await dev.kill('SIGINT')).toEqual({ code: 0, signal: null });
+});
