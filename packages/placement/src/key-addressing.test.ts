@@ -51,14 +51,14 @@ describe('seed 003, key addressing: replication factor 6, partitioning factor 16
   });
 
   test('we have thus selected the candidate disks: 2 zones × 16 nodes × 16 disks = 512, times 8 × 128 is 2^19', () => {
-    const nodes = new Set(
+    const machines = new Set(
       compilePools(topology, shape)
         .select(collection)
         .slots()
         .map(({ owner }) => domain(owner, 3)),
     );
-    expect(nodes.size * 16).toBe(512);
-    expect(nodes.size * 16 * slotCount(topology.slots)).toBe(2 ** 19);
+    expect(machines.size * 16).toBe(512);
+    expect(machines.size * 16 * slotCount(topology.slots)).toBe(2 ** 19);
     expect(32 * 32 * 32 * 16).toBe(2 ** 19);
   });
 

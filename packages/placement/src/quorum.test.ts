@@ -36,14 +36,14 @@ describe('seed 003, failure example: 64 disks, 8 nodes, 2 racks; quorum 2 disks,
   const one = down(start, 'r0/n0/d0');
   const two = down(one, 'r0/n0/d1');
   const three = down(two, 'r0/n0/d2');
-  const secondNode = down(three, 'r0/n1/d0', 'r0/n1/d1', 'r0/n1/d2');
+  const twoHollow = down(three, 'r0/n1/d0', 'r0/n1/d1', 'r0/n1/d2');
   const steps: Record<string, Diff> = {};
 
   beforeAll(() => {
     steps['1st'] = compare(start, one);
     steps['2nd'] = compare(one, two);
     steps['3rd'] = compare(two, three);
-    steps['2nd node'] = compare(three, secondNode);
+    steps['2nd node'] = compare(three, twoHollow);
   });
 
   test.each(['1st', '2nd'])(
@@ -67,15 +67,15 @@ describe('seed 003, failure example: 64 disks, 8 nodes, 2 racks; quorum 2 disks,
   test('the second hollow node makes the rack hollow: 50 % go to the other rack', () => {
     const change = steps['2nd node'] as Diff;
     expect(stateOf(three, 'r0')).toBe('up');
-    expect(stateOf(secondNode, 'r0')).toBe('hollow');
+    expect(stateOf(twoHollow, 'r0')).toBe('hollow');
     expect(change.moved / keyCount).toBeCloseTo(0.5, 1);
     expect(inside(change, 0)).toBe(0);
   });
 
   test('all repaired: identical to the start', () => {
-    const paths = ['r0/n0', 'r0/n1'].flatMap((node) => [0, 1, 2].map((i) => `${node}/d${i}`));
+    const paths = ['r0/n0', 'r0/n1'].flatMap((machine) => [0, 1, 2].map((i) => `${machine}/d${i}`));
     const repaired = changeVertices(
-      secondNode,
+      twoHollow,
       Object.fromEntries(paths.map((path) => [path, { up: true }])),
     );
     expect(compare(start, repaired).moved).toBe(0);
