@@ -2,7 +2,7 @@
  * Time, chance and the process's surroundings come through the ports in `Env`. Code that reaches for the globals
  * cannot run in virtual time, and a simulated run of it cannot be repeated from its seed.
  */
-import { type Finding, isTest, nameOf, type Rule, type Syntax, walk } from './source.ts';
+import { type Finding, isTest, nameOf, type Rule, type Syntax } from './source.ts';
 
 /** Where the real world is allowed in. */
 const edges: readonly RegExp[] = [
@@ -33,10 +33,10 @@ export const globals: Rule = (source) => {
     const says = `${what} is used outside the ports: take time, chance and settings from Env, or do it in a system file`;
     findings.push({ path: source.path, line, says });
   };
-  walk(source.root, (syntax, ancestors) => {
-    const what = memberUse(syntax) ?? dateOfNow(syntax) ?? bareUse(syntax, ancestors.at(-1));
+  for (const { syntax, parent } of source.vertices) {
+    const what = memberUse(syntax) ?? dateOfNow(syntax) ?? bareUse(syntax, parent);
     if (what !== null) found(source.lineAt(syntax.start), what);
-  });
+  }
   for (const { from, line, typeOnly } of source.imports) {
     if (!typeOnly && modules.has(from)) found(line, from);
   }
@@ -62,7 +62,7 @@ function dateOfNow(syntax: Syntax): string | null {
 }
 
 /** The name itself, called or passed on; not a property or a method that happens to be called the same. */
-function bareUse(syntax: Syntax, parent: Syntax | undefined): string | null {
+function bareUse(syntax: Syntax, parent: Syntax | null): string | null {
   const name = nameOf(syntax);
   if (name === null || !names.has(name)) return null;
   const isLabel = parent?.['key'] === syntax && parent['shorthand'] !== true;

@@ -26,12 +26,14 @@ export function valueCycles(workspace: Workspace): Finding[] {
 /** A source that neither an entry nor a test reaches is dead, however well it compiles. */
 export function deadFiles(workspace: Workspace): Finding[] {
   const edges = edgesOf(workspace, true);
+  const named = namedFiles(workspace);
   const starts = entries(workspace);
   const reached = new Set<string>();
   const reach = (path: string): void => {
     if (reached.has(path)) return;
     reached.add(path);
     for (const next of edges.get(path) ?? []) reach(next);
+    for (const next of named.get(path) ?? []) reach(next);
   };
   for (const { path } of workspace.sources) {
     if (starts.has(path) || isRoot(path)) reach(path);
@@ -50,7 +52,7 @@ function isRoot(path: string): boolean {
   return (
     /\.test\.tsx?$/.test(path) ||
     /(^|\/)[\w-]+\.config\.ts$/.test(path) ||
-    /^(scripts|examples|bench)\/[^/]+\.ts$/.test(path) ||
+    /^(packages\/[^/]+\/)?(scripts|examples|bench)\/[^/]+\.ts$/.test(path) ||
     path.endsWith('.d.ts')
   );
 }
@@ -65,4 +67,19 @@ function edgesOf(workspace: Workspace, withTypes: boolean): Map<string, string[]
     edges.set(path, targets);
   }
   return edges;
+}
+
+/** Files that a source starts as a process or a worker: it names them in a text instead of importing them. */
+function namedFiles({ sources }: Workspace): Map<string, string[]> {
+  const paths = sources.map(({ path }) => path);
+  const named = new Map<string, string[]>();
+  for (const { path, vertices } of sources) {
+    const texts = vertices
+      .map(({ syntax }) => (syntax.type === 'Literal' ? syntax['value'] : null))
+      .filter((value): value is string => typeof value === 'string' && /^[\w./-]+\.ts$/.test(value))
+      .map((text) => `/${text.replace(/^(\.\.?\/)+/, '')}`);
+    const targets = paths.filter((other) => texts.some((text) => other.endsWith(text)));
+    named.set(path, targets);
+  }
+  return named;
 }

@@ -1,5 +1,5 @@
 /** How big things may get: a function fits on a screen, a file has one job, a call can be read. */
-import { type Finding, isTest, nameOf, type Rule, type Syntax, walk } from './source.ts';
+import { type Finding, flatten, isTest, nameOf, type Rule, type Syntax } from './source.ts';
 
 const functionLinesMax = 70;
 const fileLinesMax = 500;
@@ -32,33 +32,33 @@ export const fileSize: Rule = (source) =>
 
 export const functionSize: Rule = (source) => {
   const findings: Finding[] = [];
-  walk(source.root, (syntax, ancestors) => {
-    if (!functionTypes.has(syntax.type)) return;
+  for (const { syntax, parent } of source.vertices) {
+    if (!functionTypes.has(syntax.type)) continue;
     const lines = source.lineAt(syntax.end) - source.lineAt(syntax.start) + 1;
-    if (lines <= functionLinesMax) return;
-    if (isTest(source.path) && isSuite(syntax)) return;
-    const name = functionName(syntax, ancestors);
+    if (lines <= functionLinesMax) continue;
+    if (isTest(source.path) && isSuite(syntax)) continue;
+    const name = functionName(syntax, parent);
     findings.push({
       path: source.path,
       line: source.lineAt(syntax.start),
       says: `${name} has ${lines} lines; ${functionLinesMax} is the limit: split it`,
     });
-  });
+  }
   return findings;
 };
 
 export const parameterCount: Rule = (source) => {
   const findings: Finding[] = [];
-  walk(source.root, (syntax, ancestors) => {
-    if (!functionTypes.has(syntax.type) && !signatureTypes.has(syntax.type)) return;
+  for (const { syntax, parent } of source.vertices) {
+    if (!functionTypes.has(syntax.type) && !signatureTypes.has(syntax.type)) continue;
     const count = parametersOf(syntax);
-    if (count <= parametersMax) return;
+    if (count <= parametersMax) continue;
     findings.push({
       path: source.path,
       line: source.lineAt(syntax.start),
-      says: `${functionName(syntax, ancestors)} takes ${count} parameters; ${parametersMax} is the limit: pass one options object`,
+      says: `${functionName(syntax, parent)} takes ${count} parameters; ${parametersMax} is the limit: pass one options object`,
     });
-  });
+  }
   return findings;
 };
 
@@ -69,11 +69,9 @@ function parametersOf(syntax: Syntax): number {
 
 /** A function that defines tests is a list, not a procedure: its length says nothing. */
 function isSuite(syntax: Syntax): boolean {
-  let found = false;
-  walk(syntax, (inner) => {
-    if (inner.type === 'CallExpression' && suiteCalls.has(calledName(inner))) found = true;
-  });
-  return found;
+  return flatten(syntax).some(
+    ({ syntax: inner }) => inner.type === 'CallExpression' && suiteCalls.has(calledName(inner)),
+  );
 }
 
 /** `test`, `test.each`, `test.each(table)`: all count as `test`. */
@@ -88,8 +86,7 @@ function calledName(call: Syntax): string {
   return '';
 }
 
-function functionName(syntax: Syntax, ancestors: readonly Syntax[]): string {
-  const parent = ancestors.at(-1);
+function functionName(syntax: Syntax, parent: Syntax | null): string {
   const name =
     nameOf(syntax['id']) ??
     nameOf(syntax['key']) ??

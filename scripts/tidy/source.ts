@@ -12,6 +12,11 @@ export interface Syntax {
   readonly [key: string]: unknown;
 }
 
+export interface Vertex {
+  readonly syntax: Syntax;
+  readonly parent: Syntax | null;
+}
+
 export interface Import {
   /** What stands between the quotes. */
   readonly from: string;
@@ -33,7 +38,8 @@ export interface Source {
   readonly path: string;
   readonly text: string;
   readonly lineCount: number;
-  readonly root: Syntax;
+  /** Every vertex of the tree, parents before children. */
+  readonly vertices: readonly Vertex[];
   readonly comments: readonly Comment[];
   readonly imports: readonly Import[];
   lineAt(offset: number): number;
@@ -53,19 +59,19 @@ export function parse(path: string, text: string): Source {
   const [problem] = parsed.errors;
   if (problem !== undefined) throw new Error(`${path} cannot be parsed: ${problem.message}`);
   const lineAt = lineFinder(text);
-  const root = parsed.program as unknown as Syntax;
+  const vertices = flatten(parsed.program as unknown as Syntax);
   return {
     path,
     text,
     lineCount: lineAt(text.length) - (text.endsWith('\n') ? 1 : 0),
-    root,
+    vertices,
     comments: parsed.comments.map(({ value, start, end }) => ({
       text: value,
       start,
       line: lineAt(start),
       lineEnd: lineAt(end),
     })),
-    imports: importsIn(root, lineAt),
+    imports: importsIn(vertices, lineAt),
     lineAt,
   };
 }
@@ -74,23 +80,21 @@ export function isTest(path: string): boolean {
   return /\.(test|contract)\.tsx?$/.test(path);
 }
 
-/** Calls `visit` for every vertex, parents first, with the chain of its ancestors, nearest last. */
-export function walk(
-  root: Syntax,
-  visit: (syntax: Syntax, ancestors: readonly Syntax[]) => void,
-): void {
-  const ancestors: Syntax[] = [];
-  const step = (syntax: Syntax): void => {
-    visit(syntax, ancestors);
-    ancestors.push(syntax);
-    for (const key of Object.keys(syntax)) {
+/** The tree under `root` as a list. One walk for all rules: most of the time goes into it. */
+export function flatten(root: Syntax): Vertex[] {
+  const vertices: Vertex[] = [];
+  const step = (syntax: Syntax, parent: Syntax | null): void => {
+    vertices.push({ syntax, parent });
+    for (const key in syntax) {
       const value = syntax[key];
-      if (Array.isArray(value)) for (const item of value) if (isSyntax(item)) step(item);
-      if (isSyntax(value)) step(value);
+      if (typeof value !== 'object' || value === null) continue;
+      if (Array.isArray(value)) {
+        for (const item of value) if (isSyntax(item)) step(item, syntax);
+      } else if (isSyntax(value)) step(value, syntax);
     }
-    ancestors.pop();
   };
-  step(root);
+  step(root, null);
+  return vertices;
 }
 
 export function isSyntax(value: unknown): value is Syntax {
@@ -120,16 +124,14 @@ function lineFinder(text: string): (offset: number) => number {
 }
 
 /** `import { type A }` keeps its module at run time (verbatimModuleSyntax), so only `import type` is erased. */
-function importsIn(root: Syntax, lineAt: (offset: number) => number): Import[] {
-  const imports: Import[] = [];
-  walk(root, (syntax) => {
+function importsIn(vertices: readonly Vertex[], lineAt: (offset: number) => number): Import[] {
+  return vertices.flatMap(({ syntax }) => {
     const request = syntax['source'];
-    if (!isSyntax(request) || typeof request['value'] !== 'string') return;
+    if (!isSyntax(request) || typeof request['value'] !== 'string') return [];
     const typeOnly =
       syntax['importKind'] === 'type' ||
       syntax['exportKind'] === 'type' ||
       syntax.type === 'TSImportType';
-    imports.push({ from: request['value'], typeOnly, line: lineAt(request.start) });
+    return [{ from: request['value'], typeOnly, line: lineAt(request.start) }];
   });
-  return imports;
 }

@@ -173,6 +173,18 @@ describe('graph', () => {
   });
 });
 
+test('a file that is started as a process is reached by its name', () => {
+  const files = {
+    'packages/core/src/a.test.ts': `fork(join(import.meta.dirname, 'testing/writer-process.ts'));`,
+    'packages/core/src/testing/writer-process.ts': `import './b.ts';`,
+    'packages/core/src/testing/b.ts': '',
+    'packages/core/src/testing/other-process.ts': '',
+  };
+  expect(deadFiles(workspace(files)).map(({ path }) => path)).toEqual([
+    'packages/core/src/testing/other-process.ts',
+  ]);
+});
+
 describe('dependencies', () => {
   test('core, placement and client have no dependency but each other', () => {
     expect(manifests([packageNamed('core', { lodash: '1.0.0' })])).toHaveLength(1);
