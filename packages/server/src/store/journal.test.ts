@@ -39,6 +39,25 @@ describe('journal', () => {
     expect(later.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs - 10_000);
   });
 
+  it('takes the clocks as they are when a record is written, not as they were', async () => {
+    const world = new World();
+    const journal = await world.open();
+    journal.drop(7, 5);
+    journal.put(recordOf(1, 0));
+    await world.commit(journal);
+    // The wall clock is set back by a minute.
+    world.clock.wallOffsetMs -= 60_000;
+    for (const lo of [2, 3]) {
+      journal.put(recordOf(lo, 0));
+      await world.commit(journal);
+    }
+    await world.until(journal.close());
+    await world.open();
+    expect(world.records.get(2)?.dueMs).toBe(recordOf(2, 0).dueMs);
+    expect(world.records.get(3)?.dueMs).toBe(recordOf(3, 0).dueMs);
+    expect(world.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs + 60_000);
+  });
+
   it('syncs once for everything that arrives in a turn, and once more for what arrives meanwhile', async () => {
     const world = new World();
     world.disk.latencyMs = 2;
@@ -277,7 +296,7 @@ describe('journal', () => {
       expect(world.failures).toEqual([]);
     });
 
-    it('says so to those it cannot write for once the reserve is used up, and recovers later', async () => {
+    it('says so when even the reserve is used up, and writes everything when there is room again', async () => {
       const world = new World();
       const journal = await world.open();
       journal.put(recordOf(1, 0));
@@ -285,17 +304,47 @@ describe('journal', () => {
       world.disk.capacityBytes = world.disk.usedBytes;
       journal.put(recordOf(2, 0, 5000));
       expect(await world.commit(journal)).toMatchObject({ kind: 'full' });
-      expect(journal.failed).toBeNull();
+      // Behind what could not be written: nothing is confirmed out of order.
       journal.put(recordOf(3, 0));
-      expect(await world.commit(journal)).toBeNull();
+      expect(await world.commit(journal)).toMatchObject({ kind: 'full' });
+      expect(await world.commit(journal)).toMatchObject({ kind: 'full' });
+      expect(journal.failed).toBeNull();
       world.disk.capacityBytes = Number.POSITIVE_INFINITY;
-      await world.clock.advance(1001);
+      await world.clock.advance(1101);
       expect(journal.full).toBe(false);
+      expect(journal.backlogBytes).toBe(0);
       journal.put(recordOf(4, 0));
       expect(await world.commit(journal)).toBeNull();
       const after = new World(world.disk.crash(new SeededRandom(1)));
       await after.open();
-      expect(after.sequences).toEqual({ 1: 0, 3: 0, 4: 0 });
+      expect(after.sequences).toEqual({ 1: 0, 2: 0, 3: 0, 4: 0 });
+    });
+
+    it('stops the member rather than keep back without limit', async () => {
+      const world = new World();
+      world.limits = { ...world.limits, backlogBytesMax: 20_000 };
+      const journal = await world.open();
+      world.disk.capacityBytes = 0;
+      for (let i = 0; i < 30 && journal.failed === null; i++) {
+        journal.put(recordOf(i, 0, 1000));
+        expect(await world.commit(journal)).not.toBeNull();
+      }
+      expect(journal.failed?.kind).toBe('failed');
+      expect(world.failures.length).toBe(1);
+    });
+
+    it('does not busy itself with a full disk', async () => {
+      const world = new World();
+      const journal = await world.open();
+      world.disk.capacityBytes = 0;
+      const before = world.disk.calls.append;
+      const again = (): void => {
+        journal.commit(again);
+      };
+      journal.put(recordOf(1, 0));
+      again();
+      await world.clock.advance(10_000);
+      expect(world.disk.calls.append - before).toBeLessThan(300);
     });
 
     it('tells those who asked while the write was failing, too', async () => {

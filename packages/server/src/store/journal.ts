@@ -9,7 +9,8 @@
  *
  * Invariants:
  *  J1  `done(null)` only after a sync that returned well and began after everything appended before `commit`.
- *  J2  Entries reach the disk in the order they were appended.
+ *  J2  Entries reach the disk in the order they were appended, all of them: those for which there is no room
+ *      are kept until there is.
  *  J3  A failed sync is never tried again: from then on nothing is written and everything gets the error.
  *  J4  A segment gets its first entry after its header is synced and all earlier segments are complete.
  *  J5  Old segments go only after the snapshot that replaces them has its final name.
@@ -37,13 +38,19 @@ export interface JournalLimits {
   readonly snapshotBytesMin: number;
   /** How often a full disk is tried again. */
   readonly fullRetryMs: number;
+  /** With more than this to write and no room for it, the member gives up. */
+  readonly backlogBytesMax: number;
 }
 
 const defaults: JournalLimits = {
   reserveBytes: 16 * 1024 * 1024,
   snapshotBytesMin: 64 * 1024 * 1024,
   fullRetryMs: 5000,
+  backlogBytesMax: 256 * 1024 * 1024,
 };
+
+/** A write for which there was no room is tried again after this. */
+const writeAgainAfterMs = 100;
 
 /** A group larger than this does not keep its buffer. */
 const bufferBytesKept = 4 * 1024 * 1024;
@@ -68,11 +75,24 @@ type Done = (error: DiskError | null) => void;
 class Group {
   readonly entries = new EntryWriter();
   waiting: Done[] = [];
-  /** From the clock's time to the wall's, at the group's first entry. */
+  /** From the wall's time to the clock's, at the group's first record; NaN: there is none yet. */
   baseMs = Number.NaN;
 
   get isEmpty(): boolean {
     return this.entries.length === 0 && this.waiting.length === 0;
+  }
+
+  reset(): void {
+    this.entries.reset();
+    this.baseMs = Number.NaN;
+  }
+
+  /** Takes over the entries of a later group, and those who wait for them. */
+  absorb(later: Group): void {
+    this.entries.absorb(later.entries);
+    this.waiting.push(...later.waiting);
+    this.baseMs = Number.NaN;
+    later.waiting = [];
   }
 
   finish(error: DiskError | null): void {
@@ -96,6 +116,7 @@ export class Journal {
   private writing: Group | null = null;
   private spare = new Group();
   private flushing = false;
+  private writeAgainMs = Number.NEGATIVE_INFINITY;
   private markedMs: number;
   private isFull = false;
   private failure: DiskError | null = null;
@@ -158,7 +179,7 @@ export class Journal {
   put(record: TimerRecord): void {
     if (this.isStopped) return;
     const { group } = this;
-    if (group.entries.length === 0) {
+    if (Number.isNaN(group.baseMs)) {
       group.baseMs = this.options.clock.now() - this.options.clock.wall();
     }
     group.entries.put(record, group.baseMs);
@@ -268,29 +289,54 @@ export class Journal {
   private schedule(): void {
     if (this.flushing) return;
     this.flushing = true;
-    this.options.clock.soon(() => void this.flush());
+    const { clock } = this.options;
+    const flush = (): void => void this.flush();
+    if (clock.now() < this.writeAgainMs) clock.at(this.writeAgainMs, flush);
+    else clock.soon(flush);
   }
 
   private async flush(): Promise<void> {
-    while (this.failure === null && (!this.group.isEmpty || this.rotation !== null)) {
+    let goesOn = true;
+    while (goesOn && this.failure === null && (!this.group.isEmpty || this.rotation !== null)) {
       if (this.rotation !== null) await this.rotate(this.rotation);
       else if (this.group.entries.length === 0) this.group.finish(null);
-      else await this.flushGroup();
+      else goesOn = await this.flushGroup();
     }
     this.flushing = false;
+    // Whoever asked when told that it did not work.
+    if (this.group.waiting.length > 0) this.schedule();
   }
 
-  private async flushGroup(): Promise<void> {
+  /** False when the group could not be written and is kept. */
+  private async flushGroup(): Promise<boolean> {
     const { group } = this;
     this.group = this.spare;
     this.writing = group;
     const error = await this.write(group.entries.seal(this.salt));
     this.writing = null;
+    if (error?.kind === 'full') {
+      this.keep(group, error);
+      return false;
+    }
     this.spare = group.entries.length > bufferBytesKept ? new Group() : group;
-    group.entries.reset();
+    group.reset();
     group.finish(error);
-    // Whoever asked meanwhile may have meant entries that are not on disk now.
-    if (error !== null) this.group.finish(error);
+    return true;
+  }
+
+  /** There was no room: what was to be written stays in front of what came meanwhile. */
+  private keep(group: Group, error: DiskError): void {
+    const { clock } = this.options;
+    const behind = this.group;
+    group.absorb(behind);
+    this.group = group;
+    this.spare = behind;
+    behind.reset();
+    this.writeAgainMs = clock.now() + writeAgainAfterMs;
+    if (group.entries.length > this.limits.backlogBytesMax) {
+      this.fail(new DiskError('failed', `More than the journal may keep back: ${error.message}`));
+    }
+    group.finish(error);
   }
 
   private async write(bytes: Uint8Array): Promise<DiskError | null> {
@@ -346,6 +392,7 @@ export class Journal {
       if (!(await this.reserve.fill())) return;
       if (this.isFull) this.options.log.info('The disk has room again: new timers are taken.');
       this.isFull = false;
+      if (!this.group.isEmpty) this.schedule();
     } catch (cause) {
       const error = asDiskError(cause);
       if (error.kind === 'full') await this.makeRoom();

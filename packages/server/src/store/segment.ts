@@ -146,6 +146,11 @@ export class EntryWriter {
     return bytes;
   }
 
+  /** Adds the entries of another one behind these. */
+  absorb(other: EntryWriter): void {
+    this.out.raw(other.out.written());
+  }
+
   reset(): void {
     this.out.reset();
   }

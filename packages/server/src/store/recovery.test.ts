@@ -1,0 +1,301 @@
+import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
+import { describe, expect, it } from 'vitest';
+import { plan, RecoveryError } from './recovery.ts';
+import { recordOf, World } from './testing/journal-world.ts';
+
+const first = 'journal-0000000001.log';
+const second = 'journal-0000000002.log';
+
+/** A disk whose file `name` holds these bytes and nothing else changed. */
+async function withFile(disk: MemoryDisk, name: string, bytes: Uint8Array): Promise<MemoryDisk> {
+  const copy = new MemoryDisk();
+  for (const file of await disk.list()) {
+    const content = file.name === name ? bytes : await disk.read(file.name, 0, file.size);
+    const written = await copy.create(file.name);
+    await written.append(content);
+    await written.sync();
+  }
+  return copy;
+}
+
+async function bytesOf(disk: MemoryDisk, name: string): Promise<Uint8Array> {
+  return disk.read(name, 0, 10_000_000);
+}
+
+/** Three groups of changes, each confirmed; with what was true, and how long the journal was, after each. */
+async function threeGroups(world: World) {
+  const journal = await world.open();
+  const after: { size: number; sequences: Record<number, number> }[] = [];
+  const size = async (): Promise<number> => (await bytesOf(world.disk, first)).length;
+  after.push({ size: await size(), sequences: {} });
+  const steps: (() => void)[][] = [
+    [() => journal.put(recordOf(1, 0)), () => journal.put(recordOf(2, 0, 300))],
+    [
+      () => journal.put(recordOf(1, 1)),
+      () => journal.drop(7, 2),
+      () => journal.put(recordOf(3, 0)),
+    ],
+    [() => journal.mark(9), () => journal.put(recordOf(2, 5)), () => journal.put(recordOf(3, 1))],
+  ];
+  const states = [
+    { 1: 0, 2: 0 },
+    { 1: 1, 3: 0 },
+    { 1: 1, 2: 5, 3: 1 },
+  ];
+  for (const [place, group] of steps.entries()) {
+    for (const step of group) step();
+    expect(await world.commit(journal)).toBeNull();
+    after.push({ size: await size(), sequences: states[place] as Record<number, number> });
+  }
+  await world.until(journal.close());
+  return after;
+}
+
+describe('recovery', () => {
+  it('power cut at any byte: every confirmed group is back, and nothing that was never written', async () => {
+    const world = new World();
+    const groups = await threeGroups(world);
+    const whole = await bytesOf(world.disk, first);
+    const possible = new Set<string>();
+    // Every state that existed between two entries of the journal.
+    for (const state of [
+      {},
+      { 1: 0 },
+      { 1: 0, 2: 0 },
+      { 1: 1, 2: 0 },
+      { 1: 1 },
+      { 1: 1, 3: 0 },
+      { 1: 1, 2: 5, 3: 0 },
+      { 1: 1, 2: 5, 3: 1 },
+    ]) {
+      possible.add(JSON.stringify(state));
+    }
+    for (let cut = 0; cut <= whole.length; cut++) {
+      const found = new World(await withFile(world.disk, first, whole.subarray(0, cut)));
+      const journal = await found.open();
+      const confirmed = groups.findLast(({ size }) => size <= cut);
+      const state = JSON.stringify(found.sequences);
+      expect(possible.has(state), `cut at ${cut}: ${state}`).toBe(true);
+      expect(journal.damaged).toEqual([]);
+      for (const [lo, sequence] of Object.entries(confirmed?.sequences ?? {})) {
+        const have = found.sequences[Number(lo)];
+        // A later entry of the same group may have dropped number 2 already.
+        if (have !== undefined) expect(have).toBeGreaterThanOrEqual(sequence);
+        else expect(lo).toBe('2');
+      }
+      if (confirmed?.size === cut) expect(found.sequences).toEqual(confirmed.sequences);
+    }
+  });
+
+  it('a torn tail is cut for good: what is written next is read next time', async () => {
+    const world = new World();
+    await threeGroups(world);
+    const whole = await bytesOf(world.disk, first);
+    const found = new World(await withFile(world.disk, first, whole.subarray(0, whole.length - 3)));
+    const journal = await found.open();
+    expect(found.log.lines.some(({ message }) => /torn/.test(message))).toBe(true);
+    journal.put(recordOf(4, 4));
+    await found.until(journal.close());
+    const again = await found.open();
+    expect(again.damaged).toEqual([]);
+    expect(found.sequences).toEqual({ 1: 1, 2: 5, 3: 0, 4: 4 });
+  });
+
+  it('damage at any byte of an older segment: one stretch is named, all other entries are there', async () => {
+    const world = new World();
+    const groups = await threeGroups(world);
+    const whole = await bytesOf(world.disk, first);
+    // A second segment, so that the first is not the last any more.
+    const journal = await world.open();
+    journal.put(recordOf(50, 1));
+    await world.until(journal.close());
+    for (let at = groups[0]?.size as number; at < whole.length; at++) {
+      const bytes = whole.slice();
+      bytes[at] = (bytes[at] as number) ^ 0x10;
+      const found = new World(await withFile(world.disk, first, bytes));
+      const opened = await found.open();
+      expect(opened.damaged.length, `byte ${at}`).toBe(1);
+      const [damage] = opened.damaged;
+      expect(damage?.file).toBe(first);
+      expect(at).toBeGreaterThanOrEqual(damage?.offset as number);
+      expect(at).toBeLessThan((damage?.offset as number) + (damage?.bytes as number));
+      expect(found.sequences).toMatchObject({ 50: 1 });
+      expect(found.log.lines.filter(({ level }) => level === 'error').length).toBe(1);
+    }
+  });
+
+  it('damage in the middle of the last segment is named, not cut', async () => {
+    const world = new World();
+    const groups = await threeGroups(world);
+    world.disk.flip(first, (groups[1]?.size as number) + 20);
+    const journal = await world.open();
+    expect(journal.damaged).toMatchObject([{ file: first, offset: groups[1]?.size }]);
+    expect(world.sequences).toEqual({ 1: 0, 2: 5, 3: 1 });
+  });
+
+  it('what a client wrote inside a record never passes for an entry of its own', async () => {
+    // Everything a client could guess: the very bytes that a journal of the same member might hold.
+    const guessed = new World();
+    const other = await guessed.open();
+    other.put(recordOf(66, 0));
+    await guessed.until(other.close());
+    const body = await bytesOf(guessed.disk, first);
+    const world = new World();
+    await world.clock.advance(1);
+    const journal = await world.open();
+    const start = (await bytesOf(world.disk, first)).length;
+    journal.put({ ...recordOf(2, 0), body });
+    journal.put(recordOf(3, 0));
+    await world.until(journal.close());
+    world.disk.flip(first, start + 4);
+    expect((await world.open()).damaged).toMatchObject([{ offset: start }]);
+    expect(world.sequences).toEqual({ 3: 0 });
+  });
+
+  it.each([
+    [
+      'the first segment is missing',
+      [second],
+      /journal-0000000001\.log is missing \(there is no snap/,
+    ],
+    [
+      'one in the row is missing',
+      [first, 'journal-0000000003.log'],
+      /journal-0000000002\.log is missing/,
+    ],
+    [
+      'the first one after the snapshot is missing',
+      ['snapshot-0000000002.snap', 'journal-0000000003.log'],
+      /journal-0000000002\.log is missing \(the newest snapshot is snapshot-0000000002\.snap\)/,
+    ],
+    [
+      'all after the snapshot are missing',
+      [first, 'snapshot-0000000002.snap'],
+      /journal-0000000002\.log is missing/,
+    ],
+  ])('refuses to start when %s', (_, names, says) => {
+    const files = names.map((name) => ({ name, size: 100 }));
+    expect(() => plan(files)).toThrow(RecoveryError);
+    expect(() => plan(files)).toThrow(says);
+  });
+
+  it('ignores what is left over from before the newest snapshot, and what is not its own', () => {
+    const files = [
+      'snapshot-0000000002.snap',
+      'snapshot-0000000004.snap',
+      'journal-0000000001.log',
+      'journal-0000000003.log',
+      'journal-0000000004.log',
+      'journal-0000000005.log',
+      'reserve',
+      'notes.txt',
+    ].map((name) => ({ name, size: 100 }));
+    const { snapshot, segments, stale } = plan(files);
+    expect(snapshot?.number).toBe(4);
+    expect(segments.map(({ number }) => number)).toEqual([4, 5]);
+    expect(stale.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'journal-0000000001.log',
+      'journal-0000000003.log',
+      'snapshot-0000000002.snap',
+    ]);
+  });
+
+  describe('snapshots', () => {
+    const snapshot = 'snapshot-0000000002.snap';
+
+    async function withSnapshot(): Promise<World> {
+      const world = new World();
+      const journal = await world.open();
+      for (let lo = 0; lo < 20; lo++) {
+        journal.put(recordOf(lo, 1));
+        world.records.set(lo, recordOf(lo, 1));
+      }
+      await world.commit(journal);
+      expect(await world.until(journal.snapshot(world.pull()))).toBe(true);
+      await world.until(journal.close());
+      return world;
+    }
+
+    it('a cut one is a refusal', async () => {
+      const world = await withSnapshot();
+      const whole = await bytesOf(world.disk, snapshot);
+      for (const cut of [0, 10, 200, whole.length - 20, whole.length - 1]) {
+        const found = new World(await withFile(world.disk, snapshot, whole.subarray(0, cut)));
+        await expect(found.open(), `cut at ${cut}`).rejects.toThrow(/snapshot-0000000002\.snap/);
+      }
+    });
+
+    it('damage in the middle of one is named, with the number of records lost', async () => {
+      const world = await withSnapshot();
+      const whole = await bytesOf(world.disk, snapshot);
+      world.disk.flip(snapshot, Math.floor(whole.length / 2));
+      const journal = await world.open();
+      expect(journal.damaged.length).toBe(1);
+      expect(world.records.size).toBe(19);
+      expect(world.log.lines).toContainEqual({
+        level: 'error',
+        message: 'A snapshot is damaged: records are lost on this member.',
+        fields: { file: snapshot, records: 1 },
+      });
+    });
+
+    it('one under a wrong name is a refusal', async () => {
+      const world = await withSnapshot();
+      await world.disk.rename(snapshot, 'snapshot-0000000003.snap');
+      await world.disk.rename(second, 'journal-0000000003.log');
+      await expect(world.open()).rejects.toThrow(
+        /was snapshot-0000000002\.snap when it was written/,
+      );
+    });
+  });
+
+  it('a header that cannot be read is a refusal, if entries may be behind it', async () => {
+    const world = new World();
+    await threeGroups(world);
+    world.disk.flip(first, 3);
+    await expect(world.open()).rejects.toThrow(
+      /journal-0000000001\.log cannot be read\. It does not/,
+    );
+    world.disk.flip(first, 3);
+    world.disk.flip(first, 8);
+    await expect(world.open()).rejects.toThrow(/format \d+ and this release reads format 1/);
+    world.disk.flip(first, 8);
+    world.disk.flip(first, 12);
+    await expect(world.open()).rejects.toThrow(/checksum of its header/);
+  });
+
+  it('reads files far larger than what it reads at once, and entries across the seams', async () => {
+    const world = new World();
+    const journal = await world.open();
+    for (let lo = 0; lo < 60; lo++) journal.put(recordOf(lo, lo, 150_000 + lo * 7));
+    await world.until(journal.close());
+    const size = (await bytesOf(world.disk, first)).length;
+    expect(size).toBeGreaterThan(9_000_000);
+    await world.open();
+    expect(world.records.size).toBe(60);
+    for (const [lo, { body }] of world.records) expect(body.length).toBe(150_000 + lo * 7);
+    // And finds its way again behind a hole.
+    world.disk.flip(first, 4_200_000);
+    const again = await world.open();
+    expect(again.damaged.length).toBe(1);
+    expect(world.records.size).toBe(59);
+  });
+
+  it('keeps what a killed process had written, even if the power goes next', async () => {
+    const world = new World();
+    world.disk.latencyMs = 1;
+    const journal = await world.open();
+    journal.put(recordOf(1, 0));
+    await world.clock.advance(1.5);
+    // Appended, the sync under way: killed here.
+    const killed = new World(world.disk.kill());
+    killed.disk.latencyMs = 0;
+    await killed.open();
+    expect(killed.sequences).toEqual({ 1: 0 });
+    for (let seed = 0; seed < 20; seed++) {
+      const cut = new World(killed.disk.crash(new SeededRandom(seed)));
+      await cut.open();
+      expect(cut.sequences).toEqual({ 1: 0 });
+    }
+  });
+});
