@@ -27,6 +27,16 @@ export const commands: readonly Entry[] = [
   ),
   entry('lock', 'Run a command while holding a lock on etcd.', () => import('./lock.ts')),
   entry('ring', 'Show the members and slots of a lock ring.', () => import('./ring.ts')),
+  entry(
+    'where',
+    'Which members or targets hold a key; needs no running member.',
+    () => import('./where.ts'),
+  ),
+  entry(
+    'plan',
+    'What would move if the members or the topology changed.',
+    () => import('./plan.ts'),
+  ),
   entry('config', 'Print or check the configuration of a member.', () => import('./config.ts')),
   entry('completion', 'Print a script for shell completion.', async () => {
     const { completionOf } = await import('./completion.ts');
