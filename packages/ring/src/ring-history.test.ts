@@ -1,0 +1,45 @@
+/** Recorded histories of real processes under a nemesis. The long form is `npm run ring:soak`. */
+import { SeededRandom } from '@carillon/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { etcdForTests } from '../../../scripts/etcd.ts';
+import { EtcdCluster } from '../../../scripts/etcd-cluster.ts';
+import { runHistory } from './testing/history.ts';
+
+const paths = etcdForTests();
+
+describe.skipIf(paths === null)('ring: histories', () => {
+  let cluster: EtcdCluster;
+
+  beforeAll(async () => {
+    if (paths !== null) cluster = await EtcdCluster.start({ paths, size: 3 });
+  }, 60_000);
+
+  afterAll(() => cluster?.stop());
+
+  test('5 workers, 20 keys, 3 etcds, every fault: no lost update in a store that checks tokens', async () => {
+    const result = await runHistory({
+      cluster,
+      random: new SeededRandom(5),
+      prefix: 'fenced',
+      durationMs: 20_000,
+      faults: ['stop-worker', 'stop-inside', 'kill-worker', 'kill-etcd', 'stop-etcd'],
+      storeChecksTokens: true,
+    });
+    expect(result).toMatchObject({ lostUpdates: 0, disorder: 0 });
+    expect(result.acknowledged).toBeGreaterThan(200);
+    // The tokens were needed: somebody came back too late.
+    expect(result.refused).toBeGreaterThan(0);
+  }, 120_000);
+
+  test('the same without token checks loses updates when workers are stopped: the checker can fail', async () => {
+    const result = await runHistory({
+      cluster,
+      random: new SeededRandom(6),
+      prefix: 'unfenced',
+      durationMs: 9000,
+      faults: ['stop-inside', 'stop-worker'],
+      storeChecksTokens: false,
+    });
+    expect(result.lostUpdates).toBeGreaterThan(0);
+  }, 120_000);
+});

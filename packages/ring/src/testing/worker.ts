@@ -1,0 +1,166 @@
+/**
+ * A process with a ring of its own, for tests with real processes: takes commands as JSON lines on its
+ * standard input and tells what happens as JSON lines on its standard output. Times are of the system's
+ * monotonic clock, which all processes of a machine share. Started by `worker-process.ts`.
+ */
+import { createInterface } from 'node:readline';
+import type { LockLostError } from '../errors.ts';
+import type { Lock } from '../lock.ts';
+import { Ring, type RingOptions } from '../ring.ts';
+
+export interface WorkerOptions
+  extends Pick<RingOptions, 'endpoints' | 'prefix' | 'ttlMs' | 'slots'> {
+  readonly member: string;
+  readonly marginMs?: number;
+  /** Work on these keys all the time, against the store of the test. */
+  readonly work?: { readonly keys: readonly string[]; readonly assertValid: boolean };
+}
+
+export type WorkerEvent = { readonly atMs: number } & (
+  | { readonly kind: 'ready' | 'closed' }
+  | { readonly kind: 'granted'; readonly key: string; readonly token: string }
+  | { readonly kind: 'lost'; readonly key: string; readonly reason: string }
+  /** A sign of life of a held lock; `gapMs`: how long this process did not run before it. */
+  | {
+      readonly kind: 'pulse';
+      readonly key: string;
+      readonly leftMs: number;
+      readonly gapMs: number;
+    }
+  | {
+      readonly kind: 'read';
+      readonly call: number;
+      readonly key: string;
+      readonly token: string;
+      /** Whether `assertValid` was asked just before. */
+      readonly checked: boolean;
+    }
+  | {
+      readonly kind: 'write';
+      readonly call: number;
+      readonly key: string;
+      readonly token: string;
+      readonly value: number;
+      readonly checked: boolean;
+    }
+);
+
+export type WorkerCommand =
+  | { readonly do: 'lock'; readonly key: string }
+  | { readonly do: 'release'; readonly key: string }
+  | { readonly do: 'close' }
+  /** The store's answer to a read or write; null: refused. */
+  | { readonly do: 'answer'; readonly call: number; readonly value: number | null };
+
+type Told = WorkerEvent extends infer E ? (E extends unknown ? Omit<E, 'atMs'> : never) : never;
+
+const pulseMs = 10;
+const held = new Map<string, Lock>();
+const calls = new Map<number, (value: number | null) => void>();
+let made = 0;
+
+function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function tell(event: Told): void {
+  process.stdout.write(`${JSON.stringify({ ...event, atMs: nowMs() })}\n`);
+}
+
+async function main(): Promise<void> {
+  const { member, work, ...options } = JSON.parse(process.argv[2] ?? '{}') as WorkerOptions;
+  const ring = await Ring.open(options);
+  await ring.addMember(member);
+  tell({ kind: 'ready' });
+  if (work !== undefined) void workOn(ring, member, work);
+  else pulse();
+  for await (const line of createInterface({ input: process.stdin })) {
+    obey(ring, JSON.parse(line) as WorkerCommand);
+  }
+}
+
+function obey(ring: Ring, command: WorkerCommand): void {
+  if (command.do === 'lock') void take(ring, command.key);
+  else if (command.do === 'release') void held.get(command.key)?.release();
+  else if (command.do === 'answer') calls.get(command.call)?.(command.value);
+  else {
+    void ring.close().then(() => {
+      tell({ kind: 'closed' });
+      // From here on the process must end by itself.
+      process.stdin.destroy();
+    });
+  }
+}
+
+async function take(ring: Ring, key: string): Promise<void> {
+  const lock = await ring.lock(key);
+  held.set(key, lock);
+  tell({ kind: 'granted', key, token: String(lock.token) });
+  lock.lost.addEventListener('abort', () => {
+    tell({ kind: 'lost', key, reason: (lock.lost.reason as LockLostError).reason });
+  });
+}
+
+/** While locks are held: says every few milliseconds whether they may be trusted. */
+function pulse(): void {
+  let lastMs = nowMs();
+  const timer = setInterval(() => {
+    const gapMs = nowMs() - lastMs;
+    lastMs = nowMs();
+    for (const [key, lock] of held) {
+      tell({
+        kind: 'pulse',
+        key,
+        leftMs: Math.round(lock.remainingMs()),
+        gapMs: Math.round(gapMs),
+      });
+    }
+  }, pulseMs);
+  timer.unref();
+}
+
+function ask(step: (call: number) => Told): Promise<number | null> {
+  const call = made++;
+  return new Promise((resolve) => {
+    calls.set(call, (value) => {
+      calls.delete(call);
+      resolve(value);
+    });
+    tell(step(call));
+  });
+}
+
+/** Adds one to a number in the store, again and again, each time under the key's lock. */
+async function workOn(
+  ring: Ring,
+  member: string,
+  work: NonNullable<WorkerOptions['work']>,
+): Promise<never> {
+  for (let i = process.pid; ; i++) {
+    const key = work.keys[i % work.keys.length] as string;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (ring.ownerOf(key) !== member) continue;
+    try {
+      await ring.withLock(key, (lock) => addOne(lock, work.assertValid), { timeoutMs: 500 });
+    } catch {
+      // Not ours, or lost on the way: the next key.
+    }
+  }
+}
+
+async function addOne(lock: Lock, assertValid: boolean): Promise<void> {
+  const { key } = lock;
+  const token = String(lock.token);
+  const step = { key, token, checked: assertValid };
+  if (assertValid) lock.assertValid();
+  const value = await ask((call) => ({ ...step, kind: 'read', call }));
+  if (value === null) return;
+  if (assertValid) lock.assertValid();
+  await ask((call) => ({ ...step, kind: 'write', call, value: value + 1 }));
+}
+
+// Not awaited at the top: the process ends as soon as nothing keeps it alive.
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
