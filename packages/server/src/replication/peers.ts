@@ -36,6 +36,8 @@ interface Peer {
   readonly name: string;
   readonly lanes: Record<LaneName, Lane>;
   silentSinceMs: number | null;
+  /** When it last answered anything. */
+  answeredMs: number;
   flushing: boolean;
 }
 
@@ -83,7 +85,13 @@ export class Peers {
     let peer = this.peers.get(name);
     if (peer === undefined) {
       const lanes = { quick: emptyLane('quick'), durable: emptyLane('durable') };
-      peer = { name, lanes, silentSinceMs: null, flushing: false };
+      peer = {
+        name,
+        lanes,
+        silentSinceMs: null,
+        answeredMs: Number.NEGATIVE_INFINITY,
+        flushing: false,
+      };
       this.peers.set(name, peer);
     }
     return peer;
@@ -142,9 +150,11 @@ export class Peers {
   private heard(peer: Peer, answered: boolean, sentMs: number): void {
     this.options.onFrame(answered);
     if (!answered) {
-      peer.silentSinceMs ??= sentMs;
+      // What was lost before its newest answer says nothing of it now.
+      if (peer.answeredMs < sentMs) peer.silentSinceMs ??= sentMs;
       return;
     }
+    peer.answeredMs = this.options.clock.now();
     if (peer.silentSinceMs === null) return;
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);
