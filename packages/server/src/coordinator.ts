@@ -239,7 +239,11 @@ export class Coordinator implements TimerService {
     return this.repeated(raced, definition, body);
   }
 
-  private repeated(known: TimerRecord, definition: Definition, body: Uint8Array): SetOutcome {
+  private async repeated(
+    known: TimerRecord,
+    definition: Definition,
+    body: Uint8Array,
+  ): Promise<SetOutcome> {
     this.parts.metrics.sets.add('repeated');
     if (!sameBytes(known.body, body)) {
       throw new CarillonError(
@@ -247,8 +251,19 @@ export class Coordinator implements TimerService {
         'This Idempotency-Key was used within the last day with another body; use a new key for another timer.',
       );
     }
-    const copies = { have: known.replicas.length, wanted: known.factor };
-    return this.setDone({ record: known, copies }, definition);
+    return this.setDone(await this.confirm(known), definition);
+  }
+
+  /** Of a record that is there already: how many replicas really have it. Brings it to those that do not. */
+  private async confirm(known: TimerRecord): Promise<Written> {
+    let newest: TimerRecord | null = known;
+    for (let i = 0; i < triesMax && newest !== null; i++) {
+      const result = await this.once(newest, 'any', []);
+      if (result.type !== 'have') return confirmed(result);
+      // It popped meanwhile, or somebody changed it.
+      newest = await this.read({ ...known, bloomHi: 0, bloomLo: 0 });
+    }
+    throw noCopies();
   }
 
   private async create(
