@@ -323,6 +323,7 @@ export class Popper {
       dueMs: current.dueMs,
       nowMs: clock.now(),
       nextDueMs: this.afterMissed(pop, current),
+      elsewhere: attempt < current.replicas.length,
       result,
       random,
     });

@@ -32,6 +32,7 @@ function failed(change: Partial<FailedAttempt> = {}): FailedAttempt {
     dueMs: 1000,
     nowMs: 1500,
     nextDueMs: null,
+    elsewhere: false,
     result: answer(503),
     random: drawing(0.5),
     ...change,
@@ -44,6 +45,17 @@ const policy: RetryPolicy = {
   waitMsMax: 1600,
   attemptCountMax: null,
 };
+
+describe('a replica that has not tried yet', () => {
+  it('tries at once when there was no answer, even where the next pop is near', () => {
+    const unheard = { result: noAnswer('refused'), elsewhere: true, nextDueMs: 1501 };
+    expect(nextAttempt(failed(unheard))).toEqual({ kind: 'retry', atMs: 1500 });
+  });
+
+  it('waits like any other when the receiver itself said no', () => {
+    expect(nextAttempt(failed({ elsewhere: true }))).toEqual({ kind: 'retry', atMs: 2000 });
+  });
+});
 
 describe('succeeded', () => {
   it.each([

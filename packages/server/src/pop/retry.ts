@@ -2,7 +2,8 @@
  * What happens after a failed attempt: when the next one is due, or why there is none. Pure; the popper
  * keeps the answer in the record, so that any replica goes on from it.
  *
- * The wait is drawn evenly from nothing up to `baseMs`, doubled with every attempt up to `waitMsMax` (full
+ * A receiver that did not answer at all is tried by the next replica at once, until each has tried. Otherwise the
+ * wait is drawn evenly from nothing up to `baseMs`, doubled with every attempt up to `waitMsMax` (full
  * jitter: timers that failed together come back apart). `Retry-After` is waited for on top, up to an hour.
  * Attempts end at the policy's limit, or when the next pop of the same timer falls due, whichever is first:
  * that pop then stands for both.
@@ -28,6 +29,8 @@ export interface FailedAttempt {
   readonly nowMs: number;
   /** When the next pop of the same timer falls due; null: this is its last. */
   readonly nextDueMs: number | null;
+  /** Whether a replica comes next that has not tried yet: it may reach a receiver that this one cannot. */
+  readonly elsewhere: boolean;
   readonly result: CallbackResult;
   readonly random: Random;
 }
@@ -68,7 +71,8 @@ function final(result: CallbackResult): boolean {
   return result.kind === 'answer' ? result.status === 410 : result.reason === 'forbidden';
 }
 
-function waitMs({ policy, attempt, result, random }: FailedAttempt): number {
+function waitMs({ policy, attempt, result, random, elsewhere }: FailedAttempt): number {
+  if (elsewhere && result.kind === 'no-answer') return 0;
   const waitMsMax = Math.min(policy.waitMsMax, policy.baseMs * 2 ** (attempt - 1));
   const asked = result.kind === 'answer' ? (result.retryAfterMs ?? 0) : 0;
   return random.unit() * waitMsMax + Math.min(Math.max(asked, 0), retryAfterMsMax);
