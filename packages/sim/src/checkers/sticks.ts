@@ -1,9 +1,9 @@
 /**
  * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of what was
  * there before starts, except by a member that is cut off or paused at that moment (or was, less than the time it
- * takes to notice).
+ * takes to notice), or was down while the request was carried out and has just come back.
  */
-import { numberOf } from '../history.ts';
+import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Call } from '../receivers.ts';
 
@@ -27,11 +27,17 @@ export class Sticks implements Checker {
       call.startMs - noticeMs,
       call.startMs,
     );
-    if (fault !== null || judge.destroyed(next)) return;
+    if (fault !== null || judge.destroyed(next) || this.wasAway(call, next)) return;
     const what = next.kind === 'cancel' ? 'cancelled' : 'replaced';
     judge.violate(
       'P6',
       `${call.by} called back for ${call.popId} at ${call.startMs}, though the timer was ${what} at ${next.ackMs}.`,
     );
+  }
+
+  private wasAway(call: Call, next: Operation): boolean {
+    const ackMs = next.ackMs ?? 0;
+    if (call.startMs > ackMs + noticeMs) return false;
+    return this.judge.faults.find(call.by, ['down'], firstSentMs(next), ackMs) !== null;
   }
 }
