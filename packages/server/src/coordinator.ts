@@ -308,8 +308,9 @@ export class Coordinator implements TimerService {
   }
 
   private stamp(): Version {
-    const { versions, clock, view, self } = this.parts;
-    return versions.stamp(clock.wall(), view().numberOf(self));
+    const { versions, instant, view, self } = this.parts;
+    // By the cluster's clock, not the member's own: in a net-split versions are all there is to order requests by.
+    return versions.stamp(Math.floor(instant().wallMs), view().numberOf(self));
   }
 
   private newNumber(): Numbered {
