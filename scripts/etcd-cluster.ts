@@ -2,7 +2,7 @@
  * Real etcd processes for tests and benchmarks: one or several on loopback ports and a scratch folder of their own,
  * to be killed, paused and started again. Everything ends with `stop`, or with this process.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,14 +18,16 @@ export interface EtcdClusterOptions {
   readonly flags?: readonly string[];
   /** `https` with certificates that each etcd makes for itself (`--auto-tls`). */
   readonly tls?: boolean;
-  /** The address of each one, default 127.0.0.1; different ones let a firewall tell them apart. */
-  readonly hostOf?: (index: number) => string;
+  /** The group each one runs as, for firewall rules about its packets; needs root. */
+  readonly gidOf?: (index: number) => number;
+  /** A second client port at each, so that a firewall can close one way in and leave the other. */
+  readonly sideDoor?: boolean;
 }
 
 interface Process {
   readonly name: string;
-  readonly host: string;
   readonly clientPort: number;
+  readonly sidePort: number;
   readonly peerPort: number;
   readonly folder: string;
   child: ChildProcess | null;
@@ -43,9 +45,9 @@ export class EtcdCluster {
     this.folder = mkdtempSync(join(tmpdir(), 'carillon-etcd-'));
     this.processes = Array.from({ length: options.size ?? 1 }, (_, i) => ({
       name: `e${i}`,
-      host: options.hostOf?.(i) ?? '127.0.0.1',
-      clientPort: ports[2 * i] as number,
-      peerPort: ports[2 * i + 1] as number,
+      clientPort: ports[3 * i] as number,
+      sidePort: ports[3 * i + 1] as number,
+      peerPort: ports[3 * i + 2] as number,
       folder: join(this.folder, `e${i}`),
       child: null,
     }));
@@ -53,7 +55,7 @@ export class EtcdCluster {
   }
 
   static async start(options: EtcdClusterOptions): Promise<EtcdCluster> {
-    const cluster = new EtcdCluster(options, await freePorts(2 * (options.size ?? 1)));
+    const cluster = new EtcdCluster(options, await freePorts(3 * (options.size ?? 1)));
     cluster.processes.forEach((_, i) => cluster.launch(i));
     await cluster.ready();
     return cluster;
@@ -67,14 +69,22 @@ export class EtcdCluster {
     return this.processes.map((one) => this.endpointOf(one));
   }
 
+  /** The same ones through the side door. */
+  get sideEndpoints(): string[] {
+    return this.processes.map((one) => `http://127.0.0.1:${one.sidePort}`);
+  }
+
+  sidePortOf(index: number): number {
+    return (this.processes[index] as Process).sidePort;
+  }
+
   /** The certificate an etcd with `tls` made for itself, as a path. */
   certificateOf(index: number): string {
     return join((this.processes[index] as Process).folder, 'fixtures/client/cert.pem');
   }
 
-  peerOf(index: number): { host: string; port: number } {
-    const { host, peerPort } = this.processes[index] as Process;
-    return { host, port: peerPort };
+  peerPortOf(index: number): number {
+    return (this.processes[index] as Process).peerPort;
   }
 
   kill(index: number): Promise<void> {
@@ -92,7 +102,9 @@ export class EtcdCluster {
   /** Starts a killed one again with the data it had. */
   launch(index: number): void {
     const one = this.processes[index] as Process;
-    const child = spawn(this.options.paths.etcd, this.flagsOf(one), { stdio: 'ignore' });
+    const options: SpawnOptions = { stdio: 'ignore' };
+    if (this.options.gidOf !== undefined) options.gid = this.options.gidOf(index);
+    const child = spawn(this.options.paths.etcd, this.flagsOf(one), options);
     child.on('exit', () => {
       if (one.child === child) one.child = null;
     });
@@ -164,15 +176,20 @@ export class EtcdCluster {
   };
 
   private endpointOf(one: Process): string {
-    return `${this.options.tls === true ? 'https' : 'http'}://${one.host}:${one.clientPort}`;
+    return `${this.options.tls === true ? 'https' : 'http'}://127.0.0.1:${one.clientPort}`;
+  }
+
+  private doorsOf(one: Process): string[] {
+    const main = this.endpointOf(one);
+    return this.options.sideDoor === true ? [main, `http://127.0.0.1:${one.sidePort}`] : [main];
   }
 
   private flagsOf(one: Process): string[] {
-    const peer = ({ host, peerPort }: Process): string => `http://${host}:${peerPort}`;
+    const peer = ({ peerPort }: Process): string => `http://127.0.0.1:${peerPort}`;
     return [
       `--name=${one.name}`,
       `--data-dir=${one.folder}`,
-      `--listen-client-urls=${this.endpointOf(one)}`,
+      `--listen-client-urls=${this.doorsOf(one).join()}`,
       `--advertise-client-urls=${this.endpointOf(one)}`,
       `--listen-peer-urls=${peer(one)}`,
       `--initial-advertise-peer-urls=${peer(one)}`,

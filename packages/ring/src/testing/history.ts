@@ -78,6 +78,7 @@ class History {
     const { durationMs, random } = this.options;
     for (let i = 0; i < workerCount; i++) this.startWorker();
     await Promise.all(this.workers.map((worker) => worker.until('ready')));
+    if (this.options.faults.includes('stop-inside')) this.stopInside++;
     const untilMs = performance.now() + durationMs;
     while (performance.now() < untilMs) {
       await sleep(300 + random.unit() * 900);
@@ -131,7 +132,7 @@ class History {
     }
     worker.send({ do: 'answer', call: event.call, value: refuse ? null : cell.value });
     // Between its read and its write is where a stopped worker does the most harm.
-    if (event.kind === 'read' && this.stopInside > 0) {
+    if (event.kind === 'read' && !event.checked && this.stopInside > 0) {
       this.stopInside--;
       this.stop(worker, ttlMs + 1500);
     }
