@@ -6,10 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { type Disk, encodeDefinition, type Log, State, type TimerRecord } from '@carillon/core';
+import type { Disk, Log } from '@carillon/core';
 import { SystemClock, SystemDisk } from '@carillon/core/system';
 import { Journal } from '../packages/server/src/store/journal.ts';
 import { Store } from '../packages/server/src/store/store.ts';
+import { recordOf } from './records.ts';
 
 const waiterCount = 1000;
 const durableCount = 300_000;
@@ -145,47 +146,6 @@ function open(disk: Disk, store: Store, onSync: () => void = ignore): Promise<Jo
     },
     onSync,
   });
-}
-
-const body = encodeDefinition({
-  timing: {
-    kind: 'interval',
-    intervalMs: 3_600_000,
-    ending: { repeatForMs: null, untilMs: null, count: null, forever: false },
-  },
-  uri: 'http://127.0.0.1:8080/callback',
-  opaque: 'x'.repeat(64),
-  method: 'POST',
-  headers: {},
-  timeoutMs: null,
-  retry: null,
-  tags: [],
-  tagInfo: [],
-  idempotent: false,
-  origin: null,
-});
-const replicas = ['10.0.0.1:7253', '10.0.0.2:7253'];
-
-function recordOf(i: number): TimerRecord {
-  const startMs = 1000 + i * 0.37;
-  return {
-    hi: 0x6500_0000 + Math.floor(i / 4096),
-    lo: (i * 2654435761) >>> 0,
-    namespace: 'default',
-    factor: 2,
-    versionMs: 1_800_000_000_000 + i,
-    versionTie: 1024,
-    state: State.live,
-    sequence: 0,
-    attempt: 0,
-    startMs,
-    dueMs: startMs + 3_600_000,
-    gapMs: 3_600_000,
-    retryMs: startMs + 3_600_000,
-    outcome: 0,
-    replicas,
-    body,
-  };
 }
 
 function percent(ratio: unknown): string {

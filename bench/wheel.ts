@@ -1,5 +1,4 @@
 /** The wheel alone: how many entries a second can be set and cancelled, and how many can be drained. */
-import { performance } from 'node:perf_hooks';
 import { SeededRandom } from '@carillon/core/testing';
 import { Wheel } from '../packages/server/src/store/wheel.ts';
 
@@ -28,12 +27,12 @@ function setAndCancel(seed: number): number {
   const dues = randomDues(seed, 3_600_000);
   const wheel = new Wheel();
   wheel.advance(0, 1, []);
-  const startMs = performance.now();
+  const startUs = process.threadCpuUsage().user;
   for (let i = 0; i < entryCount; i++) {
     wheel.insert(i % 100_000, dues[i] as number);
     if (i >= 50_000) wheel.remove((i - 50_000) % 100_000);
   }
-  return perSecond(startMs);
+  return perSecond(startUs);
 }
 
 /** All have fallen due and come out 1,024 at a time, in order; setting them is not counted. */
@@ -44,14 +43,14 @@ function drain(seed: number, spanMs: number): number {
   for (let i = 0; i < entryCount; i++) wheel.insert(i, dues[i] as number);
   const out: number[] = [];
   let taken = 0;
-  const startMs = performance.now();
+  const startUs = process.threadCpuUsage().user;
   while (wheel.size > 0) {
     out.length = 0;
     taken += wheel.advance(spanMs, 1024, out);
   }
   if (taken !== entryCount)
     throw new Error(`The wheel handed out ${taken} of ${entryCount} entries.`);
-  return perSecond(startMs);
+  return perSecond(startUs);
 }
 
 function randomDues(seed: number, spanMs: number): Float64Array {
@@ -59,8 +58,9 @@ function randomDues(seed: number, spanMs: number): Float64Array {
   return Float64Array.from({ length: entryCount }, () => random.unit() * spanMs);
 }
 
-function perSecond(startMs: number): number {
-  return Math.round(entryCount / ((performance.now() - startMs) / 1000));
+/** By the CPU of this thread: other work on the machine does not count. */
+function perSecond(startUs: number): number {
+  return Math.round((entryCount / (process.threadCpuUsage().user - startUs)) * 1e6);
 }
 
 function millions(perSecondCount: number): string {

@@ -1,10 +1,9 @@
 /**
- * The handles in each slot of the wheel, as stacks of bundles of 64. A handle knows its place, so it can be
- * taken out of the middle: the last of its slot moves into the gap.
+ * The handles in each slot of the wheel, with the times they are due, as stacks of bundles of 64. A handle
+ * knows its place, so it can be taken out of the middle: the last of its slot moves into the gap.
  *
- * Why not linked lists: following links is one wait for memory after the other, while the handles of a
- * bundle stand side by side and what they lead to is fetched at the same time. Draining is three times
- * faster that way.
+ * Why not linked lists through the handles: following them is one wait for memory after the other, while
+ * the entries of a bundle stand side by side. Draining is several times faster that way.
  *
  * Invariants:
  *  B1  All bundles of a slot are full but the last, and that one is not empty.
@@ -22,8 +21,9 @@ const pageMask = pageSize - 1;
 export class Bundles {
   /** By handle: its place + 1; 0: in no slot. */
   private readonly places: Int32Array[] = [];
-  /** By place (bundle × 64 + rank): the handle there. */
+  /** By place (bundle × 64 + rank): the handle there, and when it is due. */
   private readonly handles: Int32Array[] = [];
+  private readonly dues: Float64Array[] = [];
   /** By bundle: its slot, and the bundle below it + 1 in the stack; of a free one, the next free + 1. */
   private slotOf = new Int32Array(1024);
   private below = new Int32Array(1024);
@@ -42,7 +42,8 @@ export class Bundles {
   }
 
   get bytes(): number {
-    return (this.places.length + this.handles.length) * pageSize * 4 + this.below.byteLength * 2;
+    const { places, handles, below } = this;
+    return (places.length * 4 + handles.length * 12) * pageSize + below.byteLength * 2;
   }
 
   has(handle: number): boolean {
@@ -64,25 +65,34 @@ export class Bundles {
     return -1;
   }
 
+  /** When the handle is due; null when it is in no slot. */
+  dueOf(handle: number): number | null {
+    return this.has(handle) ? this.dueAt(this.placeOf(handle)) : null;
+  }
+
   /** The handle must be in no slot. */
-  push(slot: number, handle: number): void {
+  push(slot: number, handle: number, dueMs: number): void {
     let fill = this.fill[slot] as number;
     if (fill === bundleSize || this.last[slot] === 0) {
       this.addBundle(slot);
       fill = 0;
     }
     this.fill[slot] = fill + 1;
-    this.put(handle, (((this.last[slot] as number) - 1) << bundleBits) | fill);
+    this.put((((this.last[slot] as number) - 1) << bundleBits) | fill, handle, dueMs);
+  }
+
+  /** When the handle is due that `pop` takes next out of a slot that is not empty. */
+  nextDue(slot: number): number {
+    return this.dueAt(this.lastPlace(slot));
   }
 
   /** Takes the last handle out of a slot that is not empty. */
   pop(slot: number): number {
-    const bundle = (this.last[slot] as number) - 1;
-    const rank = (this.fill[slot] as number) - 1;
-    const place = (bundle << bundleBits) | rank;
+    const place = this.lastPlace(slot);
     const handle = (this.handles[place >>> pageBits] as Int32Array)[place & pageMask] as number;
-    (this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] = 0;
-    if (rank === 0) this.dropBundle(slot, bundle);
+    this.setPlace(handle, 0);
+    const rank = place & (bundleSize - 1);
+    if (rank === 0) this.dropBundle(slot, place >>> bundleBits);
     else this.fill[slot] = rank;
     return handle;
   }
@@ -90,20 +100,38 @@ export class Bundles {
   /** False when the handle was in no slot. */
   remove(handle: number): boolean {
     if (!this.has(handle)) return false;
-    const place =
-      ((this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] as number) - 1;
-    const last = this.pop(this.slotOf[place >>> bundleBits] as number);
+    const place = this.placeOf(handle);
+    const slot = this.slotOf[place >>> bundleBits] as number;
+    const dueMs = this.nextDue(slot);
+    const last = this.pop(slot);
     if (last === handle) return true;
-    this.put(last, place);
-    (this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] = 0;
+    this.put(place, last, dueMs);
+    this.setPlace(handle, 0);
     return true;
   }
 
-  private put(handle: number, place: number): void {
-    const page = handle >>> pageBits;
-    while (page >= this.places.length) this.places.push(new Int32Array(pageSize));
-    (this.places[page] as Int32Array)[handle & pageMask] = place + 1;
-    (this.handles[place >>> pageBits] as Int32Array)[place & pageMask] = handle;
+  private lastPlace(slot: number): number {
+    return (((this.last[slot] as number) - 1) << bundleBits) | ((this.fill[slot] as number) - 1);
+  }
+
+  private dueAt(place: number): number {
+    return (this.dues[place >>> pageBits] as Float64Array)[place & pageMask] as number;
+  }
+
+  private placeOf(handle: number): number {
+    return ((this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] as number) - 1;
+  }
+
+  private setPlace(handle: number, placeAndOne: number): void {
+    (this.places[handle >>> pageBits] as Int32Array)[handle & pageMask] = placeAndOne;
+  }
+
+  private put(place: number, handle: number, dueMs: number): void {
+    while (handle >>> pageBits >= this.places.length) this.places.push(new Int32Array(pageSize));
+    this.setPlace(handle, place + 1);
+    const page = place >>> pageBits;
+    (this.handles[page] as Int32Array)[place & pageMask] = handle;
+    (this.dues[page] as Float64Array)[place & pageMask] = dueMs;
   }
 
   private addBundle(slot: number): void {
@@ -123,6 +151,7 @@ export class Bundles {
     const bundle = this.bundleCount++;
     if (bundle << bundleBits === this.handles.length * pageSize) {
       this.handles.push(new Int32Array(pageSize));
+      this.dues.push(new Float64Array(pageSize));
     }
     if (bundle === this.below.length) {
       this.below = doubled(this.below);

@@ -37,11 +37,6 @@ const lowSpan = 2 ** (slotBits * lowTierCount);
 const originMs = 2 ** 46;
 const horizon = 2 ** (slotBits * tierCount) - 1;
 
-/** Columns grow by whole pages, so that growing never copies what is there. */
-const pageBits = 16;
-const pageSize = 1 << pageBits;
-const pageMask = pageSize - 1;
-
 /** Entries that one `advance` may cascade before it returns: well under a millisecond. */
 const cascadeCountMax = 8192;
 
@@ -50,7 +45,6 @@ const tierOfBit = Uint8Array.from({ length: 32 }, (_, bit) => Math.floor(bit / s
 
 export class Wheel {
   private readonly slots = new Bundles(tierCount * slotCount);
-  private readonly dues: Float64Array[] = [];
   private presentLow = 0;
   private presentHigh = 0;
   /** A slot that the present has reached and whose entries are not all placed again yet; −1: none. */
@@ -63,7 +57,7 @@ export class Wheel {
 
   /** Memory of the columns. */
   get bytes(): number {
-    return this.dues.length * pageSize * 8 + this.slots.bytes;
+    return this.slots.bytes;
   }
 
   has(handle: number): boolean {
@@ -72,17 +66,14 @@ export class Wheel {
 
   /** The time the handle was inserted with; null when it is not in the wheel. */
   dueOf(handle: number): number | null {
-    return this.slots.has(handle) ? this.dueAt(handle) : null;
+    return this.slots.dueOf(handle);
   }
 
   /** Puts the handle in, or moves it. One that is overdue comes out of the next `advance`. */
   insert(handle: number, dueMs: number): void {
     invariant(!Number.isNaN(dueMs), 'a handle is due at a time that is a number');
     if (!this.slots.remove(handle)) this.count++;
-    const page = handle >>> pageBits;
-    while (page >= this.dues.length) this.dues.push(new Float64Array(pageSize));
-    (this.dues[page] as Float64Array)[handle & pageMask] = dueMs;
-    this.slots.push(this.slotFor(tickOf(Math.ceil(dueMs))), handle);
+    this.slots.push(this.slotFor(tickOf(Math.ceil(dueMs))), handle, dueMs);
   }
 
   /** False when the handle was not in the wheel. */
@@ -138,10 +129,6 @@ export class Wheel {
     this.presentLow = tick - this.presentHigh * lowSpan;
   }
 
-  private dueAt(handle: number): number {
-    return (this.dues[handle >>> pageBits] as Float64Array)[handle & pageMask] as number;
-  }
-
   /** Takes up to `max` handles of a slot out of the wheel. */
   private drain(slot: number, max: number, out: number[]): number {
     let taken = 0;
@@ -154,8 +141,8 @@ export class Wheel {
     const { slots, cascading } = this;
     let moved = 0;
     for (; moved < max && !slots.isEmpty(cascading); moved++) {
-      const handle = slots.pop(cascading);
-      slots.push(this.slotFor(tickOf(Math.ceil(this.dueAt(handle)))), handle);
+      const dueMs = slots.nextDue(cascading);
+      slots.push(this.slotFor(tickOf(Math.ceil(dueMs))), slots.pop(cascading), dueMs);
     }
     if (slots.isEmpty(cascading)) this.cascading = -1;
     return moved;
