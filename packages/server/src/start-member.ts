@@ -144,6 +144,7 @@ function createSource(config: Config, identity: Identity, env: Env): ViewSource 
   return new EtcdSource({
     self: { name, address: listen, peer, labels, weight },
     joinWaitMs: leaseMs + 2000,
+    clock,
     close: () => etcd.close(),
     open: () =>
       Membership.open({ etcd, clock, random, log, prefix: `carillon/${cluster}/`, ttlMs: leaseMs }),
