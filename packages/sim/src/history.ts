@@ -68,6 +68,14 @@ export function settledMs({ attempts }: Operation): number {
   return Math.max(0, ...attempts.map((attempt) => attempt.settledMs ?? Number.POSITIVE_INFINITY));
 }
 
+/** Whether nothing that was asked for before this, nor an attempt that the client gave up on, can still undo it. */
+export function isLastWord(operation: Operation): boolean {
+  const { timer, index, ackMs } = operation;
+  if (ackMs === null || settledMs(operation) > ackMs) return false;
+  const sentMs = firstSentMs(operation);
+  return timer.operations.slice(0, index - 1).every((earlier) => settledMs(earlier) <= sentMs);
+}
+
 export function firstSentMs({ attempts }: Operation): number {
   return attempts[0]?.sentMs ?? Number.POSITIVE_INFINITY;
 }

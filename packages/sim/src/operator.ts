@@ -122,6 +122,7 @@ export class EtcdMeeting {
         Membership.open({ etcd: client, clock: process, random, log, prefix: 'sim/', ttlMs }),
       close: async () => this.etcd.forget(client),
       joinWaitMs: 3 * ttlMs,
+      clock: process,
     });
   }
 }

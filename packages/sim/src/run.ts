@@ -122,7 +122,8 @@ class Run {
   private inflict(fault: Fault): void {
     const { world, judge, plan } = this;
     if (fault.kind === 'crash' && (fault.wipe || fault.stays || !plan.durable)) {
-      if (world.nowMs - this.alone.lastMs < repairMs) return;
+      const { activeNames } = this.operator;
+      if (activeNames.length < 2 || world.nowMs - this.alone.lastMs < repairMs) return;
       judge.destructionsMs.push(world.nowMs);
     }
     const undo = inflict(fault, this.cluster, this.operator);

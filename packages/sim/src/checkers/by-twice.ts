@@ -5,7 +5,7 @@
  * the receiver for the whole interval; the receiver had failed shortly before, so that its circuit may be open; the
  * timer was replaced or cancelled, or a request to do so was under way.
  */
-import { firstSentMs, type Operation, opaqueOf, settledMs } from '../history.ts';
+import { firstSentMs, isLastWord, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -25,8 +25,8 @@ export class ByTwice implements Checker {
 
   onAck(operation: Operation): void {
     if (operation.kind === 'cancel') return;
-    // An attempt that may still act would restart the timer later than the answer says.
-    if (settledMs(operation) > this.judge.nowMs) return;
+    // A request that may still act would restart or end the timer later than the answer says.
+    if (!isLastWord(operation)) return;
     this.watch(operation, 1);
   }
 

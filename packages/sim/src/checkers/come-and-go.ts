@@ -5,7 +5,7 @@
  */
 import { type TimerRecord, compareProgress, State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
-import { firstSentMs, type Operation, opaqueOf, settledMs } from '../history.ts';
+import { isLastWord, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import { viewMember } from '../views.ts';
 
@@ -33,8 +33,7 @@ export class ComeAndGo implements Checker {
     const { judge } = this;
     const { wish, ackMs } = operation;
     if (wish === null || ackMs === null || judge.destroyed(operation)) return false;
-    const earlier = operation.timer.operations.slice(0, -1);
-    if (earlier.some((one) => settledMs(one) > firstSentMs(operation))) return false;
+    if (!isLastWord(operation)) return false;
     const marginMs = 2000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
     // Not at the very moment of a pop, when copies differ for as long as a message takes.
     const sinceMs = (judge.nowMs - ackMs) % wish.intervalMs;

@@ -4,7 +4,7 @@
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';
-import { firstSentMs, type Operation, opaqueOf, settledMs } from '../history.ts';
+import { isLastWord, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -43,10 +43,8 @@ export class NoneLost implements Checker {
 
   /** Whether this is surely what the cluster was told last. */
   private binding(operation: Operation): boolean {
-    if (operation.kind === 'cancel' || operation.ackMs === null) return false;
-    const sentMs = firstSentMs(operation);
-    const earlier = operation.timer.operations.slice(0, -1);
-    return earlier.every((one) => settledMs(one) <= sentMs) && !this.judge.destroyed(operation);
+    if (operation.kind === 'cancel') return false;
+    return isLastWord(operation) && !this.judge.destroyed(operation);
   }
 
   private check(operation: Operation, letters: readonly Letter[], untilMs: number): void {

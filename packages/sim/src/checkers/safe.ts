@@ -2,9 +2,9 @@
  * P1, acknowledged means safe: at the moment a client hears a 2xx, as many members hold the record as the answer says
  * (a member that crashed since counts: it had it). In a whole cluster that is as many as the timer wants.
  */
-import { decodeDefinition, State, type TimerRecord } from '@carillon/core';
 import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import { holds } from './holders.ts';
 
 export class Safe implements Checker {
   private readonly judge: Judge;
@@ -43,20 +43,9 @@ export class Safe implements Checker {
   }
 
   private holders(operation: Operation, id: string): string[] {
-    const hi = Number.parseInt(id.slice(0, 8), 16);
-    const lo = Number.parseInt(id.slice(8, 16), 16);
-    const names: string[] = [];
-    for (const { name, member } of this.judge.cluster.members.values()) {
-      const record = member?.store.get(hi, lo);
-      if (record !== undefined && shows(record, operation)) names.push(name);
-    }
-    return names;
+    const { members } = this.judge.cluster;
+    return [...members.values()]
+      .filter(({ member }) => member !== null && holds(member, id.slice(0, 16), operation))
+      .map(({ name }) => name);
   }
-}
-
-/** Whether a record is what the operation made, or what became of it since. */
-function shows(record: TimerRecord, operation: Operation): boolean {
-  if (record.state === State.tombstone) return true;
-  if (operation.kind === 'cancel') return false;
-  return decodeDefinition(record.body).opaque === opaqueOf(operation);
 }

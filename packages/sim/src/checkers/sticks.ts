@@ -1,11 +1,13 @@
 /**
  * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of what was
  * there before starts, except by a member that is cut off or paused at that moment (or was, less than the time it
- * takes to notice), or was down while the request was carried out and has just come back.
+ * takes to notice), was down while the request was carried out and has just come back, or comes back before anybody
+ * who knows.
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Call } from '../receivers.ts';
+import { holds } from './holders.ts';
 
 export class Sticks implements Checker {
   private readonly judge: Judge;
@@ -28,10 +30,24 @@ export class Sticks implements Checker {
       call.startMs,
     );
     if (fault !== null || judge.destroyed(next) || this.wasAway(call, next)) return;
+    if (!this.knowers(call, next)) return;
     const what = next.kind === 'cancel' ? 'cancelled' : 'replaced';
     judge.violate(
       'P6',
       `${call.by} called back for ${call.popId} at ${call.startMs}, though the timer was ${what} at ${next.ackMs}.`,
+    );
+  }
+
+  /** Whether somebody else knows better and was there to be asked. */
+  private knowers(call: Call, next: Operation): boolean {
+    const { cluster, faults } = this.judge;
+    const fromMs = call.startMs - noticeMs;
+    return cluster.healthy.some(
+      ({ name, member }) =>
+        name !== call.by &&
+        member !== null &&
+        holds(member, call.number, next) &&
+        faults.find(name, ['down', 'paused', 'network'], fromMs, call.startMs) === null,
     );
   }
 
