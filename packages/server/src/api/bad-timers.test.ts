@@ -21,6 +21,7 @@ const rows: [string, unknown, string | undefined][] = [
   ['NaN', '{"timing":{"interval":NaN}}', undefined],
   ['not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), undefined],
   ['nested too deep', '['.repeat(33) + ']'.repeat(33), undefined],
+  ['nested too deep behind texts', `["\\"","\\\\",${'['.repeat(32)}${']'.repeat(33)}`, undefined],
   ['nested far too deep', '[{"a":'.repeat(20_000), undefined],
   ['an array', [], ''],
   ['null', null, ''],

@@ -155,6 +155,8 @@ test.each([
   'HTTP://Receiver.EXAMPLE/x#fragment',
   'http://xn--bcher-kva.example/',
   'http://a_b.example/',
+  'http://receiver?mail=a@b',
+  'http://receiver/a@b',
 ])('the uri %s is taken as it is', async (given) => {
   const body = { timing: { interval: 1 }, callback: { http: { uri: given } } };
   expect((await definitionOf(body)).uri).toBe(given);
@@ -175,6 +177,14 @@ test('no uri is taken that the full parser refuses or reads credentials in', asy
     { numRuns: 1000 },
   );
 });
+
+test.each(['"'.padEnd(60, '['), '\\'.padEnd(60, '{'), `${'['.repeat(50)}"]`])(
+  'brackets inside a text are not nesting: %s',
+  async (opaque) => {
+    const body = { timing: { interval: 1 }, callback: { http: { uri, opaque } } };
+    expect((await definitionOf(body)).opaque).toBe(opaque);
+  },
+);
 
 test('members that only records have, and unknown ones, have no effect', async () => {
   const plain = await definitionOf({ timing: { interval: 1 }, callback });

@@ -39,6 +39,7 @@ export async function listening(
 export class Dialled {
   readonly socket: Socket;
   text = '';
+  error: Error | null = null;
   /** Resolves when the other side has closed, one way or another. */
   readonly closed: Promise<void>;
   private readonly waiting = new Set<() => void>();
@@ -49,7 +50,9 @@ export class Dialled {
       this.text += chunk.toString('latin1');
       for (const check of this.waiting) check();
     });
-    socket.on('error', () => {});
+    socket.on('error', (error) => {
+      this.error = error;
+    });
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
 

@@ -17,10 +17,8 @@ export function refuseUri(uri: string): string | null {
   if (!/^[\x21-\x7e]*$/.test(uri) || uri.includes('\\')) {
     return 'has characters that must be percent-encoded';
   }
+  if (/^https?:\/\/[^/?#]*@/i.test(uri)) return 'must not carry credentials';
   const url = URL.parse(uri);
-  if (url === null || url.hostname === '') return 'is not a valid URI';
-  if (url.username !== '' || url.password !== '' || uri.split('/')[2]?.includes('@') === true) {
-    return 'must not carry credentials';
-  }
+  if (url === null) return 'is not a valid URI';
   return url.port === '0' ? 'has port 0, where nobody listens' : null;
 }
