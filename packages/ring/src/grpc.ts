@@ -176,8 +176,8 @@ export class GrpcStream {
     stream.on('response', (headers) => this.readStatus(headers));
     stream.on('trailers', (trailers) => this.readStatus(trailers));
     stream.on('data', (chunk: Uint8Array) => this.take(chunk));
-    stream.on('error', (error) => this.finish(makeError('no-answer', error.message)));
-    stream.on('close', () => this.finish(makeError('no-answer', 'the stream was closed')));
+    stream.on('error', (error) => this.breakOff(error.message));
+    stream.on('close', () => this.breakOff('the stream was closed'));
   }
 
   send(message: Uint8Array): void {
@@ -234,6 +234,11 @@ export class GrpcStream {
       const why = error instanceof Error ? error.message : String(error);
       this.cancel(this.makeError('no-answer', `an unreadable message (${why})`));
     }
+  }
+
+  /** Every stream closes in the end: an error is made only for one that has not been answered. */
+  private breakOff(why: string): void {
+    if (!this.ended) this.finish(this.makeError('no-answer', why));
   }
 
   private finish(error: EtcdError | null): void {
