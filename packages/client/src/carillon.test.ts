@@ -205,6 +205,18 @@ describe('Carillon, failover', () => {
     expect(seen.at(-1)?.member).toBe(b);
   });
 
+  test('a member that failed is asked after those that did not', async () => {
+    const c = 'http://c:1';
+    const down = new Set([a]);
+    const { client, seen } = make(({ member }) => (down.has(member) ? refused : located('1-2')), {
+      members: [a, b, c],
+    });
+    await client.set(spec);
+    down.add(b);
+    await client.set(spec);
+    expect(seen.map(({ member }) => member)).toEqual([a, b, b, c]);
+  });
+
   test('an only member is asked a second time after a pause', async () => {
     let count = 0;
     const { client, system, seen } = make(() => (count++ === 0 ? refused : located('1-2')));

@@ -265,6 +265,29 @@ describe('TcpNetwork, connections', () => {
     expect(logged('A peer connected')).toHaveLength(2);
   });
 
+  test('a second answer to the same call is not sent', async () => {
+    const callee = open();
+    await callee.listen((frame, reply) => {
+      reply(frame);
+      reply(frame);
+    });
+    let cameBack = 0;
+    const relay = await impostor((socket) => {
+      const onward = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
+      sockets.push(onward);
+      socket.pipe(onward).pipe(socket);
+      onward.on('data', (chunk) => {
+        cameBack += chunk.length;
+      });
+    });
+    const caller = open();
+    await ask(caller, relay);
+    cameBack = 0;
+    await ask(caller, relay);
+    await ask(caller, relay);
+    expect(cameBack).toBe(2 * 9);
+  });
+
   test('a peer that is back is reached again', async () => {
     const first = await echo();
     const { address } = first;
