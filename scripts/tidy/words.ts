@@ -28,10 +28,11 @@ const banned: Readonly<Record<string, string>> = {
 /** What Node itself is called. */
 const unavoidable = new Set(['nodeVersion', 'nodeOptions', 'nodeModules']);
 
-/** Words that belong to what a package talks about: a lease of etcd expires, a level of a topology may be called node. */
+/** Words that belong to what a package talks about: a lease of etcd expires, a level of a topology and a rival's members may be called node. */
 const spoken: readonly { readonly place: RegExp; readonly words: readonly string[] }[] = [
   { place: /^packages\/ring\//, words: ['expire', 'expired'] },
   { place: /^packages\/placement\/.*\.test\.ts$/, words: ['node'] },
+  { place: /^bench\//, words: ['node'] },
 ];
 
 const declarations: Readonly<Record<string, readonly string[]>> = {
