@@ -1,0 +1,111 @@
+/** P6: "A late or replayed message, a member that was away, a net-split that heals: none of them brings back a cancelled timer or an older version." */
+import { expect, test } from 'vitest';
+import { Story } from '../src/story.ts';
+
+const three = ['m0', 'm1', 'm2'];
+
+test('cancel: it reaches all replicas before it is acknowledged (R=3)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id } = await story.set({ seconds: 10, factor: 3 });
+  expect(story.holders(id)).toEqual(three);
+  expect((await story.cancel(id, 'm2')).status).toBe(200);
+  expect(story.holders(id)).toEqual([]);
+  await story.until(30);
+  expect(story.pops(id)).toEqual([]);
+});
+
+test('cancel: a replica that was cut off learns of it when the split heals (R=3)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id, replicas } = await story.set({ seconds: 60, factor: 3 });
+  const [a = '', b = '', c = ''] = replicas;
+  const mends = [story.part(a, b), story.part(a, c)];
+  await story.until(10);
+  expect((await story.cancel(id, b)).status).toBe(200);
+  expect(story.holders(id)).toEqual([a]);
+  await story.until(30);
+  for (const mend of mends) mend();
+  await story.until(36);
+  expect(story.holders(id)).toEqual([]);
+  await story.until(200);
+  expect(story.pops(id)).toEqual([]);
+});
+
+test.each([5, 70, 900])(
+  'cancel: a member that was down for %d s returns with the timer on its disk (R=2)',
+  async (downSeconds) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 1000, factor: 2 });
+    const [a = '', b = ''] = replicas;
+    await story.until(10);
+    story.cluster.member(a).crash({ power: true, wipe: false });
+    await story.until(11);
+    expect((await story.cancel(id, b)).status).toBe(200);
+    await story.until(10 + downSeconds);
+    story.cluster.member(a).start();
+    await story.pass(90);
+    expect(story.holders(id)).toEqual([]);
+    await story.until(2500);
+    expect(story.pops(id)).toEqual([]);
+  },
+);
+
+test('cancel: a member returns just when the cancelled timer would be overdue, and asks before it pops (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id, replicas } = await story.set({ seconds: 20, factor: 2 });
+  const [a = '', b = ''] = replicas;
+  story.cluster.member(a).crash({ power: true, wipe: false });
+  await story.until(5);
+  await story.cancel(id, b);
+  await story.until(25);
+  story.cluster.member(a).start();
+  await story.until(60);
+  expect(story.pops(id)).toEqual([]);
+});
+
+test('replace: it crosses a pop; the older version never pops again (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const first = await story.set({ seconds: 2, times: 10, opaque: 'old' });
+  // The answer is on its way when the timer is replaced: the outcome of the pop must not undo it.
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
+  await story.until(2.1);
+  await story.replace(first.id, { seconds: 5, times: 2, opaque: 'new' });
+  await story.until(30);
+  expect(story.calls(first.id).map(({ body, sequence }) => [body, sequence])).toEqual([
+    ['old', 1],
+    ['new', 1],
+    ['new', 2],
+  ]);
+});
+
+test('replace: in a net-split by a member whose clock is behind; it wins when the split heals (R=3)', async () => {
+  const story = await Story.begin({ members: three });
+  // Past the minutes in which the members learn each other's clocks.
+  story.cluster.member('m2').clock.wallOffsetMs = -4000;
+  await story.pass(120);
+  const { id } = await story.set({ seconds: 300, factor: 3, opaque: 'old' }, 'm0');
+  const mends = [story.part('m2', 'm0'), story.part('m2', 'm1')];
+  await story.pass(2);
+  await story.replace(id, { seconds: 200, factor: 3, opaque: 'new' }, 'm2');
+  await story.pass(10);
+  for (const mend of mends) mend();
+  await story.pass(30);
+  for (const via of three) {
+    expect((await story.shown(id, via))?.['callback']).toMatchObject({ http: { opaque: 'new' } });
+  }
+});
+
+test('net-split: both sides pop, with equal id, sequence and body; once it heals, one does (R=2)', async () => {
+  const story = await Story.begin({ members: ['m0', 'm1'] });
+  const { id } = await story.set({ seconds: 10, times: 5, opaque: 'bell' });
+  await story.until(15);
+  const mend = story.part('m0', 'm1');
+  await story.until(25);
+  mend();
+  await story.until(60);
+  const calls = story.calls(id);
+  expect(calls.map(({ sequence }) => sequence)).toEqual([1, 2, 2, 3, 4, 5]);
+  const [one, two] = calls.filter(({ sequence }) => sequence === 2);
+  expect(one?.popId).toBe(two?.popId);
+  expect(one?.body).toBe(two?.body);
+  expect(one?.by).not.toBe(two?.by);
+});

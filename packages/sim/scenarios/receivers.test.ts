@@ -1,0 +1,100 @@
+/** P2: "Every due pop of an acknowledged timer ends in a 2xx from the receiver or as a dead letter. A failing receiver never ends a recurring timer." */
+import { expect, test } from 'vitest';
+import { wellMannered } from '../src/receivers.ts';
+import { Story } from '../src/story.ts';
+
+const three = ['m0', 'm1', 'm2'];
+const no = { does: 'answer', status: 503, afterMs: 1 } as const;
+
+test('retry: the receiver fails first and is back before the next pop (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id } = await story.set({ seconds: 60, times: 3 });
+  await story.until(59);
+  story.cluster.receivers.behave('r0', no);
+  await story.until(65);
+  story.cluster.receivers.behave('r0', wellMannered);
+  await story.until(200);
+  const taken = story.calls(id).filter(({ effectMs }) => effectMs !== null);
+  expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  expect(story.calls(id)[0]?.result).toMatchObject({ status: 503 });
+});
+
+test('retry: it survives the death of the member that retries (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id, replicas } = await story.set({ seconds: 10 });
+  story.cluster.receivers.behave('r0', no);
+  await story.until(12);
+  const tried = story.calls(id).length;
+  expect(tried).toBeGreaterThan(0);
+  story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: true });
+  story.cluster.receivers.behave('r0', wellMannered);
+  await story.until(40);
+  const taken = story.calls(id).filter(({ effectMs }) => effectMs !== null);
+  expect(taken.map(({ by }) => by)).toEqual([replicas[1]]);
+  expect(taken[0]?.attempt).toBeGreaterThan(1);
+});
+
+test('dead letter: it can be read at any member after the one that gave up is gone for good (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const retry = { limit: 5, base: 0.5, 'max-wait': 1 };
+  const { id } = await story.set({ seconds: 5, retry, opaque: 'bell' });
+  story.cluster.receivers.behave('r0', no);
+  await story.until(20);
+  const last = story.calls(id).at(-1)?.by ?? '';
+  story.cluster.member(last).crash({ power: true, wipe: true });
+  for (const name of three.filter((other) => other !== last)) {
+    const page = JSON.parse((await story.ask('GET', '/dead-letters', name)).body) as Letters;
+    expect(
+      page['dead-letters'].map(({ sequence, callback }) => [sequence, callback.http.opaque]),
+    ).toEqual([[1, 'bell']]);
+  }
+  // And it can be sent again.
+  story.cluster.receivers.behave('r0', wellMannered);
+  const [via = ''] = three.filter((other) => other !== last);
+  const page = JSON.parse((await story.ask('GET', '/dead-letters', via)).body) as Letters;
+  const sent = await story.ask(
+    'POST',
+    `/dead-letters/${page['dead-letters'][0]?.id}/redeliver`,
+    via,
+  );
+  expect(sent.status).toBe(200);
+  await story.pass(10);
+  expect(story.calls(id).at(-1)).toMatchObject({ sequence: 1, body: 'bell' });
+  expect(story.calls(id).at(-1)?.effectMs).not.toBeNull();
+});
+
+interface Letters {
+  readonly 'dead-letters': readonly {
+    readonly id: string;
+    readonly sequence: number;
+    readonly callback: { readonly http: { readonly opaque: string } };
+  }[];
+}
+
+test.each([0.1, 1, 30])(
+  'retry: only the backup can reach the receiver (n=%d s, R=2)',
+  async (seconds) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds, times: 5 });
+    const [a = '', b = ''] = replicas;
+    story.cluster.receivers.hide('r0', a);
+    await story.pass(seconds * 7);
+    const taken = story.calls(id).filter(({ effectMs }) => effectMs !== null);
+    expect(taken.map(({ by, sequence }) => [by, sequence])).toEqual(
+      [1, 2, 3, 4, 5].map((k) => [b, k]),
+    );
+    for (const { startMs, sequence } of taken) {
+      expect(startMs / 1000 - 5).toBeLessThanOrEqual(seconds * (sequence + 1));
+    }
+  },
+);
+
+test('a slow receiver: the claim is renewed, nobody calls a second time (n=10 s, R=3)', async () => {
+  const story = await Story.begin({ members: three });
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 4500 });
+  const { id, replicas } = await story.set({ seconds: 10, times: 3, factor: 3 });
+  await story.until(50);
+  expect(story.pops(id).map(({ by, sequence }) => [by, sequence])).toEqual(
+    [1, 2, 3].map((k) => [replicas[0], k]),
+  );
+});

@@ -1,0 +1,92 @@
+/** P1 and spec §10: "Restart after kill -9 or power loss: every confirmed record is back." §8: "etcd away: everything goes on with the last view." */
+import { expect, test } from 'vitest';
+import { Story } from '../src/story.ts';
+
+const three = ['m0', 'm1', 'm2'];
+
+test.each([true, false])(
+  'restart: the whole cluster goes down at once and every timer is back (R=2, power cut: %s)',
+  async (power) => {
+    const story = await Story.begin({ members: three });
+    const ids: string[] = [];
+    for (let i = 0; i < 40; i++)
+      ids.push((await story.set({ seconds: 60, times: 2 }, three[i % 3])).id);
+    const lastAt = story.seconds;
+    for (const name of three) story.cluster.member(name).crash({ power, wipe: false });
+    await story.pass(20);
+    for (const name of three) story.cluster.member(name).start();
+    await story.until(200);
+    for (const id of ids) {
+      const pops = story.pops(id);
+      expect(
+        pops.map(({ sequence }) => sequence),
+        id,
+      ).toEqual([1, 2]);
+      expect(pops[0]?.at).toBeGreaterThanOrEqual(60);
+      expect(pops[0]?.at).toBeLessThan(60 + lastAt + 1);
+    }
+  },
+);
+
+test('restart: pops that fell due meanwhile go out at once, merged into one (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id } = await story.set({ seconds: 10, times: 6 });
+  await story.until(15);
+  for (const name of three) story.cluster.member(name).crash({ power: true, wipe: false });
+  await story.until(45);
+  for (const name of three) story.cluster.member(name).start();
+  await story.until(80);
+  expect(story.calls(id).map(({ sequence, missed }) => [sequence, missed])).toEqual([
+    [1, 0],
+    [4, 2],
+    [5, 0],
+    [6, 0],
+  ]);
+});
+
+test('restart: a timer is never early by the fraction of a millisecond that a wall clock lacks (R=1)', async () => {
+  const story = await Story.begin({ members: ['m0'] });
+  for (let i = 0; i < 8; i++) {
+    const beganMs = story.cluster.world.nowMs;
+    const { id } = await story.set({ seconds: 10, factor: 1 });
+    await story.pass(1 + i * 0.0003);
+    story.cluster.member('m0').crash({ power: false, wipe: false });
+    await story.pass(0.0007);
+    story.cluster.member('m0').start();
+    await story.pass(12);
+    const [call] = story.calls(id);
+    expect((call?.startMs ?? 0) - beganMs).toBeGreaterThanOrEqual(10_000);
+  }
+});
+
+test('set: a replica is down; the next in rank stands in, and the copies are all there (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  story.cluster.member('m1').crash({ power: true, wipe: false });
+  await story.pass(0.1);
+  for (let i = 0; i < 10; i++) {
+    const { id, copies } = await story.set({ seconds: 5 }, 'm0');
+    expect(copies).toBe('2/2');
+    expect(story.holders(id)).toEqual(['m0', 'm2']);
+  }
+});
+
+test('etcd away: timers are set, pop and are cancelled as before, and no view changes when it is back (R=2)', async () => {
+  const story = await Story.begin({ members: three, etcd: true });
+  await story.pass(5);
+  const { etcd } = story;
+  if (etcd === null) throw new Error('This story has an etcd.');
+  etcd.away = true;
+  await story.pass(30);
+  const popping = await story.set({ seconds: 2, times: 20 }, 'm1');
+  const cancelled = await story.set({ seconds: 60 }, 'm2');
+  expect(popping.copies).toBe('2/2');
+  await story.cancel(cancelled.id, 'm0');
+  await story.pass(10);
+  etcd.away = false;
+  await story.pass(60);
+  expect(story.pops(popping.id).map(({ sequence }) => sequence)).toEqual(
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  );
+  expect(story.pops(cancelled.id)).toEqual([]);
+  expect(story.bugs).toEqual([]);
+});

@@ -1,0 +1,203 @@
+/**
+ * A cluster for written stories: members by name, time in seconds since the story began, and pops as a receiver would list
+ * them. Everything is as in the simulation of seeds; only the plan is written by hand.
+ */
+import type { TimerRecord } from '@carillon/core';
+import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
+import { EtcdMeeting } from './operator.ts';
+import type { Call } from './receivers.ts';
+import { headerOf, SimCluster } from './sim-cluster.ts';
+import { Trace } from './trace.ts';
+import { viewMember } from './views.ts';
+import { World } from './world.ts';
+
+export interface StoryOptions {
+  readonly members: readonly string[];
+  readonly repair?: boolean;
+  readonly durable?: boolean;
+  readonly etcd?: boolean;
+  readonly seed?: number;
+  /** Options of the members by dotted name. */
+  readonly config?: ReadonlyMap<string, unknown>;
+}
+
+export interface Wish {
+  readonly seconds: number;
+  /** Pops; default 1. */
+  readonly times?: number;
+  readonly factor?: number;
+  readonly receiver?: string;
+  readonly opaque?: string;
+  readonly retry?: object;
+}
+
+export interface StoryTimer {
+  readonly id: string;
+  /** Primary first. */
+  readonly replicas: readonly string[];
+  /** `Carillon-Copies` of the answer. */
+  readonly copies: string;
+}
+
+export interface Pop {
+  /** Since the story began, to a tenth of a second. */
+  readonly at: number;
+  readonly by: string;
+  readonly sequence: number;
+}
+
+/** Requests take about a millisecond: time enough for an answer, and for what hangs on it. */
+const answerMs = 2500;
+
+export class Story {
+  readonly cluster: SimCluster;
+  readonly etcd: EtcdMeeting | null;
+  readonly bugs: string[] = [];
+  private beganMs = 0;
+
+  private constructor(options: StoryOptions) {
+    const world = new World(new Trace(false));
+    const meeting = options.etcd === true ? new EtcdMeeting(world, 1) : null;
+    this.etcd = meeting;
+    this.cluster = new SimCluster({
+      seed: options.seed ?? 1,
+      world,
+      durable: options.durable ?? true,
+      repair: options.repair ?? true,
+      ...(options.config !== undefined && { config: options.config }),
+      ...(meeting !== null && {
+        source: (cluster, process) => meeting.source(process, cluster.random.fork()),
+      }),
+      onBug: (what) => this.bugs.push(what),
+    });
+  }
+
+  /** Starts the members and lets them find each other. */
+  static async begin(options: StoryOptions): Promise<Story> {
+    const story = new Story(options);
+    const { cluster } = story;
+    for (const name of options.members) cluster.add(name);
+    cluster.views.change(options.members.map((name) => viewMember(name)));
+    for (const member of cluster.members.values()) member.start();
+    await cluster.world.run(5000);
+    story.zero();
+    return story;
+  }
+
+  /** The story begins now. */
+  zero(): void {
+    this.beganMs = this.cluster.world.nowMs;
+  }
+
+  get seconds(): number {
+    return (this.cluster.world.nowMs - this.beganMs) / 1000;
+  }
+
+  /** Lets everything happen up to this moment of the story. */
+  until(seconds: number): Promise<void> {
+    return this.cluster.world.run(this.beganMs + seconds * 1000);
+  }
+
+  pass(seconds: number): Promise<void> {
+    return this.until(this.seconds + seconds);
+  }
+
+  async set(wish: Wish, via?: string): Promise<StoryTimer> {
+    return this.timerOf(await this.post('POST', '/timers', body(wish), via));
+  }
+
+  async replace(id: string, wish: Wish, via?: string): Promise<StoryTimer> {
+    return this.timerOf(await this.post('PUT', `/timers/${id}`, body(wish), via));
+  }
+
+  async cancel(id: string, via?: string): Promise<ApiResponse> {
+    return this.ask('DELETE', `/timers/${id}`, via);
+  }
+
+  /** One request to one member; throws when no answer came. */
+  async ask(method: string, path: string, via?: string): Promise<ApiResponse> {
+    return this.post(method, path, null, via);
+  }
+
+  /** What the member would show of a timer; null when it knows none. */
+  async shown(id: string, via: string): Promise<Record<string, unknown> | null> {
+    const { status, body: text } = await this.ask('GET', `/timers/${id}`, via);
+    return status === 404 ? null : (JSON.parse(text) as Record<string, unknown>);
+  }
+
+  /** The record of a timer in a member's store. */
+  record(id: string, at: string): TimerRecord | undefined {
+    const hi = Number.parseInt(id.slice(0, 8), 16);
+    const lo = Number.parseInt(id.slice(8, 16), 16);
+    return this.cluster.member(at).member?.store.get(hi, lo);
+  }
+
+  /** Members that hold the timer alive. */
+  holders(id: string): string[] {
+    return [...this.cluster.members.keys()].filter((name) => this.record(id, name)?.state === 0);
+  }
+
+  calls(id: string): Call[] {
+    return this.cluster.receivers.calls.filter(({ number }) => number === id.slice(0, 16));
+  }
+
+  /** All callbacks of a timer, delivered or not. */
+  pops(id: string): Pop[] {
+    return this.calls(id).map(({ startMs, by, sequence }) => ({
+      at: Math.round((startMs - this.beganMs) / 100) / 10,
+      by,
+      sequence,
+    }));
+  }
+
+  /** Cuts two members off from each other; call what is returned to mend it. */
+  part(a: string, b: string): () => void {
+    const mends = [this.cluster.cables.cut(a, b), this.cluster.cables.cut(b, a)];
+    return () => {
+      for (const mend of mends) mend();
+    };
+  }
+
+  private async post(
+    method: string,
+    path: string,
+    content: object | null,
+    via = this.cluster.healthy[0]?.name ?? '',
+  ): Promise<ApiResponse> {
+    const { cluster } = this;
+    const request: ApiRequest = {
+      method,
+      path,
+      query: '',
+      headers: { accept: 'application/json' },
+      body: content === null ? new Uint8Array() : Buffer.from(JSON.stringify(content)),
+    };
+    const sentMs = cluster.world.nowMs;
+    const attempt = { member: via, sentMs, arrivedMs: null, settledMs: null, status: null };
+    let response: ApiResponse | null = null;
+    cluster.send(attempt, request, (answer) => {
+      response = answer;
+    });
+    for (let i = 1; i <= answerMs && response === null; i++) await cluster.world.run(sentMs + i);
+    if (response === null) throw new Error(`${via} did not answer ${method} ${path}.`);
+    return response;
+  }
+
+  private timerOf(response: ApiResponse): StoryTimer {
+    if (response.status !== 200) throw new Error(`${response.status}: ${response.body}`);
+    const { id, replicas } = JSON.parse(response.body) as StoryTimer;
+    return { id, replicas, copies: headerOf(response, 'carillon-copies') ?? '' };
+  }
+}
+
+function body({ seconds, times = 1, factor = 2, receiver = 'r0', opaque = '', retry }: Wish) {
+  return {
+    timing:
+      times > 1 ? { interval: seconds, 'repeat-for': seconds * times } : { interval: seconds },
+    callback: {
+      http: { uri: `http://${receiver}/pop`, opaque },
+      ...(retry !== undefined && { retry }),
+    },
+    reliability: { 'replication-factor': factor },
+  };
+}
