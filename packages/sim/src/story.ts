@@ -174,11 +174,10 @@ export class Story {
     };
     const sentMs = cluster.world.nowMs;
     const attempt = { member: via, sentMs, arrivedMs: null, settledMs: null, status: null };
-    let response: ApiResponse | null = null;
-    cluster.send(attempt, request, (answer) => {
-      response = answer;
-    });
-    for (let i = 1; i <= answerMs && response === null; i++) await cluster.world.run(sentMs + i);
+    const heard: (ApiResponse | null)[] = [];
+    cluster.send(attempt, request, (answer) => heard.push(answer));
+    for (let i = 1; i <= answerMs && heard.length === 0; i++) await cluster.world.run(sentMs + i);
+    const [response = null] = heard;
     if (response === null) throw new Error(`${via} did not answer ${method} ${path}.`);
     return response;
   }

@@ -142,6 +142,7 @@ describe('nextAttempt', () => {
             dueMs,
             nowMs,
             nextDueMs,
+            elsewhere: false,
             result: answer(503, retryAfterMs),
             random: new SeededRandom(seed),
           });
