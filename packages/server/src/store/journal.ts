@@ -90,7 +90,7 @@ class Group {
   /** Takes over the entries of a later group, and those who wait for them. */
   absorb(later: Group): void {
     this.entries.absorb(later.entries);
-    this.waiting.push(...later.waiting);
+    this.waiting = this.waiting.concat(later.waiting);
     this.baseMs = Number.NaN;
     later.waiting = [];
   }

@@ -113,12 +113,14 @@ export class NumberIndex {
   /** Appends the handles of one range to `out`, in order. */
   range(number: number, out: number[]): void {
     const range = this.ranges[number] as Range;
-    for (let i = 0; i < range.count; i++) this.copyOut(range, i, 0, out);
+    this.entryAt = 0;
+    for (let place = 0; place < range.count; place++) {
+      this.copyOut(range.leaves[place] as number, leafSize, out);
+    }
   }
 
   /** Appends up to `limit` handles that come after `after` to `out`, in order; null: from the start. */
   next(after: Position | null, limit: number, out: number[]): void {
-    const end = out.length + limit;
     let number = 0;
     this.leafAt = 0;
     this.entryAt = 0;
@@ -127,23 +129,24 @@ export class NumberIndex {
       number = hash >>> 24;
       if (this.seek(this.ranges[number] as Range, hash, after.hi, after.lo) >= 0) this.entryAt++;
     }
-    for (; number < rangeCount && out.length < end; number++) {
+    let left = limit;
+    for (; number < rangeCount && left > 0; number++, this.leafAt = 0) {
       const range = this.ranges[number] as Range;
-      for (; this.leafAt < range.count && out.length < end; this.leafAt++) {
-        this.copyOut(range, this.leafAt, this.entryAt, out);
-        this.entryAt = 0;
+      for (; this.leafAt < range.count && left > 0; this.leafAt++) {
+        left -= this.copyOut(range.leaves[this.leafAt] as number, left, out);
       }
-      this.leafAt = 0;
     }
-    if (out.length > end) out.length = end;
   }
 
-  private copyOut(range: Range, place: number, from: number, out: number[]): void {
-    const leaf = range.leaves[place] as number;
+  /** Appends up to `limit` handles of a leaf, from `entryAt` on; how many. The next leaf is read from its start. */
+  private copyOut(leaf: number, limit: number, out: number[]): number {
     const page = this.pageOf(leaf);
     const start = startOf(leaf);
-    const end = start + (this.used[leaf] as number) * 2;
-    for (let at = start + from * 2; at < end; at += 2) out.push(page[at + 1] as number);
+    const from = this.entryAt;
+    const end = Math.min(this.used[leaf] as number, from + limit);
+    for (let at = from; at < end; at++) out.push(page[start + at * 2 + 1] as number);
+    this.entryAt = 0;
+    return Math.max(0, end - from);
   }
 
   /**

@@ -18,6 +18,9 @@ import {
   snapshotPartName,
 } from './segment.ts';
 
+/** So many damaged stretches get a line of their own in the log. */
+const damageLinesMax = 20;
+
 /** Thrown when starting would mean being silently wrong. */
 export class RecoveryError extends Error {
   override readonly name = 'RecoveryError';
@@ -201,7 +204,7 @@ class Recovery implements EntrySink {
   private async read(file: Numbered, header: { salt: number; length: number }) {
     const { disk, baseMs } = this.options;
     const content = await new FileReader(disk, file, header.salt).read(header.length, baseMs, this);
-    this.damaged.push(...content.damaged);
+    for (const damage of content.damaged) this.damaged.push(damage);
     return content;
   }
 
@@ -236,12 +239,15 @@ class Recovery implements EntrySink {
   }
 
   private reportDamage(): void {
-    for (const { file, offset, bytes } of this.damaged) {
-      this.options.log.error('A stretch of the journal is damaged; its entries are lost here.', {
+    const { log } = this.options;
+    for (const { file, offset, bytes } of this.damaged.slice(0, damageLinesMax)) {
+      log.error('A stretch of the journal is damaged; its entries are lost here.', {
         file,
         offset,
         bytes,
       });
     }
+    const more = this.damaged.length - damageLinesMax;
+    if (more > 0) log.error('More of the journal is damaged.', { stretches: more });
   }
 }

@@ -26,8 +26,9 @@ const identityLengthMax = 1024;
 export const headerBytesMax = 2048;
 /** In front of each payload. */
 export const entryHeadBytes = 8;
-/** No payload is longer; the API's limits are far below. */
-export const payloadBytesMax = 16 * 1024 * 1024;
+/** No body and no payload is longer; the API's limits are far below. */
+const bodyBytesMax = 16 * 1024 * 1024;
+export const payloadBytesMax = bodyBytesMax + 1024 * 1024;
 
 export type FileKind = 'journal' | 'snapshot';
 const kindCode = { journal: 1, snapshot: 2 } as const;
@@ -110,6 +111,7 @@ export class EntryWriter {
   }
 
   put(record: TimerRecord, baseMs: number): void {
+    invariant(record.body.length <= bodyBytesMax, `a body has at most ${bodyBytesMax} bytes`);
     const start = this.begin(payloadKind.put);
     encodeRecord(this.out, record, baseMs);
     this.finish(start);
@@ -164,9 +166,7 @@ export class EntryWriter {
   }
 
   private finish(start: number): void {
-    const length = this.out.length - start - entryHeadBytes;
-    invariant(length <= payloadBytesMax, `a record has at most ${payloadBytesMax} bytes`);
-    this.out.patchU32(start + 4, length);
+    this.out.patchU32(start + 4, this.out.length - start - entryHeadBytes);
   }
 }
 

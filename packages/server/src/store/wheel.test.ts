@@ -162,6 +162,16 @@ describe('wheel', () => {
     expect(wheel.advance(11, 10, out)).toBe(1);
   });
 
+  it('is not early when the time it is told goes back', () => {
+    const wheel = new Wheel();
+    const out: number[] = [];
+    wheel.advance(1000, 10, out);
+    wheel.insert(1, 1005);
+    wheel.advance(500, 10, out);
+    expect(wheel.advance(600, 10, out)).toBe(0);
+    expect(wheel.advance(1005, 10, out)).toBe(1);
+  });
+
   it('gives an overdue handle to the very next advance, even at the same time', () => {
     const wheel = new Wheel();
     const out: number[] = [];
