@@ -31,6 +31,23 @@ describe('number index', () => {
     expect(index.bytes).toBeLessThan(grown * 1.25);
   });
 
+  it('uses the room of one range for another once it is empty', () => {
+    const random = new SeededRandom(6);
+    const numbers: { hi: number; lo: number }[] = [];
+    const index = indexOver(numbers);
+    const fill = (isWanted: (range: number) => boolean): void => {
+      for (const end = numbers.length + 20_000; numbers.length < end; ) {
+        const number = { hi: random.u32(), lo: random.u32() };
+        if (isWanted(rangeOf(number.hi, number.lo))) index.insert(numbers.push(number) - 1);
+      }
+    };
+    fill((range) => range < 32);
+    const grown = index.bytes;
+    expect(numbers.every(({ hi, lo }) => index.remove(hi, lo))).toBe(true);
+    fill((range) => range >= 224);
+    expect(index.bytes).toBeLessThan(grown * 1.25);
+  });
+
   it('is compact and right when numbers come in its own order, as resync and snapshots send them', () => {
     const random = new SeededRandom(5);
     const numbers = Array.from({ length: 50_000 }, () => ({ hi: random.u32(), lo: random.u32() }));
