@@ -46,6 +46,10 @@ interface Pop {
 const takeMax = 1000;
 const holdMs = 100;
 const claimWaitMsMax = 100;
+/** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
+const sleptMs = 500;
+/** Who comes late anyway can wait this long for the others to say that it is done. */
+const lateClaimWaitMs = 1000;
 /** Between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
 /** Another try after a dead letter found no replica to keep it. */
@@ -58,9 +62,12 @@ export class Popper {
   private alarm: { atMs: number; cancel: Cancel } | null = null;
   private readonly due: number[] = [];
   private stopped = false;
+  /** Since when this member runs without a break. */
+  private awakeSinceMs: number;
 
   constructor(parts: PopperParts) {
     this.parts = parts;
+    this.awakeSinceMs = parts.clock.now();
   }
 
   /** Callbacks under way or waiting for their turn. */
@@ -79,6 +86,8 @@ export class Popper {
   poll(): void {
     if (this.stopped) return;
     const { store, clock } = this.parts;
+    const oldestMs = store.nextAlarmMs();
+    if (oldestMs !== null && clock.now() - oldestMs > sleptMs) this.awakeSinceMs = clock.now();
     this.due.length = 0;
     store.takeDue(clock.now(), takeMax, this.due);
     for (const handle of this.due) this.alarmed(handle);
@@ -178,19 +187,21 @@ export class Popper {
 
   /** Asks the other replicas to hold back; goes on when all answered, or at the latest after a bound. */
   private claim(pop: Pop): void {
-    const { clock, peers } = this.parts;
+    const { clock, peers, replica } = this.parts;
     const { record } = pop;
     pop.phase = 'claiming';
     const nowMs = clock.now();
     pop.untilMs = nowMs + claimTermMs(record.gapMs);
-    const awaited = new Set(pop.others.filter((name) => !peers?.silent(name)));
+    const slept = replica.alarm(record) < this.awakeSinceMs;
+    // Who slept heard nobody: that says nothing about the others.
+    const awaited = new Set(pop.others.filter((name) => slept || !peers?.silent(name)));
     if (awaited.size === 0 && pop.others.length === 0) return this.queue(pop);
     const go = (): void => {
       cancel();
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
     };
-    const step = stepMs(record.gapMs, Math.max(record.factor, record.replicas.length));
-    const cancel = clock.at(nowMs + Math.min(claimWaitMsMax, step / 2), go);
+    const waitMs = slept ? lateClaimWaitMs : claimWaitMs(pop, nowMs);
+    const cancel = clock.at(nowMs + waitMs, go);
     const message = this.claimMessage(pop);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
@@ -392,6 +403,15 @@ export class Popper {
     pop.stopRenewing();
     if (this.active.get(pop.handle) === pop) this.active.delete(pop.handle);
   }
+}
+
+/** How long to wait for answers to a claim. After the first turn somebody else has probably popped; twice the gap is the limit. */
+function claimWaitMs({ record, position }: Pop, nowMs: number): number {
+  const { gapMs, retryMs } = record;
+  const step = stepMs(gapMs, Math.max(record.factor, record.replicas.length));
+  const waitMs = Math.min(claimWaitMsMax, step / 2);
+  if (position === 0) return waitMs;
+  return Math.min(lateClaimWaitMs, Math.max(waitMs, (retryMs + gapMs - nowMs) / 2));
 }
 
 function outcomeOf(result: CallbackResult): number {
