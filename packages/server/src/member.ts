@@ -162,6 +162,8 @@ export class Member {
     const untilMs = env.clock.now() + config.shutdown.limitMs;
     while (this.popper.activeCount > 0 && env.clock.now() < untilMs) await wait(env, 10);
     this.cluster.stop();
+    // The others must know what was popped here, or they do it again.
+    while (this.cluster.peers?.owed === true && env.clock.now() < untilMs) await wait(env, 10);
     await source.stop();
     await env.network?.close();
     await this.destinations.close();

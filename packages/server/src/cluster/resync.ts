@@ -8,7 +8,7 @@
  *     longer listed does too, and drops its copy once they have it (see hand-off.ts).
  */
 import { type Cancel, type Clock, hex16, type TimerRecord } from '@carillon/core';
-import { sameNames } from '../replication/merge.ts';
+import { sameNames, startsWith } from '../replication/merge.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Numbered } from '../replication/wire.ts';
 import type { HandOff } from './hand-off.ts';
@@ -121,11 +121,18 @@ export class Resync {
       if (!listed) handOff.add(record);
       return;
     }
+    if (this.needsStandIns(record, wanted)) return this.noteIrregular(record);
     const pusher = this.pushes(record);
     if (wanted.length === 0) return;
     replica.relist(record, wanted);
     this.moved++;
     if (pusher || !listed) handOff.add(record);
+  }
+
+  /** Stand-ins stay listed, and so are told of every pop, until those they stand in for answer again. */
+  private needsStandIns({ replicas }: TimerRecord, wanted: readonly string[]): boolean {
+    if (this.irregular.size >= irregularMax || !startsWith(replicas, wanted)) return false;
+    return replicas.includes(this.parts.self) && !wanted.every(this.parts.present);
   }
 
   /** Whether it falls to this member to tell the new replicas. */

@@ -76,6 +76,15 @@ export class Peers {
     return this.peers.get(name)?.silentSinceMs ?? null;
   }
 
+  /** Whether a peer that answers still has something to confirm. */
+  get owed(): boolean {
+    for (const { lanes, silentSinceMs } of this.peers.values()) {
+      const { queue, framesInFlight } = lanes.durable;
+      if (silentSinceMs === null && queue.length + framesInFlight > 0) return true;
+    }
+    return false;
+  }
+
   /** Forgets members that have left the view. */
   retain(names: ReadonlySet<string>): void {
     for (const name of this.peers.keys()) if (!names.has(name)) this.peers.delete(name);
