@@ -20,8 +20,14 @@ export class CliProcess {
   private readonly child: ChildProcess;
   private readonly watchers = new Set<() => void>();
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(process.execPath, ['--conditions=source', main, ...args], {
+  /** `via`: a command to run it with, such as `ip netns exec NAME`. */
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    via: readonly string[] = [],
+  ) {
+    const [command, ...rest] = [...via, process.execPath, '--conditions=source', main, ...args];
+    this.child = spawn(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], ...env },
     });

@@ -1,0 +1,142 @@
+/**
+ * Judges the recorded history of real processes with the simulator's own checkers, where they look from outside; those
+ * that need a look into simulated members (P2, P4, P6) are written anew here for what a receiver saw.
+ *
+ * What differs from the simulator: the moment a request reached its member is not known, so the moment it was sent stands
+ * for it; the moment a callback started is that of its arrival; and who called back is not known, so a fault anywhere
+ * explains a duplicate.
+ */
+import { NeverEarly } from '../../../packages/sim/src/checkers/never-early.ts';
+import { Once } from '../../../packages/sim/src/checkers/once.ts';
+import { Pops } from '../../../packages/sim/src/checkers/pops.ts';
+import { FaultLog, type Kind } from '../../../packages/sim/src/fault-log.ts';
+import {
+  firstSentMs,
+  History,
+  numberOf,
+  type Operation,
+  opaqueOf,
+  settledMs,
+} from '../../../packages/sim/src/history.ts';
+import { Judge, noticeMs } from '../../../packages/sim/src/judge.ts';
+import type { Plan } from '../../../packages/sim/src/plan.ts';
+import type { SimCluster } from '../../../packages/sim/src/sim-cluster.ts';
+import { Trace } from '../../../packages/sim/src/trace.ts';
+import { type RecordedCall, someMember } from './recorder.ts';
+
+/** The header has whole milliseconds, and so has the clock it is compared with. */
+const grainMs = 1;
+/** From the member's decision to the receiver's clock, on a machine that does other things too. */
+const slackMs = 500;
+
+export class Court {
+  readonly history = new History();
+  readonly pops = new Pops();
+  readonly judge: Judge;
+  private readonly faults = new FaultLog();
+  private readonly checkers;
+  private readonly popIds = new Set<string>();
+  private callCount = 0;
+
+  constructor() {
+    const world = {
+      get nowMs() {
+        return performance.now();
+      },
+      trace: new Trace(false),
+    };
+    // All that the judge asks of a cluster and a plan.
+    const cluster = { faults: this.faults, members: new Map([[someMember, null]]), world };
+    const plan = { members: [{ clock: { driftPpm: 0 } }], faults: [] };
+    this.judge = new Judge(cluster as unknown as SimCluster, this.history, plan as unknown as Plan);
+    this.checkers = [this.pops, new NeverEarly(this.judge), new Once(this.judge)];
+  }
+
+  /** A fault begins; call what is returned when it is over. */
+  fault(kind: Kind, what: string): () => void {
+    const end = this.faults.begin(someMember, kind, what, performance.now());
+    return () => end(performance.now());
+  }
+
+  heard(call: RecordedCall): void {
+    this.callCount++;
+    this.popIds.add(call.popId);
+    for (const checker of this.checkers) checker.onCall(call);
+    this.judgeSticking(call);
+    if (call.latenessMs < -grainMs) {
+      this.judge.violate('P3', `${call.popId} came ${-call.latenessMs} ms before it was due.`);
+    }
+  }
+
+  /** Acknowledged timers that nobody replaced or cancelled. */
+  binding(): Operation[] {
+    return this.history.timers.flatMap(({ operations }) => {
+      const operation = operations.at(-1);
+      if (operation === undefined || operation.ackMs === null || operation.kind === 'cancel')
+        return [];
+      const sentMs = firstSentMs(operation);
+      return operations.slice(0, -1).every((one) => settledMs(one) <= sentMs) ? [operation] : [];
+    });
+  }
+
+  /** Whether every pop of every acknowledged timer has reached the receiver. */
+  get complete(): boolean {
+    return this.binding().every((operation) => this.missing(operation) === null);
+  }
+
+  /** What was broken, in sentences; to be asked when no timer is left. */
+  verdict(): string[] {
+    for (const operation of this.binding()) {
+      const lost = this.missing(operation);
+      if (lost !== null) {
+        this.judge.violate('P2', `Pop ${lost} of ${nameOf(operation)} never came.`);
+      }
+      this.judgeLateness(operation);
+    }
+    return this.judge.violations.map(({ promise, says }) => `${promise}: ${says}`);
+  }
+
+  /** Callbacks beyond the first of their pop. All of them are explained when the verdict is empty. */
+  get duplicates(): number {
+    return this.callCount - this.popIds.size;
+  }
+
+  /** P6: nothing of what was replaced or cancelled, unless somebody stood still or was cut off or down just before. */
+  private judgeSticking(call: RecordedCall): void {
+    const { judge } = this;
+    const operation = this.history.find(call.body);
+    if (operation === null || call.number !== numberOf(operation.timer)) return;
+    const next = judge.supersededBy(operation);
+    if (next === null || next.ackMs === null || next.ackMs > call.startMs) return;
+    const fromMs = call.startMs - noticeMs;
+    if (judge.faultAnywhere(['network', 'paused', 'down'], fromMs, call.startMs) !== null) return;
+    const what = next.kind === 'cancel' ? 'cancelled' : 'replaced';
+    const sinceMs = Math.round(call.startMs - next.ackMs);
+    judge.violate('P6', `${call.popId} came ${sinceMs} ms after its timer was ${what}.`);
+  }
+
+  private missing(operation: Operation): number | null {
+    const count = operation.wish?.count ?? 0;
+    for (let k = 1; k <= count; k++) if (!this.pops.delivered(operation, k)) return k;
+    return null;
+  }
+
+  /** P4: by twice the interval. At least one replica is alive at every moment of every story told here. */
+  private judgeLateness(operation: Operation): void {
+    const { wish, ackMs } = operation;
+    // An attempt that may have acted after the answer would have restarted the timer then.
+    if (wish === null || ackMs === null || settledMs(operation) > ackMs) return;
+    for (let k = 1; k <= wish.count; k++) {
+      const first = this.pops.first(operation, k);
+      const limitMs = ackMs + (k + 1) * wish.intervalMs + slackMs;
+      if (first === null || first.startMs <= limitMs) continue;
+      const lateMs = Math.round(first.startMs - ackMs - k * wish.intervalMs);
+      this.judge.violate('P4', `Pop ${k} of ${nameOf(operation)} was ${lateMs} ms late.`);
+    }
+  }
+}
+
+function nameOf(operation: Operation): string {
+  const { intervalMs, count } = operation.wish ?? { intervalMs: 0, count: 0 };
+  return `"${opaqueOf(operation)}" (${operation.timer.id}, ${count} × ${intervalMs} ms)`;
+}

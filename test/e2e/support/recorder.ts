@@ -1,0 +1,83 @@
+/** A receiver that writes down every callback in the form the simulator's checkers read. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Call } from '../../../packages/sim/src/receivers.ts';
+
+/** A callback, and what only the real world adds. */
+export interface RecordedCall extends Call {
+  /** From the due time in the request to its arrival, by the same wall clock. */
+  readonly latenessMs: number;
+}
+
+/** Callbacks do not say which member makes them; faults count for all. */
+export const someMember = 'some member';
+
+/** So that every callback carries an id of its pop: timer, version and sequence. */
+export const signingSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+export class Recorder {
+  readonly calls: RecordedCall[] = [];
+  /** Told of every callback when it has arrived. */
+  onCall: (call: RecordedCall) => void = () => {};
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      const startMs = performance.now();
+      const wallMs = Date.now();
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const call = callOf(request, Buffer.concat(chunks).toString(), { startMs, wallMs });
+        this.calls.push(call);
+        this.onCall(call);
+        response.end();
+        call.endMs = performance.now();
+        call.result = { kind: 'answer', status: 200, retryAfterMs: null };
+      });
+    });
+    // A member keeps its connections; closing them here would make it call again.
+    this.server.keepAliveTimeout = 0;
+  }
+
+  async listen(host = '127.0.0.1'): Promise<string> {
+    await new Promise<void>((resolve) => {
+      this.server.listen(0, host, resolve);
+    });
+    const bound = this.server.address();
+    return `http://${host}:${typeof bound === 'object' && bound !== null ? bound.port : 0}/`;
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+function callOf(
+  { headers }: IncomingMessage,
+  body: string,
+  arrived: { readonly startMs: number; readonly wallMs: number },
+): RecordedCall {
+  const { startMs, wallMs } = arrived;
+  return {
+    by: someMember,
+    receiver: 'recorder',
+    startMs,
+    popId: String(headers['webhook-id']),
+    number: String(headers['x-timer-id']).slice(0, 16),
+    sequence: Number(headers['x-sequence-number']),
+    missed: Number(headers['x-timer-missed'] ?? 0),
+    attempt: Number(headers['x-timer-attempt']),
+    body,
+    effectMs: startMs,
+    result: null,
+    endMs: null,
+    latenessMs: wallMs - Date.parse(String(headers['x-timer-due'])),
+  };
+}
+
+/** The lateness below which the given share of the calls lies. */
+export function latenessAt(calls: readonly RecordedCall[], share: number): number {
+  const sorted = calls.map(({ latenessMs }) => latenessMs).toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

@@ -1,0 +1,114 @@
+/** A cluster of processes under load, the receiver of its callbacks, and the court that judges what happened. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom } from '@carillon/core/testing';
+import { Court } from './court.ts';
+import { Load, type LoadOptions } from './load.ts';
+import { RealCluster, type RealClusterOptions } from './real-cluster.ts';
+import type { RealMember } from './real-member.ts';
+import { latenessAt, Recorder } from './recorder.ts';
+import { until } from './until.ts';
+
+export interface StoryOptions extends RealClusterOptions {
+  readonly load?: Partial<LoadOptions>;
+  /** Where the receiver listens; default 127.0.0.1. */
+  readonly receiverHost?: string;
+}
+
+/** The same every day, unless somebody wants another. */
+const seed = Number(process.env['CARILLON_E2E_SEED'] ?? 1);
+
+export class Story {
+  readonly court = new Court();
+  readonly recorder: Recorder;
+  readonly random = new SeededRandom(seed);
+  readonly cluster: RealCluster;
+  readonly load: Load;
+  readonly uri: string;
+
+  private constructor(
+    cluster: RealCluster,
+    receiver: { readonly recorder: Recorder; readonly uri: string },
+    load: Partial<LoadOptions>,
+  ) {
+    const { recorder, uri } = receiver;
+    this.cluster = cluster;
+    this.recorder = recorder;
+    this.uri = uri;
+    recorder.onCall = (call) => this.court.heard(call);
+    this.load = new Load({
+      history: this.court.history,
+      seed,
+      urls: () => [...cluster.members.values()].map(({ url }) => url),
+      uri,
+      setsPerSecond: 60,
+      factor: 2,
+      intervalMsMin: 2000,
+      intervalMsMax: 5000,
+      ...load,
+    });
+  }
+
+  static async begin(options: StoryOptions): Promise<Story> {
+    const cluster = await RealCluster.start(options);
+    const recorder = new Recorder();
+    const uri = await recorder.listen(options.receiverHost);
+    return new Story(cluster, { recorder, uri }, options.load ?? {});
+  }
+
+  /** A member dies at once, with its data kept, and stays so until `start`. */
+  async kill(member: RealMember): Promise<() => Promise<void>> {
+    const over = this.court.fault('down', `${member.name} was killed`);
+    await member.kill();
+    return async () => {
+      await member.start();
+      over();
+    };
+  }
+
+  async pause(member: RealMember, forMs: number): Promise<void> {
+    const over = this.court.fault('paused', `${member.name} stood still for ${forMs} ms`);
+    member.pause();
+    await sleep(forMs);
+    member.resume();
+    over();
+  }
+
+  /** A span of the load, drawn anew each time. */
+  async pass(msMin: number, msMax: number): Promise<void> {
+    await sleep(msMin + this.random.unit() * (msMax - msMin));
+  }
+
+  /** No more requests; resolves when no live timer is left anywhere. What is broken, in sentences. */
+  async finish(): Promise<string[]> {
+    await this.load.stop();
+    await until('every pop delivered and no timer left', 60_000, async () => {
+      return this.court.complete && (await this.cluster.copies()) === 0;
+    }).catch((error: unknown) => this.explain(error));
+    return this.court.verdict();
+  }
+
+  private async explain(error: unknown): Promise<void> {
+    for (const member of this.cluster.running) {
+      const copies = await member.copies();
+      const cluster = JSON.stringify(await member.cluster());
+      console.error(`${member.name} holds ${copies} timers\n${cluster}\n${member.lastWords}`);
+    }
+    console.error(error);
+  }
+
+  summary(): string {
+    const { calls } = this.recorder;
+    const timers = this.court.history.timers.length;
+    const at = (share: number): string => `${latenessAt(calls, share)} ms`;
+    return (
+      `${timers} timers, ${this.load.failed} requests without success, ${calls.length} callbacks, ` +
+      `${this.court.duplicates} of them repeated; lateness p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`
+    );
+  }
+
+  async end(): Promise<void> {
+    await this.load.stop();
+    await this.cluster.end();
+    this.recorder.close();
+  }
+}
