@@ -91,7 +91,11 @@ describe('carillon cluster', () => {
     }));
     const { code, out, err } = await cli(['cluster', 'drain', 'n1'], asked.url);
     expect([code, out]).toEqual([0, ['n1 holds no timers any more.']]);
-    expect(err).toEqual(['2 timers left.', '1 timers left.']);
+    expect(err).toEqual([
+      '2 timers left.',
+      '1 timers left.',
+      'Now take n1 out of the members file: until then the others wait for it.',
+    ]);
     expect(leaving.asked[0]).toMatchObject({ method: 'POST', path: '/cluster/drain' });
     expect(asked.asked.map(({ method }) => method)).toEqual(['GET']);
   });

@@ -139,7 +139,7 @@ interface DrainRequest {
 
 async function drain(client: Carillon, request: DrainRequest, io: Io): Promise<number> {
   const { name, limitMs, flags } = request;
-  const { members: all } = await client.cluster({ signal: io.signal });
+  const { members: all, source } = await client.cluster({ signal: io.signal });
   const member = all.find((known) => known.name === name);
   if (member === undefined) {
     const names = all.map((known) => known.name).join(', ');
@@ -156,6 +156,9 @@ async function drain(client: Carillon, request: DrainRequest, io: Io): Promise<n
   if (flags.json) jsonLine(io, { name, drained });
   else if (drained) io.out(`${name} holds no timers any more.`);
   else io.err(`${name} still holds timers after the time to wait; it goes on leaving.`);
+  if (drained && source === 'static' && !flags.json) {
+    io.err(`Now take ${name} out of the members file: until then the others wait for it.`);
+  }
   return drained ? exit.done : exit.failed;
 }
 
