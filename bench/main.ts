@@ -9,6 +9,7 @@ import { join } from 'node:path';
 /** In this order: what is quick and in one process first. */
 const names = [
   'wheel',
+  'wire',
   'store',
   'journal',
   'placement',
