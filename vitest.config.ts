@@ -24,6 +24,14 @@ export default defineConfig({
       {
         extends: true as const,
         test: {
+          name: 'examples',
+          include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true as const,
+        test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
