@@ -11,7 +11,8 @@ import {
   VersionClock,
 } from '@carillon/core';
 import { createRouter } from './api/create-router.ts';
-import type { Router } from './api/router.ts';
+import type { Route, Router } from './api/router.ts';
+import type { TimerService } from './api/service.ts';
 import { Cluster } from './cluster/cluster.ts';
 import type { ViewSource } from './cluster/source.ts';
 import type { Config } from './config.ts';
@@ -49,6 +50,8 @@ export interface MemberOptions {
   readonly onDrained?: () => void;
   /** Default true. */
   readonly repair?: boolean;
+  /** Beside the API: the dashboard. */
+  readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
 }
 
 export class Member {
@@ -282,8 +285,9 @@ export class Member {
   }
 
   private createRouter(): Router {
-    const { env, config, onFailed, release } = this.options;
+    const { env, config, onFailed, release, routes } = this.options;
     return createRouter({
+      routes: routes?.(this.coordinator, this.metrics) ?? [],
       service: this.coordinator,
       metrics: this.metrics,
       log: env.log,

@@ -112,6 +112,11 @@ export class Tally<V extends string> implements Metric {
     this.counts[value] += by;
   }
 
+  /** How often each value was counted so far. */
+  counted(): Readonly<Record<V, number>> {
+    return { ...this.counts };
+  }
+
   /** How often one value was counted, or all of them. */
   count(value?: V): number {
     if (value !== undefined) return this.counts[value];

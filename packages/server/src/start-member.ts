@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Env } from '@carillon/core';
 import { EtcdClient, Membership } from '@carillon/ring';
+import { Dashboard } from './api/dashboard.ts';
 import { Listener } from './api/listener.ts';
 import { aloneSource } from './cluster/alone.ts';
 import { EtcdSource } from './cluster/etcd.ts';
@@ -60,6 +61,12 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     denied: () => denied.all,
   });
   const source = createSource(config, identity, env);
+  const dashboard = new Dashboard({
+    clock: env.clock,
+    self: name,
+    version: release.version,
+    factor: config.defaultFactor,
+  });
   const member = await Member.start({
     name,
     env,
@@ -75,7 +82,9 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     release,
     onFailed,
     onDrained,
+    routes: dashboard.routes,
   });
+  dashboard.start();
   const listener = new Listener({
     router: member.router,
     limits: config.limits,
@@ -93,6 +102,7 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
       if (source instanceof StaticSource) await source.reload();
     },
     stop: async () => {
+      dashboard.stop();
       await listener.close(config.shutdown.limitMs);
       await member.stop();
       await env.close();

@@ -53,7 +53,7 @@ async function drain({ service, clock, log }: AdminOptions): Promise<ApiResponse
   return jsonResponse({ draining: true }, 202);
 }
 
-function renderCluster(view: ClusterView): ClusterJson {
+export function renderCluster(view: ClusterView): ClusterJson {
   return {
     'view-id': view.viewId,
     revision: view.revision,

@@ -13,6 +13,7 @@ import { CarillonError, type Clock, type Random } from '@carillon/core';
 import type { Limits } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ApiResponse } from './message.ts';
+import { ResponseOutflow } from './outflow.ts';
 import { problemResponse } from './problem.ts';
 import type { Router } from './router.ts';
 import { rawRefusal } from './raw-refusal.ts';
@@ -44,6 +45,7 @@ export class Listener {
   private readonly idPrefix: string;
   private idCounter = 0;
   private readonly sockets = new Set<Socket>();
+  private readonly outflows = new Set<ResponseOutflow>();
   private inFlight = 0;
   private bufferedBytes = 0;
   private stopping = false;
@@ -76,6 +78,8 @@ export class Listener {
     this.stopping = true;
     const { clock } = this.options;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    // An answer that goes on would not end by itself.
+    for (const outflow of this.outflows) outflow.finish();
     // The server itself only closes connections that had a request before.
     for (const socket of this.sockets) if (!awaitsAnswer(socket)) socket.destroy();
     const cancel = clock.at(clock.now() + limitMs, () => this.server.closeAllConnections());
@@ -207,12 +211,21 @@ export class Listener {
   }
 
   private send(req: WholeRequest, res: Answer, response: ApiResponse): void {
-    const { body } = response;
+    const { body, stream } = response;
     const headers = response.headers.concat('x-request-id', this.requestId(req));
-    if (response.status !== 204) headers.push('content-length', String(Buffer.byteLength(body)));
+    if (response.status !== 204 && stream === undefined)
+      headers.push('content-length', String(Buffer.byteLength(body)));
     if (this.stopping) headers.push('connection', 'close');
     res.writeHead(response.status, headers);
-    res.end(body);
+    if (stream === undefined || req.method === 'HEAD') res.end(body);
+    else this.flow(res, stream);
+  }
+
+  private flow(res: Answer, stream: NonNullable<ApiResponse['stream']>): void {
+    const outflow = new ResponseOutflow(res);
+    this.outflows.add(outflow);
+    outflow.onClose(() => this.outflows.delete(outflow));
+    stream(outflow);
   }
 
   /** Answers before the request is complete, waits a little for the client to read that, then closes. */

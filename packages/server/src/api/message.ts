@@ -1,4 +1,5 @@
 /** Requests and answers as plain data: the listener turns sockets into these, tests and the simulator make them by hand. */
+import type { Outflow } from './outflow.ts';
 
 export interface ApiRequest {
   readonly method: string;
@@ -16,6 +17,8 @@ export interface ApiResponse {
   /** Name, value, name, value …: the form that costs nothing to send. Without content-length. */
   readonly headers: readonly string[];
   readonly body: string;
+  /** Writes the body instead, at once or over time. Then `body` is empty, and a content-length, if any, is among the headers. */
+  readonly stream?: (out: Outflow) => void;
 }
 
 const jsonHeaders = ['content-type', 'application/json; charset=utf-8'] as const;

@@ -1,0 +1,128 @@
+/**
+ * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the dashboard.
+ *
+ * E1  A snapshot is computed and written down once a second, however many listen.
+ * E2  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
+ */
+import { type Cancel, CarillonError, type Clock } from '@carillon/core';
+import type { Metrics } from '../metrics.ts';
+import { renderCluster } from './admin.ts';
+import { type Sample, Samples } from './events-samples.ts';
+import type { ApiResponse } from './message.ts';
+import type { Outflow } from './outflow.ts';
+import type { Route } from './router.ts';
+import type { TimerService } from './service.ts';
+
+export const listenerCountMax = 64;
+/** A listener that leaves this much unread will not catch up. */
+export const waitingBytesMax = 1024 * 1024;
+const everyMs = 1000;
+
+export interface EventsOptions {
+  readonly service: TimerService;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Name of this member. */
+  readonly self: string;
+  readonly version: string;
+  /** Replicas of a timer that names no factor. */
+  readonly factor: number;
+}
+
+const headers = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-store',
+  'x-content-type-options',
+  'nosniff',
+];
+
+export class Events {
+  private readonly options: EventsOptions;
+  private readonly samples: Samples;
+  private readonly listeners = new Set<Outflow>();
+  private newest: string | null = null;
+  private dueMs = 0;
+  private cancel: Cancel = () => {};
+  readonly route: Route = { method: 'GET', path: '/events', handle: () => this.listen() };
+
+  constructor(options: EventsOptions) {
+    this.options = options;
+    this.samples = new Samples(options.metrics);
+  }
+
+  start(): void {
+    this.dueMs = this.options.clock.now();
+    this.next();
+  }
+
+  stop(): void {
+    this.cancel();
+    for (const out of this.listeners) out.end();
+  }
+
+  private listen(): ApiResponse {
+    if (this.listeners.size >= listenerCountMax) {
+      throw new CarillonError(
+        'overloaded',
+        `${listenerCountMax} dashboards listen to this member already; open one at another member.`,
+      );
+    }
+    return { status: 200, headers, body: '', stream: (out) => this.add(out) };
+  }
+
+  private add(out: Outflow): void {
+    this.listeners.add(out);
+    out.onClose(() => this.listeners.delete(out));
+    out.write(event('history', this.samples.all));
+    const [sample] = this.samples.all.slice(-1);
+    if (this.newest === null && sample !== undefined) {
+      this.newest = event('snapshot', this.snapshot(sample));
+    }
+    if (this.newest !== null) out.write(this.newest);
+  }
+
+  private next(): void {
+    this.dueMs += everyMs;
+    this.cancel = this.options.clock.at(this.dueMs, () => this.tick());
+  }
+
+  private tick(): void {
+    const { clock } = this.options;
+    const lag = clock.now() - this.dueMs;
+    // After a pause of the whole process the missed seconds are not made up for.
+    if (lag > everyMs) this.dueMs = clock.now();
+    const sample = this.samples.take(clock.wall(), lag);
+    this.newest = this.listeners.size === 0 ? null : event('snapshot', this.snapshot(sample));
+    for (const out of this.listeners) this.tell(out);
+    this.next();
+  }
+
+  private tell(out: Outflow): void {
+    if (out.waitingBytes > waitingBytesMax) out.cut();
+    else if (this.newest !== null) out.write(this.newest);
+  }
+
+  private snapshot(sample: Sample) {
+    const { service, metrics, self, version, factor } = this.options;
+    return {
+      self,
+      version,
+      factor,
+      unready: service.unready(),
+      cluster: renderCluster(service.cluster()),
+      timers: metrics.timers.values(),
+      callbacks: {
+        'in-flight': metrics.callbacksInFlight.value,
+        queued: metrics.callbacksQueued.value,
+        answers: metrics.callbackAnswers.counted(),
+      },
+      sample,
+    };
+  }
+}
+
+function event(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
