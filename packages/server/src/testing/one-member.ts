@@ -1,5 +1,5 @@
 /** One member alone in virtual time, with scripted receivers: for tests that need no cluster. */
-import type { CallbackRequest, Disk, Log } from '@carillon/core';
+import type { CallbackRequest, Callbacks, Clock, Disk, Log } from '@carillon/core';
 import { FakeCallbacks, SeededRandom, settle, VirtualClock } from '@carillon/core/testing';
 import type { ApiResponse } from '../api/message.ts';
 import { aloneSource } from '../cluster/alone.ts';
@@ -27,6 +27,8 @@ export interface OneMemberOptions {
   readonly disk?: Disk | null;
   readonly config?: Partial<Config>;
   readonly clock?: VirtualClock;
+  /** Instead of the scripted receivers. */
+  readonly callbacks?: (clock: Clock) => Callbacks;
 }
 
 export async function startOne(options: OneMemberOptions = {}): Promise<OneMember> {
@@ -41,7 +43,7 @@ export async function startOne(options: OneMemberOptions = {}): Promise<OneMembe
       log: silentLog,
       disk: options.disk ?? null,
       network: null,
-      callbacks: receivers,
+      callbacks: options.callbacks?.(clock) ?? receivers,
     },
     config: { ...defaultConfig, ...options.config },
     source: aloneSource({ name: 'n0', address: 'n0:1' }),

@@ -1,0 +1,8 @@
+/** For the unit tests of whoever uses Carillon: the public surface of `@carillon/server/testing`. */
+export {
+  type Receive,
+  startTestMember,
+  type TestClock,
+  type TestMember,
+  type TestMemberOptions,
+} from './test-member.ts';

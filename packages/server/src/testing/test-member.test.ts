@@ -1,0 +1,95 @@
+/** What a user's unit test may rely on. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { startTestMember, type TestMember, type TestMemberOptions } from './test-member.ts';
+
+const started: TestMember[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((member) => member.stop()));
+});
+
+async function start(options: TestMemberOptions = {}): Promise<TestMember> {
+  const member = await startTestMember(options);
+  started.push(member);
+  return member;
+}
+
+function set(member: TestMember, timing: object, uri = 'http://shop.test/hook?x=1') {
+  const callback = { http: { uri, opaque: 'order 17' } };
+  return member.fetch(`${member.url}/timers`, {
+    method: 'POST',
+    body: JSON.stringify({ timing, callback }),
+  });
+}
+
+describe('a member in the process of a test', () => {
+  test('pops inside advance, neither before nor after its time', async () => {
+    const pops: string[] = [];
+    const member = await start({
+      receivers: {
+        'http://shop.test': async (request) => {
+          const { pathname, search } = new URL(request.url);
+          pops.push(`${request.method} ${pathname}${search} ${await request.text()}`);
+          return new Response();
+        },
+      },
+    });
+    expect((await set(member, { interval: 600 })).status).toBe(200);
+    await member.clock.advance('9m59s');
+    expect(pops).toEqual([]);
+    await member.clock.advance('1s');
+    expect(pops).toEqual(['POST /hook?x=1 order 17']);
+    await member.clock.advance('1h');
+    expect(pops).toHaveLength(1);
+  });
+
+  test('the clock starts where it is told to, and requests take no time', async () => {
+    const now = new Date('2030-06-01T12:00:00Z');
+    const member = await start({ now });
+    const answer = await set(member, { at: '2030-06-01T12:00:30Z' });
+    const read = await member.fetch(`${member.url}${answer.headers.get('location')}`);
+    expect(await read.json()).toMatchObject({ 'next-due': '2030-06-01T12:00:30.000Z' });
+    expect(member.clock.now).toEqual(now);
+    await member.clock.advance(1500);
+    expect(member.clock.now).toEqual(new Date('2030-06-01T12:00:01.500Z'));
+  });
+
+  test('a receiver that fails or throws is tried again; one that is not there too', async () => {
+    const answers = [() => new Response(null, { status: 503 }), () => Promise.reject(new Error())];
+    const attempts: (string | null)[] = [];
+    const member = await start({
+      receivers: {
+        'http://shop.test': (request) => {
+          attempts.push(request.headers.get('x-timer-attempt'));
+          return answers.shift()?.() ?? new Response();
+        },
+      },
+    });
+    await set(member, { interval: 1 });
+    const lost = await set(member, { interval: 1 }, 'http://nobody.test/');
+    await member.clock.advance('1m');
+    expect(attempts).toEqual(['1', '2', '3']);
+    const read = await member.fetch(`${member.url}${lost.headers.get('location')}`);
+    expect(await read.json()).toMatchObject({ state: 'retrying', 'last-outcome': 'refused' });
+  });
+
+  test('a receiver may set the next timer from inside', async () => {
+    const times: string[] = [];
+    const member: TestMember = await start({
+      receivers: {
+        'http://shop.test': async () => {
+          times.push(member.clock.now.toISOString().slice(11, 19));
+          if (times.length < 3) await set(member, { interval: 60 });
+          return new Response();
+        },
+      },
+    });
+    await set(member, { interval: 60 });
+    await member.clock.advance('10m');
+    expect(times).toEqual(['00:01:00', '00:02:00', '00:03:00']);
+  });
+
+  test('a duration that is none is refused', async () => {
+    const member = await start();
+    await expect(async () => member.clock.advance('soon')).rejects.toThrow(/such as '10m'/);
+  });
+});
