@@ -15,15 +15,15 @@
 import { mapVertices } from './change.ts';
 import { hashText } from './hash.ts';
 import { health } from './health.ts';
+import { wholeNumber } from './input.ts';
 import { type Key, readKey } from './key.ts';
 import type { Placement } from './place.ts';
-import { checkPolicy, type CheckedPolicy, replicasMax } from './policy.ts';
+import { type CheckedPolicy, checkPolicy, replicasMax } from './policy.ts';
 import { Ranker } from './ranker.ts';
 import { readSlot } from './slots.ts';
 import type { Topology, Vertex } from './topology.ts';
 import { type Branch, compileTree, layOut, leaf, roomOf, type Tree } from './tree.ts';
 import { Walk } from './walk.ts';
-import { wholeNumber } from './input.ts';
 
 export interface PoolShape {
   /** Per level: how many children each chosen vertex contributes. Levels not named contribute all they have. */
@@ -32,7 +32,7 @@ export interface PoolShape {
   readonly pin?: Readonly<Record<string, string>>;
 }
 
-/** A place in the pool at any level: who owns it, who serves it. Positions of the selector's tree, −1 for nobody. */
+/** A place in the pool at any level. Owner and server are positions of the selector's tree, −1 for nobody. */
 export interface PoolVertex {
   readonly owner: number;
   readonly serving: number;
@@ -51,21 +51,28 @@ export interface PoolSlot {
 /** Selects pools from one topology with one shape. Immutable; a changed topology needs a new one. */
 export class PoolSelector {
   readonly topology: Topology;
-  readonly #policy: CheckedPolicy;
+  readonly #width: readonly number[];
   /** Every vertex with a weight, as if all were up. */
   readonly #tree: Tree;
   readonly #ranker: Ranker;
   /** Per position: 2 up, 1 not up but with live targets, 0 dead. */
   readonly #use: Uint8Array;
+  /** The pool being selected: owner, server and number of children of each place, breadth first. */
+  readonly #places: Int32Array;
+  #size = 0;
 
   constructor(topology: Topology, shape: PoolShape) {
     this.topology = topology;
-    this.#policy = checkPolicy(topology, shape);
-    const unlimited = checkPolicy(topology, shape.pin === undefined ? {} : { pin: shape.pin });
-    const allUp = mapVertices(topology, () => ({ up: true }));
-    this.#tree = compileTree({ ...allUp, quorum: topology.quorum }, unlimited);
+    const policy: CheckedPolicy = checkPolicy(topology, shape);
+    const unlimited = { ...policy, width: policy.width.map(() => Number.POSITIVE_INFINITY) };
+    this.#width = policy.width;
+    this.#tree = compileTree(
+      mapVertices(topology, () => ({ up: true })),
+      unlimited,
+    );
     this.#ranker = new Ranker({ ...this.#tree, hash: topology.hash });
     this.#use = readUse(topology, this.#tree);
+    this.#places = new Int32Array(this.#tree.seeds.length * placeSize);
   }
 
   /** The pool of a collection, by its name. */
@@ -73,49 +80,47 @@ export class PoolSelector {
     const name = readKey(collection) as string;
     // As a number, so that a long name is hashed twice and not once per candidate.
     this.#ranker.readNumber(hashText(name, 0), hashText(name, 1));
-    return new Pool(this.topology, this.#tree, collection, this.#slots(0, 0, 0));
+    this.#size = 0;
+    this.#add(0, 0);
+    let at = 0;
+    for (let depth = 0; depth < this.#tree.depthCount; depth++) {
+      for (const end = this.#size; at < end; at++) this.#fill(at, depth);
+    }
+    const places = this.#places.slice(0, this.#size * placeSize);
+    return new Pool(this.topology, this.#tree, collection, places);
   }
 
-  /** The slots below a vertex (`owner`) that is served by itself or by another one. */
-  #slots(owner: number, serving: number, depth: number): PoolVertex[] {
-    const slots: PoolVertex[] = [];
-    if (depth === this.#tree.depthCount) return slots;
-    const owners = this.#ranked(owner, depth);
-    const servers = serving === owner ? owners : this.#ranked(serving, depth);
-    const width = this.#width(owner, depth);
-    const serves = this.#serve(servers, this.#width(serving, depth));
-    for (let i = 0; i < width; i++) {
-      const own = owners[i] as number;
-      const by = serves[i] ?? -1;
-      slots.push({ owner: own, serving: by, children: this.#slots(own, by, depth + 1) });
+  #add(owner: number, serving: number): void {
+    const at = this.#size++ * placeSize;
+    this.#places[at] = owner;
+    this.#places[at + 1] = serving;
+    this.#places[at + 2] = 0;
+  }
+
+  /** Adds the places below one. */
+  #fill(place: number, depth: number): void {
+    const owner = this.#places[place * placeSize] as number;
+    const serving = this.#places[place * placeSize + 1] as number;
+    const width = this.#widthOf(owner, depth);
+    this.#places[place * placeSize + 2] = width;
+    const start = this.#tree.first[owner] as number;
+    const count = this.#tree.upCount[owner] as number;
+    const order = this.#ranker.order;
+    if (width < count) this.#ranker.highest(start, count, width);
+    else for (let i = 0; i < count; i++) order[i] = start + i;
+    if (serving === owner && this.#areUp(order, width)) {
+      for (let i = 0; i < width; i++) this.#add(order[i] as number, order[i] as number);
+      return;
     }
-    return slots;
+    const owners = Array.from(order.subarray(0, width));
+    const servers = this.#servers(serving, depth);
+    for (const [i, own] of owners.entries()) this.#add(own, servers[i] ?? -1);
   }
 
   /** How many children a vertex contributes. */
-  #width(vertex: number, depth: number): number {
+  #widthOf(vertex: number, depth: number): number {
     if (vertex < 0) return 0;
-    const width = this.#policy.width[depth] as number;
-    const count = this.#tree.upCount[vertex] as number;
-    return width < count ? width : count;
-  }
-
-  /** The children of a vertex, best first: only as many as it contributes, unless one of those is not up. */
-  #ranked(vertex: number, depth: number): number[] {
-    const ranks: number[] = [];
-    const width = this.#width(vertex, depth);
-    if (width === 0) return ranks;
-    const start = this.#tree.first[vertex] as number;
-    const count = this.#tree.upCount[vertex] as number;
-    if (width === count) {
-      for (let i = 0; i < count; i++) ranks.push(start + i);
-      return ranks;
-    }
-    this.#ranker.highest(start, count, width);
-    if (!this.#areUp(this.#ranker.order, width)) this.#ranker.highest(start, count, count);
-    const size = this.#areUp(this.#ranker.order, width) ? width : count;
-    for (let i = 0; i < size; i++) ranks.push(this.#ranker.order[i] as number);
-    return ranks;
+    return Math.min(this.#width[depth] as number, this.#tree.upCount[vertex] as number);
   }
 
   #areUp(positions: ArrayLike<number>, size: number): boolean {
@@ -123,44 +128,61 @@ export class PoolSelector {
     return true;
   }
 
-  /** Who serves each of the first `width` ranks (P2); −1 for nobody. */
-  #serve(ranks: readonly number[], width: number): readonly number[] {
-    if (this.#areUp(ranks, width)) return ranks;
+  /** Who serves each of the first ranks below a vertex (P2); −1 for nobody. */
+  #servers(vertex: number, depth: number): number[] {
+    const width = this.#widthOf(vertex, depth);
+    if (width === 0) return [];
+    const ranks = this.#ranks(vertex, width);
+    const isUp = (position: number) => this.#use[position] === 2;
     const taken = new Set<number>();
-    const servers = ranks.slice(0, width).map((_, i) => {
-      for (let rank = i; rank < ranks.length; rank += width) {
-        const position = ranks[rank] as number;
-        if (this.#use[position] !== 2) continue;
-        taken.add(position);
-        return position;
-      }
-      return -1;
+    const inLine = Array.from({ length: width }, (_, i) => {
+      const server = ranks.find((position, rank) => rank % width === i && isUp(position)) ?? -1;
+      taken.add(server);
+      return server;
     });
-    return servers.map((server, i) => {
+    return inLine.map((server, i) => {
       if (server >= 0) return server;
-      const spare = ranks.find((one) => this.#use[one] === 2 && !taken.has(one));
       const owner = ranks[i] as number;
+      const spare = ranks.find((position) => isUp(position) && !taken.has(position));
       const by = spare ?? (this.#use[owner] === 1 ? owner : -1);
       taken.add(by);
       return by;
     });
   }
+
+  /** All children of a vertex, best first; in name order where all of them are used anyway. */
+  #ranks(vertex: number, width: number): number[] {
+    const start = this.#tree.first[vertex] as number;
+    const count = this.#tree.upCount[vertex] as number;
+    if (width === count) return Array.from({ length: count }, (_, i) => start + i);
+    this.#ranker.highest(start, count, count);
+    return Array.from(this.#ranker.order.subarray(0, count));
+  }
 }
+
+/** Numbers per place: owner, server, children. */
+const placeSize = 3;
 
 /** The slots of one collection, and where its keys live in them. */
 export class Pool {
   readonly collection: string;
-  /** The slots as a tree: zones, their machines, their disks. */
-  readonly vertices: readonly PoolVertex[];
   readonly topology: Topology;
   readonly #tree: Tree;
+  readonly #places: Int32Array;
+  #vertices: readonly PoolVertex[] | null = null;
   #walk: Walk | null = null;
 
-  constructor(topology: Topology, tree: Tree, collection: string, vertices: readonly PoolVertex[]) {
+  constructor(topology: Topology, tree: Tree, collection: string, places: Int32Array) {
     this.topology = topology;
     this.collection = collection;
-    this.vertices = vertices;
     this.#tree = tree;
+    this.#places = places;
+  }
+
+  /** The places as a tree: zones, their machines, their disks. */
+  get vertices(): readonly PoolVertex[] {
+    this.#vertices ??= readVertices(this.#places);
+    return this.#vertices;
   }
 
   /** Every slot with its coordinates, owner and server. */
@@ -209,10 +231,9 @@ export class Pool {
   /** The walk over this pool; made once. Its answers are indexes into the topology's targets. */
   compile(): Walk {
     if (this.#walk === null) {
-      const depth = this.topology.levels.length;
       const top = this.#branch(this.vertices, 0, 0);
       const policy = checkPolicy(this.topology, {});
-      this.#walk = new Walk(layOut(top, depth), policy, this.topology.hash);
+      this.#walk = new Walk(layOut(top, this.topology.levels.length), policy, this.topology.hash);
     }
     return this.#walk;
   }
@@ -241,6 +262,20 @@ export function compilePools(topology: Topology, shape: PoolShape): PoolSelector
 /** The pool of one collection. For more than a few, compile once instead. */
 export function selectPool(topology: Topology, collection: string, shape: PoolShape): Pool {
   return new PoolSelector(topology, shape).select(collection);
+}
+
+/** Breadth-first places as a tree: read from the back, children are complete before their parent. */
+function readVertices(places: Int32Array): readonly PoolVertex[] {
+  const count = places.length / placeSize;
+  const vertices: PoolVertex[] = [];
+  let end = count;
+  for (let at = count - 1; at >= 0; at--) {
+    const [owner, serving, childCount] = places.subarray(at * placeSize);
+    end -= childCount as number;
+    const children = vertices.slice(end, end + (childCount as number));
+    vertices[at] = { owner: owner as number, serving: serving as number, children };
+  }
+  return vertices[0]?.children ?? [];
 }
 
 /** The state of every position of a tree that was made as if all were up. */

@@ -52,8 +52,9 @@ export class Ranker {
     this.#seeds = input.seeds;
     this.#weights = input.weights;
     this.#hash = input.hash;
-    this.order = new Int32Array(input.rangeMax + 1);
-    this.#best = new Int32Array(input.rangeMax + 1);
+    // The loop for up to three writes three, whatever was asked for.
+    this.order = new Int32Array(input.rangeMax + 3);
+    this.#best = new Int32Array(input.rangeMax + 3);
     this.#scores = new Int32Array(input.rangeMax);
     this.#likelyAt = new Int32Array(input.rangeMax);
     this.#classWinners = new Int32Array(input.rangeMax);
@@ -95,21 +96,32 @@ export class Ranker {
 
   /** The roles of the timer cluster: the lowest score first, then from the highest down. */
   lowestFirst(start: number, count: number, k: number): void {
-    const plain = this.#isPlain(start, count);
-    if (plain) this.#scanOne(start, count, -1);
-    else {
-      // Mirrored scores make the lowest the highest, so that weights mean a larger share here too.
-      this.#fill(start, count);
-      this.#mirror(count);
-      this.#selectHighest(start, count, 1);
-      this.#mirror(count);
+    if (k === 1 && this.#isPlain(start, count)) {
+      this.#scanOne(start, count, -1);
+      return;
     }
-    if (k === 1 && plain) return;
-    const primary = this.order[0] as number;
-    const score = plain ? (this.#best[0] as number) : ~(this.#best[0] as number);
-    if (plain) this.#scan(start, count, k);
-    else this.#selectHighest(start, count, k);
-    this.#moveToFront(primary, score, k);
+    this.#fill(start, count);
+    const uniform = this.#isUniform(start, count);
+    const lowest = uniform ? this.#lowestOffset(count) : this.#heaviestLow(start, count);
+    this.#selectHighest(start, count, k);
+    this.#moveToFront(start + lowest, this.#scores[lowest] as number, k);
+  }
+
+  #lowestOffset(count: number): number {
+    const scores = this.#scores;
+    let at = 0;
+    for (let i = 1; i < count; i++) {
+      if ((scores[i] as number) < (scores[at] as number)) at = i;
+    }
+    return at;
+  }
+
+  /** The lowest where weights differ: mirrored scores make it the highest, so that weights mean a larger share here too. */
+  #heaviestLow(start: number, count: number): number {
+    this.#mirror(count);
+    this.#selectHighest(start, count, 1);
+    this.#mirror(count);
+    return (this.order[0] as number) - start;
   }
 
   /** Makes `primary` the first of `k`, wherever it was among them; the last falls out if it was not. */
@@ -176,6 +188,14 @@ export class Ranker {
       this.#selectUniform(start, 0, count, k);
       return;
     }
+    if (k <= 3) this.#topThree(found);
+    else this.#selectLikely(found, k);
+  }
+
+  /** The best `k` of the candidates set aside. */
+  #selectLikely(found: number, k: number): void {
+    const scores = this.#scores;
+    const likelyAt = this.#likelyAt;
     for (let i = 0; i < k; i++) this.#insert(likelyAt[i] as number, scores[i] as number, i);
     let worst = this.#best[k - 1] as number;
     for (let i = k; i < found; i++) {
@@ -184,6 +204,47 @@ export class Ranker {
       this.#insert(likelyAt[i] as number, score, k - 1);
       worst = this.#best[k - 1] as number;
     }
+  }
+
+  /** The same for up to three, without branches: each candidate sinks past those it does not beat. */
+  #topThree(found: number): void {
+    const scores = this.#scores;
+    const likelyAt = this.#likelyAt;
+    let best1 = -0x8000_0000;
+    let best2 = best1;
+    let best3 = best1;
+    let at1 = 0;
+    let at2 = 0;
+    let at3 = 0;
+    for (let i = 0; i < found; i++) {
+      let score = scores[i] as number;
+      let at = likelyAt[i] as number;
+      const beats1 = -Number(score >= best1);
+      const swap1 = (best1 ^ score) & beats1;
+      const swapAt1 = (at1 ^ at) & beats1;
+      best1 ^= swap1;
+      score ^= swap1;
+      at1 ^= swapAt1;
+      at ^= swapAt1;
+      const beats2 = -Number(score >= best2);
+      const swap2 = (best2 ^ score) & beats2;
+      const swapAt2 = (at2 ^ at) & beats2;
+      best2 ^= swap2;
+      score ^= swap2;
+      at2 ^= swapAt2;
+      at ^= swapAt2;
+      const beats3 = -Number(score >= best3);
+      best3 ^= (best3 ^ score) & beats3;
+      at3 ^= (at3 ^ at) & beats3;
+    }
+    this.#keep(0, best1, at1);
+    this.#keep(1, best2, at2);
+    this.#keep(2, best3, at3);
+  }
+
+  #keep(rank: number, score: number, position: number): void {
+    this.#best[rank] = score;
+    this.order[rank] = position;
   }
 
   /** Puts a candidate in its place among the best; `last` is the place that becomes free. */

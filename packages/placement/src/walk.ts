@@ -19,6 +19,7 @@ import type { Tree } from './tree.ts';
 export class Walk {
   readonly #tree: Tree;
   readonly #ranker: Ranker;
+  readonly #lastDepth: number;
   readonly #width: readonly number[];
   readonly #chronos: boolean;
   /** Chosen children, their shares and first scores: one frame of `rangeMax × 2` a depth. */
@@ -37,6 +38,7 @@ export class Walk {
 
   constructor(tree: Tree, policy: CheckedPolicy, hash: Hash | null) {
     this.#tree = tree;
+    this.#lastDepth = tree.depthCount - 1;
     this.#width = policy.width;
     this.#chronos = policy.roles === 'chronos';
     this.#ranker = new Ranker({ ...tree, hash });
@@ -79,12 +81,37 @@ export class Walk {
 
   /** Writes the `count` replicas below a vertex to `#list` from `to` on. */
   #place(vertex: number, count: number, depth: number, to: number): void {
-    if (count === 1) this.#list[to] = this.#descend(vertex);
-    else if (depth === this.#tree.depthCount - 1) this.#targets(vertex, count, to);
-    else {
-      const children = this.#choose(vertex, count, depth);
-      this.#below(children, count, depth, to);
+    if (count === 1) {
+      this.#list[to] = this.#descend(vertex);
+      return;
     }
+    const { first, upCount, upRoom } = this.#tree;
+    let at = vertex;
+    let level = depth;
+    while (level < this.#lastDepth && upCount[at] === 1 && (upRoom[at] as number) >= count) {
+      at = first[at] as number;
+      level++;
+    }
+    if (level === this.#lastDepth) this.#targets(at, count, to);
+    else if (this.#isOneEach(at, count, level)) this.#oneEach(at, count, to);
+    else this.#below(this.#choose(at, count, level), level, to);
+  }
+
+  /** Whether the best `count` children get one replica each, so that nothing has to be handed out. */
+  #isOneEach(vertex: number, count: number, depth: number): boolean {
+    const up = this.#tree.upCount[vertex] as number;
+    if (count > up || count > (this.#width[depth] as number)) return false;
+    return count < up || !this.#sharesAreEqual(vertex, count);
+  }
+
+  #oneEach(vertex: number, count: number, to: number): void {
+    const list = this.#list;
+    this.#rank(this.#tree.first[vertex] as number, this.#tree.upCount[vertex] as number, count);
+    const score = this.#firstScore;
+    const order = this.#ranker.order;
+    for (let i = 0; i < count; i++) list[to + i] = order[i] as number;
+    for (let i = 0; i < count; i++) list[to + i] = this.#descend(list[to + i] as number);
+    this.#firstScore = score;
   }
 
   /** One replica: the best child, and again, down to a target. */
@@ -135,12 +162,6 @@ export class Walk {
       return this.#chooseWithin(vertex, count, depth);
     }
     if ((tree.upRoom[vertex] as number) < count) return this.#chooseAll(vertex, count, depth);
-    if (up === 1) {
-      this.#child[base] = start;
-      this.#share[base] = count;
-      this.#ranked = false;
-      return 1;
-    }
     if (this.#sharesAreEqual(vertex, count)) {
       this.#ranked = false;
       for (let i = 0; i < up; i++) {
@@ -280,20 +301,12 @@ export class Walk {
   }
 
   /** Walks below each chosen child and interleaves the answers into `to`. */
-  #below(children: number, count: number, depth: number, to: number): void {
+  #below(children: number, depth: number, to: number): void {
     const size = Math.abs(children);
     const base = depth * this.#frame;
     const lists = (depth + 1) * this.#listFrame;
     const ranked = this.#ranked;
     const score = this.#firstScore;
-    if (ranked && size === count) {
-      // One replica each, order known: every child's answer goes straight to its place.
-      for (let i = 0; i < size; i++) {
-        this.#list[to + i] = this.#descend(this.#child[base + i] as number);
-      }
-      this.#firstScore = score;
-      return;
-    }
     let from = lists;
     for (let i = 0; i < size; i++) {
       const share = this.#share[base + i] as number;
