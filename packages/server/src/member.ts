@@ -263,6 +263,7 @@ export class Member {
     });
     this.metrics.callbacksInFlight.read(() => destinations.inFlight);
     this.metrics.callbacksQueued.read(() => destinations.queued);
+    this.metrics.breakersOpen.read(() => destinations.breakersOpen);
     return destinations;
   }
 
@@ -372,7 +373,11 @@ export class Member {
       journal.mark(clock.wall() + reserveMs);
       journal.commit(() => undefined);
     }
-    this.stopHousekeeping = clock.at(clock.now() + housekeepingMs, () => this.housekeep());
+    const nextMs = clock.now() + housekeepingMs;
+    this.stopHousekeeping = clock.at(nextMs, () => {
+      this.metrics.eventLoopLag.observe(clock.now() - nextMs);
+      this.housekeep();
+    });
   }
 }
 

@@ -14,6 +14,7 @@ import { StaticSource } from './cluster/static.ts';
 import type { ViewSpec } from './cluster/view.ts';
 import { type Config, defaultConfig } from './config.ts';
 import { Member } from './member.ts';
+import type { Metrics } from './metrics.ts';
 import type { Endpoint } from './pop/guard.ts';
 import { release } from './release.ts';
 import { createSystemEnv, splitAddress } from './system-env.ts';
@@ -85,6 +86,7 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     routes: dashboard.routes,
   });
   dashboard.start();
+  readProcess(member.metrics);
   const listener = new Listener({
     router: member.router,
     limits: config.limits,
@@ -108,6 +110,15 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
       await env.close();
     },
   };
+}
+
+function readProcess(metrics: Metrics): void {
+  metrics.residentBytes.read(() => process.memoryUsage.rss());
+  metrics.heapBytes.read(() => process.memoryUsage().heapUsed);
+  metrics.cpuSeconds.read(() => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
 }
 
 async function identify(config: Config): Promise<Identity> {

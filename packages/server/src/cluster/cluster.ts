@@ -105,6 +105,8 @@ export class Cluster {
     this.replica = replica;
     if (this.peers === null) return;
     this.others = this.createOthers(replica, this.peers);
+    this.parts.metrics.missedRecords.read(() => this.repair().missedRecords);
+    this.parts.metrics.underReplicated.read(() => this.repair().underReplicated);
     this.others.presence.start();
     if (awaySinceMs !== null) this.doubt = this.createDoubt(replica, this.peers, awaySinceMs);
     this.tick();
@@ -221,15 +223,20 @@ export class Cluster {
   describe(): ClusterView {
     const { current, others } = this;
     const idle = { running: false, checked: 0, total: 0, moved: 0 };
-    const underReplicated = (others?.handOff.size ?? 0) + (others?.resync.irregularCount ?? 0);
     return {
       viewId: current.id,
       revision: current.revision,
       source: current.source,
       members: current.members.map((member) => this.describeMember(member.name)),
       resync: others?.resync.progress ?? idle,
-      repair: { missedRecords: others?.missed.size ?? 0, underReplicated },
+      repair: this.repair(),
     };
+  }
+
+  private repair(): ClusterView['repair'] {
+    const { others } = this;
+    const underReplicated = (others?.handOff.size ?? 0) + (others?.resync.irregularCount ?? 0);
+    return { missedRecords: others?.missed.size ?? 0, underReplicated };
   }
 
   private describeMember(name: string): MemberView {

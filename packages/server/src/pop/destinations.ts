@@ -96,6 +96,13 @@ export class Destinations {
     return this.queuedCount;
   }
 
+  /** Origins that are left alone for a while. */
+  get breakersOpen(): number {
+    let open = 0;
+    for (const { breaker } of this.destinations.values()) if (breaker.phase !== 'closed') open++;
+    return open;
+  }
+
   get destinationCount(): number {
     return this.destinations.size;
   }
