@@ -112,6 +112,13 @@ it('a claim ends early enough for the next replica to be inside 2n', () => {
 it('never trusts a peer with a claim longer than the longest term', () => {
   const claims = new Claims();
   expect(claims.grant(7, 'a', ask({ termMs: 1e12 }), nowMs).untilMs).toBe(4000);
-  claims.forget(7);
+});
+
+it('a claim outlives a new list of replicas, and ends when the timer moves on', () => {
+  const claims = new Claims();
+  claims.grant(7, 'a', ask({}), nowMs);
+  claims.changed(7, { ...stored, replicas: ['x', 'y'] });
+  expect(claims.get(7)?.by).toBe('a');
+  claims.changed(7, { ...stored, sequence: stored.sequence + 1 });
   expect(claims.get(7)).toBeUndefined();
 });

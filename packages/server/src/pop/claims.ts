@@ -7,7 +7,7 @@
  * C2  Of two replicas that want the same pop the one earlier in the list gets it, unless the other's call
  *     is already in flight.
  */
-import { compareProgress, type TimerRecord } from '@carillon/core';
+import { compareProgress, type Progress, type TimerRecord } from '@carillon/core';
 import type { Answer, Message } from '../replication/wire.ts';
 
 export type ClaimAsk = Extract<Message, { type: 'claim' }>;
@@ -17,6 +17,8 @@ export interface Claim {
   readonly position: number;
   readonly calling: boolean;
   readonly untilMs: number;
+  /** The state of the timer that it was granted for. */
+  readonly progress: Progress;
 }
 
 /** What this member itself is doing about the pop in question. */
@@ -45,7 +47,11 @@ export function claimTermMs(gapMs: number): number {
 export function judgeClaim(
   stored: TimerRecord | undefined,
   ask: ClaimAsk,
-  known: { readonly claim: Claim | undefined; readonly own: OwnPop; readonly from: string },
+  known: {
+    readonly claim: Omit<Claim, 'progress'> | undefined;
+    readonly own: OwnPop;
+    readonly from: string;
+  },
   nowMs: number,
 ): Judgement {
   if (stored === undefined) return { type: 'unknown' };
@@ -80,15 +86,25 @@ export class Claims {
 
   grant(handle: number, from: string, ask: ClaimAsk, nowMs: number): Claim {
     const termMs = Math.min(Math.max(0, ask.termMs), termMsMax);
-    const { position, calling } = ask;
-    const claim: Claim = { by: from, position, calling, untilMs: nowMs + termMs };
+    const { position, calling, entry } = ask;
+    const claim: Claim = {
+      by: from,
+      position,
+      calling,
+      untilMs: nowMs + termMs,
+      progress: entry,
+    };
     this.byHandle.set(handle, claim);
     return claim;
   }
 
-  /** The record moved on: whatever was claimed of it is over. */
-  forget(handle: number): void {
-    this.byHandle.delete(handle);
+  /** The record changed: what was claimed of it is over if it moved on, not if only its replicas are others now. */
+  changed(handle: number, record: TimerRecord | null): void {
+    const claim = this.byHandle.get(handle);
+    if (claim === undefined) return;
+    if (record === null || compareProgress(record, claim.progress) !== 0) {
+      this.byHandle.delete(handle);
+    }
   }
 }
 

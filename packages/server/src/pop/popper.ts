@@ -99,7 +99,7 @@ export class Popper {
 
   /** The record behind a handle changed, or went (null). */
   changed(handle: number, record: TimerRecord | null): void {
-    this.claims.forget(handle);
+    this.claims.changed(handle, record);
     const pop = this.active.get(handle);
     if (pop !== undefined && pop.phase !== 'calling') this.active.delete(handle);
     if (record !== null) this.wake();
@@ -200,8 +200,7 @@ export class Popper {
       cancel();
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
     };
-    const waitMs = slept ? lateClaimWaitMs : claimWaitMs(pop, nowMs);
-    const cancel = clock.at(nowMs + waitMs, go);
+    const cancel = clock.at(nowMs + claimWaitMs(pop, slept, nowMs), go);
     const message = this.claimMessage(pop);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
@@ -405,13 +404,18 @@ export class Popper {
   }
 }
 
-/** How long to wait for answers to a claim. After the first turn somebody else has probably popped; twice the gap is the limit. */
-function claimWaitMs({ record, position }: Pop, nowMs: number): number {
-  const { gapMs, retryMs } = record;
-  const step = stepMs(gapMs, Math.max(record.factor, record.replicas.length));
-  const waitMs = Math.min(claimWaitMsMax, step / 2);
-  if (position === 0) return waitMs;
-  return Math.min(lateClaimWaitMs, Math.max(waitMs, (retryMs + gapMs - nowMs) / 2));
+/**
+ * How long to wait for answers to a claim. Briefly in the first turn; later, or after a sleep, somebody else has probably
+ * popped, and half of what is left until twice the gap may be spent on hearing so.
+ */
+function claimWaitMs({ record, position }: Pop, slept: boolean, nowMs: number): number {
+  const { gapMs, retryMs, factor, replicas } = record;
+  const step = stepMs(gapMs, Math.max(factor, replicas.length));
+  const briefMs = Math.min(claimWaitMsMax, step / 2);
+  const leftMs = retryMs + gapMs - nowMs;
+  if (slept && leftMs <= 0) return lateClaimWaitMs;
+  if (!slept && position === 0) return briefMs;
+  return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
 }
 
 function outcomeOf(result: CallbackResult): number {
