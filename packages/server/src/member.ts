@@ -86,6 +86,7 @@ export class Member {
         release: options.release.version,
         repair: options.repair ?? true,
         historySinceMs: () => this.historySinceMs,
+        busy: (number) => this.popper.calling(number),
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );

@@ -35,6 +35,8 @@ export interface ClusterParts {
   readonly repair: boolean;
   /** Since when this member's memory reaches back, on the monotonic clock. */
   readonly historySinceMs: () => number;
+  /** Whether a callback for the timer is under way here. */
+  readonly busy: (number: Numbered) => boolean;
 }
 
 export class Cluster {
@@ -322,6 +324,7 @@ export class Cluster {
       clock,
       replica,
       peers,
+      busy: this.parts.busy,
       onDropped: () => metrics.resynced.add('dropped'),
       onPushed: () => metrics.resynced.add('pushed'),
     });

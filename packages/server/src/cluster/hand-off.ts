@@ -19,6 +19,8 @@ export interface HandOffParts {
   readonly clock: Clock;
   readonly replica: Replica;
   readonly peers: Peers;
+  /** Whether a callback for the timer is under way here. */
+  readonly busy: (number: Numbered) => boolean;
   readonly onDropped: () => void;
   readonly onPushed: () => void;
 }
@@ -100,7 +102,7 @@ export class HandOff {
 
   /** All listed replicas have it: drop the own copy if it is not one of them. */
   private release(record: TimerRecord): void {
-    const { self, replica, onDropped } = this.parts;
+    const { self, replica, busy, onDropped } = this.parts;
     const current = replica.get(record.hi, record.lo);
     if (current === undefined || current.replicas.includes(self)) return;
     // It moved on, or has other replicas now: what was confirmed says nothing of that.
@@ -108,6 +110,8 @@ export class HandOff {
     if (!same || current.replicas.some((name) => !record.replicas.includes(name))) {
       return this.add(record);
     }
+    // What comes of the callback could not be told to anybody without the record.
+    if (busy(record)) return this.retryLater(record);
     replica.drop(current);
     onDropped();
   }

@@ -75,6 +75,11 @@ export class Popper {
     return this.active.size;
   }
 
+  /** Whether this member's callback for the timer is under way: its outcome belongs into the record. */
+  calling({ hi, lo }: { readonly hi: number; readonly lo: number }): boolean {
+    return this.active.get(this.parts.store.find(hi, lo))?.phase === 'calling';
+  }
+
   /** No new pops from now on; `done` when those in flight have ended. */
   stop(): void {
     this.stopped = true;
