@@ -180,7 +180,7 @@ export const options = {
       'How long an idle connection is kept open. Should exceed the idle time of a load balancer in front, else it meets closed connections.',
     ),
     popQueueLengthMax: option(
-      10_000,
+      50_000,
       whole(1, 10_000_000),
       'Due pops that wait in memory for a callback slot; the rest wait in the wheel. Lower: bursts drain less smoothly. Higher: memory.',
     ),

@@ -1,5 +1,6 @@
 import { MemoryDisk } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
+import { defaultConfig } from './config.ts';
 import { bodyText, header, startOne, timerBody } from './testing/one-member.ts';
 
 const minute = 60_000;
@@ -144,6 +145,35 @@ describe('a failing receiver', () => {
     expect(await list()).toHaveLength(1);
     expect((await request('DELETE', `/dead-letters/${other.id}`)).status).toBe(200);
     expect(await list()).toHaveLength(0);
+  });
+});
+
+describe('a burst', () => {
+  it('larger than what fits in memory waits in the wheel: every pop is made once, none counts as failed', async () => {
+    const limits = { ...defaultConfig.limits, popQueueLengthMax: 50 };
+    const { request, clock, receivers } = await startOne({ config: { limits } });
+    receivers.script = () => ({ afterMs: 20, answer: 200 });
+    const items = Array.from({ length: 1000 }, (_, i) => timerBody(10, { opaque: String(i) }));
+    await request('POST', '/timers/batch', items);
+    await clock.advance(10 * minute);
+    expect(receivers.calls.map((call) => call.request.headers['x-timer-attempt'])).toEqual(
+      Array.from({ length: 1000 }, () => '1'),
+    );
+    expect(new Set(receivers.calls.map((call) => bodyText(call.request))).size).toBe(1000);
+  });
+
+  it('for one slow receiver does not hold up another', async () => {
+    const limits = { ...defaultConfig.limits, popQueueLengthMax: 50 };
+    const { request, clock, receivers } = await startOne({ config: { limits } });
+    receivers.script = (call) => (call.uri.includes('slow') ? { afterMs: 9000, answer: 200 } : 200);
+    const startMs = clock.now();
+    const slow = Array.from({ length: 500 }, () => timerBody(10, { uri: 'http://slow.test/' }));
+    await request('POST', '/timers/batch', slow);
+    await request('POST', '/timers', timerBody(20, { uri: 'http://quick.test/' }));
+    await clock.advance(30 * minute);
+    const quick = receivers.calls.filter((call) => call.request.uri.includes('quick'));
+    expect(quick.map((call) => call.startMs - startMs)).toEqual([20_000]);
+    expect(receivers.calls).toHaveLength(501);
   });
 });
 

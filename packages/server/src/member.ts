@@ -239,6 +239,7 @@ export class Member {
       peers: this.cluster.peers,
       metrics: this.metrics,
       destinations: this.destinations,
+      activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
       signer: signingSecrets.length === 0 ? null : new Signer(signingSecrets),
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
@@ -260,6 +261,7 @@ export class Member {
       callbacks: env.callbacks,
       inFlightMax,
       inFlightPerDestinationMax,
+      // Never full: the popper takes no more than this from the wheel.
       queueLengthMax: config.limits.popQueueLengthMax,
     });
     this.metrics.callbacksInFlight.read(() => destinations.inFlight);

@@ -35,6 +35,8 @@ export interface DestinationsOptions {
 const untrustedCountMax = 8;
 /** An origin with fewer calls under way than this goes before the others. */
 const smallCount = 16;
+/** The rest of what may wait is left to other origins. */
+const crowdedRatio = 0.8;
 /** Answers to refused calls given in one turn, so that a full queue does not stop the world. */
 const refusedCountMax = 100;
 
@@ -94,6 +96,13 @@ export class Destinations {
   /** Calls that wait for a place. */
   get queued(): number {
     return this.queuedCount;
+  }
+
+  /** Whether this origin alone fills most of what may wait: more of it would be at the expense of others. */
+  crowded(uri: string): boolean {
+    const split = splitUri(uri, this.destinations);
+    const waiting = split === null ? 0 : (this.destinations.get(split.origin)?.queue.length ?? 0);
+    return waiting >= this.options.queueLengthMax * crowdedRatio;
   }
 
   /** Origins that are left alone for a while. */

@@ -23,7 +23,11 @@ export interface PopperParts {
   /** null: alone. */
   readonly peers: Peers | null;
   readonly metrics: Metrics;
+  /** Pops in memory at once; what else is due waits in the wheel. */
+  readonly activeCountMax: number;
   readonly destinations: {
+    /** Whether so many calls wait for this receiver that others would suffer from more. */
+    crowded(uri: string): boolean;
     /**
      * Calls `begin` when the turn of this callback has come; without a request (null) it is forgotten, otherwise
      * `done` is called once with what came of it.

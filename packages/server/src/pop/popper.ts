@@ -44,7 +44,11 @@ interface Pop {
 }
 
 const takeMax = 1000;
+/** After there was no room, so much must be taken again at most before more is taken from the wheel. */
+const roomRatio = 0.9;
 const holdMs = 100;
+/** Pops for a receiver with too many waiting are looked at again about this much later. */
+const crowdedMs = 2000;
 const claimWaitMsMax = 100;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
@@ -62,6 +66,8 @@ export class Popper {
   private alarm: { atMs: number; cancel: Cancel } | null = null;
   private readonly due: number[] = [];
   private stopped = false;
+  /** There was no room for what is due. */
+  private crowded = false;
   /** Since when this member runs without a break. */
   private awakeSinceMs: number;
 
@@ -93,8 +99,12 @@ export class Popper {
     const { store, clock } = this.parts;
     const oldestMs = store.nextAlarmMs();
     if (oldestMs !== null && clock.now() - oldestMs > sleptMs) this.awakeSinceMs = clock.now();
+    const room = this.parts.activeCountMax - this.active.size;
+    this.crowded = room <= 0;
+    // What is due waits in the wheel; the end of a pop makes room and polls again.
+    if (this.crowded) return;
     this.due.length = 0;
-    store.takeDue(clock.now(), takeMax, this.due);
+    store.takeDue(clock.now(), Math.min(room, takeMax), this.due);
     for (const handle of this.due) this.alarmed(handle);
     const nextMs = store.nextAlarmMs();
     // More may be due: let others have their turn in between.
@@ -106,7 +116,7 @@ export class Popper {
   changed(handle: number, record: TimerRecord | null): void {
     this.claims.changed(handle, record);
     const pop = this.active.get(handle);
-    if (pop !== undefined && pop.phase !== 'calling') this.active.delete(handle);
+    if (pop !== undefined && pop.phase !== 'calling') this.forget(handle);
     if (record !== null) this.wake();
   }
 
@@ -123,7 +133,7 @@ export class Popper {
         : { calling: pop.phase === 'calling', position: pop.position, untilMs: pop.untilMs };
     const judgement = judgeClaim(stored, ask, { claim: this.claims.get(handle), own, from }, nowMs);
     if (judgement.type === 'granted' && stored !== undefined) {
-      if (judgement.yields) this.active.delete(handle);
+      if (judgement.yields) this.forget(handle);
       if (judgement.remember) {
         const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
         const position = turnOf(stored, this.parts.self);
@@ -168,6 +178,10 @@ export class Popper {
     const definition = decodeDefinition(record.body);
     const earlyMs = this.earlyMs(record, definition);
     if (earlyMs > 0) return store.arm(handle, clock.now() + earlyMs);
+    if (this.parts.destinations.crowded(definition.uri)) {
+      const waitMs = crowdedMs * (0.5 + this.parts.random.unit());
+      return store.arm(handle, clock.now() + waitMs);
+    }
     const pop: Pop = {
       handle,
       record,
@@ -241,7 +255,7 @@ export class Popper {
 
   private holdBack(pop: Pop, leftMs: number): void {
     const { store, clock } = this.parts;
-    this.active.delete(pop.handle);
+    this.forget(pop.handle);
     const waitMs = Math.min(Math.max(leftMs, 0), 60_000) + (pop.position + 1) * afterClaimStepMs;
     store.arm(pop.handle, clock.now() + waitMs);
     this.wake();
@@ -405,7 +419,15 @@ export class Popper {
 
   private release(pop: Pop): void {
     pop.stopRenewing();
-    if (this.active.get(pop.handle) === pop) this.active.delete(pop.handle);
+    if (this.active.get(pop.handle) === pop) this.forget(pop.handle);
+  }
+
+  /** One pop less: there may be room for what waits in the wheel. */
+  private forget(handle: number): void {
+    this.active.delete(handle);
+    if (!this.crowded || this.active.size > this.parts.activeCountMax * roomRatio) return;
+    this.crowded = false;
+    this.parts.clock.soon(() => this.poll());
   }
 }
 
