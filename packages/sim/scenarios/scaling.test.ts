@@ -72,6 +72,17 @@ test.each([0, 1000, 4000])(
   },
 );
 
+test('scale up while a callback is under way: the claim outlives the new view (R=2, slow receiver)', async () => {
+  const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+  story.cluster.views.delayMs = 200;
+  const ids = await manyTimers(story, 10);
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 4500 });
+  await story.until(11);
+  await join(story, 'm3', ['m0', 'm1', 'm2', 'm3']);
+  await story.until(60);
+  expectOnce(story, ids);
+});
+
 test('scale down: a member drains, loses nothing and ends empty (R=2)', async () => {
   const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
   const ids = await manyTimers(story);

@@ -56,6 +56,14 @@ export class FaultLog {
     return null;
   }
 
+  /** Whether something of these kinds began or ended at `name` between the two moments. */
+  changed(name: string, kinds: readonly Kind[], fromMs: number, toMs: number): boolean {
+    const inside = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
+    return kinds.some((kind) =>
+      this.of(name, kind).some((span) => inside(span.fromMs) || inside(span.toMs)),
+    );
+  }
+
   private of(name: string, kind: Kind): Span[] {
     const key = `${kind} ${name}`;
     let spans = this.spans.get(key);

@@ -1,5 +1,6 @@
 /** `npm run sim -- --seeds 1000 [--seed FIRST] [--minutes M]`: many runs, one line of progress, and a report of what broke. */
 import { parseArgs } from 'node:util';
+import { variants } from './broken.ts';
 import { drawPlan, type PlanOptions, wholePlan } from './plan.ts';
 import { report } from './report.ts';
 import { type RunResult, runPlan } from './run.ts';
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     shrink: { type: 'boolean', default: false },
     /** Go on after the first failure. */
     all: { type: 'boolean', default: false },
+    /** Break the members on purpose, by the name of a variant. */
+    broken: { type: 'string' },
   },
 });
 
@@ -34,6 +37,13 @@ async function main(): Promise<void> {
     timers: numbers(values.timers),
     faults: numbers(values.faults),
   };
+  if (values.broken !== undefined) {
+    const variant = variants.find(({ name }) => name === values.broken);
+    if (variant === undefined) {
+      throw new Error(`Variants: ${variants.map(({ name }) => name).join('; ')}.`);
+    }
+    variant.apply();
+  }
   const startedMs = performance.now();
   let events = 0;
   let callbacks = 0;

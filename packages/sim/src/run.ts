@@ -80,7 +80,7 @@ class Run {
     this.anyMember = new AnyMember(judge);
     this.checkers = [
       pops,
-      new Safe(judge),
+      new Safe(judge, () => this.operator.activeNames),
       new NoneLost(judge, pops, this.client, random.fork()),
       new NeverEarly(judge),
       new ByTwice(judge, pops),

@@ -155,14 +155,17 @@ export class SimMember {
     const { running, process } = this;
     if (running === null || process === null) return false;
     world.trace.note(world.nowMs, `${this.name} drains`);
+    const end = faults.begin(this.name, 'view', 'it drains', world.nowMs);
     try {
       await running.drain();
       await running.stop();
     } catch (error) {
+      end(world.nowMs);
       world.trace.note(world.nowMs, `${this.name} did not drain: ${String(error)}`);
       return false;
     }
     if (!process.alive) return false;
+    end(world.nowMs);
     process.kill();
     process.refuses = true;
     this.process = null;

@@ -1,16 +1,22 @@
 /**
  * P1, acknowledged means safe: at the moment a client hears a 2xx, as many members hold the record as the answer says
- * (a member that crashed since counts: it had it). In a whole cluster that is as many as the timer wants.
+ * (a member that crashed since counts: it had it). With members down but nothing else amiss, that is as many as the
+ * members that are up can hold: others stand in.
  */
 import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
-import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import type { Checker, Judge } from '../judge.ts';
 import { holds } from './holders.ts';
+
+/** Leases end, views settle. */
+const settleMs = 15_000;
 
 export class Safe implements Checker {
   private readonly judge: Judge;
+  private readonly activeNames: () => readonly string[];
 
-  constructor(judge: Judge) {
+  constructor(judge: Judge, activeNames: () => readonly string[]) {
     this.judge = judge;
+    this.activeNames = activeNames;
   }
 
   onAck(operation: Operation): void {
@@ -18,7 +24,7 @@ export class Safe implements Checker {
     const { id } = operation.timer;
     if (id === null) return;
     const sentMs = firstSentMs(operation);
-    if (operation.have < operation.wanted) this.checkExcuse(operation, sentMs);
+    this.checkAll(operation, sentMs);
     const holders = this.holders(operation, id);
     const crashed = [...judge.cluster.members.keys()].filter(
       (name) =>
@@ -31,14 +37,21 @@ export class Safe implements Checker {
     );
   }
 
-  private checkExcuse(operation: Operation, sentMs: number): void {
+  /** With members down for a while and nothing else amiss, those that are up hold as many copies as there can be. */
+  private checkAll(operation: Operation, sentMs: number): void {
     const { judge } = this;
-    const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
-    const fault = judge.faultAnywhere(kinds, sentMs - 2 * noticeMs, judge.nowMs);
-    if (fault !== null) return;
+    const { members, faults, healthy } = judge.cluster;
+    const fromMs = sentMs - settleMs;
+    for (const name of members.keys()) {
+      if (faults.find(name, ['paused', 'network', 'disk'], fromMs, judge.nowMs) !== null) return;
+      if (faults.changed(name, ['down', 'view'], fromMs, judge.nowMs)) return;
+    }
+    const able = healthy.filter(({ name }) => this.activeNames().includes(name)).length;
+    const wanted = Math.min(operation.wish?.factor ?? operation.wanted, able);
+    if (operation.have >= wanted) return;
     judge.violate(
       'P1',
-      `"${opaqueOf(operation)}" got ${operation.have} of ${operation.wanted} copies in a whole cluster.`,
+      `"${opaqueOf(operation)}" got ${operation.have} copies, though ${able} members could hold ${wanted}.`,
     );
   }
 

@@ -1,0 +1,32 @@
+/** P3: "No callback starts before its due time", whatever is done to wall clocks. Spec: "Waiting uses the monotonic clock." */
+import { expect, test } from 'vitest';
+import { Story } from '../src/story.ts';
+
+test.each([-3_600_000, 3_600_000])(
+  'the wall clock of every member is set by %d ms; timers do not notice (R=2)',
+  async (byMs) => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+    const { id } = await story.set({ seconds: 20, times: 3 });
+    await story.until(5);
+    for (const { clock } of story.cluster.members.values()) clock.wallOffsetMs += byMs;
+    await story.until(100);
+    expect(story.pops(id).map(({ at, sequence }) => [at, sequence])).toEqual([
+      [20, 1],
+      [40, 2],
+      [60, 3],
+    ]);
+  },
+);
+
+test('members whose wall clocks are minutes apart agree on when a timer is due (R=3)', async () => {
+  const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+  story.cluster.member('m1').clock.wallOffsetMs = 300_000;
+  story.cluster.member('m2').clock.wallOffsetMs = -300_000;
+  const { id, replicas } = await story.set({ seconds: 20, times: 2, factor: 3 }, 'm1');
+  story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: false });
+  await story.until(60);
+  expect(story.pops(id).map(({ at, by }) => [at, by])).toEqual([
+    [22, replicas[1]],
+    [42, replicas[1]],
+  ]);
+});
