@@ -202,13 +202,13 @@ export class Journal {
 
   /** Calls `done` when everything appended before is on disk, or with the reason why it is not. */
   commit(done: Done): void {
-    const { failure, writing } = this;
-    if (failure !== null) this.options.clock.soon(() => done(failure));
-    else if (this.group.entries.length === 0 && writing !== null) writing.waiting.push(done);
-    else {
-      this.group.waiting.push(done);
-      this.schedule();
+    const { failure } = this;
+    if (failure !== null) {
+      this.options.clock.soon(() => done(failure));
+      return;
     }
+    this.group.waiting.push(done);
+    this.schedule();
   }
 
   /** Whether so much was written since the last snapshot that a new one pays; `liveBytes`: the store's rows. */

@@ -221,7 +221,11 @@ describe('recovery', () => {
       const whole = await bytesOf(world.disk, snapshot);
       for (const cut of [0, 10, 200, whole.length - 20, whole.length - 1]) {
         const found = new World(await withFile(world.disk, snapshot, whole.subarray(0, cut)));
-        await expect(found.open(), `cut at ${cut}`).rejects.toThrow(/snapshot-0000000002\.snap/);
+        await expect(found.open(), `cut at ${cut}`).rejects.toThrow(
+          cut < 100
+            ? /snapshot-0000000002\.snap cannot be read/
+            : /snapshot-0000000002\.snap is damaged: its end is missing/,
+        );
       }
     });
 
@@ -237,6 +241,17 @@ describe('recovery', () => {
         message: 'A snapshot is damaged: records are lost on this member.',
         fields: { file: snapshot, records: 1 },
       });
+    });
+
+    it('what came before one is removed, also a part of another that was never finished', async () => {
+      const world = await withSnapshot();
+      for (const name of [first, 'snapshot-0000000001.snap', 'snapshot.part']) {
+        await (await world.disk.create(name)).append(new Uint8Array(10));
+      }
+      await world.open();
+      expect(world.records.size).toBe(20);
+      const left = (await world.disk.list()).map(({ name }) => name);
+      expect(left.toSorted((a, b) => a.localeCompare(b))).toEqual([second, 'reserve', snapshot]);
     });
 
     it('one under a wrong name is a refusal', async () => {
