@@ -25,6 +25,7 @@ describe('a timer', () => {
       'x-sequence-number': '1',
       'x-timer-id': location.slice('/timers/'.length),
       'x-timer-attempt': '1',
+      'x-timer-version': expect.stringMatching(/^\d+\.\d+$/),
       'x-timer-due': new Date(clock.wallOffsetMs + startMs + 10_000).toISOString(),
     });
   });

@@ -1,5 +1,11 @@
 /** The callback of one pop as an HTTP request: the opaque as body, and headers that tell which pop this is. */
-import { type CallbackRequest, type Definition, hex16, type TimerRecord } from '@carillon/core';
+import {
+  type CallbackRequest,
+  type Definition,
+  hex16,
+  type TimerRecord,
+  type Version,
+} from '@carillon/core';
 import type { Instant } from '../replication/schedule.ts';
 import { callbackId, type Signer } from './sign.ts';
 
@@ -29,6 +35,7 @@ export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
     'x-sequence-number': String(sequence),
     'x-timer-id': origin?.id ?? pop.id,
     'x-timer-due': new Date(dueMs).toISOString(),
+    'x-timer-version': versionText(origin ?? record),
     'x-timer-attempt': String(record.attempt + 1),
     ...(missed > 0 && { 'x-timer-missed': String(missed) }),
     ...signer?.headers(name, at.wallMs, body),
@@ -40,6 +47,10 @@ export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
     body,
     limitMs: definition.timeoutMs ?? pop.timeoutMs,
   };
+}
+
+function versionText({ versionMs, versionTie }: Version): string {
+  return `${versionMs}.${versionTie}`;
 }
 
 /** A re-sent dead letter carries the name of the pop it stands for. */

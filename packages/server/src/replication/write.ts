@@ -21,6 +21,7 @@ import type { Answer, StoreMode } from './wire.ts';
 
 const hedgeMs = 250;
 const giveUpMs = 1000;
+const giveUpOwnMs = 10_000;
 
 export interface WriteParts {
   readonly self: string;
@@ -76,6 +77,7 @@ class Write {
   private refusedFull = false;
   private hedged = false;
   private cancelAlarm: Cancel | null = null;
+  private readonly startMs: number;
 
   constructor(parts: WriteParts, request: WriteRequest, done: (result: WriteResult) => void) {
     this.parts = parts;
@@ -84,6 +86,7 @@ class Write {
     this.former = request.former.filter((name) => !request.record.replicas.includes(name));
     this.wanted = Math.max(1, Math.min(request.record.factor, parts.view().activeCount));
     this.done = done;
+    this.startMs = parts.clock.now();
   }
 
   start(): void {
@@ -93,14 +96,23 @@ class Write {
     // Everything may have been answered on the spot: nothing to wait for then.
     if (this.done === null) return;
     const { clock } = this.parts;
-    const startMs = clock.now();
+    const { startMs } = this;
     this.cancelAlarm = clock.at(startMs + hedgeMs, () => {
       this.hedge();
-      if (this.done !== null)
-        this.cancelAlarm = clock.at(startMs + giveUpMs, () => this.conclude());
+      if (this.done !== null) this.giveUpAt(startMs + giveUpMs);
     });
     for (const name of this.record.replicas) if (this.parts.peers?.silent(name)) this.standIn();
     this.check();
+  }
+
+  /** A slow disk of its own is worth waiting for where nobody else has the record: its answer will come. */
+  private giveUpAt(atMs: number): void {
+    const { clock, self } = this.parts;
+    this.cancelAlarm = clock.at(atMs, () => {
+      const ownOnly = this.confirmed.size === 0 && this.waiting.has(self);
+      if (!ownOnly || atMs > this.startMs + giveUpOwnMs) this.conclude();
+      else this.giveUpAt(clock.now() + giveUpMs);
+    });
   }
 
   private send(name: string): void {

@@ -1,0 +1,196 @@
+import { type Cancel, State, type TimerRecord } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { expect, it } from 'vitest';
+import { View } from '../cluster/view.ts';
+import { recordOf } from '../testing/records.ts';
+import type { Peers } from './peers.ts';
+import type { Replica } from './replica.ts';
+import type { Answer, StoreMode } from './wire.ts';
+import { type WriteResult, write } from './write.ts';
+
+/** How a member answers a store: at once, after some time, or never (null: the time-out of a second). */
+type Behaviour = Answer | { readonly afterMs: number; readonly answer: Answer } | 'silence';
+
+const names = ['a', 'b', 'c', 'd'];
+const view = new View({
+  source: 'test',
+  revision: 1,
+  members: names.map((name) => ({
+    name,
+    address: name,
+    peer: name,
+    phase: 'active',
+    weight: 1,
+    labels: {},
+  })),
+});
+const number = { hi: 7, lo: 9 };
+/** All members in the order of the record's placement; the first two are its replicas. */
+const ranked = view.place(number.hi, number.lo, 4);
+const [first = '', second = '', third = ''] = ranked;
+
+class Rig {
+  readonly clock = new VirtualClock();
+  readonly stored: { name: string; mode: StoreMode; record: TimerRecord; atMs: number }[] = [];
+  readonly missed: { names: readonly string[]; holders: readonly string[] }[] = [];
+  result: { value: WriteResult; atMs: number } | null = null;
+  private readonly self: string;
+  private readonly behaviours: Readonly<Record<string, Behaviour>>;
+  private readonly silent: readonly string[];
+
+  constructor(self: string, behaviours: Record<string, Behaviour>, silent: readonly string[] = []) {
+    this.self = self;
+    this.behaviours = behaviours;
+    this.silent = silent;
+  }
+
+  write(fields: { mode?: StoreMode; former?: readonly string[] } = {}): this {
+    const { clock, self } = this;
+    const replica = {
+      receive: (record: TimerRecord, mode: StoreMode, done: (answer: Answer) => void) =>
+        this.store(self, mode, record, (answer) => answer !== null && done(answer)),
+    } as unknown as Replica;
+    const peers = {
+      silent: (name: string) => this.silent.includes(name),
+      send: (
+        name: string,
+        message: { mode: StoreMode; record: TimerRecord },
+        done: (answer: Answer | null) => void,
+      ) => this.store(name, message.mode, message.record, done),
+    } as unknown as Peers;
+    const record = recordOf({ ...number, factor: 2, replicas: [first, second] });
+    write(
+      {
+        self,
+        clock,
+        replica,
+        peers,
+        view: () => view,
+        onMissed: (_, missed, holders) => this.missed.push({ names: missed, holders }),
+      },
+      { record, mode: fields.mode ?? 'any', former: fields.former ?? [] },
+      (value) => {
+        this.result = { value, atMs: clock.now() };
+      },
+    );
+    return this;
+  }
+
+  private store(
+    name: string,
+    mode: StoreMode,
+    record: TimerRecord,
+    done: (answer: Answer | null) => void,
+  ): Cancel {
+    const { clock } = this;
+    this.stored.push({ name, mode, record, atMs: clock.now() });
+    const behaviour = this.behaviours[name] ?? { type: 'stored' };
+    if (behaviour === 'silence') return clock.at(clock.now() + 1000, () => done(null));
+    if ('afterMs' in behaviour) {
+      return clock.at(clock.now() + behaviour.afterMs, () => done(behaviour.answer));
+    }
+    return clock.at(clock.now(), () => done(behaviour));
+  }
+}
+
+const stored: Answer = { type: 'stored' };
+
+it('is over when as many replicas as wanted have confirmed', async () => {
+  const rig = new Rig(first, {}).write();
+  await rig.clock.advance(10);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+  expect(rig.stored.map(({ name }) => name)).toEqual([first, second]);
+  expect(rig.missed).toEqual([]);
+});
+
+it('a replica that does not confirm within 250 ms gets the next in rank as stand-in, listed last', async () => {
+  const rig = new Rig(first, { [second]: 'silence' }).write();
+  await rig.clock.advance(249);
+  expect(rig.result).toBeNull();
+  await rig.clock.advance(10);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+  const standIn = rig.stored.find(({ name }) => name === third);
+  expect(standIn?.record.replicas).toEqual([first, second, third]);
+  // The one that has it already learns of the longer list.
+  expect(rig.stored.filter(({ name }) => name === first).at(-1)?.record.replicas).toEqual([
+    first,
+    second,
+    third,
+  ]);
+  expect(rig.missed).toEqual([{ names: [second], holders: [first, third] }]);
+});
+
+it('a replica known to be silent gets its stand-in at once', async () => {
+  const rig = new Rig(first, { [second]: 'silence' }, [second]).write();
+  await rig.clock.advance(10);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+});
+
+it('tells how many copies there are when nobody is left to stand in', async () => {
+  const silent = ranked.slice(1);
+  const rig = new Rig(
+    first,
+    Object.fromEntries(silent.map((name) => [name, 'silence'])),
+    silent,
+  ).write();
+  await rig.clock.advance(2000);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1, wanted: 2 });
+});
+
+it('promises nothing when no replica confirmed within a second', async () => {
+  const rig = new Rig(
+    'elsewhere',
+    Object.fromEntries(ranked.map((name) => [name, 'silence'])),
+  ).write();
+  await rig.clock.advance(1001);
+  expect(rig.result).toMatchObject({ value: { type: 'none' } });
+});
+
+it('waits longer for its own slow disk where nobody else has the record', async () => {
+  const behaviours = Object.fromEntries(ranked.map((name) => [name, 'silence']));
+  const rig = new Rig(first, { ...behaviours, [first]: { afterMs: 4000, answer: stored } }).write();
+  await rig.clock.advance(3999);
+  expect(rig.result).toBeNull();
+  await rig.clock.advance(1);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1 });
+});
+
+it('ends at once when a replica holds something newer', async () => {
+  const newer = recordOf({ versionMs: 2000 });
+  const rig = new Rig(first, { [second]: { type: 'have', progress: newer } }).write();
+  await rig.clock.advance(10);
+  expect(rig.result?.value).toMatchObject({ type: 'have', progress: { versionMs: 2000 } });
+});
+
+it('where a number must be new, anything held under it counts as newer', async () => {
+  const older = recordOf({ versionMs: 1, state: State.tombstone });
+  const rig = new Rig(first, { [second]: { type: 'have', progress: older } }).write({
+    mode: 'create',
+  });
+  await rig.clock.advance(10);
+  expect(rig.result?.value.type).toBe('have');
+});
+
+it('a former holder must know too, but does not hold the answer up for more than 250 ms', async () => {
+  const [, , , fourth = ''] = ranked;
+  const quick = new Rig(first, { [fourth]: { afterMs: 50, answer: stored } }).write({
+    former: [fourth],
+  });
+  await quick.clock.advance(49);
+  expect(quick.result).toBeNull();
+  await quick.clock.advance(1);
+  expect(quick.result?.value).toMatchObject({ type: 'confirmed', have: 2 });
+  const gone = new Rig(first, { [fourth]: 'silence' }).write({ former: [fourth] });
+  await gone.clock.advance(251);
+  expect(gone.result?.value).toMatchObject({ type: 'confirmed', have: 2 });
+  expect(gone.missed).toEqual([{ names: [fourth], holders: [first, second] }]);
+});
+
+it.each([
+  [{ type: 'refused', why: 'namespace' } as const, { type: 'refused', why: 'namespace' }],
+  [{ type: 'refused', why: 'full' } as const, { type: 'refused', why: 'full' }],
+])('says why all refused: %j', async (answer, expected) => {
+  const rig = new Rig(first, Object.fromEntries(names.map((name) => [name, answer]))).write();
+  await rig.clock.advance(2000);
+  expect(rig.result?.value).toMatchObject(expected);
+});
