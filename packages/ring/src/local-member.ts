@@ -34,6 +34,7 @@ export interface LocalMemberHooks {
 const callLimitMs = 2000;
 const updateLimitMs = 10_000;
 const revokeLimitMs = 2000;
+const joinPauseMs = 50;
 const rejoinMsMin = 50;
 const rejoinMsMax = 1000;
 
@@ -77,18 +78,20 @@ export class LocalMember {
     return this.lease === null || this.incarnationNow === 0 ? 0 : this.lease.remainingMs();
   }
 
-  /** Joins, waiting up to `waitMs` for an older holder of the id to go. */
-  async join(waitMs: number): Promise<void> {
+  /** Joins, waiting up to `waitMs` for an older holder of the id to go; `isTaken` says whether it is still seen. */
+  async join(waitMs: number, isTaken: () => boolean): Promise<void> {
     const { clock } = this.options;
     const untilMs = clock.now() + waitMs;
     for (;;) {
+      // Looking costs nothing; trying costs a lease.
+      while (isTaken() && clock.now() < untilMs && !this.leaving) await this.pause(joinPauseMs);
       try {
         await this.tryJoin();
         return;
       } catch (error) {
         const again = error instanceof MemberTakenError && clock.now() < untilMs && !this.leaving;
         if (!again) throw error;
-        await this.pause(Math.min(100, untilMs - clock.now()));
+        await this.pause(joinPauseMs);
       }
     }
   }

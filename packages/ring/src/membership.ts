@@ -128,7 +128,7 @@ export class Membership {
     );
     this.locals.set(id, member);
     try {
-      await member.join(waitMs);
+      await member.join(waitMs, () => this.mirror.entries.has(member.key));
     } catch (error) {
       // It may have been removed meanwhile, and another one may be there under its id.
       if (this.locals.get(id) === member) this.locals.delete(id);

@@ -8,6 +8,33 @@ const version = 1;
 const limitMs = 5000;
 /** A claim of all slots is a handful of transactions at 1024; more only makes every change dearer. */
 const slotsMax = 16_384;
+const ttlMsMax = 3_600_000;
+
+/** Throws a sentence for options that cannot be. */
+export function checkOptions(options: RingLimits): void {
+  const { prefix, ttlMs = 5000, marginMs = 0, drainMs = 0 } = options;
+  if (typeof prefix !== 'string' || !/^[^/](?:.*[^/])?$/s.test(prefix)) {
+    throw new RingConfigError(
+      `ring: the prefix must be a name such as "billing", not "${prefix}".`,
+    );
+  }
+  if (!(ttlMs >= 1000 && ttlMs <= ttlMsMax)) {
+    throw new RingConfigError(`ring: ttlMs is ${ttlMs}; from 1000 to ${ttlMsMax} is right.`);
+  }
+  if (!(marginMs >= 0 && marginMs < ttlMs)) {
+    throw new RingConfigError(`ring: marginMs is ${marginMs}; from 0 to less than ttlMs is right.`);
+  }
+  if (!(drainMs >= 0)) {
+    throw new RingConfigError(`ring: drainMs is ${drainMs}; 0 or more, or Infinity, is right.`);
+  }
+}
+
+interface RingLimits {
+  readonly prefix: string;
+  readonly ttlMs?: number;
+  readonly marginMs?: number;
+  readonly drainMs?: number;
+}
 
 /** Writes the configuration if the prefix is new; refuses to open when another one is there. */
 export async function agreeOnConfig(

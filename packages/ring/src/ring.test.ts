@@ -189,6 +189,18 @@ describe('ring: locks in one process', () => {
     expect(clock.nextMs()).toBeNull();
   });
 
+  test('nothing is granted under a lease whose time is over, even before anybody noticed', async () => {
+    const { ring } = await openWith('a');
+    const lock = await ring.lock('k');
+    clock.wallOffsetMs += 10_000;
+    expect(ring.tryLock('other')).toBeNull();
+    expect(lock.remainingMs()).toBeLessThanOrEqual(0);
+    expect(() => lock.assertValid()).toThrow(LockLostError);
+    await clock.advance(5000);
+    expect(lock.lost.aborted).toBe(true);
+    expect(ring.tryLock('other')).not.toBeNull();
+  });
+
   test('keys that cannot be are refused with a sentence', async () => {
     const { ring } = await openWith('a');
     await expect(ring.lock('')).rejects.toThrow('1 to 1024 characters');
@@ -202,10 +214,14 @@ describe('ring: locks in one process', () => {
     expect(JSON.parse(record?.value ?? '{}')).toEqual({ holder: 'a', token: String(lock.token) });
     await settled(lock.release());
     expect(etcd.store.entries.has('p/k/night%2Fexport')).toBe(false);
-    const stray = { put: 'p/k/stray', value: 'x', lease: record?.lease ?? 0n };
-    await settled(client.txn({ when: [], success: [stray], failure: [] }, 1000));
+    // The same write once more, as if it had been under way all the time.
+    const { key = '', value = '', lease = 0n } = record ?? {};
+    await settled(
+      client.txn({ when: [], success: [{ put: key, value, lease }], failure: [] }, 1000),
+    );
+    expect(etcd.store.entries.has(key)).toBe(true);
     await clock.advance(50);
-    expect(etcd.store.entries.has('p/k/stray')).toBe(false);
+    expect(etcd.store.entries.has(key)).toBe(false);
   });
 });
 
@@ -387,6 +403,19 @@ describe('ring: membership rules and closing', () => {
   ])('another %s on the same prefix is refused', async (_what, other) => {
     await openWith('a');
     await expect(open(other)).rejects.toThrow(RingConfigError);
+  });
+
+  test.each([
+    [{ prefix: '' }, 'the prefix must be a name'],
+    [{ prefix: '/p' }, 'the prefix must be a name'],
+    [{ prefix: 'p/' }, 'the prefix must be a name'],
+    [{ ttlMs: 10 }, 'from 1000'],
+    [{ ttlMs: Number.NaN }, 'from 1000'],
+    [{ marginMs: 5000 }, 'less than ttlMs'],
+    [{ drainMs: -1 }, '0 or more'],
+  ])('%j is refused before anything is written', async (options, sentence) => {
+    await expect(open(options)).rejects.toThrow(sentence);
+    expect(etcd.store.entries.size).toBe(0);
   });
 
   test('close: waiters are refused, holders may finish, nothing is left in etcd but the config', async () => {

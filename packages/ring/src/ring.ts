@@ -17,7 +17,7 @@ import { LockTable, type WaitOptions } from './lock-table.ts';
 import type { MemberView } from './member.ts';
 import { Membership, type MemberEvent } from './membership.ts';
 import { rendezvous, type RingPlacement, successor } from './placements.ts';
-import { agreeOnConfig } from './ring-config.ts';
+import { agreeOnConfig, checkOptions } from './ring-config.ts';
 import type { Slot } from './slot.ts';
 import { Slots } from './slots.ts';
 
@@ -116,6 +116,7 @@ export class Ring {
 
   /** Opens the ring: afterwards the view is known. Rejects with RingConfigError or EtcdError. */
   static async open(options: RingOptions): Promise<Ring> {
+    checkOptions(options);
     const clock = options.clock ?? new SystemClock();
     const random = options.random ?? new SystemRandom();
     const log = options.log ?? silent;

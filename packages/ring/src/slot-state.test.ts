@@ -47,6 +47,18 @@ describe('slot states', () => {
     expect(slotTransitions.releasing.gone).toBe('foreign');
   });
 
+  test('seeing the own record again changes nothing for a slot on its way out', () => {
+    expect(slotTransitions.draining.mine).toBe('draining');
+    expect(slotTransitions.releasing.mine).toBe('releasing');
+  });
+
+  test('a claim under way is decided by its answer alone', () => {
+    for (const happening of ['want', 'unwant', 'theirs', 'gone', 'idle'] as const) {
+      expect(slotTransitions.claiming[happening]).toBe('claiming');
+    }
+    expect(slotTransitions.claiming.refused).toBe('foreign');
+  });
+
   test('from every state there is a way to foreign', () => {
     for (const start of states) {
       const seen = new Set<SlotState>([start]);

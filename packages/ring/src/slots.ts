@@ -308,11 +308,18 @@ export class Slots {
 
   private refresh(slot: Slot): void {
     const { member } = slot;
-    if (member === null || this.refreshing.has(slot)) return;
+    if (this.closed || slot.state !== 'owned' || member === null) return;
+    if (this.refreshing.has(slot)) return;
     this.refreshing.add(slot);
     void this.writer.refresh(slot, member).finally(() => {
       this.refreshing.delete(slot);
-      if (!this.closed && this.grantable(slot)) this.hooks.onGrantable(slot);
+      if (this.closed) return;
+      if (this.grantable(slot)) this.hooks.onGrantable(slot);
+      // Nothing left to grant with, and no grant that would ask again: this one must.
+      else if (slot.counter >= this.countersMax() - 1) {
+        const { clock } = this.options;
+        clock.at(clock.now() + troublePauseMs, () => this.refresh(slot));
+      }
     });
   }
 

@@ -1,0 +1,124 @@
+import { VirtualClock } from '@carillon/core/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KeyValue } from './etcd.ts';
+import type { LocalMember } from './local-member.ts';
+import { newSlot, type Slot } from './slot.ts';
+import { SlotWriter } from './slot-writer.ts';
+import { KeptLog } from './testing/kept-log.ts';
+import { type SimulatedClient, SimulatedEtcd } from './testing/simulated-etcd.ts';
+
+const lease = 7n;
+let clock: VirtualClock;
+let etcd: SimulatedEtcd;
+let client: SimulatedClient;
+let writer: SlotWriter;
+let records: Map<number, KeyValue | null>;
+let verified: (KeyValue | null)[];
+let over: string[];
+
+beforeEach(async () => {
+  clock = new VirtualClock();
+  etcd = new SimulatedEtcd({ clock });
+  client = etcd.connect();
+  etcd.store.grant(lease, 60_000, 0);
+  records = new Map();
+  verified = [];
+  over = [];
+  writer = new SlotWriter(
+    { etcd: client, clock, log: new KeptLog() },
+    {
+      onRecord: (slot, entry) => records.set(slot.index, entry),
+      onClaimOver: (slot) => over.push(`claim ${slot.index}`),
+      onReleaseOver: (slot) => over.push(`release ${slot.index}`),
+      onTrouble: (error) => over.push(`trouble ${error.kind}`),
+    },
+  );
+  await clock.advance(1);
+});
+
+/** A member as the writer sees it; its record is in etcd unless `there` is false. */
+function member(there = true): LocalMember {
+  if (there) put('p/m/a', 'record');
+  const incarnation = there ? etcd.store.revision : 1;
+  const verify = (_incarnation: number, seen: { entry: KeyValue | null } | null) => {
+    if (seen !== null) verified.push(seen.entry);
+  };
+  return { id: 'a', key: 'p/m/a', incarnation, leaseId: lease, verify } as unknown as LocalMember;
+}
+
+function put(key: string, value: string): void {
+  etcd.store.txn({ when: [], success: [{ put: key, value, lease }], failure: [] });
+}
+
+const slots = (count: number): Slot[] =>
+  Array.from({ length: count }, (_, index) => newSlot('p/', index));
+
+describe('slot writer', () => {
+  test('1024 claims are nine transactions, and all are told', async () => {
+    const a = member();
+    const before = etcd.calls.txn;
+    for (const slot of slots(1024)) writer.claim(slot, a);
+    await clock.advance(20);
+    expect(etcd.calls.txn - before).toBe(9);
+    expect(records.size).toBe(1024);
+    expect([...records.values()].every((entry) => entry?.lease === lease)).toBe(true);
+  });
+
+  test('without the own member record nothing is claimed, and the member is told what is there', async () => {
+    const a = member(false);
+    for (const slot of slots(3)) writer.claim(slot, a);
+    await clock.advance(20);
+    expect(etcd.store.range('p/s/')).toEqual([]);
+    expect(verified).toEqual([null]);
+    expect(over).toEqual(['claim 0', 'claim 1', 'claim 2']);
+  });
+
+  test('a slot of somebody else is never touched; the others of the transaction are free to be tried again', async () => {
+    const a = member();
+    put('p/s/00001', 'somebody');
+    for (const slot of slots(3)) writer.claim(slot, a);
+    await clock.advance(20);
+    expect(etcd.store.range('p/s/').map(({ value }) => value)).toEqual(['somebody']);
+    expect(records.get(0)).toBeNull();
+    expect(records.get(1)?.value).toBe('somebody');
+  });
+
+  test('only the very record that was claimed is released', async () => {
+    const [slot] = slots(1) as [Slot];
+    put(slot.key, 'newer');
+    slot.epoch = etcd.store.revision - 1;
+    writer.release(slot);
+    await clock.advance(20);
+    expect(etcd.store.entries.get(slot.key)?.value).toBe('newer');
+    slot.epoch = etcd.store.revision;
+    writer.release(slot);
+    await clock.advance(20);
+    expect(etcd.store.entries.has(slot.key)).toBe(false);
+    expect(over).toEqual(['release 0', 'release 0']);
+  });
+
+  test('after a lost answer the records are read, and nothing is said before', async () => {
+    const a = member();
+    client.answerLossRatio = 1;
+    for (const slot of slots(2)) writer.claim(slot, a);
+    await clock.advance(3000);
+    expect([records.size, over.length]).toEqual([0, 0]);
+    client.answerLossRatio = 0;
+    await clock.advance(5000);
+    expect([...records.values()].map((entry) => entry?.lease)).toEqual([lease, lease]);
+    expect(over).toEqual(['claim 0', 'claim 1']);
+  });
+
+  test('a refreshed slot has a newer record under the same lease', async () => {
+    const a = member();
+    const [slot] = slots(1) as [Slot];
+    writer.claim(slot, a);
+    await clock.advance(20);
+    slot.epoch = records.get(0)?.modRevision ?? 0;
+    const done = writer.refresh(slot, a);
+    await clock.advance(20);
+    await done;
+    expect(records.get(0)?.modRevision).toBeGreaterThan(slot.epoch);
+    expect(etcd.store.entries.get(slot.key)).toMatchObject({ lease });
+  });
+});
