@@ -26,7 +26,8 @@ export class CliProcess {
     env: Readonly<Record<string, string>> = {},
     via: readonly string[] = [],
   ) {
-    const [command, ...rest] = [...via, process.execPath, '--conditions=source', main, ...args];
+    const run = [process.execPath, '--conditions=source', main, ...args];
+    const [command = process.execPath, ...rest] = via.length === 0 ? run : [...via, ...run];
     this.child = spawn(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], ...env },

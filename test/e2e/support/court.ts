@@ -81,13 +81,14 @@ export class Court {
 
   /** Whether every pop of every acknowledged timer has reached the receiver. */
   get complete(): boolean {
-    return this.binding().every((operation) => this.missing(operation) === null);
+    return this.binding().every((operation) => this.missing(operation, Infinity) === null);
   }
 
-  /** What was broken, in sentences; to be asked when no timer is left. */
+  /** What was broken until now, in sentences. Pops that may still come in time are not missed. */
   verdict(): string[] {
+    const nowMs = performance.now();
     for (const operation of this.binding()) {
-      const lost = this.missing(operation);
+      const lost = this.missing(operation, nowMs);
       if (lost !== null) {
         this.judge.violate('P2', `Pop ${lost} of ${nameOf(operation)} never came.`);
       }
@@ -115,9 +116,13 @@ export class Court {
     judge.violate('P6', `${call.popId} came ${sinceMs} ms after its timer was ${what}.`);
   }
 
-  private missing(operation: Operation): number | null {
-    const count = operation.wish?.count ?? 0;
-    for (let k = 1; k <= count; k++) if (!this.pops.delivered(operation, k)) return k;
+  /** The first pop that did not come although its time was over at `nowMs`. */
+  private missing(operation: Operation, nowMs: number): number | null {
+    const { intervalMs, count } = operation.wish ?? { intervalMs: 0, count: 0 };
+    const ackMs = operation.ackMs ?? 0;
+    for (let k = 1; k <= count && ackMs + (k + 1) * intervalMs + slackMs < nowMs; k++) {
+      if (!this.pops.delivered(operation, k)) return k;
+    }
     return null;
   }
 

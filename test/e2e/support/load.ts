@@ -8,10 +8,10 @@ import {
   type Attempt,
   type History,
   type Operation,
-  opaqueOf,
   type TimerHistory,
   type TimerWish,
 } from '../../../packages/sim/src/history.ts';
+import { bodyOf } from './batch.ts';
 
 export interface LoadOptions {
   readonly history: History;
@@ -138,18 +138,12 @@ export class Load {
     }
   }
 
-  private request({ timer, kind, wish, ...rest }: Operation, url: string): [string, RequestInit] {
+  private request(operation: Operation, url: string): [string, RequestInit] {
+    const { timer, kind, wish } = operation;
     const path = timer.id === null ? '/timers' : `/timers/${timer.id}`;
     const signal = AbortSignal.timeout(requestMs);
     if (kind === 'cancel' || wish === null) return [url + path, { method: 'DELETE', signal }];
-    const { intervalMs, count, factor } = wish;
-    const body = JSON.stringify({
-      timing: { interval: intervalMs / 1000, 'repeat-for': (intervalMs * count + 1) / 1000 },
-      callback: {
-        http: { uri: this.options.uri, opaque: opaqueOf({ timer, kind, wish, ...rest }) },
-      },
-      reliability: { 'replication-factor': factor },
-    });
+    const body = JSON.stringify(bodyOf(operation, this.options.uri));
     return [url + path, { method: timer.id === null ? 'POST' : 'PUT', body, signal }];
   }
 }

@@ -25,6 +25,7 @@ export interface MemberLine {
 export interface ClusterAnswer {
   readonly members: readonly MemberLine[];
   readonly resync: { readonly running: boolean; readonly moved: number };
+  readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
 }
 
 export class RealMember {

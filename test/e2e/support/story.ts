@@ -1,6 +1,8 @@
 /** A cluster of processes under load, the receiver of its callbacks, and the court that judges what happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '@carillon/core/testing';
+import type { TimerWish } from '../../../packages/sim/src/history.ts';
+import { setMany } from './batch.ts';
 import { Court } from './court.ts';
 import { Load, type LoadOptions } from './load.ts';
 import { RealCluster, type RealClusterOptions } from './real-cluster.ts';
@@ -24,6 +26,7 @@ export class Story {
   readonly cluster: RealCluster;
   readonly load: Load;
   readonly uri: string;
+  private readonly forgotten = new Set<string>();
 
   private constructor(
     cluster: RealCluster,
@@ -38,7 +41,7 @@ export class Story {
     this.load = new Load({
       history: this.court.history,
       seed,
-      urls: () => [...cluster.members.values()].map(({ url }) => url),
+      urls: () => this.known(),
       uri,
       setsPerSecond: 60,
       factor: 2,
@@ -53,6 +56,42 @@ export class Story {
     const recorder = new Recorder();
     const uri = await recorder.listen(options.receiverHost);
     return new Story(cluster, { recorder, uri }, options.load ?? {});
+  }
+
+  /** Clients no longer ask these members. */
+  forget(...names: readonly string[]): void {
+    for (const name of names) this.forgotten.add(name);
+  }
+
+  private known(): string[] {
+    const members = [...this.cluster.members.values()];
+    return members.filter(({ name }) => !this.forgotten.has(name)).map(({ url }) => url);
+  }
+
+  /** Timers in batches at all running members; their ids. */
+  setMany(wishes: readonly Omit<TimerWish, 'receiver'>[]): Promise<string[]> {
+    const { court, uri, cluster } = this;
+    const urls = cluster.running.map(({ url }) => url);
+    const full = wishes.map((wish) => ({ ...wish, receiver: 'recorder' }));
+    return setMany({ court, urls, uri }, full);
+  }
+
+  /** Cancels timers of `setMany`. */
+  async cancel(ids: readonly string[]): Promise<void> {
+    const [member] = this.cluster.running;
+    const timers = new Map(this.court.history.timers.map((timer) => [timer.id, timer]));
+    for (const id of ids) {
+      const sentMs = performance.now();
+      const answer = await fetch(`${member?.url}/timers/${id}`, { method: 'DELETE' });
+      const timer = timers.get(id);
+      if (!answer.ok || timer === undefined) throw new Error(`${id} was not cancelled.`);
+      const operation = this.court.history.operation(timer, 'cancel', null, false);
+      const ackMs = performance.now();
+      const { status } = answer;
+      const attempt = { member: '', sentMs, arrivedMs: sentMs, settledMs: ackMs, status };
+      operation.attempts.push(attempt);
+      operation.ackMs = ackMs;
+    }
   }
 
   /** A member dies at once, with its data kept, and stays so until `start`. */
