@@ -20,7 +20,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
-import { afterPop, missedPops, stepMs, turnOf } from '../replication/schedule.ts';
+import { afterPop, mergedGapMs, missedPops, stepMs, turnOf } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 import { claimAnswer, Claims, claimTermMs, type ClaimAsk, judgeClaim } from './claims.ts';
 import { deadLetter } from './dead-letters.ts';
@@ -315,6 +315,7 @@ export class Popper {
 
   private ended(pop: Pop, result: CallbackResult): void {
     const { clock, metrics } = this.parts;
+    if (pop.phase !== 'calling' && !this.unmade(pop)) return;
     metrics.callbackDuration.observe(clock.now() - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
     const current = this.present(pop);
@@ -323,6 +324,16 @@ export class Popper {
       metrics.pops.add('superseded');
     } else if (succeeded(result)) this.delivered(pop, current, outcomeOf(result));
     else this.failed(pop, current, result);
+  }
+
+  /** The request was refused before its turn came. False: the pop was somebody else's by then, and so is its outcome. */
+  private unmade(pop: Pop): boolean {
+    if (this.active.get(pop.handle) !== pop) return false;
+    const at = this.parts.instant();
+    pop.phase = 'calling';
+    pop.startMs = at.nowMs;
+    pop.missed = missedPops(pop.record, pop.definition, at);
+    return true;
   }
 
   /** The record as it is now, if it still waits for the outcome of this pop. */
@@ -358,7 +369,8 @@ export class Popper {
     });
     if (next.kind === 'retry') {
       metrics.pops.add('retried');
-      return this.settle(pop, { ...current, attempt, retryMs: next.atMs, outcome });
+      const gapMs = mergedGapMs(current, definition, pop.missed);
+      return this.settle(pop, { ...current, attempt, gapMs, retryMs: next.atMs, outcome });
     }
     this.giveUp(pop, { ...current, attempt, outcome }, next.reason);
   }

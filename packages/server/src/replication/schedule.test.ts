@@ -8,6 +8,7 @@ import {
   entomb,
   firstPop,
   followingPop,
+  mergedGapMs,
   missedPops,
   popCount,
   stepMs,
@@ -222,4 +223,15 @@ describe('missed pops', () => {
   it('do not exist while a pop is being retried', () => {
     expect(missedPops(recordOf({ attempt: 1 }), recurring, at(1e6))).toBe(0);
   });
+});
+
+it('every attempt of a merged pop stands for the same pops', () => {
+  const definition = definitionOf({ timing: every(1000, { repeatForMs: 60_000 }) });
+  const record = recordOf({ startMs: 0, dueMs: 1000, gapMs: 1000, retryMs: 1000 });
+  const missed = missedPops(record, definition, at(5500));
+  expect(missed).toBe(4);
+  const gapMs = mergedGapMs(record, definition, missed);
+  const retried = { ...record, attempt: 1, gapMs, retryMs: 6000 };
+  expect(missedPops(retried, definition, at(9900))).toBe(4);
+  expect(mergedGapMs(retried, definition, 4)).toBe(gapMs);
 });

@@ -64,13 +64,24 @@ export function firstPop(timing: Timing, at: Instant): { dueMs: number; gapMs: n
 /** How many later pops of a recurring timer fell due while this one waited. */
 export function missedPops(record: TimerRecord, definition: Definition, at: Instant): number {
   const { timing } = definition;
-  if (timing.kind === 'at' || record.attempt > 0) return 0;
+  if (timing.kind === 'at') return 0;
   if (timing.kind === 'interval') {
     if (timing.intervalMs === 0) return 0;
+    // Every attempt stands for the same pops: see mergedGapMs.
+    if (record.attempt > 0) return Math.max(0, Math.round(record.gapMs / timing.intervalMs) - 1);
     const late = Math.floor((at.nowMs - record.dueMs) / timing.intervalMs);
     return Math.max(0, Math.min(late, popCount(timing) - record.sequence - 1));
   }
-  return missedCron(record, definition, at);
+  return record.attempt > 0 ? 0 : missedCron(record, definition, at);
+}
+
+/** The time since the pop before the merged ones: in a record that is retried it tells how many were merged. */
+export function mergedGapMs(
+  { gapMs }: TimerRecord,
+  { timing }: Definition,
+  missed: number,
+): number {
+  return timing.kind === 'interval' && missed > 0 ? (missed + 1) * timing.intervalMs : gapMs;
 }
 
 function missedCron(record: TimerRecord, definition: Definition, at: Instant): number {
