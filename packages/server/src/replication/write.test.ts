@@ -147,7 +147,9 @@ it('promises nothing when no replica confirmed within a second', async () => {
 });
 
 it('waits longer for its own slow disk where nobody else has the record', async () => {
-  const behaviours = Object.fromEntries(ranked.map((name) => [name, 'silence']));
+  const behaviours: Record<string, Behaviour> = Object.fromEntries(
+    ranked.map((name) => [name, 'silence']),
+  );
   const rig = new Rig(first, { ...behaviours, [first]: { afterMs: 4000, answer: stored } }).write();
   await rig.clock.advance(3999);
   expect(rig.result).toBeNull();
