@@ -5,7 +5,7 @@
  *
  * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk.
  */
-import { type Clock, compareProgress, hex16, State, type TimerRecord } from '@carillon/core';
+import { type Clock, compareProgress, hex16, type TimerRecord } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer, Numbered } from '../replication/wire.ts';
@@ -48,7 +48,7 @@ export class HandOff {
 
   /** The end of a tombstone: dropped once no other replica holds anything older; tried again later if one is silent. */
   bury(record: TimerRecord): void {
-    const { self, replica, clock } = this.parts;
+    const { self, replica, peers, clock } = this.parts;
     const others = record.replicas.filter((name) => name !== self);
     let left = others.length;
     let confirmed = true;
@@ -60,8 +60,8 @@ export class HandOff {
     };
     if (left === 0) settled();
     for (const name of others) {
-      this.give(name, record, (ok) => {
-        confirmed &&= ok;
+      peers.send(name, { type: 'store', mode: 'update', record }, (answer) => {
+        confirmed &&= holds(answer);
         if (--left === 0) settled();
       });
     }
@@ -118,11 +118,6 @@ export class HandOff {
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {
     const { peers, replica, onPushed } = this.parts;
-    if (record.state === State.tombstone) {
-      return peers.send(name, { type: 'store', mode: 'update', record }, (answer) =>
-        done(holds(answer)),
-      );
-    }
     peers.send(name, { type: 'offer', entry: record }, (answer) => {
       if (answer?.type === 'ahead') {
         replica.receive(answer.record, 'any', () => done(true));
