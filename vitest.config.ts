@@ -1,43 +1,62 @@
 import { defineConfig } from 'vitest/config';
 
-/** One vitest project a package, so that `npm test -w packages/NAME` runs that package alone. */
-const packages = ['core', 'placement', 'ring', 'server', 'client', 'cli', 'sim'];
 const conditions = ['source', 'node', 'import', 'default'];
+
+/**
+ * One project a package, so that `npm test -w packages/NAME` runs that package alone. Groups run one after the other: what is quick
+ * first; then simulated clusters, which take all cores; last what runs real processes against the clock, one file at a time, so
+ * that nothing else takes their CPU.
+ */
+const quick = ['core', 'placement', 'server', 'client', 'cli', 'dashboard'].map((name) =>
+  project({ name, include: inPackage(name), group: 0 }),
+);
+const heavy = [project({ name: 'sim', include: inPackage('sim'), group: 1, timeoutMs: 600_000 })];
+const alone = [
+  project({ name: 'scripts', include: ['scripts/**/*.test.ts'], group: 2, workers: 1 }),
+  project({
+    name: 'examples',
+    include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'],
+    group: 2,
+    workers: 1,
+  }),
+  project({ name: 'ring', include: inPackage('ring'), group: 2, workers: 1 }),
+  project({
+    name: 'e2e',
+    include: ['test/e2e/**/*.test.ts'],
+    group: 2,
+    workers: 1,
+    timeoutMs: 180_000,
+  }),
+];
+
+interface ProjectOptions {
+  readonly name: string;
+  readonly include: string[];
+  readonly group: number;
+  readonly workers?: number;
+  readonly timeoutMs?: number;
+}
+
+function project({ name, include, group, workers, timeoutMs = 60_000 }: ProjectOptions) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include,
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
+      sequence: { groupOrder: group },
+      ...(workers !== undefined && { maxWorkers: workers }),
+    },
+  };
+}
+
+function inPackage(name: string): string[] {
+  return [`packages/${name}/{src,scenarios}/**/*.test.ts`];
+}
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: {
-    projects: [
-      ...packages.map((name) => ({
-        extends: true as const,
-        test: {
-          name,
-          include: [`packages/${name}/{src,scenarios}/**/*.test.ts`],
-          testTimeout: 60_000,
-        },
-      })),
-      {
-        extends: true as const,
-        test: { name: 'scripts', include: ['scripts/**/*.test.ts'], testTimeout: 60_000 },
-      },
-      {
-        extends: true as const,
-        test: {
-          name: 'examples',
-          include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'],
-          testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true as const,
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 180_000,
-          fileParallelism: false,
-        },
-      },
-    ],
-  },
+  test: { projects: [...quick, ...heavy, ...alone] },
 });
