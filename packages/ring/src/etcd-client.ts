@@ -82,23 +82,23 @@ export class EtcdClient implements Etcd {
   }
 
   async range(prefix: string, limitMs: number): Promise<RangeAnswer> {
-    const bytes = await this.repeat(limitMs, this.caller(path.range, encodePrefixRange(prefix)));
-    const { header, entries } = decodeRange(bytes);
+    const call = this.caller(path.range, encodePrefixRange(prefix), decodeRange);
+    const { header, entries } = await this.repeat(limitMs, call);
     return { revision: header.revision, entries };
   }
 
   async txn(txn: Txn, limitMs: number): Promise<TxnAnswer> {
     const readOnly = txn.when.length === 0 && txn.success.every((operation) => 'get' in operation);
-    const call = this.caller(path.txn, encodeTxn(txn));
-    const bytes = await (readOnly ? this.repeat(limitMs, call) : this.once(limitMs, call));
-    const { header, succeeded, found } = decodeTxn(bytes);
+    const call = this.caller(path.txn, encodeTxn(txn), decodeTxn);
+    const answer = await (readOnly ? this.repeat(limitMs, call) : this.once(limitMs, call));
+    const { header, succeeded, found } = answer;
     return { succeeded, revision: header.revision, found };
   }
 
   async grantLease(id: bigint, ttlMs: number, limitMs: number): Promise<number> {
     const message = encodeLeaseGrant(id, Math.ceil(ttlMs / 1000));
-    const bytes = await this.once(limitMs, this.caller(path.grant, message));
-    return decodeLease(bytes).ttlS * 1000;
+    const call = this.caller(path.grant, message, decodeLease);
+    return (await this.once(limitMs, call)).ttlS * 1000;
   }
 
   keepAlive(id: bigint, proofKey: string, limitMs: number): Promise<number> {
@@ -109,7 +109,7 @@ export class EtcdClient implements Etcd {
 
   async revokeLease(id: bigint, limitMs: number): Promise<void> {
     try {
-      await this.repeat(limitMs, this.caller(path.revoke, encodeLeaseId(id)));
+      await this.repeat(limitMs, this.caller(path.revoke, encodeLeaseId(id), decodeHeader));
     } catch (error) {
       if (!(error instanceof EtcdError) || error.kind !== 'lease-gone') throw error;
     }
@@ -139,15 +139,15 @@ export class EtcdClient implements Etcd {
     want: { id: bigint; proofKey: string; limitMs: number },
   ): Promise<number> {
     const untilMs = this.clock.now() + want.limitMs;
-    const ask = this.caller(path.keepAlive, encodeLeaseId(want.id));
-    const proof = this.caller(path.range, encodeProofRead(want.proofKey));
-    let renewed = decodeLease(await ask(connection, want.limitMs));
-    let proven = decodeHeader(await proof(connection, untilMs - this.clock.now()));
+    const ask = this.caller(path.keepAlive, encodeLeaseId(want.id), decodeLease);
+    const proof = this.caller(path.range, encodeProofRead(want.proofKey), decodeHeader);
+    let renewed = await ask(connection, want.limitMs);
+    let proven = await proof(connection, untilMs - this.clock.now());
     if (renewed.ttlS === 0) {
       // A leader that has just been elected may not have caught up with the grant; after the read it has.
-      renewed = decodeLease(await ask(connection, untilMs - this.clock.now()));
+      renewed = await ask(connection, untilMs - this.clock.now());
       if (renewed.ttlS === 0) throw new EtcdError('lease-gone', `etcd: lease ${want.id} is gone.`);
-      proven = decodeHeader(await proof(connection, untilMs - this.clock.now()));
+      proven = await proof(connection, untilMs - this.clock.now());
     }
     if (proven.raftTerm !== renewed.header.raftTerm) {
       throw new EtcdError(
@@ -158,13 +158,20 @@ export class EtcdClient implements Etcd {
     return renewed.ttlS * 1000;
   }
 
-  private caller(to: string, message: Uint8Array): Call<Uint8Array> {
+  private caller<T>(to: string, message: Uint8Array, decode: (bytes: Uint8Array) => T): Call<T> {
     return async (connection, limitMs) => {
       const untilMs = this.clock.now() + limitMs;
       const metadata = await this.metadata(connection, limitMs);
       const answer = await connection.call(to, message, untilMs - this.clock.now(), metadata);
       this.answeredAtMs = this.clock.now();
-      return answer;
+      try {
+        return decode(answer);
+      } catch (error) {
+        // Something answered, but not etcd: what became of the call is as unknown as without an answer.
+        throw new EtcdError('no-answer', `etcd ${connection.endpoint}: an unreadable answer.`, {
+          cause: error,
+        });
+      }
     };
   }
 
@@ -232,10 +239,8 @@ export class EtcdClient implements Etcd {
     } catch (error) {
       this.token = null;
       // Asking for a token changes nothing in etcd, so the call itself has not acted either.
-      if (error instanceof EtcdError && error.kind === 'no-answer') {
-        throw new EtcdError('not-sent', error.message, { cause: error });
-      }
-      throw error;
+      if (error instanceof EtcdError && error.kind !== 'no-answer') throw error;
+      throw new EtcdError('not-sent', `etcd: no token (${String(error)}).`, { cause: error });
     }
   }
 
@@ -290,7 +295,7 @@ export class EtcdClient implements Etcd {
 
   /** A failing heartbeat has already moved on to another endpoint; there is nothing more to do about it. */
   private beat(key: string): void {
-    const read = this.caller(path.range, encodeProofRead(key));
+    const read = this.caller(path.range, encodeProofRead(key), decodeHeader);
     this.once(attemptMs, read).catch((error: unknown) => {
       this.options.log.debug('etcd: heartbeat failed', { error: String(error) });
     });

@@ -127,11 +127,18 @@ export class GrpcConnection {
     const end = (error: EtcdError | null): void => {
       if (this.open.delete(cut)) handlers.onEnd(error);
     };
-    const stream = new GrpcStream(
-      this.session.request(headers),
-      (kind, why) => this.error(kind, path, why),
-      { onMessage: (message) => handlers.onMessage(message), onEnd: end },
-    );
+    let request: ClientHttp2Stream;
+    try {
+      request = this.session.request(headers);
+    } catch (error) {
+      // The session ended and its event is still on the way.
+      this.fail(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+    const stream = new GrpcStream(request, (kind, why) => this.error(kind, path, why), {
+      onMessage: (message) => handlers.onMessage(message),
+      onEnd: end,
+    });
     const cut = (error: EtcdError): void => stream.cancel(error);
     this.open.add(cut);
     return stream;
