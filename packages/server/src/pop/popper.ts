@@ -63,7 +63,7 @@ export class Popper {
   private readonly parts: PopperParts;
   private readonly active = new Map<number, Pop>();
   private readonly claims = new Claims();
-  private alarm: { atMs: number; cancel: Cancel } | null = null;
+  private alarm: { atMs: number; ringsMs: number; cancel: Cancel } | null = null;
   private readonly due: number[] = [];
   private stopped = false;
   /** There was no room for what is due. */
@@ -97,8 +97,7 @@ export class Popper {
   poll(): void {
     if (this.stopped) return;
     const { store, clock } = this.parts;
-    const oldestMs = store.nextAlarmMs();
-    if (oldestMs !== null && clock.now() - oldestMs > sleptMs) this.awakeSinceMs = clock.now();
+    this.noteSleep();
     const room = this.parts.activeCountMax - this.active.size;
     this.crowded = room <= 0;
     // What is due waits in the wheel; the end of a pop makes room and polls again.
@@ -151,10 +150,21 @@ export class Popper {
     const atMs = store.nextAlarmMs();
     if (this.alarm !== null && this.alarm.atMs === atMs) return;
     this.alarm?.cancel();
-    this.alarm = atMs === null ? null : { atMs, cancel: clock.at(atMs, () => this.rang()) };
+    if (atMs === null) this.alarm = null;
+    else {
+      const ringsMs = Math.max(atMs, clock.now());
+      this.alarm = { atMs, ringsMs, cancel: clock.at(atMs, () => this.rang()) };
+    }
+  }
+
+  /** An alarm that rings late: this member stood still. A record that came in overdue says nothing of the kind. */
+  private noteSleep(): void {
+    const nowMs = this.parts.clock.now();
+    if (this.alarm !== null && nowMs - this.alarm.ringsMs > sleptMs) this.awakeSinceMs = nowMs;
   }
 
   private rang(): void {
+    this.noteSleep();
     this.alarm = null;
     this.poll();
   }
