@@ -3,6 +3,7 @@ import type { Clock } from '@carillon/core';
 import { Membership } from '@carillon/ring';
 import { type SimulatedClient, SimulatedEtcd } from '@carillon/ring/testing';
 import { EtcdSource, type ViewSource } from '@carillon/server/internal';
+import { FaultLog } from './fault-log.ts';
 import type { Operator } from './faults.ts';
 import type { Process } from './process.ts';
 import type { SimCluster } from './sim-cluster.ts';
@@ -10,6 +11,8 @@ import { viewMember } from './views.ts';
 import { epochMs, type World } from './world.ts';
 
 const ttlMs = 5000;
+/** Until it is back in everybody's view. */
+const lingerMs = 5000;
 
 /** Members are listed by hand; a drained one is taken off the list when it is empty. */
 export class StaticOperator implements Operator {
@@ -56,6 +59,7 @@ export class EtcdOperator implements Operator {
   constructor(cluster: SimCluster, meeting: EtcdMeeting) {
     this.cluster = cluster;
     this.etcd = meeting;
+    meeting.faults = cluster.faults;
   }
 
   begin(): void {}
@@ -78,8 +82,12 @@ export class EtcdOperator implements Operator {
 export class EtcdMeeting {
   private readonly etcd: SimulatedEtcd;
   private readonly clients = new Map<string, SimulatedClient>();
+  private readonly world: World;
+  /** What goes wrong here is noted there. */
+  faults = new FaultLog();
 
   constructor(world: World, seed: number) {
+    this.world = world;
     this.etcd = new SimulatedEtcd({ clock: trueClock(world), seed });
   }
 
@@ -104,8 +112,11 @@ export class EtcdMeeting {
     const client = this.clients.get(name);
     if (client === undefined) return () => {};
     client.cut = true;
+    // To the others it is gone, and it hears of no view: as good as cut off from them.
+    const end = this.faults.begin(name, 'network', 'cut off from etcd', this.world.nowMs);
     return () => {
       client.cut = false;
+      this.world.after(lingerMs, () => end(this.world.nowMs));
     };
   }
 

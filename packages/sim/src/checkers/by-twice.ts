@@ -5,6 +5,7 @@
  * the receiver for the whole interval; the receiver had failed shortly before, so that its circuit may be open; the
  * timer was replaced or cancelled, or a request to do so was under way.
  */
+import { State } from '@carillon/core';
 import { firstSentMs, isLastWord, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Pops } from './pops.ts';
@@ -37,7 +38,7 @@ export class ByTwice implements Checker {
     const dueMs = ackMs + sequence * wish.intervalMs;
     world.at(dueMs, () => {
       if (this.superseded(operation)) return;
-      const able = this.able(operation);
+      const able = this.able(operation, sequence);
       const limitMs = dueMs + wish.intervalMs + this.judge.driftMs(sequence * wish.intervalMs);
       world.at(limitMs + slackMs, () => this.check(operation, sequence, able));
       this.watch(operation, sequence + 1);
@@ -65,14 +66,17 @@ export class ByTwice implements Checker {
     );
   }
 
-  /** Members that hold the timer now, run, and can reach its receiver. */
-  private able(operation: Operation): string[] {
+  /** Members that run and hold the timer with this pop as the next; a copy that missed earlier pops is not up to it. */
+  private able(operation: Operation, sequence: number): string[] {
     const { id } = operation.timer;
     if (id === null) return [];
     const hi = Number.parseInt(id.slice(0, 8), 16);
     const lo = Number.parseInt(id.slice(8, 16), 16);
     return this.judge.cluster.healthy
-      .filter(({ member }) => member?.store.get(hi, lo)?.state === 0)
+      .filter(({ member }) => {
+        const record = member?.store.get(hi, lo);
+        return record?.state === State.live && record.sequence === sequence - 1;
+      })
       .map(({ name }) => name);
   }
 
