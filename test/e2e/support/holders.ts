@@ -4,10 +4,12 @@ import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { TcpNetwork } from '../../../packages/server/src/replication/tcp-network.ts';
 import { decodeAnswers, encodeMessages } from '../../../packages/server/src/replication/wire.ts';
 import type { RealMember } from './real-member.ts';
+import { until } from './until.ts';
 
 const perFrame = 500;
 const framesAtOnce = 4;
 const answerMs = 20_000;
+const patienceMs = 60_000;
 const quiet = (_message: string, _fields?: LogFields): void => {};
 
 export class Holders {
@@ -49,10 +51,14 @@ export class Holders {
       lo: Number.parseInt(id.slice(8, 16), 16),
     }));
     const frame = encodeMessages({ from: 'observer', items }, this.clock.now());
-    const bytes = await new Promise<Uint8Array | null>((resolve) => {
-      this.network.call(member.peer, frame, answerMs, resolve);
+    let bytes: Uint8Array | null = null;
+    await until(`${member.name} shows its records`, patienceMs, async () => {
+      bytes = await new Promise<Uint8Array | null>((resolve) => {
+        this.network.call(member.peer, frame, answerMs, resolve);
+      });
+      return bytes !== null;
     });
-    if (bytes === null) throw new Error(`${member.name} did not show its records.`);
+    if (bytes === null) return;
     const answers = decodeAnswers(bytes, this.clock.now()).items;
     for (const [i, answer] of answers.entries()) {
       if (answer.type !== 'record' || answer.record?.state !== State.live) continue;

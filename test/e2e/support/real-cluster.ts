@@ -3,7 +3,6 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RealMember } from './real-member.ts';
-import { signingSecret } from './recorder.ts';
 import { until } from './until.ts';
 
 export interface RealClusterOptions {
@@ -61,8 +60,7 @@ export class RealCluster {
         ? ['--members', this.file]
         : ['--etcd', etcd.join(), '--cluster', 'e2e', '--listen', address, '--peer-listen', peer];
     const data = ['--data', join(this.folder, name)];
-    const always = ['--log-level', 'warn', '--callbacks-signing-secrets', signingSecret];
-    const args = ['--name', name, ...views, ...data, ...always, ...flags];
+    const args = ['--name', name, ...views, ...data, '--log-level', 'warn', ...flags];
     const member = new RealMember({ name, address, peer, args, via: viaOf?.(index) ?? [] });
     this.members.set(name, member);
     return member;

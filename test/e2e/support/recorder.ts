@@ -11,9 +11,6 @@ export interface RecordedCall extends Call {
 /** Callbacks do not say which member makes them; faults count for all. */
 export const someMember = 'some member';
 
-/** So that every callback carries an id of its pop: timer, version and sequence. */
-export const signingSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-
 export class Recorder {
   readonly calls: RecordedCall[] = [];
   /** Told of every callback when it has arrived. */
@@ -59,13 +56,15 @@ function callOf(
   arrived: { readonly startMs: number; readonly wallMs: number },
 ): RecordedCall {
   const { startMs, wallMs } = arrived;
+  const number = String(headers['x-timer-id']).slice(0, 16);
+  const sequence = Number(headers['x-sequence-number']);
   return {
     by: someMember,
     receiver: 'recorder',
     startMs,
-    popId: String(headers['webhook-id']),
-    number: String(headers['x-timer-id']).slice(0, 16),
-    sequence: Number(headers['x-sequence-number']),
+    popId: `${number} ${String(headers['x-timer-version'])} ${sequence}`,
+    number,
+    sequence,
     missed: Number(headers['x-timer-missed'] ?? 0),
     attempt: Number(headers['x-timer-attempt']),
     body,

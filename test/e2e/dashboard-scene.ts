@@ -1,0 +1,119 @@
+/** A cluster of real processes, a receiver, and a real browser that looks at the dashboard. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Carillon } from '@carillon/client';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { chromiumFlags } from '../../scripts/chromium.ts';
+import { buildDashboard } from '../../scripts/dashboard.ts';
+import { CliProcess } from './cli-process.ts';
+import { Receiver } from './receiver.ts';
+
+export interface SceneMember {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+interface Running {
+  readonly url: string;
+  readonly process: CliProcess;
+}
+
+const port = 7253;
+const peerPort = 7353;
+
+export class DashboardScene implements AsyncDisposable {
+  readonly members: ReadonlyMap<string, Running>;
+  readonly receiver: Receiver;
+  readonly receiverUrl: string;
+  readonly client: Carillon;
+  private readonly folder: string;
+  private browser: BrowserContext | null = null;
+  /** What the browser complained about: errors of scripts, refused resources. */
+  readonly complaints: string[] = [];
+
+  private constructor(parts: {
+    members: ReadonlyMap<string, Running>;
+    receiver: Receiver;
+    receiverUrl: string;
+    folder: string;
+  }) {
+    this.members = parts.members;
+    this.receiver = parts.receiver;
+    this.receiverUrl = parts.receiverUrl;
+    this.folder = parts.folder;
+    const urls = [...parts.members.values()].map(({ url }) => url);
+    this.client = new Carillon({ members: urls, refresh: null });
+  }
+
+  /** Resolves when all members serve. */
+  static async begin(specs: readonly SceneMember[]): Promise<DashboardScene> {
+    await buildDashboard();
+    const folder = mkdtempSync(join(tmpdir(), 'carillon-dashboard-'));
+    // Loopback addresses nobody else uses: no port can be taken.
+    const net = `127.${1 + (process.pid % 250)}.${201 + ((process.pid >> 8) % 50)}`;
+    const listed = specs.map(({ name, labels = {} }, i) => ({
+      name,
+      address: `${net}.${i + 1}:${port}`,
+      peer: `${net}.${i + 1}:${peerPort}`,
+      labels,
+    }));
+    const file = join(folder, 'members.json');
+    writeFileSync(file, JSON.stringify({ members: listed }));
+    const members = new Map<string, Running>();
+    for (const { name, address } of listed) {
+      const args = ['serve', '--json', '--name', name, '--members', file, '--memory'];
+      const started = new CliProcess([...args, '--log-level', 'error']);
+      members.set(name, { url: `http://${address}`, process: started });
+    }
+    const receiver = new Receiver();
+    const receiverUrl = await receiver.listen();
+    const scene = new DashboardScene({ members, receiver, receiverUrl, folder });
+    for (const { process: started } of members.values()) {
+      await started.line((line) => typeof line['url'] === 'string');
+    }
+    return scene;
+  }
+
+  url(name: string): string {
+    return this.member(name).url;
+  }
+
+  async kill(name: string): Promise<void> {
+    await this.member(name).process.kill('SIGKILL');
+  }
+
+  /** A fresh browser with its page at the dashboard of a member. */
+  async open(name: string, executablePath: string, options: object = {}): Promise<Page> {
+    this.browser = await chromium.launchPersistentContext(join(this.folder, 'profile'), {
+      executablePath,
+      args: [...chromiumFlags],
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    const page = this.browser.pages()[0] ?? (await this.browser.newPage());
+    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      const { origin } = new URL(request.url());
+      if (origin !== this.url(name)) this.complaints.push(`asked ${origin} for something`);
+    });
+    await page.goto(`${this.url(name)}/`);
+    return page;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser?.close();
+    await Promise.all([...this.members.values()].map(({ process: one }) => one.kill('SIGKILL')));
+    this.receiver.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private member(name: string): Running {
+    const found = this.members.get(name);
+    if (found === undefined) throw new Error(`There is no member ${name}.`);
+    return found;
+  }
+}
