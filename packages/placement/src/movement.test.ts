@@ -10,7 +10,7 @@ import { topologySpec } from './testing/random-topology.contract.ts';
 import { buildTopology, type Topology, type VertexSpec } from './topology.ts';
 
 const seedNumber = fc.integer({ min: 0, max: 0xffff_ffff });
-const keysPerCase = 40;
+const keysPerCase = 20;
 
 function picked(placer: Placer, hi: number, lo: number, count: number): string[] {
   const out = new Int32Array(count);

@@ -15,6 +15,25 @@ function paths(topology: Topology, key: Parameters<typeof place>[1], policy: Pol
   return place(topology, key, policy).replicas.map(({ path }) => path);
 }
 
+test('the order of zones goes by what was chosen below, not by what ranked first there', () => {
+  // Rack r0 of both zones ranks first but holds one replica where two must fit into one rack.
+  const rack = (id: string, disks: number, up: number) => ({
+    id,
+    children: Array.from({ length: disks }, (_, i) => ({ id: `d${i}`, up: i < up })),
+  });
+  const topology = buildTopology({
+    levels: ['zone', 'rack', 'disk'],
+    quorum: { disk: 0 },
+    children: ['z0', 'z1'].map((id) => ({ id, children: [rack('r0', 1, 1), rack('r1', 4, 3)] })),
+  });
+  const policy = { replicas: 4, width: { rack: 1 } };
+  for (let i = 0; i < 200; i++) {
+    expect(paths(topology, `key ${i}`, policy)).toEqual(
+      explain(topology, `key ${i}`, policy).replicas,
+    );
+  }
+});
+
 describe('the walk over random topologies', () => {
   test('answers exactly what explain derives step by step', () => {
     fc.assert(

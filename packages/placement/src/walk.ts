@@ -228,6 +228,7 @@ export class Walk {
     }
     const width = this.#width[depth] as number;
     const chosen = this.#keepFitting(base, up + hollow, width, count);
+    this.#firstScore = this.#score[base] as number;
     const chosenUp = this.#countUp(base, chosen, start + up);
     const upHolds = Math.min(count, this.#roomOf(base, chosenUp));
     this.#handOut(base, chosenUp, upHolds);
@@ -258,6 +259,7 @@ export class Walk {
       const later = this.#roomiest(base + i + 1, base + size, width - kept - 1);
       if (held + room + later < count) continue;
       child[base + kept] = child[base + i] as number;
+      this.#score[base + kept] = this.#score[base + i] as number;
       kept++;
       held += room;
     }
@@ -284,7 +286,10 @@ export class Walk {
 
   #copyOrder(base: number, size: number): void {
     const order = this.#ranker.order;
-    for (let i = 0; i < size; i++) this.#child[base + i] = order[i] as number;
+    for (let i = 0; i < size; i++) {
+      this.#child[base + i] = order[i] as number;
+      this.#score[base + i] = this.#ranker.score(i);
+    }
   }
 
   /** One replica each in order, round after round, up to each one's room. */
