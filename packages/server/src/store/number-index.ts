@@ -4,8 +4,8 @@
  * digest ranges rely on that order.
  *
  * A range (the top byte of the hash) is a row of leaves, each up to 64 entries sorted in that order, and
- * for each leaf the hash from which on it is responsible. Looking up is two binary searches; adding moves
- * at most one leaf's entries. Not a hash table, because members send each other records in this very
+ * for each leaf the hash from which on it is responsible. Looking up is two searches; adding moves at most
+ * one leaf's entries. Not a hash table, because members send each other records in this very
  * order, and a table whose slots follow the hash fills from one end then: the last insert of such a run
  * would have to pass all before it.
  *
@@ -157,7 +157,7 @@ export class NumberIndex {
     let place = leafBefore(range, hash);
     let leaf = range.leaves[place] as number;
     let page = this.pageOf(leaf);
-    let at = this.entryFrom(leaf, hash);
+    let at = this.entryFrom(range, place, hash);
     for (;;) {
       for (const count = this.used[leaf] as number; at < count; at++) {
         const entry = startOf(leaf) + at * 2;
@@ -178,18 +178,19 @@ export class NumberIndex {
     }
   }
 
-  /** The first entry of a leaf whose hash is not less. */
-  private entryFrom(leaf: number, hash: number): number {
+  /** The first entry of a leaf whose hash is not less. Hashes are spread evenly, so a guess is close. */
+  private entryFrom(range: Range, place: number, hash: number): number {
+    const leaf = range.leaves[place] as number;
     const page = this.pageOf(leaf);
     const start = startOf(leaf);
-    let low = 0;
-    let high = this.used[leaf] as number;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((page[start + middle * 2] as number) < hash) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const used = this.used[leaf] as number;
+    const from = place === 0 ? (hash & 0xff000000) >>> 0 : (range.bounds[place] as number);
+    const to =
+      place + 1 < range.count ? (range.bounds[place + 1] as number) : (hash | 0xffffff) >>> 0;
+    let at = Math.min(used, Math.floor(((hash - from) / (to - from + 1)) * used));
+    while (at > 0 && (page[start + at * 2 - 2] as number) >= hash) at--;
+    while (at < used && (page[start + at * 2] as number) < hash) at++;
+    return at;
   }
 
   /** Makes room in the full leaf at `leafAt`; returns the leaf for the entry and sets its place. */
@@ -286,11 +287,25 @@ function startOf(leaf: number): number {
   return (leaf & (leavesPerPage - 1)) << (leafBits + 1);
 }
 
-/** The last leaf whose bound is less than the hash: equal hashes may start there. The first if there is none. */
+/**
+ * The last leaf whose bound is less than the hash: equal hashes may start there. The first if there is none.
+ * Looks near where it would be if leaves were spread evenly, which touches less memory than halving.
+ */
 function leafBefore(range: Range, hash: number): number {
-  const { bounds } = range;
+  const { bounds, count } = range;
+  // The answer + 1 is in [low, high]; a window around the guess grows until it is.
   let low = 1;
-  let high = range.count;
+  let high = count;
+  const guess = Math.floor(((hash & 0xffffff) / 0x1000000) * count);
+  for (let reach = 8; reach < count; reach *= 4) {
+    const left = Math.max(1, guess - reach);
+    const right = Math.min(count, guess + reach);
+    const fitsLeft = left === 1 || (bounds[left - 1] as number) < hash;
+    const fitsRight = right === count || (bounds[right] as number) >= hash;
+    if (fitsLeft) low = left;
+    if (fitsRight) high = right;
+    if (fitsLeft && fitsRight) break;
+  }
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((bounds[middle] as number) < hash) low = middle + 1;

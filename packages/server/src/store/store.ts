@@ -43,9 +43,11 @@ export class Store {
   private readonly index = new NumberIndex(this);
   private readonly writer = new RowWriter();
   private readonly reader = new RowReader();
-  /** Two halves a handle; of one not in use, the first is the next such handle + 1. */
-  private readonly numbers: Uint32Array[] = [];
-  private readonly refs: Uint32Array[] = [];
+  /**
+   * Three words a handle, side by side because they are used together: the number's halves and the ref of
+   * the row. Of a handle not in use, the first is the next such handle + 1.
+   */
+  private readonly columns: Uint32Array[] = [];
   private handleCount = 0;
   private freeHandle = 0;
   private readonly countByState: [number, number, number] = [0, 0, 0];
@@ -64,7 +66,7 @@ export class Store {
   /** Memory of everything here, used or set aside. */
   get bytes(): number {
     return (
-      this.arena.bytes + this.index.bytes + this.wheel.bytes + this.refs.length * pageSize * 12
+      this.arena.bytes + this.index.bytes + this.wheel.bytes + this.columns.length * pageSize * 12
     );
   }
 
@@ -141,13 +143,11 @@ export class Store {
   }
 
   hiOf(handle: number): number {
-    const page = this.numbers[handle >>> pageBits] as Uint32Array;
-    return page[(handle & pageMask) << 1] as number;
+    return this.word(handle, 0);
   }
 
   loOf(handle: number): number {
-    const page = this.numbers[handle >>> pageBits] as Uint32Array;
-    return page[((handle & pageMask) << 1) + 1] as number;
+    return this.word(handle, 1);
   }
 
   stateOf(handle: number): State {
@@ -256,11 +256,21 @@ export class Store {
   }
 
   private refOf(handle: number): number {
-    return (this.refs[handle >>> pageBits] as Uint32Array)[handle & pageMask] as number;
+    return this.word(handle, 2);
   }
 
   private setRef(handle: number, ref: number): void {
-    (this.refs[handle >>> pageBits] as Uint32Array)[handle & pageMask] = ref;
+    this.setWord(handle, 2, ref);
+  }
+
+  private word(handle: number, which: number): number {
+    const page = this.columns[handle >>> pageBits] as Uint32Array;
+    return page[(handle & pageMask) * 3 + which] as number;
+  }
+
+  private setWord(handle: number, which: number, value: number): void {
+    const page = this.columns[handle >>> pageBits] as Uint32Array;
+    page[(handle & pageMask) * 3 + which] = value;
   }
 
   /** The record of the handle is being replaced: gives up its row and makes room for the packed one. */
@@ -277,21 +287,17 @@ export class Store {
     let handle = this.freeHandle - 1;
     if (handle >= 0) this.freeHandle = this.hiOf(handle);
     else handle = this.handleCount++;
-    const page = handle >>> pageBits;
-    if (page === this.refs.length) {
-      this.numbers.push(new Uint32Array(pageSize * 2));
-      this.refs.push(new Uint32Array(pageSize));
+    if (handle >>> pageBits === this.columns.length) {
+      this.columns.push(new Uint32Array(pageSize * 3));
     }
-    const at = (handle & pageMask) << 1;
-    const numbers = this.numbers[page] as Uint32Array;
-    numbers[at] = hi;
-    numbers[at + 1] = lo;
+    this.setWord(handle, 0, hi);
+    this.setWord(handle, 1, lo);
     return handle;
   }
 
   private giveHandle(handle: number): void {
     this.setRef(handle, unused);
-    (this.numbers[handle >>> pageBits] as Uint32Array)[(handle & pageMask) << 1] = this.freeHandle;
+    this.setWord(handle, 0, this.freeHandle);
     this.freeHandle = handle + 1;
   }
 
