@@ -9,6 +9,7 @@ import { Carillon, receiver } from '@carillon/client';
 
 export interface Listening {
   readonly url: string;
+  /** Answers what has come, then takes no more. */
   readonly close: () => void;
 }
 
@@ -17,9 +18,12 @@ export async function listen(
   receive: (request: Request) => Promise<Response>,
   port = 0,
 ): Promise<Listening> {
+  let isClosing = false;
   const server = createServer((incoming, outgoing) => {
     receive(requestOf(incoming)).then(
       async (answer) => {
+        // Callers keep connections open; one that is about to close says so with its last answer.
+        if (isClosing) outgoing.setHeader('connection', 'close');
         outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
         outgoing.end(await answer.text());
       },
@@ -33,8 +37,8 @@ export async function listen(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () => {
+      isClosing = true;
       server.close();
-      server.closeAllConnections();
     },
   };
 }
