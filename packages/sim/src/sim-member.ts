@@ -9,6 +9,7 @@ import type { FaultLog } from './fault-log.ts';
 import type { Cables } from './network.ts';
 import { type ClockFaults, Process } from './process.ts';
 import type { Receivers } from './receivers.ts';
+import { thriftyDisk } from './thrifty-disk.ts';
 import type { World } from './world.ts';
 
 export interface Surroundings {
@@ -184,7 +185,7 @@ export class SimMember {
         clock: process,
         random: this.random.fork(),
         log: this.log(),
-        disk: this.disk,
+        disk: this.disk === null ? null : thriftyDisk(this.disk),
         network: cables.join(process),
         callbacks: receivers.join(process),
       },
