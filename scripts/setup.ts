@@ -1,7 +1,8 @@
 /**
- * Makes sure that what the tests need from the system is there, before they run: Node 24 (from `npm ci`) and etcd
- * (see `etcd.ts`). Says plainly what is missing; in CI that is a failure, because nobody would notice a skipped test there.
+ * Makes sure that what the tests need from the system is there, before they run: Node 24 (from `npm ci`), etcd
+ * (see `etcd.ts`) and Chromium (see `chromium.ts`). Says plainly what is missing; in CI that is a failure, because nobody would notice a skipped test there.
  */
+import { chromiumForTests } from './chromium.ts';
 import { etcdForTests } from './etcd.ts';
 
 const runtimeMajorMin = 24;
@@ -14,6 +15,7 @@ function main(): void {
     );
   }
   etcdForTests();
+  chromiumForTests();
 }
 
 try {

@@ -12,7 +12,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ring: ['core', 'placement'],
   server: ['core', 'placement', 'ring'],
   client: ['core'],
-  dashboard: ['core'],
+  dashboard: ['core', 'placement'],
   cli: ['core', 'placement', 'ring', 'server', 'client'],
   sim: ['core', 'placement', 'ring', 'server', 'client'],
 };

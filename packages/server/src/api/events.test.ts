@@ -52,10 +52,10 @@ class Scene {
   readonly events: Events;
 
   constructor() {
-    const { cluster } = this.service;
+    const cluster = this.service.cluster();
     this.service.cluster = () => {
       this.asked++;
-      return cluster.call(this.service);
+      return cluster;
     };
     const { clock, metrics, service } = this;
     this.events = new Events({ clock, metrics, service, self: 'n0', version: '1', factor: 2 });

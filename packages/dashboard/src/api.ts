@@ -1,0 +1,99 @@
+/** The member's API as the dashboard uses it. A refusal becomes an Error whose message can be shown. */
+import type { DeadLetterShape, PageShape, TimerShape } from './shapes.ts';
+
+const limitMs = 15_000;
+
+export class Refusal extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function ask(method: string, path: string, body?: object): Promise<Response> {
+  const init: RequestInit = {
+    method,
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.timeout(limitMs),
+  };
+  if (body !== undefined) init.body = JSON.stringify(body);
+  let answer: Response;
+  try {
+    answer = await fetch(path, init);
+  } catch {
+    throw new Refusal(0, 'The member did not answer. Try again, or open another member.');
+  }
+  if (answer.ok) return answer;
+  throw new Refusal(answer.status, await reason(answer));
+}
+
+async function reason(answer: Response): Promise<string> {
+  try {
+    const { detail } = (await answer.json()) as { detail?: string };
+    if (typeof detail === 'string') return detail;
+  } catch {
+    // Not a problem body: the status has to do.
+  }
+  return `The member answered ${answer.status}.`;
+}
+
+export interface TimerQuery {
+  readonly tag: string;
+  /** Empty: all that will pop. */
+  readonly state: string;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export async function listTimers(query: TimerQuery): Promise<PageShape<TimerShape>> {
+  const parameters = new URLSearchParams({ limit: String(query.limit) });
+  if (query.tag !== '') parameters.set('tag', query.tag);
+  if (query.state !== '') parameters.set('state', query.state);
+  if (query.cursor !== null) parameters.set('cursor', query.cursor);
+  const page = (await (await ask('GET', `timers?${parameters.toString()}`)).json()) as {
+    timers: TimerShape[];
+    cursor: string | null;
+    missing: string[];
+  };
+  return { items: page.timers, cursor: page.cursor, missing: page.missing };
+}
+
+/** null: not known, or ended. */
+export async function getTimer(id: string): Promise<TimerShape | null> {
+  try {
+    return (await (await ask('GET', `timers/${encodeURIComponent(id)}`)).json()) as TimerShape;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** The id of the new timer. */
+export async function setTimer(body: object): Promise<string> {
+  const answer = await ask('POST', 'timers', body);
+  return ((await answer.json()) as TimerShape).id;
+}
+
+export async function cancelTimer(id: string): Promise<void> {
+  await ask('DELETE', `timers/${encodeURIComponent(id)}`);
+}
+
+export async function listDeadLetters(cursor: string | null): Promise<PageShape<DeadLetterShape>> {
+  const parameters = new URLSearchParams({ limit: '50' });
+  if (cursor !== null) parameters.set('cursor', cursor);
+  const page = (await (await ask('GET', `dead-letters?${parameters.toString()}`)).json()) as {
+    'dead-letters': DeadLetterShape[];
+    cursor: string | null;
+    missing: string[];
+  };
+  return { items: page['dead-letters'], cursor: page.cursor, missing: page.missing };
+}
+
+export async function redeliver(id: string): Promise<void> {
+  await ask('POST', `dead-letters/${encodeURIComponent(id)}/redeliver`);
+}
+
+export async function discard(id: string): Promise<void> {
+  await ask('DELETE', `dead-letters/${encodeURIComponent(id)}`);
+}

@@ -1,0 +1,130 @@
+/** The frame of the page: brand, navigation, which member this is, and the view in it. */
+import { DeadLetters } from './dead-letters.tsx';
+import { Locks } from './locks.tsx';
+import { lostMs, snapshot } from './live.ts';
+import { Overview } from './overview.tsx';
+import { Placement } from './placement.tsx';
+import { route } from './route.ts';
+import type { Snapshot } from './shapes.ts';
+import { Timer } from './timer.tsx';
+import { Timers } from './timers.tsx';
+import { SetTimer } from './set-timer.tsx';
+import { Topology } from './topology.tsx';
+
+const views: readonly (readonly [string, string])[] = [
+  ['overview', 'Overview'],
+  ['topology', 'Topology'],
+  ['timers', 'Timers'],
+  ['dead-letters', 'Dead letters'],
+  ['placement', 'Placement'],
+  ['locks', 'Locks'],
+];
+
+export function App() {
+  const now = snapshot.value;
+  const { view } = route.value;
+  return (
+    <div class="frame">
+      <a class="skip" href="#content" onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="side">
+        <a class="brand" href="#/overview">
+          <Bell />
+          Carillon
+        </a>
+        <nav aria-label="Views">
+          {views.map(([name, title]) => (
+            <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
+              {title}
+              {name === 'dead-letters' && (now?.timers.dead ?? 0) > 0 ? (
+                <span class="dot" title="There are some" />
+              ) : null}
+            </a>
+          ))}
+        </nav>
+        {now === null ? null : <Identity now={now} />}
+      </header>
+      <main id="content" tabIndex={-1}>
+        {now === null ? <Waiting /> : <View now={now} />}
+      </main>
+    </div>
+  );
+}
+
+/** The address stays that of the view. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+function Identity({ now }: { readonly now: Snapshot }) {
+  const lost = lostMs.value !== null;
+  return (
+    <footer class="identity">
+      <span class={`pulse ${lost ? 'lost' : ''}`} aria-hidden="true" />
+      <span>
+        <strong>{now.self}</strong>
+        <br />
+        <span class="dim">
+          {lost ? 'not heard' : 'live'} · {now.version}
+        </span>
+      </span>
+    </footer>
+  );
+}
+
+function View({ now }: { readonly now: Snapshot }) {
+  const { view, part } = route.value;
+  switch (view) {
+    case 'overview':
+      return <Overview now={now} />;
+    case 'topology':
+      return <Topology now={now} selected={part} />;
+    case 'timers':
+      if (part === 'new') return <SetTimer now={now} />;
+      return part === '' ? <Timers /> : <Timer key={part} id={part} />;
+    case 'dead-letters':
+      return <DeadLetters />;
+    case 'placement':
+      return <Placement now={now} />;
+    case 'locks':
+      return <Locks />;
+    default:
+      return <Missing view={view} />;
+  }
+}
+
+function Missing({ view }: { readonly view: string }) {
+  return (
+    <div class="empty">
+      <h1>There is no view “{view}”</h1>
+      <p>
+        Go to the <a href="#/overview">overview</a>.
+      </p>
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="empty" role="status">
+      <h1>Waiting for the member</h1>
+      <p>
+        {lostMs.value === null
+          ? 'The first numbers come within a second.'
+          : 'It has not answered yet. Trying again.'}
+      </p>
+    </div>
+  );
+}
+
+function Bell() {
+  return (
+    <svg class="bell" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M12 3.2v1.6M6.2 15.6c1-1.6 1.2-3.4 1.2-5a4.6 4.6 0 0 1 9.2 0c0 1.6.2 3.4 1.2 5" />
+      <path d="M4.4 17.6h15.2" />
+      <path d="M10.2 20.4a1.9 1.9 0 0 0 3.6 0" />
+    </svg>
+  );
+}

@@ -1,0 +1,114 @@
+/** The placement explorer without its looks: where a key lives and why, and what would move if the members changed. */
+import { parseHex16, parseTimerId } from '@carillon/core';
+import {
+  compileLabelled,
+  type Diff,
+  diff,
+  explain,
+  type Key,
+  PlacementError,
+  type Step,
+} from '@carillon/placement';
+import { copiesOf, type Placed, topologyOf } from './domains.ts';
+
+export interface Found {
+  /** All members, in the order in which they would hold the key. */
+  readonly ranked: readonly { readonly name: string; readonly role: string }[];
+  readonly steps: readonly Step[];
+}
+
+/** How many keys the what-if tries: enough for half a percent, few enough to answer while somebody types. */
+export const sampleKeys = 10_000;
+
+/** A timer id, or 16 hex digits, is a number; everything else is a text. */
+export function keyOf(text: string): Key {
+  const lower = text.trim().toLowerCase();
+  const number = parseHex16(lower) ?? parseTimerId(lower);
+  return number === null ? text : { hi: number.hi, lo: number.lo };
+}
+
+export function roleOf(position: number, replicas: number): string {
+  if (position >= replicas) return '';
+  return position === 0 ? 'primary' : `backup ${position}`;
+}
+
+/** Where a key lives. Throws PlacementError where the members cannot be placed on. */
+export function find(members: readonly Placed[], key: Key, replicas: number): Found {
+  const placer = compileLabelled(members);
+  const wanted = Math.min(replicas, placer.names.length);
+  if (wanted === 0) return { ranked: [], steps: [] };
+  const all = picksOf(members, key, placer.names.length);
+  const first = picksOf(members, key, wanted);
+  const rest = all.filter((name) => !first.includes(name));
+  const { steps } = explain(topologyOf(members), key, { replicas: wanted, roles: 'chronos' });
+  return {
+    ranked: [...first, ...rest].map((name, i) => ({ name, role: roleOf(i, wanted) })),
+    steps,
+  };
+}
+
+function picksOf(members: readonly Placed[], key: Key, wanted: number): string[] {
+  const placer = compileLabelled(members);
+  const out = new Int32Array(Math.max(1, wanted));
+  const size =
+    typeof key === 'object'
+      ? placer.pick(key.hi, key.lo, wanted, out)
+      : placer.pickText(String(key), wanted, out);
+  return Array.from(out.subarray(0, size), (i) => placer.names[i] as string);
+}
+
+/** Members as they would be: some gone, some new. */
+export interface Change {
+  readonly removed: ReadonlySet<string>;
+  readonly added: readonly Placed[];
+}
+
+export function changed(members: readonly Placed[], change: Change): Placed[] {
+  return [...members.filter(({ name }) => !change.removed.has(name)), ...change.added];
+}
+
+export interface Movement extends Diff {
+  readonly names: readonly string[];
+  readonly before: ReadonlyMap<string, number>;
+  readonly after: ReadonlyMap<string, number>;
+}
+
+/** What would move; null where nobody is left to hold anything. */
+export function movement(
+  members: readonly Placed[],
+  change: Change,
+  replicas: number,
+): Movement | null {
+  const then = changed(members, change);
+  if (then.length === 0 || members.length === 0) return null;
+  const old = compileLabelled(members);
+  const next = compileLabelled(then);
+  const result = diff(old, next, { replicas, keys: sampleKeys });
+  const names = [...new Set([...members, ...then].map(({ name }) => name))];
+  return {
+    ...result,
+    names,
+    before: copiesOf(old, replicas, sampleKeys),
+    after: copiesOf(next, replicas, sampleKeys),
+  };
+}
+
+/** A name and labels as typed: `n4`, `n4 zone=b`. Throws PlacementError saying what would be right. */
+export function parseMember(text: string, known: readonly string[]): Placed {
+  const [name = '', ...rest] = text.trim().split(/\s+/);
+  const fail = (says: string): PlacementError => new PlacementError('bad_input', says);
+  if (!/^[A-Za-z0-9._:[\]-]{1,128}$/.test(name)) {
+    throw fail('Type a name, and labels behind it if you like: n4 zone=b');
+  }
+  if (known.includes(name)) throw fail(`There is a member ${name} already.`);
+  const labels: Record<string, string> = {};
+  let weight = 1;
+  for (const part of rest) {
+    const [key = '', value = ''] = part.split('=');
+    if (value === '') throw fail(`"${part}" is no label; write it as zone=b.`);
+    if (key === 'weight') weight = Number(value);
+    else labels[key] = value;
+  }
+  if (!(weight > 0)) throw fail('The weight must be a number above 0.');
+  return { name, weight, labels };
+}

@@ -1,0 +1,192 @@
+/** The first view: what is wrong, how much there is, how it goes, and who is there. */
+import { useMemo } from 'preact/hooks';
+import { CallbackResults } from './callback-results.tsx';
+import { Chart, type Line } from './chart.tsx';
+import { count, milliseconds, percent } from './format.ts';
+import { lostMs, samples } from './live.ts';
+import { MemberTable } from './member-table.tsx';
+import { Panel } from './parts.tsx';
+import type { Sample, Snapshot } from './shapes.ts';
+import { allWell, findings } from './wrong.ts';
+
+export function Overview({ now }: { readonly now: Snapshot }) {
+  return (
+    <>
+      <h1>Overview</h1>
+      <Health now={now} />
+      <Figures now={now} />
+      <div class="columns">
+        <PopsChart self={now.self} />
+        <LatenessChart self={now.self} />
+      </div>
+      <MemberTable now={now} />
+      <div class="columns">
+        <CallbackResults now={now} />
+        <Copies now={now} />
+      </div>
+    </>
+  );
+}
+
+function Health({ now }: { readonly now: Snapshot }) {
+  const found = findings(now, lostMs.value);
+  const worst = found[0]?.weight ?? 'good';
+  return (
+    <section class={`health ${worst}`} aria-live="polite" aria-label="What is wrong">
+      {found.length === 0 ? <p>{allWell(now)}</p> : null}
+      {found.map(({ weight, says, link }) => (
+        <p key={says} class={weight}>
+          {says} {link === undefined ? null : <a href={link}>Look</a>}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Figures({ now }: { readonly now: Snapshot }) {
+  const { members } = now.cluster;
+  const primaries = members.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
+  const recent = samples.value.slice(-10);
+  const pops =
+    recent.reduce((sum, { delivered }) => sum + delivered, 0) / Math.max(1, recent.length);
+  const { sample, callbacks, timers, self } = now;
+  return (
+    <dl class="figures">
+      <Figure name="Timers pending" value={count(primaries)} note="in the cluster" />
+      <Figure
+        name="Pops per second"
+        value={pops < 10 ? pops.toFixed(1) : count(pops)}
+        note={`at ${self}, 10 s`}
+      />
+      <Figure
+        name="Lateness p99"
+        value={sample.p99 === null ? '–' : milliseconds(sample.p99)}
+        note={`at ${self}, 10 s`}
+      />
+      <Figure
+        name="Callbacks under way"
+        value={count(callbacks['in-flight'])}
+        note={callbacks.queued > 0 ? `${count(callbacks.queued)} waiting` : 'none waiting'}
+      />
+      <Figure name="Event loop lag" value={milliseconds(sample.lag)} note={`at ${self}`} />
+      <Figure name="Dead letters" value={count(timers.dead)} note={`at ${self}`} />
+    </dl>
+  );
+}
+
+function Figure(props: { readonly name: string; readonly value: string; readonly note: string }) {
+  return (
+    <div class="figure">
+      <dt>{props.name}</dt>
+      <dd>
+        <strong>{props.value}</strong>
+        <span class="note">{props.note}</span>
+      </dd>
+    </div>
+  );
+}
+
+const popLines: readonly Line[] = [
+  { label: 'delivered', color: '--accent', filled: true },
+  { label: 'retried', color: '--warn' },
+  { label: 'given up', color: '--bad' },
+];
+const latenessLines: readonly Line[] = [
+  { label: 'p50', color: '--accent' },
+  { label: 'p99', color: '--second' },
+];
+
+/** Rows for a chart: the times, then one row for each way of reading a sample. */
+function rows(
+  all: readonly Sample[],
+  ...readers: readonly ((sample: Sample) => number | null)[]
+): [number[], ...(number | null)[][]] {
+  return [all.map(({ at }) => at / 1000), ...readers.map((read) => all.map(read))];
+}
+
+/** A line that never leaves zero is not worth drawing. */
+function quiet(
+  all: readonly Sample[],
+  read: (sample: Sample) => number,
+): (sample: Sample) => number | null {
+  return all.some((sample) => read(sample) > 0) ? read : () => null;
+}
+
+function PopsChart({ self }: { readonly self: string }) {
+  const all = samples.value;
+  const data = useMemo(
+    () =>
+      rows(
+        all,
+        (s) => s.delivered,
+        quiet(all, (s) => s.retried),
+        quiet(all, (s) => s.dead),
+      ),
+    [all],
+  );
+  return (
+    <Panel title="Pops per second" note={`at ${self}, last 5 minutes`}>
+      <Chart
+        name="Pops per second over time"
+        lines={popLines}
+        data={data}
+        format={(value) => count(value)}
+        topMin={4}
+        nothing="No numbers yet."
+        absent="0"
+      />
+    </Panel>
+  );
+}
+
+function LatenessChart({ self }: { readonly self: string }) {
+  const all = samples.value;
+  const data = useMemo(
+    () =>
+      rows(
+        all,
+        (s) => s.p50,
+        (s) => s.p99,
+      ),
+    [all],
+  );
+  return (
+    <Panel title="Lateness" note={`at ${self}, from due to callback`}>
+      <Chart
+        name="Lateness of pops over time"
+        lines={latenessLines}
+        data={data}
+        format={milliseconds}
+        topMin={2}
+        nothing="No pop in the last five minutes."
+        absent="–"
+      />
+    </Panel>
+  );
+}
+
+function Copies({ now }: { readonly now: Snapshot }) {
+  const { resync, repair, revision, source } = now.cluster;
+  const done = resync.total === 0 ? 1 : resync.checked / resync.total;
+  return (
+    <Panel title="Resync and repair" note={`view ${revision} from ${source}`}>
+      <p class="row">
+        <span>{resync.running ? 'Resync is running' : 'No resync is running'}</span>
+        <span class="number">{resync.running ? percent(done) : ''}</span>
+      </p>
+      <progress max={1} value={resync.running ? done : 1} aria-label="Resync progress" />
+      <dl class="pairs">
+        <dt>Records checked</dt>
+        <dd>
+          {count(resync.checked)} of {count(resync.total)}
+        </dd>
+        <dt>Records moved</dt>
+        <dd>{count(resync.moved)}</dd>
+        <dt>Waiting for members that missed them</dt>
+        <dd>{count(repair['missed-records'])}</dd>
+        <dt>Not yet where the view wants them</dt>
+        <dd>{count(repair['under-replicated'])}</dd>
+      </dl>
+    </Panel>
+  );
+}

@@ -1,0 +1,113 @@
+/** What a member tells the dashboard: the events of `/events` and the answers of its API. Only what is shown is named. */
+
+export interface MemberShape {
+  readonly name: string;
+  readonly address: string;
+  readonly phase: string;
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether this is the member that serves the page. */
+  readonly self: boolean;
+  readonly reachable: boolean;
+  readonly 'clock-offset-ms': number | null;
+  readonly timers: number | null;
+  readonly primaries: number | null;
+}
+
+export interface ClusterShape {
+  readonly 'view-id': string;
+  readonly revision: number;
+  readonly source: string;
+  readonly members: readonly MemberShape[];
+  readonly resync: {
+    readonly running: boolean;
+    readonly checked: number;
+    readonly total: number;
+    readonly moved: number;
+  };
+  readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
+}
+
+/** One second of the member that serves the page. */
+export interface Sample {
+  readonly at: number;
+  readonly delivered: number;
+  readonly retried: number;
+  readonly dead: number;
+  readonly p50: number | null;
+  readonly p99: number | null;
+  readonly lag: number;
+}
+
+export interface Snapshot {
+  readonly self: string;
+  readonly version: string;
+  /** Replicas of a timer that names no factor. */
+  readonly factor: number;
+  readonly unready: string | null;
+  readonly cluster: ClusterShape;
+  readonly timers: { readonly pending: number; readonly retrying: number; readonly dead: number };
+  readonly callbacks: {
+    readonly 'in-flight': number;
+    readonly queued: number;
+    readonly answers: Readonly<Record<string, number>>;
+  };
+  readonly sample: Sample;
+}
+
+export interface TimingShape {
+  readonly interval?: number;
+  readonly 'repeat-for'?: number;
+  readonly at?: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly until?: string;
+  readonly count?: number;
+  readonly forever?: boolean;
+}
+
+export interface CallbackShape {
+  readonly http: {
+    readonly uri: string;
+    readonly opaque?: string;
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly timeout?: number;
+  };
+  readonly retry?: object;
+}
+
+export interface TimerShape {
+  readonly id: string;
+  readonly state: string;
+  readonly timing: TimingShape;
+  readonly callback: CallbackShape;
+  readonly reliability: { readonly 'replication-factor': number };
+  readonly tags?: readonly string[];
+  readonly set: string;
+  readonly sequence: number;
+  readonly attempt: number;
+  readonly 'next-due': string | null;
+  readonly 'next-attempt': string | null;
+  readonly 'last-outcome': number | string | null;
+  readonly version: string;
+  readonly replicas: readonly string[];
+}
+
+export interface DeadLetterShape {
+  readonly id: string;
+  readonly timer: string;
+  readonly callback: CallbackShape;
+  readonly sequence: number;
+  readonly due: string;
+  readonly attempts: number;
+  readonly reason: string;
+  readonly 'gave-up': string;
+}
+
+export interface PageShape<T> {
+  readonly items: readonly T[];
+  readonly cursor: string | null;
+  /** Members that did not answer. */
+  readonly missing: readonly string[];
+}

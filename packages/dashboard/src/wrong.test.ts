@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import type { MemberShape, Snapshot } from './shapes.ts';
+import { allWell, findings } from './wrong.ts';
+
+function member(name: string, part: Partial<MemberShape> = {}): MemberShape {
+  return {
+    name,
+    address: `${name}:7253`,
+    phase: 'active',
+    weight: 1,
+    labels: {},
+    self: name === 'n0',
+    reachable: true,
+    'clock-offset-ms': 0,
+    timers: 10,
+    primaries: 5,
+    ...part,
+  };
+}
+
+const well: Snapshot = {
+  self: 'n0',
+  version: '1',
+  factor: 2,
+  unready: null,
+  cluster: {
+    'view-id': 'x',
+    revision: 1,
+    source: 'static',
+    members: [member('n0'), member('n1'), member('n2')],
+    resync: { running: false, checked: 0, total: 0, moved: 0 },
+    repair: { 'missed-records': 0, 'under-replicated': 0 },
+  },
+  timers: { pending: 10, retrying: 0, dead: 0 },
+  callbacks: { 'in-flight': 0, queued: 0, answers: {} },
+  sample: { at: 0, delivered: 0, retried: 0, dead: 0, p50: 1, p99: 2, lag: 0 },
+};
+
+const withMembers = (...members: MemberShape[]): Snapshot => ({
+  ...well,
+  cluster: { ...well.cluster, members },
+});
+
+test('nothing is found where nothing is wrong', () => {
+  expect(findings(well, null)).toEqual([]);
+  expect(allWell(well)).toBe('All is well. 3 members, all of them answering.');
+  expect(allWell(withMembers(member('n0')))).toContain('alone');
+});
+
+test('members that do not answer come first, all in one sentence', () => {
+  const now = withMembers(
+    member('n0', { 'clock-offset-ms': 900 }),
+    member('n1', { reachable: false }),
+    member('n2', { reachable: false, 'clock-offset-ms': 9000 }),
+  );
+  const [first, second, ...rest] = findings(now, null);
+  expect(first).toMatchObject({ weight: 'bad', link: '#/topology' });
+  expect(first?.says).toBe('n1 and n2 do not answer. Other replicas pop their timers meanwhile.');
+  expect(second).toMatchObject({ weight: 'warn', says: 'The clock of n0 is 900 ms ahead.' });
+  // What a silent member's clock said last means nothing.
+  expect(rest).toEqual([]);
+});
+
+test('a page that hears nothing says how old it is', () => {
+  expect(findings(well, 5000)[0]?.says).toContain('n0 has not been heard for 5 s');
+});
+
+test.each([
+  [{ unready: 'The disk is full.' }, 'warn', 'The disk is full.'],
+  [{ timers: { ...well.timers, dead: 2 } }, 'warn', '2 dead letters at n0'],
+  [{ timers: { ...well.timers, retrying: 1 } }, 'note', '1 timer at n0 retrying'],
+  [{ sample: { ...well.sample, p99: 1500 } }, 'warn', 'by more than 1.5 s'],
+  [{ sample: { ...well.sample, lag: 400 } }, 'warn', '400 ms late'],
+])('%j is told', (part, weight, words) => {
+  const [found, ...rest] = findings({ ...well, ...part }, null);
+  expect(found?.weight).toBe(weight);
+  expect(found?.says).toContain(words);
+  expect(rest).toEqual([]);
+});
+
+test('members that come and go, a resync and repair are told while they last', () => {
+  const members = [
+    member('n0'),
+    member('n1', { phase: 'leaving' }),
+    member('n2', { phase: 'joining' }),
+  ];
+  const cluster = {
+    ...well.cluster,
+    members,
+    resync: { running: true, checked: 50, total: 200, moved: 7 },
+    repair: { 'missed-records': 3, 'under-replicated': 4 },
+  };
+  const says = findings({ ...well, cluster }, null).map((found) => found.says);
+  expect(says).toEqual([
+    '4 timers not yet where the view wants them; repair is at it.',
+    'n1 is leaving; 10 timers still to hand on.',
+    'n2 is joining.',
+    '3 records wait for members that missed them.',
+    'A resync is running: 50 of 200 records checked, 7 moved.',
+  ]);
+});

@@ -1,0 +1,119 @@
+/** What is wrong, in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
+import { count, counted, milliseconds } from './format.ts';
+import type { MemberShape, Snapshot } from './shapes.ts';
+
+/** bad: promises are at risk. warn: look at it by day. note: going on by itself. */
+export type Weight = 'bad' | 'warn' | 'note';
+
+export interface Finding {
+  readonly weight: Weight;
+  readonly says: string;
+  /** Where in the dashboard to look further. */
+  readonly link?: string;
+}
+
+const clockOffsetMsMax = 500;
+const latenessMsMax = 1000;
+const lagMsMax = 250;
+const order: readonly Weight[] = ['bad', 'warn', 'note'];
+
+/** Worst first. `lostMs`: for how long the page has heard nothing; null while it hears. */
+export function findings(snapshot: Snapshot, lostMs: number | null): Finding[] {
+  const found = [
+    ...aboutConnection(snapshot, lostMs),
+    ...aboutMembers(snapshot),
+    ...aboutCopies(snapshot),
+    ...aboutPops(snapshot),
+  ];
+  return found.toSorted((a, b) => order.indexOf(a.weight) - order.indexOf(b.weight));
+}
+
+function aboutConnection({ self, unready }: Snapshot, lostMs: number | null): Finding[] {
+  const found: Finding[] = [];
+  if (lostMs !== null) {
+    const says = `${self} has not been heard for ${milliseconds(lostMs)}; what you see is that old. Trying again.`;
+    found.push({ weight: 'bad', says });
+  }
+  if (unready !== null)
+    found.push({ weight: 'warn', says: `${self} takes no requests. ${unready}` });
+  return found;
+}
+
+function aboutMembers({ cluster }: Snapshot): Finding[] {
+  const found: Finding[] = [];
+  const silent = cluster.members.filter(({ reachable }) => !reachable);
+  if (silent.length > 0) {
+    const one = silent.length === 1;
+    found.push({
+      weight: 'bad',
+      says: `${names(silent)} ${one ? 'does' : 'do'} not answer. Other replicas pop ${one ? 'its' : 'their'} timers meanwhile.`,
+      link: '#/topology',
+    });
+  }
+  for (const member of cluster.members) {
+    const offsetMs = member['clock-offset-ms'] ?? 0;
+    if (member.reachable && Math.abs(offsetMs) > clockOffsetMsMax) {
+      const way = offsetMs > 0 ? 'ahead' : 'behind';
+      const says = `The clock of ${member.name} is ${milliseconds(Math.abs(offsetMs))} ${way}.`;
+      found.push({ weight: 'warn', says });
+    }
+    if (member.phase === 'leaving' && member.reachable) {
+      const says = `${member.name} is leaving; ${counted(member.timers ?? 0, 'timer')} still to hand on.`;
+      found.push({ weight: 'note', says });
+    }
+    if (member.phase === 'joining')
+      found.push({ weight: 'note', says: `${member.name} is joining.` });
+  }
+  return found;
+}
+
+function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {
+  const found: Finding[] = [];
+  if (repair['under-replicated'] > 0) {
+    const says = `${counted(repair['under-replicated'], 'timer')} not yet where the view wants them; repair is at it.`;
+    found.push({ weight: 'warn', says });
+  }
+  if (repair['missed-records'] > 0) {
+    const says = `${counted(repair['missed-records'], 'record')} wait for members that missed them.`;
+    found.push({ weight: 'note', says });
+  }
+  if (resync.running) {
+    const says = `A resync is running: ${count(resync.checked)} of ${count(resync.total)} records checked, ${count(resync.moved)} moved.`;
+    found.push({ weight: 'note', says });
+  }
+  return found;
+}
+
+function aboutPops({ timers, sample, self }: Snapshot): Finding[] {
+  const found: Finding[] = [];
+  if (sample.p99 !== null && sample.p99 > latenessMsMax) {
+    const says = `Pops at ${self} are late: 1 in 100 by more than ${milliseconds(sample.p99)}.`;
+    found.push({ weight: 'warn', says });
+  }
+  if (sample.lag > lagMsMax) {
+    const says = `${self} is overloaded: its event loop came around ${milliseconds(sample.lag)} late.`;
+    found.push({ weight: 'warn', says });
+  }
+  if (timers.dead > 0) {
+    const says = `${counted(timers.dead, 'dead letter')} at ${self} to be read: pops that were given up.`;
+    found.push({ weight: 'warn', says, link: '#/dead-letters' });
+  }
+  if (timers.retrying > 0) {
+    const says = `${counted(timers.retrying, 'timer')} at ${self} retrying: receivers that do not answer with 2xx.`;
+    found.push({ weight: 'note', says, link: '#/timers?state=retrying' });
+  }
+  return found;
+}
+
+function names(members: readonly MemberShape[]): string {
+  const all = members.map(({ name }) => name);
+  const last = all.pop() ?? '';
+  return all.length === 0 ? last : `${all.join(', ')} and ${last}`;
+}
+
+/** The sentence when nothing is wrong. */
+export function allWell({ cluster }: Snapshot): string {
+  const { length } = cluster.members;
+  if (length === 1) return 'All is well. One member, alone: its disk holds the only copy.';
+  return `All is well. ${count(length)} members, all of them answering.`;
+}

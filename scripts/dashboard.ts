@@ -1,0 +1,37 @@
+/**
+ * Builds the dashboard where members look for it, unless what is built is newer than all that it is made of.
+ * `npm ci` and `npm start` run this, so a fresh clone has a dashboard without anybody asking; --force builds always.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'vite';
+
+const root = join(import.meta.dirname, '..');
+const home = join(root, 'packages/dashboard');
+const built = join(root, 'packages/server/dist/dashboard/index.html');
+const origins = [
+  join(home, 'src'),
+  join(home, 'index.html'),
+  join(home, 'vite.config.ts'),
+  join(root, 'packages/placement/src'),
+  join(root, 'package-lock.json'),
+];
+
+/** Whether anything had to be done. */
+export async function buildDashboard(force = false): Promise<boolean> {
+  if (!force && newest(built) >= Math.max(...origins.map(newest))) return false;
+  await build({ configFile: join(home, 'vite.config.ts'), logLevel: 'warn' });
+  return true;
+}
+
+/** The time of the last change at or below a path; 0 where there is nothing. */
+function newest(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return 0;
+  if (!found.isDirectory()) return found.mtimeMs;
+  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+if (import.meta.main && (await buildDashboard(process.argv.includes('--force')))) {
+  console.log('The dashboard is built.');
+}
