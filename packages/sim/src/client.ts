@@ -18,6 +18,13 @@ const answerMs = 2500;
 const attemptsMax = 8;
 const backoffMsMax = 2000;
 
+export interface SetHow {
+  /** With an Idempotency-Key. */
+  readonly keyed: boolean;
+  /** As a batch. */
+  readonly batched: boolean;
+}
+
 export interface ClientOptions {
   readonly cluster: SimCluster;
   readonly history: History;
@@ -38,10 +45,12 @@ export class Client {
   }
 
   /** A new timer, or a new definition for one that exists. */
-  async set(timer: TimerHistory, wish: TimerWish, keyed: boolean): Promise<Operation> {
+  async set(timer: TimerHistory, wish: TimerWish, how: SetHow): Promise<Operation> {
     const { history } = this.options;
-    const operation = history.operation(timer, 'set', wish, keyed && timer.id === null);
-    await this.insist(operation, setRequest(operation, wish));
+    const isNew = timer.id === null;
+    const operation = history.operation(timer, 'set', wish, how.keyed && isNew);
+    const request = setRequest(operation, wish);
+    await this.insist(operation, isNew && how.batched ? batchRequest(request) : request);
     return operation;
   }
 
@@ -69,7 +78,8 @@ export class Client {
     for (let i = 0; i < attemptsMax; i++) {
       if (i > 0) await cluster.world.sleep(random.unit() * Math.min(backoffMsMax, 100 * 2 ** i));
       const attempt = this.attempt(operation);
-      const response = await this.once(attempt, request);
+      const answer = await this.once(attempt, request);
+      const response = answer === null ? null : unbatched(answer);
       if (response === null || response.status >= 429) continue;
       if (response.status >= 300) return onRefused(operation, response);
       this.acknowledge(operation, response);
@@ -112,6 +122,26 @@ export class Client {
 }
 
 const noBytes = new Uint8Array();
+
+/** The same request as a batch of one. */
+function batchRequest(request: ApiRequest): ApiRequest {
+  return {
+    ...request,
+    path: '/timers/batch',
+    body: Buffer.from(`[${Buffer.from(request.body).toString()}]`),
+  };
+}
+
+/** The answer to a batch of one as the answer to its only item; any other answer as it is. */
+function unbatched(response: ApiResponse): ApiResponse {
+  if (response.status !== 200 || !response.body.startsWith('[')) return response;
+  const [item] = JSON.parse(response.body) as { status: number; id?: string; copies?: string }[];
+  if (item === undefined || item.id === undefined) {
+    return { ...response, status: item?.status ?? 500 };
+  }
+  const headers = ['location', `/timers/${item.id}`, 'carillon-copies', item.copies ?? ''];
+  return { status: item.status, headers, body: '' };
+}
 
 export function setRequest(operation: Operation, wish: TimerWish): ApiRequest {
   const { timer, keyed } = operation;

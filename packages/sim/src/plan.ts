@@ -26,6 +26,8 @@ export interface TimerPlan {
   readonly startMs: number;
   /** With an Idempotency-Key. */
   readonly keyed: boolean;
+  /** In a batch. */
+  readonly batched: boolean;
   readonly steps: readonly Step[];
   readonly seed: number;
 }
@@ -121,7 +123,8 @@ function drawTimers(
       const does = own.pick(['set', 'cancel', 'read'] as const);
       steps.push({ waitMs, does, wish: does === 'set' ? wish() : null });
     }
-    return { startMs: 2000 + own.unit() * spanMs, keyed: own.chance(0.4), steps, seed: own.u32() };
+    const startMs = 2000 + own.unit() * spanMs;
+    return { startMs, keyed: own.chance(0.4), batched: own.chance(0.15), steps, seed: own.u32() };
   });
 }
 

@@ -77,7 +77,7 @@ class Run {
     this.client = this.createClient(random.fork());
     const pops = new Pops();
     const { judge } = this;
-    this.anyMember = new AnyMember(judge);
+    this.anyMember = new AnyMember(judge, this.client);
     this.checkers = [
       pops,
       new Safe(judge, () => this.operator.activeNames),
@@ -150,7 +150,7 @@ class Run {
   }
 
   /** What one client does about one timer. */
-  private async script({ keyed, steps, seed }: TimerPlan): Promise<void> {
+  private async script({ keyed, batched, steps, seed }: TimerPlan): Promise<void> {
     const { world, client } = this;
     const timer = this.history.timer();
     const random = new SeededRandom(seed);
@@ -158,7 +158,7 @@ class Run {
       await world.sleep(waitMs);
       // Without an id there is nothing to go on with: the client never heard of its timer.
       if (timer.operations.length > 0 && timer.id === null) return;
-      if (does === 'set' && wish !== null) await client.set(timer, wish, keyed);
+      if (does === 'set' && wish !== null) await client.set(timer, wish, { keyed, batched });
       else if (does === 'cancel') await client.cancel(timer);
       else await this.read(timer, random);
     }

@@ -1,17 +1,20 @@
 /**
  * P7, any member: while the cluster is whole, whatever member a client asks does what it is asked at the first attempt, and
- * reads show what was written through any other.
+ * reads and lists show what was written through any other.
  */
-import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
+import type { Client } from '../client.ts';
+import { firstSentMs, isLastWord, numberOf, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
 
 export class AnyMember implements Checker {
   private readonly judge: Judge;
+  private readonly client: Client;
 
-  constructor(judge: Judge) {
+  constructor(judge: Judge, client: Client) {
     this.judge = judge;
+    this.client = client;
   }
 
   onAck(operation: Operation): void {
@@ -27,6 +30,54 @@ export class AnyMember implements Checker {
       'P7',
       `${attempt?.member} answered ${attempt?.status} to "${opaqueOf(operation)}" in a whole cluster.`,
     );
+  }
+
+  /** At the end any member lists every timer that lives, wherever it is. */
+  async finish(): Promise<void> {
+    const { judge, client } = this;
+    const [asked] = judge.cluster.healthy.slice(-1);
+    if (asked === undefined) return;
+    const living = judge.history.timers.flatMap((timer) => {
+      const last = timer.operations.at(-1);
+      return last !== undefined && this.lives(last) ? [last] : [];
+    });
+    const listed = await this.list(client, asked.name);
+    for (const operation of living) {
+      if (listed.has(numberOf(operation.timer))) continue;
+      judge.violate('P7', `${asked.name} does not list "${opaqueOf(operation)}", which lives.`);
+    }
+  }
+
+  private lives(operation: Operation): boolean {
+    const { judge } = this;
+    const { wish, ackMs } = operation;
+    if (wish === null || ackMs === null) return false;
+    if (!isLastWord(operation) || judge.destroyed(operation)) return false;
+    const marginMs = 5000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
+    return ackMs + wish.intervalMs * wish.count > judge.nowMs + marginMs;
+  }
+
+  private async list(client: Client, member: string): Promise<ReadonlySet<string>> {
+    const numbers = new Set<string>();
+    let query = 'limit=50';
+    for (;;) {
+      const request = {
+        method: 'GET',
+        path: '/timers',
+        query,
+        headers: {},
+        body: new Uint8Array(),
+      };
+      const response = await client.ask(member, request);
+      if (response?.status !== 200) {
+        this.judge.violate('P7', `${member} does not list timers: ${response?.status}.`);
+        return numbers;
+      }
+      const page = JSON.parse(response.body) as { timers: { id: string }[]; cursor: string | null };
+      for (const { id } of page.timers) numbers.add(id.slice(0, 16));
+      if (page.cursor === null) return numbers;
+      query = `limit=50&cursor=${page.cursor}`;
+    }
   }
 
   /** What a read through some member showed: the status, and the opaque of the timer. */
