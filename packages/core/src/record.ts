@@ -106,7 +106,8 @@ export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
   const gapMs = finite(from.f64());
   const retryMs = attempt > 0 ? finite(from.f64()) + baseMs : dueMs;
   const namespace = from.text();
-  const replicas = Array.from({ length: from.u8() }, () => from.text());
+  const replicas: string[] = [];
+  for (let left = from.u8(); left > 0; left--) replicas.push(from.text());
   const body = from.blob();
   if (state > State.tombstone || factor < 1 || factor > factorMax) {
     throw new MalformedError(`A record has state ${state} and factor ${factor}.`);

@@ -2,7 +2,7 @@
  * Reads one file of the journal from front to back, in chunks, however large it is. Entries that check out
  * go to the sink; what does not is skipped up to the next entry that does, and reported.
  */
-import { type Disk, MalformedError } from '@carillon/core';
+import { ByteReader, type Disk, MalformedError } from '@carillon/core';
 import { checksum } from './checksum.ts';
 import {
   decodeHeader,
@@ -78,17 +78,28 @@ export class FileReader {
   /** Hands over intact entries as long as they are in memory; returns where it stopped. */
   private readChunk(from: number, baseMs: number, sink: EntrySink): number {
     let at = from;
+    // One reader for the whole chunk: an object less for each of a million entries.
+    let reader = this.readerAt(at);
     for (let length = this.intactAt(at); length > 0; length = this.intactAt(at)) {
-      const begin = at - this.start;
+      const left = reader.left - length;
       try {
-        decodePayload(this.chunk.subarray(begin + entryHeadBytes, begin + length), baseMs, sink);
+        // Over the checksum and the length.
+        reader.u32();
+        reader.u32();
+        decodePayload(reader, baseMs, sink);
       } catch (error) {
         if (!(error instanceof MalformedError)) throw error;
         this.damage(at, length);
       }
       at += length;
+      if (reader.left !== left) reader = this.readerAt(at);
     }
     return at;
+  }
+
+  private readerAt(at: number): ByteReader {
+    const inside = at >= this.start && at <= this.start + this.chunk.length;
+    return new ByteReader(this.chunk.subarray(inside ? at - this.start : 0));
   }
 
   private damage(offset: number, bytes: number): void {

@@ -175,9 +175,8 @@ export function isPayloadKind(byte: number | undefined): boolean {
   return byte !== undefined && byte >= payloadKind.put && byte <= payloadKind.end;
 }
 
-/** Hands one payload to the sink. Throws MalformedError for bytes that are not one. */
-export function decodePayload(payload: Uint8Array, baseMs: number, sink: EntrySink): void {
-  const from = new ByteReader(payload);
+/** Hands the payload that comes next to the sink. Throws MalformedError for bytes that are not one. */
+export function decodePayload(from: ByteReader, baseMs: number, sink: EntrySink): void {
   const kind = from.u8();
   if (kind === payloadKind.put) sink.put(decodeRecord(from, baseMs));
   else if (kind === payloadKind.drop) sink.drop(from.u32(), from.u32());
