@@ -21,7 +21,7 @@ describe.skipIf(paths === null)('ring: histories', () => {
       cluster,
       random: new SeededRandom(5),
       prefix: 'fenced',
-      durationMs: 20_000,
+      durationMs: 16_000,
       faults: ['stop-worker', 'stop-inside', 'kill-worker', 'kill-etcd', 'stop-etcd'],
       storeChecksTokens: true,
     });
@@ -36,7 +36,7 @@ describe.skipIf(paths === null)('ring: histories', () => {
       cluster,
       random: new SeededRandom(6),
       prefix: 'unfenced',
-      durationMs: 9000,
+      durationMs: 5000,
       faults: ['stop-inside', 'stop-worker'],
       storeChecksTokens: false,
     });

@@ -69,6 +69,8 @@ class History {
   private started = 0;
   private ending = false;
   private stopInside = 0;
+  /** Workers stopped between read and write, and the key and token they will write with. */
+  private readonly frozen = new Map<WorkerProcess, { key: string; token: bigint }>();
 
   constructor(options: HistoryOptions) {
     this.options = options;
@@ -85,6 +87,8 @@ class History {
       await this.fault(random.pick(this.options.faults));
     }
     // Those who were stopped get the chance to do harm before the end.
+    this.stopInside = 0;
+    for (let i = 0; i < 200 && this.frozen.size > 0; i++) await sleep(100);
     await sleep(2 * ttlMs);
     this.ending = true;
     await Promise.all(this.workers.map((worker) => worker.kill()));
@@ -125,16 +129,28 @@ class History {
     if (event.checked) cell.steps.push({ atMs: event.atMs, token });
     const refuse = this.options.storeChecksTokens && token < cell.tokenMax;
     if (token > cell.tokenMax) cell.tokenMax = token;
+    this.thaw(event.key, token);
     if (refuse) this.refused++;
     else if (event.kind === 'write') {
       cell.value = event.value;
       cell.acknowledged++;
     }
-    worker.send({ do: 'answer', call: event.call, value: refuse ? null : cell.value });
     // Between its read and its write is where a stopped worker does the most harm.
-    if (event.kind === 'read' && !event.checked && this.stopInside > 0) {
+    if (event.kind === 'read' && !event.checked && !refuse && this.stopInside > 0) {
       this.stopInside--;
-      this.stop(worker, ttlMs + 1500);
+      this.frozen.set(worker, { key: event.key, token });
+      worker.signal('SIGSTOP');
+    }
+    worker.send({ do: 'answer', call: event.call, value: refuse ? null : cell.value });
+  }
+
+  /** Somebody newer has come to the key: whoever was stopped there goes on, too late. */
+  private thaw(key: string, token: bigint): void {
+    for (const [worker, held] of this.frozen) {
+      if (held.key !== key || held.token >= token) continue;
+      this.frozen.delete(worker);
+      // Give the newer one time to write, so that there is something to lose.
+      setTimeout(() => worker.signal('SIGCONT'), 200);
     }
   }
 
@@ -147,7 +163,8 @@ class History {
   private async fault(fault: Fault): Promise<void> {
     const { random, cluster } = this.options;
     this.faults++;
-    const worker = random.pick(this.workers);
+    const free = this.workers.filter((one) => !this.frozen.has(one));
+    const worker = random.pick(free.length > 0 ? free : this.workers);
     const etcd = random.between(0, cluster.size - 1);
     if (fault === 'stop-worker') this.stop(worker, random.unit() * 2 * ttlMs);
     else if (fault === 'stop-inside') this.stopInside++;
