@@ -64,7 +64,7 @@ export const options = {
   logLevel: option(
     'info',
     choice('debug', 'info', 'warn', 'error', 'silent'),
-    'debug has a line per request and pop and costs CPU; warn and error hide what happened before a problem.',
+    'debug also tells of every connection to peers and etcd; warn and error hide what happened before a problem. Requests and pops have no lines at any level: their numbers are metrics.',
   ),
   defaultFactor: option(
     2,

@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Env } from '@carillon/core';
+import type { Env, Log } from '@carillon/core';
 import { EtcdClient, Membership } from '@carillon/ring';
 import { Dashboard } from './api/dashboard.ts';
 import { Listener } from './api/listener.ts';
@@ -49,7 +49,7 @@ interface Identity {
 }
 
 export async function startMember(options: StartOptions): Promise<RunningMember> {
-  const { config, onFailed, onDrained } = options;
+  const { config } = options;
   const identity = await identify(config);
   const denied = new DeniedEndpoints(config, identity);
   const { name, listen, peerListen } = identity;
@@ -81,8 +81,7 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
         }),
     },
     release,
-    onFailed,
-    onDrained,
+    ...loggedEnds(options, env.log),
     routes: dashboard.routes,
   });
   dashboard.start();
@@ -96,6 +95,8 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     beforeWork: member.poll,
   });
   const address = await listener.listen(listen);
+  const timers = member.store.counts.live;
+  env.log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
     name,
     address,
@@ -104,10 +105,29 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
       if (source instanceof StaticSource) await source.reload();
     },
     stop: async () => {
+      env.log.info('The member stops.');
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
       await member.stop();
       await env.close();
+    },
+  };
+}
+
+/** How a member can end by itself. The stack of a bug is in the log only: people get the sentence. */
+function loggedEnds(
+  { onFailed, onDrained }: StartOptions,
+  log: Log,
+): Pick<StartOptions, 'onFailed' | 'onDrained'> {
+  return {
+    onFailed: (error) => {
+      const stack = error instanceof Error ? error.stack : undefined;
+      log.error('The member cannot go on.', { reason: String(error), stack });
+      onFailed(error);
+    },
+    onDrained: () => {
+      log.info('Every timer is handed on: the member leaves.');
+      onDrained();
     },
   };
 }

@@ -66,6 +66,14 @@ export function createLog(level: string, member: string): Log {
   const line =
     (to: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: LogFields = {}): void =>
-      logger[to](fields, message);
+      logger[to](withTexts(fields), message);
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}
+
+/** An error is written as its sentence: as an object it would show nothing but its extra fields. */
+function withTexts(fields: LogFields): LogFields {
+  const pairs = Object.entries(fields).map(([name, value]) =>
+    value instanceof Error ? [name, value.message] : [name, value],
+  );
+  return Object.fromEntries(pairs) as LogFields;
 }

@@ -45,6 +45,7 @@ function readiness(service: TimerService): ApiResponse {
 
 /** Handing everything off takes as long as it takes: only a refusal is waited for, `/cluster` tells the rest. */
 async function drain({ service, clock, log }: AdminOptions): Promise<ApiResponse> {
+  log.info('A drain was asked for.');
   const drained = service.drain();
   drained.catch((error: unknown) => {
     log.error('The drain did not finish.', { reason: String(error) });
