@@ -204,8 +204,11 @@ function run({ file, from, to, rule }: Mutation): boolean {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
     const { status } = spawnSync(
       process.execPath,
-      [vitest, 'run', '--root', copy, '--bail', '1', '--exclude', '**/statistics.test.ts'],
-      { stdio: 'ignore', timeout: 120_000 },
+      [
+        ...[vitest, 'run', '--root', copy, '--bail', '1', '--testTimeout', '120000'],
+        ...['--exclude', '**/statistics.test.ts'],
+      ],
+      { stdio: 'ignore' },
     );
     return status !== 0;
   } finally {

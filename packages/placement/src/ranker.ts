@@ -41,6 +41,9 @@ export class Ranker {
   readonly #classRaw: Int32Array;
   readonly #classScores: Float64Array;
   readonly #blocks = new TextBlocks();
+  #likelyCount = 0;
+  #likelyK = 0;
+  #likely = 0;
   #isText = false;
   #text = '';
   #hi = 0;
@@ -147,6 +150,7 @@ export class Ranker {
 
   /** The single best of a range; with `mirror` −1 the lowest, because ~x reverses the order. */
   #scanOne(start: number, count: number, mirror: number): void {
+    const turn = flip ^ mirror;
     const seeds = this.#seeds;
     const first = this.#mixedLo;
     const second = this.#mixedHi;
@@ -154,7 +158,7 @@ export class Ranker {
     let best = -0x8000_0000;
     let at = start;
     for (let i = start; i < end; i++) {
-      const score = scoreNumber(seeds[i] as number, first, second) ^ mirror;
+      const score = hashMixed(seeds[i] as number, first, second) ^ turn;
       // All ones or all zeros instead of a branch: a processor guesses it wrong too often in short ranges.
       const better = -Number(score > best);
       best ^= (best ^ score) & better;
@@ -169,8 +173,7 @@ export class Ranker {
    * without a branch, and only those are put in order; when too few reach it, everything is.
    */
   #scan(start: number, count: number, k: number): void {
-    const reach = (2 * k + 1) / count;
-    const likely = reach < 0.5 ? 0x7fff_ffff - Math.floor(reach * 2 ** 32) : -0x8000_0000;
+    const likely = this.#likelyScore(count, k);
     const seeds = this.#seeds;
     const scores = this.#scores;
     const likelyAt = this.#likelyAt;
@@ -190,6 +193,17 @@ export class Ranker {
     }
     if (k <= 3) this.#topThree(found);
     else this.#selectLikely(found, k);
+  }
+
+  /** The score that about 2k of `count` candidates reach; the last answer is kept, because walks repeat themselves. */
+  #likelyScore(count: number, k: number): number {
+    if (count !== this.#likelyCount || k !== this.#likelyK) {
+      const reach = (2 * k + 1) / count;
+      this.#likely = reach < 0.5 ? 0x7fff_ffff - Math.floor(reach * 2 ** 32) : -0x8000_0000;
+      this.#likelyCount = count;
+      this.#likelyK = k;
+    }
+    return this.#likely;
   }
 
   /** The best `k` of the candidates set aside. */
@@ -346,14 +360,19 @@ export class Ranker {
   }
 }
 
-/** MurmurHash3 of a number whose two blocks are mixed already, flipped (R3). Where the time of a lookup goes. */
-export function scoreNumber(seed: number, mixedLo: number, mixedHi: number): number {
+/** MurmurHash3 of a number whose two blocks are mixed already, signed. Where the time of a lookup goes. */
+function hashMixed(seed: number, mixedLo: number, mixedHi: number): number {
   let h = seed ^ mixedLo;
   h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ mixedHi;
   h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ 8;
   h = Math.imul(h ^ (h >>> 16), f1);
   h = Math.imul(h ^ (h >>> 13), f2);
-  return h ^ (h >>> 16) ^ flip;
+  return h ^ (h >>> 16);
+}
+
+/** The same as a score, flipped (R3). */
+export function scoreNumber(seed: number, mixedLo: number, mixedHi: number): number {
+  return hashMixed(seed, mixedLo, mixedHi) ^ flip;
 }
 
 /** `value`, or the next free one upwards (after 2³² − 1 comes 0), which is then taken. */

@@ -92,18 +92,49 @@ export class Walk {
       at = first[at] as number;
       level++;
     }
+    const up = upCount[at] as number;
     if (level === this.#lastDepth) this.#targets(at, count, to);
-    else if (this.#isOneEach(at, count, level)) this.#oneEach(at, count, to);
+    else if (up <= count && this.#sharesAreEqual(at, count, level))
+      this.#evenly(at, count, level, to);
+    else if (count <= up && count <= (this.#width[level] as number)) this.#oneEach(at, count, to);
     else this.#below(this.#choose(at, count, level), level, to);
   }
 
-  /** Whether the best `count` children get one replica each, so that nothing has to be handed out. */
-  #isOneEach(vertex: number, count: number, depth: number): boolean {
-    const up = this.#tree.upCount[vertex] as number;
-    if (count > up || count > (this.#width[depth] as number)) return false;
-    return count < up || !this.#sharesAreEqual(vertex, count);
+  /** Whether every up child gets the same share whatever its rank (W3). */
+  #sharesAreEqual(vertex: number, count: number, depth: number): boolean {
+    const { first, upCount, hollowCount, upRoomMin, weights } = this.#tree;
+    const up = upCount[vertex] as number;
+    const start = first[vertex] as number;
+    return (
+      !this.#chronos &&
+      up > 1 &&
+      count % up === 0 &&
+      count <= up * (upRoomMin[vertex] as number) &&
+      (this.#width[depth] as number) >= up + (hollowCount[vertex] as number) &&
+      weights[start] === weights[start + up - 1]
+    );
   }
 
+  /** The same share for every up child, in the order of the children's own first scores (W3). */
+  #evenly(vertex: number, count: number, depth: number, to: number): void {
+    const up = this.#tree.upCount[vertex] as number;
+    const start = this.#tree.first[vertex] as number;
+    const share = Math.floor(count / up);
+    const base = depth * this.#frame;
+    let from = (depth + 1) * this.#listFrame;
+    for (let i = base; i < base + up; i++) {
+      this.#place(start + i - base, share, depth + 1, from);
+      this.#score[i] = this.#firstScore;
+      this.#share[i] = share;
+      this.#child[i] = from;
+      from += share;
+    }
+    this.#sortByScore(base, up);
+    this.#firstScore = this.#score[base] as number;
+    this.#interleave(base, up, to);
+  }
+
+  /** One replica for each of the best `count` children: nothing has to be handed out. */
   #oneEach(vertex: number, count: number, to: number): void {
     const list = this.#list;
     this.#rank(this.#tree.first[vertex] as number, this.#tree.upCount[vertex] as number, count);
@@ -151,7 +182,7 @@ export class Walk {
     this.#firstScore = this.#ranker.score(0);
   }
 
-  /** Fills the frame of this depth with children and shares; returns how many, negative when their order is still open (W3). */
+  /** Fills the frame of this depth with children, in order, and their shares; returns how many. */
   #choose(vertex: number, count: number, depth: number): number {
     const tree = this.#tree;
     const base = depth * this.#frame;
@@ -162,31 +193,11 @@ export class Walk {
       return this.#chooseWithin(vertex, count, depth);
     }
     if ((tree.upRoom[vertex] as number) < count) return this.#chooseAll(vertex, count, depth);
-    if (this.#sharesAreEqual(vertex, count)) {
-      this.#ranked = false;
-      for (let i = 0; i < up; i++) {
-        this.#child[base + i] = start + i;
-        this.#share[base + i] = count / up;
-      }
-      return -up;
-    }
     const chosen = Math.min(up, count);
     this.#rank(start, up, chosen);
     this.#copyOrder(base, chosen);
     this.#handOut(base, chosen, count);
     return chosen;
-  }
-
-  #sharesAreEqual(vertex: number, count: number): boolean {
-    const { first, upCount, upRoomMin, weights } = this.#tree;
-    const up = upCount[vertex] as number;
-    const start = first[vertex] as number;
-    return (
-      !this.#chronos &&
-      count % up === 0 &&
-      count / up <= (upRoomMin[vertex] as number) &&
-      weights[start] === weights[start + up - 1]
-    );
   }
 
   /** The up children hold all they can, hollow ones the rest (W2). */
@@ -306,13 +317,11 @@ export class Walk {
   }
 
   /** Walks below each chosen child and interleaves the answers into `to`. */
-  #below(children: number, depth: number, to: number): void {
-    const size = Math.abs(children);
+  #below(size: number, depth: number, to: number): void {
     const base = depth * this.#frame;
-    const lists = (depth + 1) * this.#listFrame;
     const ranked = this.#ranked;
     const score = this.#firstScore;
-    let from = lists;
+    let from = (depth + 1) * this.#listFrame;
     for (let i = 0; i < size; i++) {
       const share = this.#share[base + i] as number;
       this.#place(this.#child[base + i] as number, share, depth + 1, from);
@@ -321,7 +330,6 @@ export class Walk {
       this.#child[base + i] = from;
       from += share;
     }
-    if (children < 0) this.#sortByScore(base, size);
     this.#firstScore = ranked ? score : (this.#score[base] as number);
     this.#interleave(base, size, to);
   }
