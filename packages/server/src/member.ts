@@ -244,7 +244,7 @@ export class Member {
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
       instant: () => this.cluster.instant(),
-      othersOf: (record) => this.cluster.othersOf(record),
+      othersOf: (record, widely) => this.cluster.othersOf(record, widely),
       idOf: (record) => idOf(record, this.cluster.view),
       tell: (record) => this.cluster.tell(record),
       keep: (record, done) => this.coordinator.keep(record, done),

@@ -25,6 +25,8 @@ const compareMs = 60_000;
 /** After a resync, so that what went wrong on the way is found soon. */
 const checkAfterResyncMs = 3000;
 const absentMs = 30_000;
+/** So many of the next in rank may have stood in. */
+const standInCountMax = 3;
 
 export interface ClusterParts {
   readonly self: string;
@@ -86,14 +88,18 @@ export class Cluster {
     );
   }
 
-  /** The other members that hold a record or should: asked before a pop, told after it. */
-  othersOf(record: TimerRecord): readonly string[] {
+  /**
+   * The other members that hold a record or should: asked before a pop, told after it. `widely`: also the next in rank,
+   * who stood in if this member and the other replicas were away.
+   */
+  othersOf(record: TimerRecord, widely = false): readonly string[] {
     const { self } = this.parts;
     const { current } = this;
     const names = record.replicas.filter(
       (name) => name !== self && current.member(name) !== undefined,
     );
-    for (const name of current.place(record.hi, record.lo, record.factor)) {
+    const count = record.factor + (widely ? standInCountMax : 0);
+    for (const name of current.place(record.hi, record.lo, count)) {
       if (name !== self && !names.includes(name)) names.push(name);
     }
     return names;

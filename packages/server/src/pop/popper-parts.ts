@@ -44,8 +44,8 @@ export interface PopperParts {
   readonly retry: RetryPolicy;
   /** Both clocks at once, the wall clock corrected by what peers say. */
   readonly instant: () => Instant;
-  /** The other members to ask before a pop and to tell after it. */
-  readonly othersOf: (record: TimerRecord) => readonly string[];
+  /** The other members to ask before a pop; `widely`: also those that may have stood in for this one. */
+  readonly othersOf: (record: TimerRecord, widely: boolean) => readonly string[];
   readonly idOf: (record: TimerRecord) => string;
   /** Sends a new state of a record to its other replicas. */
   readonly tell: (record: TimerRecord) => void;

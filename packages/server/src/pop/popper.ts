@@ -197,7 +197,7 @@ export class Popper {
       record,
       definition,
       position: turnOf(record, self),
-      others: othersOf(record),
+      others: othersOf(record, this.sleptOver(record)),
       phase: 'claiming',
       untilMs: 0,
       missed: 0,
@@ -216,12 +216,12 @@ export class Popper {
 
   /** Asks the other replicas to hold back; goes on when all answered, or at the latest after a bound. */
   private claim(pop: Pop): void {
-    const { clock, peers, replica } = this.parts;
+    const { clock, peers } = this.parts;
     const { record } = pop;
     pop.phase = 'claiming';
     const nowMs = clock.now();
     pop.untilMs = nowMs + claimTermMs(record.gapMs);
-    const slept = replica.alarm(record) < this.awakeSinceMs;
+    const slept = this.sleptOver(record);
     // Who slept heard nobody: that says nothing about the others.
     const awaited = new Set(pop.others.filter((name) => slept || !peers?.silent(name)));
     if (awaited.size === 0 && pop.others.length === 0) return this.queue(pop);
@@ -241,6 +241,11 @@ export class Popper {
       });
     }
     if (awaited.size === 0) go();
+  }
+
+  /** Whether the pop fell due while this member slept, or was not there. */
+  private sleptOver(record: TimerRecord): boolean {
+    return this.parts.replica.alarm(record) < this.awakeSinceMs;
   }
 
   private claimMessage(pop: Pop): Message {
