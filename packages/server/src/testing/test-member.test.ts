@@ -72,6 +72,26 @@ describe('a member in the process of a test', () => {
     expect(await read.json()).toMatchObject({ state: 'retrying', 'last-outcome': 'refused' });
   });
 
+  test('advance waits for receivers that take their time, also for the last one', async () => {
+    let handled = 0;
+    const member = await start({
+      receivers: {
+        'http://shop.test': async () => {
+          await new Promise((resolve) => {
+            setTimeout(resolve, 20);
+          });
+          handled++;
+          return new Response();
+        },
+      },
+    });
+    await set(member, { interval: 60, count: 3 });
+    await member.clock.advance('2m');
+    expect(handled).toBe(2);
+    await member.clock.advance('1m');
+    expect(handled).toBe(3);
+  });
+
   test('a receiver may set the next timer from inside', async () => {
     const times: string[] = [];
     const member: TestMember = await start({
