@@ -34,16 +34,15 @@ test.each(examples)('$page: $body is accepted', ({ body }) => {
 });
 
 describe('commands', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const named = pages.flatMap((page) =>
-    [...read(page).matchAll(/npm (?:run (?:-s )?)([a-z:-]+)/g)].map(([, name = '']) => ({
-      page,
-      name,
-    })),
+    [...read(page).matchAll(/npm run (?:-s )?([a-z:-]+)(?: -w ([\w/]+))?/g)].map(
+      ([, name = '', workspace = '.']) => ({ page, name, workspace }),
+    ),
   );
 
-  test.each(named)('$page: npm run $name exists', ({ name }) => {
-    expect(Object.keys(scripts)).toContain(name);
+  test.each(named)('$page: npm run $name exists in $workspace', ({ name, workspace }) => {
+    const manifest = JSON.parse(read(join(workspace, 'package.json'))) as { scripts: object };
+    expect(Object.keys(manifest.scripts)).toContain(name);
   });
 });
 
