@@ -90,7 +90,7 @@ function optionsOf(
 ): uPlot.Options {
   const dim = color('--dim');
   const grid = { stroke: color('--line'), width: 1 };
-  const font = '11px system-ui, sans-serif';
+  const font = '11px Inter, system-ui, sans-serif';
   const axis = { stroke: dim, grid, ticks: { show: false }, font };
   return {
     width,

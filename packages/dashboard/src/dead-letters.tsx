@@ -1,14 +1,14 @@
 /** Pops that were given up: why, and what to do about them. */
-import { useState } from 'preact/hooks';
 import { discard, listDeadLetters, redeliver } from './api.ts';
 import { counted, instant, shortId } from './format.ts';
 import { useLoaded } from './loaded.ts';
 import { Action, Empty, Loading, Panel, Wrong } from './parts.tsx';
+import { Pager, useTrail } from './pages.tsx';
 import type { DeadLetterShape } from './shapes.ts';
 
 export function DeadLetters() {
-  const [trail, setTrail] = useState<readonly (string | null)[]>([null]);
-  const cursor = trail.at(-1) ?? null;
+  const trail = useTrail();
+  const { cursor } = trail;
   const { data, error, again } = useLoaded(`dead ${cursor}`, () => listDeadLetters(cursor), 3000);
   return (
     <>
@@ -20,7 +20,7 @@ export function DeadLetters() {
       <Wrong says={error} />
       {data === undefined && error === null ? <Loading /> : null}
       {data === undefined ? null : (
-        <Panel title="Given up" note={`page ${trail.length}`}>
+        <Panel title="Given up" note={`page ${trail.page}`}>
           {data.items.length === 0 ? (
             <Empty title="There are none">
               Every pop so far was delivered, or is still being tried.
@@ -28,24 +28,7 @@ export function DeadLetters() {
           ) : (
             <Letters letters={data.items} again={again} />
           )}
-          <div class="pages">
-            <button
-              type="button"
-              class="button"
-              disabled={trail.length === 1}
-              onClick={() => setTrail(trail.slice(0, -1))}
-            >
-              Back
-            </button>
-            <button
-              type="button"
-              class="button"
-              disabled={data.cursor === null}
-              onClick={() => setTrail([...trail, data.cursor])}
-            >
-              Next
-            </button>
-          </div>
+          <Pager trail={trail} next={data.cursor} />
         </Panel>
       )}
     </>

@@ -4,6 +4,7 @@ import { parseTimerId } from '@carillon/core';
 import { getTimer, listTimers } from './api.ts';
 import { useLoaded } from './loaded.ts';
 import { Empty, Loading, Panel, Wrong } from './parts.tsx';
+import { Pager, useTrail } from './pages.tsx';
 import { go, route } from './route.ts';
 import type { PageShape, TimerShape } from './shapes.ts';
 import { TimerTable } from './timer-table.tsx';
@@ -90,15 +91,14 @@ function Search({ tag, state }: { readonly tag: string; readonly state: string }
 }
 
 function Pages({ tag, state }: { readonly tag: string; readonly state: string }) {
-  /** Where each page before this one began. */
-  const [trail, setTrail] = useState<readonly (string | null)[]>([null]);
-  const cursor = trail.at(-1) ?? null;
+  const trail = useTrail();
+  const { cursor } = trail;
   const load = (): Promise<PageShape<TimerShape>> =>
     listTimers({ tag, state, limit: pageLength, cursor });
   const { data, error } = useLoaded(`${tag} ${state} ${cursor}`, load, 2000);
   if (data === undefined) return error === null ? <Loading /> : <Wrong says={error} />;
   return (
-    <Panel title={tag === '' ? 'Timers' : `Tagged “${tag}”`} note={`page ${trail.length}`}>
+    <Panel title={tag === '' ? 'Timers' : `Tagged “${tag}”`} note={`page ${trail.page}`}>
       <Wrong says={error} />
       {data.missing.length === 0 ? null : (
         <p class="note">{data.missing.join(', ')} did not answer; timers may be missing here.</p>
@@ -108,24 +108,7 @@ function Pages({ tag, state }: { readonly tag: string; readonly state: string })
       ) : (
         <TimerTable timers={data.items} />
       )}
-      <div class="pages">
-        <button
-          type="button"
-          class="button"
-          disabled={trail.length === 1}
-          onClick={() => setTrail(trail.slice(0, -1))}
-        >
-          Back
-        </button>
-        <button
-          type="button"
-          class="button"
-          disabled={data.cursor === null}
-          onClick={() => setTrail([...trail, data.cursor])}
-        >
-          Next
-        </button>
-      </div>
+      <Pager trail={trail} next={data.cursor} />
     </Panel>
   );
 }

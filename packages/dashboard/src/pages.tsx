@@ -1,0 +1,43 @@
+/** Back and forth between the pages of a list. Pages are found by cursors, so the way back is remembered. */
+import { useState } from 'preact/hooks';
+
+export interface Trail {
+  /** Where this page begins; null for the first. */
+  readonly cursor: string | null;
+  /** From 1. */
+  readonly page: number;
+  readonly back: () => void;
+  readonly on: (cursor: string) => void;
+}
+
+export function useTrail(): Trail {
+  const [trail, setTrail] = useState<readonly string[]>([]);
+  return {
+    cursor: trail.at(-1) ?? null,
+    page: trail.length + 1,
+    back: () => setTrail(trail.slice(0, -1)),
+    on: (cursor) => setTrail([...trail, cursor]),
+  };
+}
+
+/** Nothing where all is on one page. */
+export function Pager({ trail, next }: { readonly trail: Trail; readonly next: string | null }) {
+  if (trail.page === 1 && next === null) return null;
+  return (
+    <div class="pages">
+      <button type="button" class="button" disabled={trail.page === 1} onClick={trail.back}>
+        Back
+      </button>
+      <button
+        type="button"
+        class="button"
+        disabled={next === null}
+        onClick={() => {
+          if (next !== null) trail.on(next);
+        }}
+      >
+        Next
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,236 @@
+/** The dashboard in a real Chromium, on a cluster of three real members: every view, and what a person does with them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumForTests } from '../../scripts/chromium.ts';
+import { buildDashboard } from '../../scripts/dashboard.ts';
+import { DashboardScene } from './dashboard-scene.ts';
+
+const executable = chromiumForTests();
+const built = join(import.meta.dirname, '../../packages/server/dist/dashboard');
+const soonMs = 15_000;
+const taggedCount = 60;
+
+test('what is built stays under 150 kB, zipped, and refers to nothing outside', async () => {
+  await buildDashboard();
+  const names = readdirSync(built, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.includes('.')).map((name) => join(built, name));
+  const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(150_000);
+  expect(readFileSync(join(built, 'index.html'), 'utf8')).not.toMatch(/https?:|style=|<script>/);
+});
+
+// A machine without Chromium; chromiumForTests has said so, and fails in CI.
+describe.skipIf(executable === null)('in a browser', () => {
+  let scene: DashboardScene;
+  let page: Page;
+
+  beforeAll(async () => {
+    const labels = (zone: string) => ({ zone });
+    scene = await DashboardScene.begin([
+      { name: 'n0', labels: labels('a') },
+      { name: 'n1', labels: labels('b') },
+      { name: 'n2', labels: labels('c') },
+    ]);
+    const later = Array.from({ length: taggedCount }, (_, i) => ({
+      in: 3_600_000,
+      uri: `${scene.receiverUrl}/later`,
+      opaque: String(i),
+      tags: ['later'],
+    }));
+    await scene.client.setMany(later);
+    page = await scene.open('n0', executable ?? '');
+  }, 60_000);
+
+  afterAll(async () => {
+    await scene[Symbol.asyncDispose]();
+  });
+
+  const show = (hash: string) => page.goto(`${scene.url('n0')}/${hash}`);
+  const text = (what: string | RegExp): Locator => page.getByText(what);
+  const sees = (what: Locator): Promise<void> => what.first().waitFor({ timeout: soonMs });
+  const figure = (name: string): Locator =>
+    page.locator('.figure', { hasText: name }).locator('strong');
+
+  test('the overview shows members, timers and pops, and changes by itself', async () => {
+    await show('#/overview');
+    await sees(text('All is well. 3 members, all of them answering.'));
+    expect(await page.locator('tr[data-member]').count()).toBe(3);
+    await expect.poll(() => figure('Timers pending').textContent(), { timeout: soonMs }).toBe('60');
+    expect(await page.locator('.chart canvas').count()).toBe(2);
+    // Of twenty timers, this member pops some.
+    const soon = Array.from({ length: 20 }, () => ({ in: 500, uri: `${scene.receiverUrl}/soon` }));
+    await scene.client.setMany(soon);
+    await scene.receiver.received(20);
+    await sees(text('2xx success'));
+    await expect
+      .poll(() => figure('Lateness p99').textContent(), { timeout: soonMs })
+      .toContain('s');
+  });
+
+  test('the topology shows the domains; a member has peers and timers', async () => {
+    await show('#/topology');
+    await sees(page.getByRole('region', { name: 'zone b' }));
+    expect(await page.locator('.domain').count()).toBe(3);
+    await page.locator('a[data-member=n1]').click();
+    const panel = page.locator('.panel', { hasText: 'Timers it holds' });
+    await sees(panel.locator('tr[data-timer]'));
+    expect(await panel.locator('.chips li').allTextContents()).toEqual(['n0 ', 'n2 ']);
+    const holders = await panel.locator('tr[data-timer] td:last-child').allTextContents();
+    expect(holders.every((names) => names.includes('n1'))).toBe(true);
+  });
+
+  test('timers are found by tag, page by page, and by id', async () => {
+    await show('#/timers');
+    const search = page.getByRole('searchbox');
+    await search.fill('nothing-like-it');
+    await search.press('Enter');
+    await sees(text('Nothing fits'));
+    await search.fill('later');
+    await search.press('Enter');
+    await sees(text('Tagged “later”'));
+    await expect.poll(() => page.locator('tr[data-timer]').count()).toBe(50);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(() => page.locator('tr[data-timer]').count()).toBe(taggedCount - 50);
+    await show('#/timers?state=retrying');
+    await sees(text('Nothing fits'));
+    const { id } = await scene.client.set({
+      in: 3_600_000,
+      uri: `${scene.receiverUrl}/x`,
+      opaque: 'found me',
+    });
+    await page.getByRole('searchbox').fill(id);
+    await page.getByRole('searchbox').press('Enter');
+    await sees(text('found me'));
+    await sees(text('once, after 1 h'));
+    await sees(text('backup 1'));
+    await page.getByRole('button', { name: 'Cancel the timer' }).click();
+    await page.getByRole('button', { name: 'Really cancel it' }).click();
+    await sees(text('This timer has ended'));
+    expect(await scene.client.get(id)).toBeNull();
+  });
+
+  test('a timer is set in the form, counts down and pops', async () => {
+    await show('#/timers/new');
+    await page.getByLabel('Interval').fill('soon');
+    await page.getByRole('button', { name: 'Set the timer' }).click();
+    await sees(text('Type how long to wait, such as 10s, 5m or 2h.'));
+    await page.getByLabel('Interval').fill('3s');
+    await page.getByLabel('Callback address').fill(`${scene.receiverUrl}/form`);
+    await page.getByLabel('Opaque text').fill('from the form');
+    await page.getByRole('button', { name: 'Set the timer' }).click();
+    await sees(page.locator('.countdown', { hasText: /in [0-3]\.\d s/ }));
+    await sees(text('This timer has ended'));
+    const pops = scene.receiver.callbacks.filter(({ opaque }) => opaque === 'from the form');
+    expect(pops).toHaveLength(1);
+  });
+
+  test('a refusal of the member is shown as it says it', async () => {
+    await show('#/timers/new');
+    await page.getByLabel('Callback address').fill('http://user:secret@127.0.0.1/');
+    await page.getByRole('button', { name: 'Set the timer' }).click();
+    await sees(page.getByRole('alert').filter({ hasText: 'credentials' }));
+  });
+
+  test('dead letters can be delivered again or dropped', async () => {
+    let status = 410;
+    let calls = 0;
+    const receiver = createServer((_, response) => {
+      calls++;
+      response.statusCode = status;
+      response.end();
+    });
+    await new Promise<void>((resolve) => {
+      receiver.listen(0, '127.0.0.1', resolve);
+    });
+    const uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/gone`;
+    await scene.client.setMany([
+      { in: 100, uri },
+      { in: 100, uri },
+    ]);
+    await show('#/dead-letters');
+    const rows = page.locator('tr[data-letter]');
+    await expect.poll(() => rows.count(), { timeout: soonMs }).toBe(2);
+    await rows.first().getByRole('button', { name: 'Drop' }).click();
+    await rows.first().getByRole('button', { name: 'Really drop it' }).click();
+    await expect.poll(() => rows.count(), { timeout: soonMs }).toBe(1);
+    status = 200;
+    const before = calls;
+    await rows.first().getByRole('button', { name: 'Deliver again' }).click();
+    await sees(text('There are none'));
+    await expect.poll(() => calls, { timeout: soonMs }).toBe(before + 1);
+    receiver.close();
+    receiver.closeAllConnections();
+  });
+
+  test('the placement explorer names the replicas that the cluster has chosen', async () => {
+    const { id } = await scene.client.set({ in: 3_600_000, uri: `${scene.receiverUrl}/x` });
+    const timer = await scene.client.get(id);
+    await show('#/placement');
+    await page.getByLabel('Key, timer id').fill(id);
+    const names = page.locator('.ranked li a');
+    await expect
+      .poll(async () => (await names.allTextContents()).slice(0, 2))
+      .toEqual(timer?.replicas);
+    await sees(text('The walk'));
+    await page.getByRole('button', { name: 'n2 remove' }).click();
+    await sees(page.locator('svg.flows path.moved'));
+    await sees(text(/of all copies would move/));
+    await page.getByLabel('A member to add').fill('n0');
+    await page.getByRole('button', { name: 'Add a member' }).click();
+    await sees(text('There is a member n0 already.'));
+  });
+
+  test('locks say that no ring is connected', async () => {
+    await show('#/locks');
+    await sees(text('No ring is connected'));
+  });
+
+  test('it works with the keyboard, in the dark and on a phone', async () => {
+    await show('#/overview');
+    await sees(text('Timers pending'));
+    await page.locator('a.brand').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await sees(page.getByRole('heading', { level: 1, name: 'Topology' }));
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const view of ['overview', 'topology/n1', 'timers', 'timers/new', 'placement', 'locks']) {
+      await show(`#/${view}`);
+      await sees(page.locator('h1'));
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide, view).toBeLessThanOrEqual(390);
+    }
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(background).toBe('rgb(15, 20, 22)');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('a killed member shows within seconds', async () => {
+    await show('#/overview');
+    await sees(text('As primary'));
+    await scene.kill('n2');
+    await sees(text('n2 does not answer. Other replicas pop its timers meanwhile.'));
+    await sees(page.locator('tr[data-member=n2]', { hasText: 'silent' }));
+    // The page of a member that is gone itself says how old it is.
+    await scene.kill('n0');
+    await sees(text(/n0 has not been heard for \d+ s/));
+  });
+
+  test('the browser had nothing to complain about until then', () => {
+    const expected = [
+      // Ended timers and what the member refuses, asked for by the tests above.
+      /status of 40[04]/,
+      /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/,
+    ];
+    const rest = scene.complaints.filter((line) => !expected.some((form) => form.test(line)));
+    expect(rest).toEqual([]);
+  });
+});
