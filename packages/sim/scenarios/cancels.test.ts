@@ -62,6 +62,23 @@ test('cancel: a member returns just when the cancelled timer would be overdue, a
   expect(story.pops(id)).toEqual([]);
 });
 
+test.each([1, 2])(
+  'cancel: all replicas were down and others stood in; who comes back overdue asks them, too (R=%d)',
+  async (factor) => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2', 'm3'] });
+    const { id, replicas } = await story.set({ seconds: 20, factor });
+    for (const name of replicas) story.cluster.member(name).crash({ power: true, wipe: false });
+    await story.until(5);
+    const [via = ''] = story.cluster.healthy.map(({ name }) => name);
+    expect((await story.cancel(id, via)).status).toBe(200);
+    await story.until(40);
+    story.cluster.member(replicas[0] ?? '').start();
+    await story.until(120);
+    expect(story.pops(id)).toEqual([]);
+    expect(story.holders(id)).toEqual([]);
+  },
+);
+
 test('replace: it crosses a pop; the older version never pops again (R=2)', async () => {
   const story = await Story.begin({ members: three });
   const first = await story.set({ seconds: 2, times: 10, opaque: 'old' });

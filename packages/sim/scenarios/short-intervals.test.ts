@@ -51,5 +51,7 @@ test('pop: the primary dies while its callback is under way (n=1 s, R=2)', async
   story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 1 });
   await story.until(2);
   // When the claim ends (half the interval), and after another wait for answers that do not come.
-  expect(story.pops(id).at(-1)).toEqual({ at: 1.6, by: b, sequence: 1 });
+  const last = story.pops(id).at(-1);
+  expect(last).toMatchObject({ by: b, sequence: 1 });
+  expect(last?.at).toBeGreaterThanOrEqual(1.5);
 });

@@ -58,9 +58,7 @@ async function main(): Promise<void> {
       await failure(result, options);
       if (!values.all) break;
     }
-    if (process.stdout.isTTY && seed % 10 === 0) {
-      process.stdout.write(`\r${seed - first + 1} of ${count} seeds, ${failed.length} failed `);
-    }
+    progress(seed - first + 1, count, failed.length);
     if (count === 1) console.log(`trace ${result.hash}`);
   }
   const seconds = (performance.now() - startedMs) / 1000;
@@ -69,6 +67,13 @@ async function main(): Promise<void> {
     `${count} seeds, ${failed.length} failed${failed.length > 0 ? ` (${failed.join(', ')})` : ''}: ${events} events and ${callbacks} callbacks in ${seconds.toFixed(1)} s, ${Math.round((events / (user + system)) * 1e6)} events a second of CPU.`,
   );
   process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+/** One line that moves on a terminal; elsewhere a line now and then. */
+function progress(done: number, count: number, failedCount: number): void {
+  const text = `${done} of ${count} seeds, ${failedCount} failed`;
+  if (process.stdout.isTTY) process.stdout.write(`\r${text} `);
+  else if (done % 100 === 0) console.log(text);
 }
 
 async function failure(result: RunResult, options: PlanOptions): Promise<void> {
