@@ -3,6 +3,7 @@
  * store that is written to compares tokens, so that not even a worker that was stopped in the middle can spoil it.
  * Needs etcd: CARILLON_ETCD=http://127.0.0.1:2379 node --conditions=source examples/nightly-export.ts
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Ring } from '@carillon/ring';
 
 const endpoints = [process.env['CARILLON_ETCD'] ?? 'http://127.0.0.1:2379'];
@@ -39,22 +40,18 @@ const workers = await Promise.all(
   }),
 );
 
-/** Who may lock the key; keys settle within moments after members have come or gone. */
-async function ownerOf(among: typeof workers): Promise<(typeof workers)[number]> {
-  for (;;) {
-    for (const worker of among) {
-      try {
-        await using _ = await worker.ring.lock(key, { timeoutMs: 100 });
-        return worker;
-      } catch {
-        // Not this one, or not yet.
-      }
-    }
-  }
-}
+// Both have heard of both: from here on they agree whose the key is.
+const activeCount = ({ view }: Ring): number =>
+  view.members.filter(({ phase }) => phase === 'active').length;
+while (workers.some(({ ring }) => activeCount(ring) < workers.length)) await pause(20);
+const isOwner = ({ name, ring }: (typeof workers)[number]): boolean => ring.ownerOf(key) === name;
+const [owner, other] = workers.toSorted((a, b) => Number(isOwner(b)) - Number(isOwner(a)));
+if (owner === undefined || other === undefined) throw new Error('Two workers are needed.');
 
-const owner = await ownerOf(workers);
-const other = workers.find((worker) => worker !== owner) as typeof owner;
+/** Waits for the key instead of trying: it is there moments after members have come or gone. */
+const arrival = (ring: Ring): Promise<void> => ring.withLock(key, () => {});
+
+await arrival(owner.ring);
 const first = await exportRows(owner.ring, 'the owner');
 console.log(
   `the other one ${(await exportRows(other.ring, 'the other')) === null ? 'does nothing' : 'exports too'}`,
@@ -62,7 +59,7 @@ console.log(
 
 // The owner's process ends; the key moves, and the next night the other one exports, with a larger token.
 await owner.ring.close();
-await ownerOf([other]);
+await arrival(other.ring);
 const second = await exportRows(other.ring, 'the other');
 console.log(`the token has grown: ${first !== null && second !== null && second > first}`);
 await other.ring.close();
