@@ -44,7 +44,9 @@ function Line({ timer }: { readonly timer: TimerShape }) {
       <td class="number">
         <NextPop timer={timer} />
       </td>
-      <td>{timingText(timer.timing)}</td>
+      <td class="timing" title={timingText(timer.timing)}>
+        {timingText(timer.timing)}
+      </td>
       <td class="uri" title={timer.callback.http.uri}>
         {timer.callback.http.uri.replace(/^https?:\/\//, '')}
       </td>
