@@ -61,3 +61,4 @@ export {
 } from './pool.ts';
 export { compileSkeleton, skeletonTargetsMax } from './skeleton.ts';
 export { type Leaf, VirtualTree, type VirtualTreeOptions } from './virtual-tree.ts';
+export type { Walk } from './walk.ts';
