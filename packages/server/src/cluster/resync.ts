@@ -14,8 +14,11 @@ import type { Numbered } from '../replication/wire.ts';
 import type { HandOff } from './hand-off.ts';
 
 const sliceLength = 200;
-/** The walk waits while this many records are on their way. */
-const handOffMax = 5000;
+/**
+ * The walk waits while this many records are on their way: until the new first replica has its copy, the old one pops
+ * later than it should.
+ */
+const handOffMax = 1200;
 const waitMs = 5;
 /** A list that is not the view's gets this long to be explained by a view that is on its way. */
 const irregularMs = 5000;

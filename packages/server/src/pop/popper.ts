@@ -459,16 +459,16 @@ export class Popper {
 }
 
 /**
- * How long to wait for answers to a claim. Briefly in the first turn; later, or after a sleep, somebody else has probably
- * popped, and half of what is left until twice the gap may be spent on hearing so.
+ * How long to wait for answers to a claim. Briefly while it is the first one's turn; later, or after a sleep, somebody else
+ * has probably popped, and half of what is left until twice the gap may be spent on hearing so.
  */
-function claimWaitMs({ record, position }: Pop, slept: boolean, nowMs: number): number {
+function claimWaitMs({ record }: Pop, slept: boolean, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const step = stepMs(gapMs, Math.max(factor, replicas.length));
   const briefMs = Math.min(claimWaitMsMax, step / 2);
   const leftMs = retryMs + gapMs - nowMs;
   if (slept && leftMs <= 0) return lateClaimWaitMs;
-  if (!slept && position === 0) return briefMs;
+  if (!slept && nowMs - retryMs < step) return briefMs;
   return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
 }
 
