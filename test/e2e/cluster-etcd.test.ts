@@ -67,7 +67,6 @@ describe.skipIf(paths === null)('members on etcd, under load', () => {
     await story.cluster.seeEachOther();
     await story.pass(1000, 1500);
     expect(await story.finish()).toEqual([]);
-    expect(story.court.duplicates).toBe(0);
     expect(story.load.failed).toBe(0);
     console.log(`etcd away: ${story.summary()}`);
   });

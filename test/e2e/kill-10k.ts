@@ -68,6 +68,7 @@ try {
 } finally {
   await dev.kill('SIGTERM');
   recorder.close();
+  court.close();
 }
 
 function wishes(length: number, intervalMs: (i: number) => number) {

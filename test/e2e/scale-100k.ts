@@ -14,7 +14,10 @@ try {
   console.log(`… to others than the new member: ${result.movedElsewhere}`);
   console.log(`timers without exactly their two copies: ${result.after.wrong.length}`);
   for (const wrong of result.after.wrong.slice(0, 10)) console.log(`  ${wrong}`);
-  console.log(`took ${Math.round(result.tookMs)} ms, ${result.popsMeanwhile} pops meanwhile`);
+  console.log(
+    `took ${Math.round(result.tookMs)} ms, with ${result.popsMeanwhile} pops meanwhile; ` +
+      `${Math.round(result.cpuMs)} ms of processor time in the four members`,
+  );
   const broken = story.court.verdict();
   console.log(story.summary());
   for (const one of broken) console.log(one);

@@ -22,6 +22,7 @@ import { Judge, noticeMs } from '../../../packages/sim/src/judge.ts';
 import type { Plan } from '../../../packages/sim/src/plan.ts';
 import type { SimCluster } from '../../../packages/sim/src/sim-cluster.ts';
 import { Trace } from '../../../packages/sim/src/trace.ts';
+import { MachineWatch } from './machine-watch.ts';
 import { type RecordedCall, someMember } from './recorder.ts';
 
 /** The header has whole milliseconds, and so has the clock it is compared with. */
@@ -37,6 +38,9 @@ export class Court {
   private readonly checkers;
   private readonly popIds = new Set<string>();
   private callCount = 0;
+  private readonly watch = new MachineWatch(() =>
+    this.fault('paused', 'the machine had no time for the members'),
+  );
 
   constructor() {
     const world = {
@@ -50,6 +54,15 @@ export class Court {
     const plan = { members: [{ clock: { driftPpm: 0 } }], faults: [] };
     this.judge = new Judge(cluster as unknown as SimCluster, this.history, plan as unknown as Plan);
     this.checkers = [this.pops, new NeverEarly(this.judge), new Once(this.judge)];
+  }
+
+  /** The longest time in which the machine ran nobody. */
+  get stallMs(): number {
+    return this.watch.longestMs;
+  }
+
+  close(): void {
+    this.watch.stop();
   }
 
   /** A fault begins; call what is returned when it is over. */
@@ -133,7 +146,7 @@ export class Court {
     if (wish === null || ackMs === null || settledMs(operation) > ackMs) return;
     for (let k = 1; k <= wish.count; k++) {
       const first = this.pops.first(operation, k);
-      const limitMs = ackMs + (k + 1) * wish.intervalMs + slackMs;
+      const limitMs = ackMs + (k + 1) * wish.intervalMs + slackMs + 2 * this.stallMs;
       if (first === null || first.startMs <= limitMs) continue;
       const lateMs = Math.round(first.startMs - ackMs - k * wish.intervalMs);
       this.judge.violate('P4', `Pop ${k} of ${nameOf(operation)} was ${lateMs} ms late.`);

@@ -22,6 +22,8 @@ export interface ScaleUp {
   /** From the change of the view to the last record in its place. */
   readonly tookMs: number;
   readonly popsMeanwhile: number;
+  /** Processor time of all four members meanwhile, pops included. */
+  readonly cpuMs: number;
 }
 
 const intervalMs = 5000;
@@ -48,15 +50,24 @@ export async function scaleUp(story: Story, options: ScaleUpOptions): Promise<Sc
   cluster.writeMembers({ ...phases, n3: 'joining' });
   await added.start();
   const callsBefore = recorder.calls.length;
+  const cpuBeforeMs = await cpuMs(story);
   const startMs = performance.now();
   cluster.writeMembers({ ...phases, n3: 'active' });
   await until('every record is in its place', options.limitMs, () => settled(story));
   const tookMs = performance.now() - startMs;
+  const usedMs = (await cpuMs(story)) - cpuBeforeMs;
   const popsMeanwhile = recorder.calls.length - callsBefore;
   const after = await whereabouts(cluster.running, ids, factor);
   const changed = [...after.primaryOf].filter(([id, name]) => before.primaryOf.get(id) !== name);
   const movedElsewhere = changed.filter(([, name]) => name !== 'n3').length;
-  return { after, moved: changed.length, movedElsewhere, tookMs, popsMeanwhile };
+  return { after, moved: changed.length, movedElsewhere, tookMs, popsMeanwhile, cpuMs: usedMs };
+}
+
+async function cpuMs({ cluster }: Story): Promise<number> {
+  const seconds = await Promise.all(
+    cluster.running.map((member) => member.metric(/^process_cpu_seconds_total /)),
+  );
+  return 1000 * seconds.reduce((sum, one) => sum + one, 0);
 }
 
 /** Recurring timers that outlive the story, so many pops a second together. */

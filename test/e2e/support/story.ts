@@ -141,7 +141,8 @@ export class Story {
     const at = (share: number): string => `${latenessAt(calls, share)} ms`;
     return (
       `${timers} timers, ${this.load.failed} requests without success, ${calls.length} callbacks, ` +
-      `${this.court.duplicates} of them repeated; lateness p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`
+      `${this.court.duplicates} of them repeated; lateness p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}; ` +
+      `the machine stalled for up to ${Math.round(this.court.stallMs)} ms`
     );
   }
 
@@ -149,5 +150,6 @@ export class Story {
     await this.load.stop();
     await this.cluster.end();
     this.recorder.close();
+    this.court.close();
   }
 }

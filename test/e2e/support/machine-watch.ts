@@ -1,0 +1,39 @@
+/**
+ * Notices when the machine is too busy to run anybody: a process that does nothing but look at the clock comes late.
+ * Members that get no processor time for that long are as good as paused, and that explains what a pause explains.
+ */
+const lookMs = 25;
+const lateMs = 150;
+
+export class MachineWatch {
+  longestMs = 0;
+  private readonly interval: NodeJS.Timeout;
+  private lastMs = performance.now();
+  private lastStallMs = 0;
+  private end: (() => void) | null = null;
+
+  /** `begin`: a stall has begun; what it returns is called when it is surely over. */
+  constructor(begin: () => () => void) {
+    this.interval = setInterval(() => this.look(begin), lookMs);
+    this.interval.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.interval);
+    this.end?.();
+  }
+
+  private look(begin: () => () => void): void {
+    const nowMs = performance.now();
+    const stalledMs = nowMs - this.lastMs - lookMs;
+    this.lastMs = nowMs;
+    this.longestMs = Math.max(this.longestMs, stalledMs);
+    if (stalledMs > lateMs) {
+      this.end ??= begin();
+      this.lastStallMs = nowMs;
+    } else if (this.end !== null && nowMs - this.lastStallMs > 1000) {
+      this.end();
+      this.end = null;
+    }
+  }
+}
