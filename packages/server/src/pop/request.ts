@@ -6,6 +6,7 @@ import {
   type TimerRecord,
   type Version,
 } from '@carillon/core';
+import { dueWallMs } from '../replication/due-wall.ts';
 import type { Instant } from '../replication/schedule.ts';
 import { callbackId, type Signer } from './sign.ts';
 
@@ -26,7 +27,7 @@ export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
   const { definition, record, signer } = pop;
   const { origin } = definition;
   const sequence = origin?.sequence ?? record.sequence + pop.missed + 1;
-  const dueMs = origin?.dueMs ?? record.dueMs - at.nowMs + at.wallMs;
+  const dueMs = origin?.dueMs ?? dueWallMs(record, definition.timing, at);
   const missed = origin?.missed ?? pop.missed;
   const body = encoder.encode(definition.opaque);
   const name = origin === null ? callbackId({ ...record, sequence }) : originId(origin);

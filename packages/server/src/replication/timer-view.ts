@@ -9,6 +9,7 @@ import {
 } from '@carillon/core';
 import type { TimerState, TimerView } from '../api/service.ts';
 import type { View } from '../cluster/view.ts';
+import { dueWallMs } from './due-wall.ts';
 import type { Instant } from './schedule.ts';
 
 export function timerState(record: TimerRecord): TimerState {
@@ -40,7 +41,7 @@ export function timerView(
     sequence: record.sequence,
     attempt: record.attempt,
     setMs: wall(record.startMs),
-    nextDueMs: live ? wall(record.dueMs) : null,
+    nextDueMs: live ? dueWallMs(record, definition.timing, at) : null,
     nextAttemptMs: live ? wall(record.retryMs) : null,
     version: `${record.versionMs}.${record.versionTie}`,
     factor: record.factor,
