@@ -248,7 +248,7 @@ export class Member {
       idOf: (record) => idOf(record, this.cluster.view),
       tell: (record) => this.cluster.tell(record),
       keep: (record, done) => this.coordinator.keep(record, done),
-      holds: (handle) => this.cluster.holds(handle),
+      holds: (handle, slept) => this.cluster.holds(handle, slept),
       onEnd: (record) => this.cluster.end(record),
     });
   }

@@ -122,7 +122,9 @@ export class Cluster {
   }
 
   /** Whether a due pop must wait because its record may have ended long ago. */
-  holds(handle: number): boolean {
+  holds(handle: number, slept: boolean): boolean {
+    // What fell due before the start has probably been popped: wait until somebody can say so.
+    if (slept && this.others?.presence.acquainted === false) return true;
     return this.doubt !== null && (this.replica?.isDoubtful(handle) ?? false) && this.doubt.holds();
   }
 

@@ -33,13 +33,21 @@ export class Presence {
   private readonly seen = new Map<string, Seen>();
   private absentNames: ReadonlySet<string> = new Set();
   private cancel: Cancel | null = null;
+  /** Those who have yet to answer the first hello, or to be found not to. */
+  private readonly strangers = new Set<string>();
 
   constructor(parts: PresenceParts) {
     this.parts = parts;
   }
 
   start(): void {
+    for (const name of this.parts.others()) this.strangers.add(name);
     this.round();
+  }
+
+  /** Whether everybody who was there at the start has been heard, or does not answer. */
+  get acquainted(): boolean {
+    return this.strangers.size === 0;
   }
 
   stop(): void {
@@ -86,6 +94,7 @@ export class Presence {
       const sentMs = clock.now();
       const sentWallMs = clock.wall();
       peers.send(name, { type: 'hello', hello: hello() }, (answer) => {
+        this.strangers.delete(name);
         if (answer?.type !== 'hello') return;
         this.heard(name, answer.hello);
         const roundTripMs = clock.now() - sentMs;

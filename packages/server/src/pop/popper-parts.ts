@@ -51,8 +51,11 @@ export interface PopperParts {
   readonly tell: (record: TimerRecord) => void;
   /** Finds replicas for a new record and stores it there; false when none confirmed. */
   readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
-  /** The record behind this handle may have ended long ago: wait until that is known. */
-  readonly holds: (handle: number) => boolean;
+  /**
+   * The pop may have been made by others, or its timer may have ended long ago: wait until that is known. `slept`: it
+   * fell due while this member did not run.
+   */
+  readonly holds: (handle: number, slept: boolean) => boolean;
   /** A tombstone's or dead letter's time is over. */
   readonly onEnd: (record: TimerRecord) => void;
 }

@@ -179,7 +179,9 @@ export class Popper {
       const position = turnOf(record, this.parts.self);
       return store.arm(handle, claim.untilMs + position * afterClaimStepMs);
     }
-    if (this.parts.holds(handle)) return store.arm(handle, clock.now() + holdMs);
+    if (this.parts.holds(handle, this.sleptOver(record))) {
+      return store.arm(handle, clock.now() + holdMs);
+    }
     this.begin(handle, record);
   }
 
@@ -229,7 +231,8 @@ export class Popper {
       cancel();
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
     };
-    const cancel = clock.at(nowMs + claimWaitMs(pop, slept, nowMs), go);
+    // Answers that came while this member was busy are read before it gives up on them.
+    const cancel = clock.at(nowMs + claimWaitMs(pop, slept, nowMs), () => clock.soon(go));
     const message = this.claimMessage(pop);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
