@@ -43,8 +43,8 @@ export class Load {
   private running: Promise<void> = Promise.resolve();
   private turn = 0;
   private asking = 0;
-  /** Operations that no member took. */
-  failed = 0;
+  /** Operations that no member took, in words. */
+  readonly failures: string[] = [];
 
   constructor(options: LoadOptions) {
     this.options = options;
@@ -111,7 +111,7 @@ export class Load {
       if (operation.ackMs === null) await sleep(tickMs * 2 ** i);
     }
     this.asking--;
-    if (operation.ackMs === null) this.failed++;
+    if (operation.ackMs === null) this.failures.push(failureOf(operation));
     return operation;
   }
 
@@ -155,6 +155,11 @@ function acknowledged(operation: Operation, answer: Response): void {
   operation.ackMs = performance.now();
   operation.have = Number(have);
   operation.wanted = Number(wanted);
+}
+
+function failureOf({ kind, timer, attempts }: Operation): string {
+  const tries = attempts.map(({ member, status }) => `${member} ${status ?? 'no answer'}`);
+  return `${kind} of ${timer.id ?? 'a new timer'}: ${tries.join(', ')}`;
 }
 
 function isRefused(error: unknown): boolean {

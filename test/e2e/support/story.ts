@@ -140,7 +140,7 @@ export class Story {
     const timers = this.court.history.timers.length;
     const at = (share: number): string => `${latenessAt(calls, share)} ms`;
     return (
-      `${timers} timers, ${this.load.failed} requests without success, ${calls.length} callbacks, ` +
+      `${timers} timers, ${this.load.failures.length} requests without success, ${calls.length} callbacks, ` +
       `${this.court.duplicates} of them repeated; lateness p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}; ` +
       `the machine stalled for up to ${Math.round(this.court.stallMs)} ms`
     );
