@@ -20,7 +20,15 @@ const origins = [
 /** Whether anything had to be done. */
 export async function buildDashboard(force = false): Promise<boolean> {
   if (!force && newest(built) >= Math.max(...origins.map(newest))) return false;
-  await build({ configFile: join(home, 'vite.config.ts'), logLevel: 'warn' });
+  const before = process.env['NODE_ENV'];
+  // Tests run with another one, and vite would build for development.
+  process.env['NODE_ENV'] = 'production';
+  try {
+    await build({ configFile: join(home, 'vite.config.ts'), logLevel: 'warn' });
+  } finally {
+    if (before === undefined) delete process.env['NODE_ENV'];
+    else process.env['NODE_ENV'] = before;
+  }
   return true;
 }
 

@@ -49,7 +49,7 @@ function Letters(props: {
             <th>Was due</th>
             <th>Attempts</th>
             <th>Callback</th>
-            <th />
+            <th aria-label="What to do" />
           </tr>
         </thead>
         <tbody>

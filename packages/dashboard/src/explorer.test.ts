@@ -82,14 +82,21 @@ test('the picture gives every copy of every member its place, once', () => {
   const moved = movement(flat, change, 2);
   if (moved === null) throw new Error('There are members.');
   const { left, right, ribbons } = picture(moved, 400);
-  for (const [bars, end] of [
-    [left, 'from'],
-    [right, 'to'],
+  for (const [bars, end, side] of [
+    [left, 'from', 'left'],
+    [right, 'to', 'right'],
   ] as const) {
     for (const bar of bars) {
       const mine = ribbons.filter((ribbon) => ribbon[end] === bar.name);
       expect(mine.reduce((sum, { copies }) => sum + copies, 0)).toBe(bar.copies);
       expect(bar.y + bar.height).toBeLessThanOrEqual(400.001);
+      // Its ribbons lie on it one below the other.
+      let y = bar.y;
+      for (const ribbon of mine) {
+        expect(ribbon[side]).toBeCloseTo(y);
+        y += ribbon.height;
+      }
+      expect(y).toBeCloseTo(bar.y + bar.height);
     }
   }
   expect(left.map(({ name }) => name)).not.toContain('n4');

@@ -89,6 +89,8 @@ test('without built files the answer says how to build them', async () => {
 
 test('events flow over a socket, and a stopping member does not wait for those who listen', async () => {
   await using at = await served();
+  // Asked for the headers alone, the answer does not go on.
+  expect((await fetch(`${at.url}/events`, { method: 'HEAD' })).status).toBe(200);
   const answer = await fetch(`${at.url}/events`);
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   let text = '';
