@@ -52,6 +52,7 @@ export interface CoordinatorParts extends ReadParts, WriteParts {
   readonly refuseSet: () => CarillonError | null;
   readonly cluster: () => ClusterView;
   readonly drain: () => Promise<void>;
+  readonly resync: () => void;
   readonly unready: () => string | null;
 }
 
@@ -172,6 +173,10 @@ export class Coordinator implements TimerService {
 
   drain(): Promise<void> {
     return this.parts.drain();
+  }
+
+  resync(): void {
+    this.parts.resync();
   }
 
   unready(): string | null {

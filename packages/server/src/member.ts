@@ -284,6 +284,7 @@ export class Member {
       refuseSet: () => this.refuseSet(),
       cluster: () => this.cluster.describe(),
       drain: () => this.drain(),
+      resync: () => this.cluster.resync(),
       unready: () => this.unready(),
     });
   }

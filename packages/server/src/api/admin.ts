@@ -1,4 +1,4 @@
-/** What operators and their machines ask: is it alive, is it ready, how is it, who is there, please leave. */
+/** What operators and their machines ask: is it alive, is it ready, how is it, who is there, please look again, please leave. */
 import { CarillonError, type Clock, type Log } from '@carillon/core';
 import type { Metrics } from '../metrics.ts';
 import { type ApiResponse, jsonResponse, textResponse } from './message.ts';
@@ -32,6 +32,7 @@ export function adminRoutes(options: AdminOptions): Route[] {
     get('/openapi.json', () => ({ status: 200, headers: jsonHeaders, body: document })),
     get('/cluster', () => jsonResponse(renderCluster(service.cluster()))),
     { method: 'POST', path: '/cluster/drain', handle: () => drain(options) },
+    { method: 'POST', path: '/cluster/resync', handle: () => resync(options) },
   ];
 }
 
@@ -52,6 +53,12 @@ async function drain({ service, clock, log }: AdminOptions): Promise<ApiResponse
   });
   await Promise.race([drained, new Promise<void>((resolve) => clock.soon(resolve))]);
   return jsonResponse({ draining: true }, 202);
+}
+
+function resync({ service, log }: AdminOptions): ApiResponse {
+  log.info('A resync was asked for.');
+  service.resync();
+  return jsonResponse({ resync: service.cluster().resync }, 202);
 }
 
 export function renderCluster(view: ClusterView): ClusterJson {

@@ -156,6 +156,7 @@ const path = fc.oneof(
     '/openapi.json',
     '/cluster',
     '/cluster/drain',
+    '/cluster/resync',
     '/',
   ),
   fc.string({ unit: 'binary' }),

@@ -195,6 +195,12 @@ const operatingPaths = {
       responses: { '202': { description: 'Begun; /cluster shows the progress.' } },
     },
   },
+  '/cluster/resync': {
+    post: {
+      summary: 'Make this member look at every record anew and move what is not where it belongs',
+      responses: { '202': { description: 'Begun; /cluster shows the progress.' } },
+    },
+  },
 };
 
 export function openApi(version: string): object {

@@ -374,6 +374,14 @@ describe('operating', () => {
     service.drained = Promise.reject(new CarillonError('conflict', 'There is nobody else.'));
     expect((await ask('POST', '/cluster/drain')).status).toBe(409);
   });
+
+  test('a resync begins and is answered with how far it is', async () => {
+    const { ask, service } = testApi();
+    const response = await ask('POST', '/cluster/resync');
+    expect(response.status).toBe(202);
+    expect(JSON.parse(response.body)).toEqual({ resync: service.cluster().resync });
+    expect(service.calls).toEqual([{ name: 'resync', argument: null }]);
+  });
 });
 
 describe('routing', () => {

@@ -110,6 +110,8 @@ export interface TimerService {
   cluster(): ClusterView;
   /** Makes this member leave: resolves when nothing is left on it. */
   drain(): Promise<void>;
+  /** Begins to look at every record of this member anew; `cluster()` tells how far it is. */
+  resync(): void;
   /** null: ready; otherwise a sentence saying why not. */
   unready(): string | null;
 }

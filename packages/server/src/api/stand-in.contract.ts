@@ -87,6 +87,10 @@ export class StandIn implements TimerService {
     return this.drained;
   }
 
+  resync() {
+    this.note('resync', null);
+  }
+
   unready() {
     return this.notReady;
   }

@@ -146,6 +146,11 @@ export class Cluster {
     this.refresh();
   }
 
+  /** Looks at every record anew, as after a change of the view. Alone there is nowhere to move one. */
+  resync(): void {
+    this.others?.resync.start();
+  }
+
   /** Records that are still this member's to give away. */
   get remaining(): number {
     const { live = 0, dead = 0 } = this.replica?.store.counts ?? {};
