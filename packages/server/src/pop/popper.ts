@@ -63,6 +63,8 @@ export class Popper {
   private readonly parts: PopperParts;
   private readonly active = new Map<number, Pop>();
   private readonly claims = new Claims();
+  /** Records that were overdue when they came here: somebody who held them before may be popping them. */
+  private readonly cameLate = new Set<number>();
   private alarm: { atMs: number; ringsMs: number; cancel: Cancel } | null = null;
   private readonly due: number[] = [];
   private stopped = false;
@@ -116,6 +118,9 @@ export class Popper {
     this.claims.changed(handle, record);
     const pop = this.active.get(handle);
     if (pop !== undefined && pop.phase !== 'calling') this.forget(handle);
+    const late = record?.state === State.live && record.retryMs < this.parts.clock.now();
+    if (late) this.cameLate.add(handle);
+    else this.cameLate.delete(handle);
     if (record !== null) this.wake();
   }
 
@@ -199,7 +204,7 @@ export class Popper {
       record,
       definition,
       position: turnOf(record, self),
-      others: othersOf(record, this.sleptOver(record)),
+      others: othersOf(record, this.sleptOver(record) || this.cameLate.has(handle)),
       phase: 'claiming',
       untilMs: 0,
       missed: 0,
