@@ -3,7 +3,14 @@
  * reads and lists show what was written through any other.
  */
 import type { Client } from '../client.ts';
-import { firstSentMs, isLastWord, numberOf, type Operation, opaqueOf } from '../history.ts';
+import {
+  earliestMs,
+  firstSentMs,
+  isLastWord,
+  numberOf,
+  type Operation,
+  opaqueOf,
+} from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
@@ -54,7 +61,7 @@ export class AnyMember implements Checker {
     if (wish === null || ackMs === null) return false;
     if (!isLastWord(operation) || judge.destroyed(operation)) return false;
     const marginMs = 5000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
-    return ackMs + wish.intervalMs * wish.count > judge.nowMs + marginMs;
+    return earliestMs(operation) + wish.intervalMs * wish.count > judge.nowMs + marginMs;
   }
 
   private async list(client: Client, member: string): Promise<ReadonlySet<string>> {
@@ -92,7 +99,7 @@ export class AnyMember implements Checker {
     }
     const { wish } = last;
     if (wish === null) return;
-    const endMs = last.ackMs + wish.intervalMs * wish.count;
+    const endMs = earliestMs(last) + wish.intervalMs * wish.count;
     if (judge.nowMs < endMs - 100 && opaque !== opaqueOf(last)) {
       judge.violate('P7', `${member} answered ${status} for "${opaqueOf(last)}", which lives.`);
     }

@@ -43,8 +43,8 @@ export class Safe implements Checker {
     const { members, faults, healthy } = judge.cluster;
     const fromMs = sentMs - settleMs;
     for (const name of members.keys()) {
-      if (faults.find(name, ['paused', 'network', 'disk'], fromMs, judge.nowMs) !== null) return;
-      if (faults.changed(name, ['down', 'view'], fromMs, judge.nowMs)) return;
+      const amiss = faults.find(name, ['paused', 'network', 'disk', 'view'], fromMs, judge.nowMs);
+      if (amiss !== null || faults.changed(name, ['down'], fromMs, judge.nowMs)) return;
     }
     const able = healthy.filter(({ name }) => this.activeNames().includes(name)).length;
     const wanted = Math.min(operation.wish?.factor ?? operation.wanted, able);
