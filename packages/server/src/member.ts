@@ -96,6 +96,9 @@ export class Member {
     this.coordinator = this.createCoordinator();
     this.router = this.createRouter();
     this.metrics.timers.read(() => this.timerCounts());
+    this.metrics.overdue.read(() => this.popper.waitingCount);
+    this.metrics.journalBytes.read(() => this.journal?.segmentBytes ?? 0);
+    this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
   }
 
   /** Recovers what is on disk, joins the others, and begins to pop. */

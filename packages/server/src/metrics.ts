@@ -124,7 +124,7 @@ export class Metrics {
   );
   readonly journalBytes = this.gauge(
     'carillon_journal_bytes',
-    'Bytes of journal and snapshot on disk.',
+    'Bytes of journal on disk that no snapshot has made unnecessary yet.',
   );
   readonly journalRecords = this.counter('carillon_journal_records_total', 'Records journaled.');
   readonly snapshots = this.counter('carillon_snapshots_total', 'Snapshots finished.');

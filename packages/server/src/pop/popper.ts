@@ -20,6 +20,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
+import { dueWallMs } from '../replication/due-wall.ts';
 import { afterPop, mergedGapMs, missedPops, stepMs, turnOf } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 import { claimAnswer, Claims, claimTermMs, type ClaimAsk, judgeClaim } from './claims.ts';
@@ -86,6 +87,13 @@ export class Popper {
   /** Whether this member's callback for the timer is under way: its outcome belongs into the record. */
   calling({ hi, lo }: { readonly hi: number; readonly lo: number }): boolean {
     return this.active.get(this.parts.store.find(hi, lo))?.phase === 'calling';
+  }
+
+  /** Pops that fell due and whose callback has not begun. */
+  get waitingCount(): number {
+    let waiting = 0;
+    for (const { phase } of this.active.values()) if (phase !== 'calling') waiting++;
+    return waiting;
   }
 
   /** No new pops from now on; `done` when those in flight have ended. */
@@ -414,7 +422,7 @@ export class Popper {
       versionMs: definition.origin?.versionMs ?? current.versionMs,
       versionTie: definition.origin?.versionTie ?? current.versionTie,
       sequence: definition.origin?.sequence ?? current.sequence + missed + 1,
-      dueMs: definition.origin?.dueMs ?? current.dueMs - at.nowMs + at.wallMs,
+      dueMs: definition.origin?.dueMs ?? dueWallMs(current, definition.timing, at),
       missed: definition.origin?.missed ?? missed,
       attempts: (definition.origin?.attempts ?? 0) + current.attempt,
       reason,

@@ -124,6 +124,7 @@ export class Journal {
   private cancelRetry: Cancel | null = null;
   /** In segments that the next snapshot would make unnecessary. */
   private journalBytes: number;
+  private putCount = 0;
   private snapshotBytesNext = 0;
   private snapshotRun: Promise<boolean> | null = null;
   private snapshotPart: Promise<unknown> | null = null;
@@ -156,6 +157,16 @@ export class Journal {
     return journal;
   }
 
+  /** In segments that no snapshot has made unnecessary yet. */
+  get segmentBytes(): number {
+    return this.journalBytes;
+  }
+
+  /** Records written since the start. */
+  get recordCount(): number {
+    return this.putCount;
+  }
+
   /** The highest mark ever made; 0: none. */
   get marked(): number {
     return this.markedMs;
@@ -177,6 +188,7 @@ export class Journal {
   }
 
   put(record: TimerRecord): void {
+    this.putCount++;
     if (this.isStopped) return;
     const { group } = this;
     if (Number.isNaN(group.baseMs)) {
