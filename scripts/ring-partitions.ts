@@ -82,10 +82,18 @@ async function main(): Promise<PartitionReport> {
   const paths = etcdForTests();
   if (paths === null) throw new Error('no etcd');
   const cluster = await EtcdCluster.start({ paths, size: 3, gidOf, sideDoor: true });
-  const open = async (id: string, prefix: string, endpoints: string[], ttlMs = 3000) => {
+  const open: Open = async (id, prefix, endpoints, ttlMs = 3000) => {
     const ring = await Ring.open({ endpoints, prefix, ttlMs, slots, drainMs: 300 });
-    await ring.addMember(id);
-    return ring;
+    // After a partition the etcds may still be electing; joining then fails and is simply tried again.
+    for (let tries = 1; ; tries++) {
+      try {
+        await ring.addMember(id);
+        return ring;
+      } catch (error) {
+        if (tries === 10) throw error;
+        await sleep(500);
+      }
+    }
   };
   const isolatedLeader = await leaderCutOff(cluster, open);
   const isolatedEtcd = await etcdCutOff(cluster, open);

@@ -21,6 +21,8 @@ export interface MirrorOptions {
 }
 
 const readLimitMs = 2000;
+/** The first read may fall into an election of etcd, and there is no older picture to live on. */
+const firstReadLimitMs = 10_000;
 const retryMsMin = 30;
 const retryMsMax = 400;
 const rereadMs = 60_000;
@@ -57,7 +59,7 @@ export class Mirror {
 
   /** Resolves once the first picture is there. Rejects when etcd cannot be read. */
   async start(): Promise<void> {
-    await this.read();
+    await this.read(firstReadLimitMs);
     this.openWatch();
     this.armReread();
   }
@@ -77,9 +79,9 @@ export class Mirror {
   }
 
   /** Reads everything again now: afterwards the picture is at least as new as the call. */
-  async read(): Promise<void> {
+  async read(limitMs = readLimitMs): Promise<void> {
     const { etcd, prefix } = this.options;
-    const { revision, entries } = await etcd.range(prefix, readLimitMs);
+    const { revision, entries } = await etcd.range(prefix, limitMs);
     if (this.closed || revision < this.revisionSeen) return;
     const changes = difference(this.entries, entries, revision);
     if (this.watching && revision === this.revisionSeen && changes.length > 0) {
