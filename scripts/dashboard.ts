@@ -2,9 +2,8 @@
  * Builds the dashboard where members look for it, unless what is built is newer than all that it is made of.
  * `npm ci` and `npm start` run this, so a fresh clone has a dashboard without anybody asking; --force builds always.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'vite';
 
 const root = join(import.meta.dirname, '..');
 const home = join(root, 'packages/dashboard');
@@ -24,6 +23,7 @@ export async function buildDashboard(force = false): Promise<boolean> {
   // Tests run with another one, and vite would build for development.
   process.env['NODE_ENV'] = 'production';
   try {
+    const { build } = await import('vite');
     await build({ configFile: join(home, 'vite.config.ts'), logLevel: 'warn' });
   } finally {
     if (before === undefined) delete process.env['NODE_ENV'];
@@ -40,6 +40,13 @@ function newest(path: string): number {
   return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-if (import.meta.main && (await buildDashboard(process.argv.includes('--force')))) {
-  console.log('The dashboard is built.');
+/** An install without development dependencies is none to build in; its members serve without a dashboard. */
+function canBuild(): boolean {
+  return existsSync(join(root, 'node_modules/vite'));
+}
+
+if (import.meta.main) {
+  const force = process.argv.includes('--force');
+  if (!force && !canBuild()) console.log('vite is not installed: the dashboard is left as it is.');
+  else if (await buildDashboard(force)) console.log('The dashboard is built.');
 }
