@@ -20,6 +20,8 @@ export const commands: readonly Entry[] = [
     'Pops that gave up: list them, send them again, or discard them.',
     () => import('./dead-letters.ts'),
   ),
+  entry('export', 'Write every timer as NDJSON.', () => import('./export.ts')),
+  entry('import', 'Set timers from NDJSON, as export writes it.', () => import('./import.ts')),
   entry(
     'cluster',
     'The cluster: its status, its members, and making one leave.',

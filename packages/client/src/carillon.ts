@@ -177,7 +177,8 @@ export class Carillon {
     await this.request({ method: 'POST', path: '/cluster/drain', signal, repeatable: false });
   }
 
-  private request(request: ApiRequest): Promise<ApiAnswer> {
+  /** Any request of the HTTP API, as it is, at whichever member answers: for what has no method here. */
+  request(request: ApiRequest): Promise<ApiAnswer> {
     this.refreshSometimes(request.path);
     return this.transport.request(request);
   }
