@@ -42,6 +42,8 @@ export interface Plan {
   readonly minutes: number;
   readonly source: 'static' | 'etcd';
   readonly durable: boolean;
+  /** How long ended timers are remembered. */
+  readonly tombstoneMs: number;
   readonly delayMs: number;
   readonly viewDelayMs: number;
   readonly members: readonly MemberPlan[];
@@ -81,11 +83,13 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const timers = drawTimers(random.fork(), minutes * minuteMs - lastMs, receivers);
   const shape = { members, receivers, safeMs, durable, source } as const;
   const faults = drawFaults(random.fork(), shape);
+  const tombstoneMs = random.chance(0.4) ? minuteMs : 60 * minuteMs;
   return {
     seed,
     minutes,
     source,
     durable,
+    tombstoneMs,
     delayMs,
     viewDelayMs,
     members,

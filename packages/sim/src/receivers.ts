@@ -8,7 +8,12 @@ import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 export type Manner =
-  | { readonly does: 'answer'; readonly status: number; readonly afterMs: number }
+  | {
+      readonly does: 'answer';
+      readonly status: number;
+      readonly afterMs: number;
+      readonly retryAfterMs?: number;
+    }
   | { readonly does: 'hang' }
   | { readonly does: 'refuse' }
   /** Acts on the request, but the connection breaks before the answer is through. */
@@ -158,9 +163,9 @@ export class Receivers {
   private act(call: Call, manner: Manner): { afterMs: number; result: CallbackResult | null } {
     switch (manner.does) {
       case 'answer':
-        return this.answer(call, manner.status, manner.afterMs);
+        return this.answer(call, manner);
       case 'flap':
-        return this.answer(call, this.random.chance(0.5) ? 200 : 503, 1);
+        return this.answer(call, { status: this.random.chance(0.5) ? 200 : 503, afterMs: 1 });
       case 'hang':
         return { afterMs: 0, result: null };
       case 'refuse':
@@ -171,9 +176,13 @@ export class Receivers {
     }
   }
 
-  private answer(call: Call, status: number, afterMs: number) {
+  private answer(
+    call: Call,
+    manner: { readonly status: number; readonly afterMs: number; readonly retryAfterMs?: number },
+  ) {
+    const { status, afterMs, retryAfterMs = null } = manner;
     if (status >= 200 && status < 300) call.effectMs = this.world.nowMs;
-    const result: CallbackResult = { kind: 'answer', status, retryAfterMs: null };
+    const result: CallbackResult = { kind: 'answer', status, retryAfterMs };
     return { afterMs, result };
   }
 }

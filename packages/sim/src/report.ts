@@ -11,8 +11,16 @@ export function replayCommand(seed: number, options: PlanOptions): string {
 
 export function report(result: RunResult, options: PlanOptions): string {
   const { plan, violations } = result;
-  const { seed, source, durable, delayMs, viewDelayMs, members, timers, faults } = plan;
-  const configuration = { members: members.length, source, durable, delayMs, viewDelayMs };
+  const { seed, source, durable, tombstoneMs, delayMs, viewDelayMs } = plan;
+  const { members, timers, faults } = plan;
+  const configuration = {
+    members: members.length,
+    source,
+    durable,
+    tombstoneMs,
+    delayMs,
+    viewDelayMs,
+  };
   return [
     `Seed ${seed}: ${JSON.stringify(configuration)}, ${timers.length} timers, trace ${result.hash}`,
     ...faults.map((fault) => `  ${JSON.stringify(fault)}`),

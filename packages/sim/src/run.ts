@@ -62,6 +62,10 @@ class Run {
       seed: random.u32(),
       world,
       durable: plan.durable,
+      config: new Map([
+        ['tombstoneRetentionMs', plan.tombstoneMs],
+        ['idempotencyRetentionMs', plan.tombstoneMs],
+      ]),
       ...(meeting !== null && {
         source: (_cluster, process) => meeting.source(process, sourceRandom.fork()),
       }),
