@@ -8,6 +8,7 @@
  *     is already in flight.
  */
 import { compareProgress, type Progress, type TimerRecord } from '@carillon/core';
+import { stepMs } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 
 export type ClaimAsk = Extract<Message, { type: 'claim' }>;
@@ -38,9 +39,27 @@ export type Judgement =
 export const termMsMax = 3000;
 const termMsMin = 50;
 
+const claimWaitMsMax = 100;
+/** Who comes late anyway can wait this long for the others to say that it is done. */
+const lateClaimWaitMs = 1000;
+
 /** How long a claim holds: short enough that the next replica is still inside twice the gap. */
 export function claimTermMs(gapMs: number): number {
   return Math.min(termMsMax, Math.max(termMsMin, gapMs / 2));
+}
+
+/**
+ * How long to wait for answers to a claim. Briefly while it is the first one's turn; later, or after a sleep, somebody else
+ * has probably popped, and half of what is left until twice the gap may be spent on hearing so.
+ */
+export function claimWaitMs(record: TimerRecord, slept: boolean, nowMs: number): number {
+  const { gapMs, retryMs, factor, replicas } = record;
+  const step = stepMs(gapMs, Math.max(factor, replicas.length));
+  const briefMs = Math.min(claimWaitMsMax, step / 2);
+  const leftMs = retryMs + gapMs - nowMs;
+  if (slept && leftMs <= 0) return lateClaimWaitMs;
+  if (!slept && nowMs - retryMs < step) return briefMs;
+  return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
 }
 
 /** What a holder answers to a claim. Pure. */

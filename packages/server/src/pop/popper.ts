@@ -15,16 +15,23 @@ import {
   compareVersions,
   type Definition,
   decodeDefinition,
-  Outcome,
   State,
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
 import { dueWallMs } from '../replication/due-wall.ts';
-import { afterPop, mergedGapMs, missedPops, stepMs, turnOf } from '../replication/schedule.ts';
+import { afterPop, mergedGapMs, missedPops, turnOf } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
-import { claimAnswer, Claims, claimTermMs, type ClaimAsk, judgeClaim } from './claims.ts';
+import {
+  claimAnswer,
+  Claims,
+  claimTermMs,
+  claimWaitMs,
+  type ClaimAsk,
+  judgeClaim,
+} from './claims.ts';
 import { deadLetter } from './dead-letters.ts';
+import { answerClass, claimResult, outcomeOf } from './outcome.ts';
 import { callbackRequest } from './request.ts';
 import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
 
@@ -50,11 +57,8 @@ const roomRatio = 0.9;
 const holdMs = 100;
 /** Pops for a receiver with too many waiting are looked at again about this much later. */
 const crowdedMs = 2000;
-const claimWaitMsMax = 100;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
-/** Who comes late anyway can wait this long for the others to say that it is done. */
-const lateClaimWaitMs = 1000;
 /** Between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
 /** Another try after a dead letter found no replica to keep it. */
@@ -245,7 +249,7 @@ export class Popper {
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
     };
     // Answers that came while this member was busy are read before it gives up on them.
-    const cancel = clock.at(nowMs + claimWaitMs(pop, slept, nowMs), () => clock.soon(go));
+    const cancel = clock.at(nowMs + claimWaitMs(record, slept, nowMs), () => clock.soon(go));
     const message = this.claimMessage(pop);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
@@ -472,37 +476,6 @@ export class Popper {
     this.crowded = false;
     this.parts.clock.soon(() => this.poll());
   }
-}
-
-/**
- * How long to wait for answers to a claim. Briefly while it is the first one's turn; later, or after a sleep, somebody else
- * has probably popped, and half of what is left until twice the gap may be spent on hearing so.
- */
-function claimWaitMs({ record }: Pop, slept: boolean, nowMs: number): number {
-  const { gapMs, retryMs, factor, replicas } = record;
-  const step = stepMs(gapMs, Math.max(factor, replicas.length));
-  const briefMs = Math.min(claimWaitMsMax, step / 2);
-  const leftMs = retryMs + gapMs - nowMs;
-  if (slept && leftMs <= 0) return lateClaimWaitMs;
-  if (!slept && nowMs - retryMs < step) return briefMs;
-  return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
-}
-
-function outcomeOf(result: CallbackResult): number {
-  return result.kind === 'answer' ? result.status : Outcome[result.reason];
-}
-
-function answerClass(result: CallbackResult) {
-  if (result.kind === 'no-answer') return result.reason;
-  if (result.status < 300) return '2xx';
-  if (result.status < 400) return '3xx';
-  return result.status < 500 ? '4xx' : '5xx';
-}
-
-const claimResults = ['granted', 'ahead', 'claimed', 'unknown'] as const;
-
-function claimResult(answer: Answer | null) {
-  return claimResults.find((type) => type === answer?.type) ?? 'unanswered';
 }
 
 function ignore(): void {}
