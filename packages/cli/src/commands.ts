@@ -22,6 +22,7 @@ export const commands: readonly Entry[] = [
   ),
   entry('export', 'Write every timer as NDJSON.', () => import('./export.ts')),
   entry('import', 'Set timers from NDJSON, as export writes it.', () => import('./import.ts')),
+  entry('apply', 'Make the timers those that a file declares.', () => import('./apply.ts')),
   entry(
     'cluster',
     'The cluster: its status, its members, and making one leave.',
