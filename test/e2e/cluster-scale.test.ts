@@ -52,9 +52,7 @@ describe('members come and go under load', () => {
     for (const member of added) expect(await member.stop()).toEqual({ code: 0, signal: null });
     await cluster.seeEachOther();
     await story.pass(1000, 2000);
-    expect(await story.finish()).toEqual([]);
-    expect(story.load.failures).toEqual([]);
-    console.log(`scaled by file: ${story.summary()}`);
+    expect(await story.finish('scaled by file')).toEqual([]);
   });
 
   test('a fourth member takes a quarter of the primaries, nobody else any, and all copies are there', async () => {
@@ -89,9 +87,7 @@ describe('members come and go under load', () => {
       }
       await story.cluster.seeEachOther();
       await story.pass(1000, 2000);
-      expect(await story.finish()).toEqual([]);
-      expect(story.load.failures).toEqual([]);
-      console.log(`scaled by etcd: ${story.summary()}`);
+      expect(await story.finish('scaled by etcd')).toEqual([]);
     },
   );
 });

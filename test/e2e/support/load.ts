@@ -105,9 +105,10 @@ export class Load {
     const { history, urls } = this.options;
     const operation = history.operation(timer, kind, wish, false);
     this.asking++;
+    const turn = this.turn++;
     for (let i = 0; i < triesMax && operation.ackMs === null; i++) {
       const known = urls();
-      await this.attempt(operation, known[this.turn++ % known.length] ?? '');
+      await this.attempt(operation, known[(turn + i) % known.length] ?? '');
       if (operation.ackMs === null) await sleep(tickMs * 2 ** i);
     }
     this.asking--;

@@ -74,7 +74,7 @@ async function cpuMs({ cluster }: Story): Promise<number> {
 function popping(popsPerSecond: number) {
   const length = (popsPerSecond * intervalMs) / 1000;
   return Array.from({ length }, (_, i) => ({
-    intervalMs: Math.round(intervalMs * (1 + (0.2 * i) / length)),
+    intervalMs: Math.round(intervalMs * (0.6 + (0.8 * i) / length)),
     count: 500,
     factor,
   }));

@@ -46,7 +46,7 @@ export class Story {
       setsPerSecond: 60,
       factor: 2,
       intervalMsMin: 2000,
-      intervalMsMax: 5000,
+      intervalMsMax: 4000,
       ...load,
     });
   }
@@ -117,13 +117,14 @@ export class Story {
     await sleep(msMin + this.random.unit() * (msMax - msMin));
   }
 
-  /** No more requests; resolves when no live timer is left anywhere. What is broken, in sentences. */
-  async finish(): Promise<string[]> {
+  /** No more requests; resolves when no live timer is left anywhere. Prints what was seen; what is broken, in sentences. */
+  async finish(title: string): Promise<string[]> {
     await this.load.stop();
     await until('every pop delivered and no timer left', 60_000, async () => {
       return this.court.complete && (await this.cluster.copies()) === 0;
     }).catch((error: unknown) => this.explain(error));
-    return this.court.verdict();
+    console.log(`${title}: ${this.summary()}`);
+    return [...this.court.verdict(), ...this.load.failures];
   }
 
   private async explain(error: unknown): Promise<void> {
