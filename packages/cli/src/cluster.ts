@@ -1,4 +1,4 @@
-/** `carillon cluster`: who is there, how they are, and leaving. */
+/** `carillon cluster`: who is there, how they are, looking at every timer anew, and leaving. */
 import type { Carillon, Cluster, ClusterMember } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import {
@@ -9,6 +9,8 @@ import {
   connectUsage,
   serversOf,
 } from './connect.ts';
+import { memberNamed, memberUrl } from './cluster-member.ts';
+import { resync as resyncMembers } from './cluster-resync.ts';
 import { duration, type OptionKinds, parseOptions } from './options.ts';
 import { facts, jsonLine, paint, table } from './style.ts';
 
@@ -21,30 +23,40 @@ const pollMs = 500;
 
 export const command: Command = {
   name: 'cluster',
-  summary: 'The cluster: its status, its members, and making one leave.',
+  summary: 'The cluster: its status, its members, a resync, and making one leave.',
   usage: `Usage: carillon cluster status
        carillon cluster members
        carillon cluster drain NAME
+       carillon cluster resync [NAME]
 
 status   One look: who is there, what is wrong, what is being moved. Exit 1 when something is wrong.
 members  Every member with its phase, timers and clock.
 drain    Makes a member hand its timers on and leave; waits until it holds none.
+resync   Makes every member, or the named one, look at all its timers anew and move what is not where it belongs; waits until
+         they have.
 
-  --no-wait        drain: do not wait
-  --limit DURATION drain: wait at most this long; default 10m
+  --no-wait        drain, resync: do not wait
+  --limit DURATION drain, resync: wait at most this long; default 10m
 ${connectUsage}`,
-  examples: ['carillon cluster status', 'carillon cluster drain n2 --limit 2m'],
+  examples: [
+    'carillon cluster status',
+    'carillon cluster drain n2 --limit 2m',
+    'carillon cluster resync',
+  ],
   run: (args, io) => {
     const { flags, operands } = parseOptions(args, kinds);
     const [action, name, extra] = operands;
     const client = connect(flags, io);
     if (action === 'status' && name === undefined) return status(client, io, flags.json);
     if (action === 'members' && name === undefined) return members(client, io, flags.json);
+    const limitMs = flags['no-wait'] ? 0 : duration('--limit', flags.limit ?? '10m');
     if (action === 'drain' && name !== undefined && extra === undefined) {
-      const limitMs = flags['no-wait'] ? 0 : duration('--limit', flags.limit ?? '10m');
       return drain(client, { name, limitMs, flags }, io);
     }
-    throw new UsageError('Say what to do: status, members, or drain NAME.');
+    if (action === 'resync' && extra === undefined) {
+      return resyncMembers(client, { name: name ?? null, limitMs, flags }, io);
+    }
+    throw new UsageError('Say what to do: status, members, drain NAME, or resync [NAME].');
   },
 };
 
@@ -140,11 +152,7 @@ interface DrainRequest {
 async function drain(client: Carillon, request: DrainRequest, io: Io): Promise<number> {
   const { name, limitMs, flags } = request;
   const { members: all, source } = await client.cluster({ signal: io.signal });
-  const member = all.find((known) => known.name === name);
-  if (member === undefined) {
-    const names = all.map((known) => known.name).join(', ');
-    throw new UsageError(`There is no member "${name}"; the members are ${names}.`);
-  }
+  const member = memberNamed(all, name);
   const leaving = connectTo([memberUrl(member, serversOf(flags, io))], flags, io);
   await leaving.drain({ signal: io.signal });
   if (limitMs === 0) {
@@ -160,13 +168,6 @@ async function drain(client: Carillon, request: DrainRequest, io: Io): Promise<n
     io.err(`Now take ${name} out of the members file: until then the others wait for it.`);
   }
   return drained ? exit.done : exit.failed;
-}
-
-/** The member that was asked is reached the way it was asked; others by the address they have in the view. */
-function memberUrl(member: ClusterMember, servers: readonly string[]): string {
-  const [server = ''] = servers;
-  if (member.self && servers.length === 1) return server;
-  return `${server.startsWith('https:') ? 'https' : 'http'}://${member.address}`;
 }
 
 async function waitUntilEmpty(leaving: Carillon, request: DrainRequest, io: Io): Promise<boolean> {

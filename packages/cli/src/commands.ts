@@ -25,7 +25,7 @@ export const commands: readonly Entry[] = [
   entry('apply', 'Make the timers those that a file declares.', () => import('./apply.ts')),
   entry(
     'cluster',
-    'The cluster: its status, its members, and making one leave.',
+    'The cluster: its status, its members, a resync, and making one leave.',
     () => import('./cluster.ts'),
   ),
   entry('lock', 'Run a command while holding a lock on etcd.', () => import('./lock.ts')),
@@ -39,6 +39,11 @@ export const commands: readonly Entry[] = [
     'plan',
     'What would move if the members or the topology changed.',
     () => import('./plan.ts'),
+  ),
+  entry(
+    'bench',
+    'Set many timers, receive their pops, and tell how late they were.',
+    () => import('./bench.ts'),
   ),
   entry('config', 'Print or check the configuration of a member.', () => import('./config.ts')),
   entry('completion', 'Print a script for shell completion.', async () => {
