@@ -56,7 +56,7 @@ try {
   });
   const repairedMs = performance.now() - killedMs;
   over();
-  const broken = court.verdict();
+  const broken = court.verdict(performance.now());
   const at = (share: number): string => `${latenessAt(recorder.calls, share)} ms`;
   console.log(
     `${timers} timers, ${recorder.calls.length} callbacks, ${court.duplicates} repeated; ` +

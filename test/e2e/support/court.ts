@@ -92,16 +92,15 @@ export class Court {
     });
   }
 
-  /** Whether every pop of every acknowledged timer has reached the receiver. */
-  get complete(): boolean {
-    return this.binding().every((operation) => this.missing(operation, Infinity) === null);
+  /** Whether every pop of every acknowledged timer whose time was over at `atMs` has reached the receiver. */
+  completeAt(atMs: number): boolean {
+    return this.binding().every((operation) => this.missing(operation, atMs) === null);
   }
 
-  /** What was broken until now, in sentences. Pops that may still come in time are not missed. */
-  verdict(): string[] {
-    const nowMs = performance.now();
+  /** What was broken until `atMs`, in sentences. Pops that may still come in time are not missed. */
+  verdict(atMs: number): string[] {
     for (const operation of this.binding()) {
-      const lost = this.missing(operation, nowMs);
+      const lost = this.missing(operation, atMs);
       if (lost !== null) {
         this.judge.violate('P2', `Pop ${lost} of ${nameOf(operation)} never came.`);
       }
@@ -129,11 +128,11 @@ export class Court {
     judge.violate('P6', `${call.popId} came ${sinceMs} ms after its timer was ${what}.`);
   }
 
-  /** The first pop that did not come although its time was over at `nowMs`. */
-  private missing(operation: Operation, nowMs: number): number | null {
+  /** The first pop that did not come although its time was over at `atMs`. */
+  private missing(operation: Operation, atMs: number): number | null {
     const { intervalMs, count } = operation.wish ?? { intervalMs: 0, count: 0 };
     const ackMs = operation.ackMs ?? 0;
-    for (let k = 1; k <= count && ackMs + (k + 1) * intervalMs + slackMs < nowMs; k++) {
+    for (let k = 1; k <= count && ackMs + (k + 1) * intervalMs + slackMs < atMs; k++) {
       if (!this.pops.delivered(operation, k)) return k;
     }
     return null;

@@ -24,6 +24,8 @@ export interface ScaleUp {
   readonly popsMeanwhile: number;
   /** Processor time of all four members meanwhile, pops included. */
   readonly cpuMs: number;
+  /** What was broken, in sentences. */
+  readonly broken: readonly string[];
 }
 
 const intervalMs = 5000;
@@ -58,9 +60,14 @@ export async function scaleUp(story: Story, options: ScaleUpOptions): Promise<Sc
   const usedMs = (await cpuMs(story)) - cpuBeforeMs;
   const popsMeanwhile = recorder.calls.length - callsBefore;
   const after = await whereabouts(cluster.running, ids, factor);
+  const endMs = performance.now();
+  // Looking at all these records kept this process from taking callbacks.
+  await until('what was due has come', options.limitMs, () => story.court.completeAt(endMs));
   const changed = [...after.primaryOf].filter(([id, name]) => before.primaryOf.get(id) !== name);
   const movedElsewhere = changed.filter(([, name]) => name !== 'n3').length;
-  return { after, moved: changed.length, movedElsewhere, tookMs, popsMeanwhile, cpuMs: usedMs };
+  const broken = story.court.verdict(endMs);
+  const moved = changed.length;
+  return { after, moved, movedElsewhere, tookMs, popsMeanwhile, cpuMs: usedMs, broken };
 }
 
 async function cpuMs({ cluster }: Story): Promise<number> {

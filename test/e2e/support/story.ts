@@ -121,10 +121,10 @@ export class Story {
   async finish(title: string): Promise<string[]> {
     await this.load.stop();
     await until('every pop delivered and no timer left', 60_000, async () => {
-      return this.court.complete && (await this.cluster.copies()) === 0;
+      return this.court.completeAt(Infinity) && (await this.cluster.copies()) === 0;
     }).catch((error: unknown) => this.explain(error));
     console.log(`${title}: ${this.summary()}`);
-    return [...this.court.verdict(), ...this.load.failures];
+    return [...this.court.verdict(Infinity), ...this.load.failures];
   }
 
   private async explain(error: unknown): Promise<void> {
