@@ -129,7 +129,7 @@ export class Popper {
   changed(handle: number, record: TimerRecord | null): void {
     this.claims.changed(handle, record);
     const pop = this.active.get(handle);
-    if (pop !== undefined && pop.phase !== 'calling') this.forget(handle);
+    if (pop !== undefined && (pop.phase !== 'calling' || !concerns(pop, record))) this.release(pop);
     const late = record?.state === State.live && record.retryMs < this.parts.clock.now();
     if (late) this.cameLate.add(handle);
     else this.cameLate.delete(handle);
@@ -374,9 +374,7 @@ export class Popper {
   /** The record as it is now, if it still waits for the outcome of this pop. */
   private present(pop: Pop): TimerRecord | null {
     const current = this.parts.replica.get(pop.record.hi, pop.record.lo);
-    if (current === undefined || current.state !== State.live) return null;
-    if (compareVersions(current, pop.record) !== 0) return null;
-    return current.sequence === pop.record.sequence ? current : null;
+    return current !== undefined && concerns(pop, current) ? current : null;
   }
 
   private delivered(pop: Pop, current: TimerRecord, outcome: number): void {
@@ -479,3 +477,9 @@ export class Popper {
 }
 
 function ignore(): void {}
+
+/** Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. */
+function concerns({ record }: Pop, now: TimerRecord | null): boolean {
+  if (now === null || now.state !== State.live || compareVersions(now, record) !== 0) return false;
+  return now.sequence === record.sequence;
+}
