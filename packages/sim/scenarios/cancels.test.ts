@@ -94,6 +94,27 @@ test('replace: it crosses a pop; the older version never pops again (R=2)', asyn
   ]);
 });
 
+test('replace: the callback of the older version hangs; the newer one pops in time all the same (R=3)', async () => {
+  const story = await Story.begin({ members: three });
+  story.cluster.receivers.behave('r1', { does: 'hang' });
+  const { id } = await story.set({
+    seconds: 1,
+    times: 5,
+    factor: 3,
+    receiver: 'r1',
+    opaque: 'old',
+  });
+  await story.until(1.2);
+  await story.replace(id, { seconds: 0.5, times: 3, factor: 3, receiver: 'r0', opaque: 'new' });
+  const replacedAt = story.seconds;
+  await story.pass(2.5);
+  const calls = story.calls(id).filter(({ body }) => body === 'new');
+  expect(calls.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  for (const { startMs, sequence } of calls) {
+    expect(startMs / 1000 - 5 - replacedAt).toBeLessThan(0.5 * sequence + 0.1);
+  }
+});
+
 test('replace: in a net-split by a member whose clock is behind; it wins when the split heals (R=3)', async () => {
   const story = await Story.begin({ members: three });
   // Past the minutes in which the members learn each other's clocks.
