@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Carillon } from '@carillon/client';
+import { Carillon, type Timer } from '@carillon/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readDeclared } from './declared.ts';
 import { release } from './index.ts';
@@ -35,6 +35,12 @@ async function member(script: (asked: Asked) => Answer) {
   return made;
 }
 
+async function all(timers: AsyncIterable<Timer>): Promise<Timer[]> {
+  const found: Timer[] = [];
+  for await (const timer of timers) found.push(timer);
+  return found;
+}
+
 const tick = '{ name: tick, every: 10s, forever: true, uri: "http://r/tick" }';
 const notFound: Answer = { status: 404, body: {} };
 
@@ -45,8 +51,7 @@ describe('a real member', () => {
     const url = `http://${real.address}`;
     const client = new Carillon({ members: [url], refresh: null });
     await client.set({ in: '1h', uri: 'http://r/other', tags: ['mine'] });
-    const names = async () =>
-      (await Array.fromAsync(client.list())).map(({ uri }) => uri).toSorted();
+    const names = async () => (await all(client.list())).map(({ uri }) => uri).toSorted();
     const rich = `
 set: billing
 timers:
@@ -74,10 +79,10 @@ timers:
     expect((await apply(url, rich, '--prune')).out.at(-1)).toBe(
       '3 created, 0 replaced, 0 deleted, 0 unchanged.',
     );
-    const versions = (await Array.fromAsync(client.list())).map(({ version }) => version);
+    const versions = (await all(client.list())).map(({ version }) => version);
     const second = await apply(url, rich, '--prune');
     expect(second.out.at(-1)).toBe('0 created, 0 replaced, 0 deleted, 3 unchanged.');
-    expect((await Array.fromAsync(client.list())).map(({ version }) => version)).toEqual(versions);
+    expect((await all(client.list())).map(({ version }) => version)).toEqual(versions);
 
     const less = `set: billing\ntimers:\n  - ${tick.replace('10s', '20s')}`;
     const kept = await apply(url, less);
@@ -91,7 +96,7 @@ timers:
     ).toEqual(['nightly', 'party']);
     expect(pruned.out.at(-1)).toBe('0 created, 0 replaced, 2 deleted, 1 unchanged.');
     expect(await names()).toEqual(['http://r/other', 'http://r/tick']);
-    const [left] = await Array.fromAsync(client.list({ tag: 'applied:billing' }));
+    const [left] = await all(client.list({ tag: 'applied:billing' }));
     expect(left).toMatchObject({
       timing: { interval: 20 },
       tags: ['applied:billing', 'name:tick'],
