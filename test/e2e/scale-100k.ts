@@ -1,6 +1,6 @@
 /**
  * Three members with 100,000 timers become four while 1,000 pops a second go on. Prints what moved and how long it took;
- * exits 1 when a promise was broken. `node --conditions=source test/e2e/scale-100k.ts [TIMERS [POPS A SECOND]]`
+ * exits 1 when a promise was broken. `npm run show:scale [-- TIMERS [POPS A SECOND]]`
  */
 import { scaleUp } from './support/scale-up.ts';
 import { Story } from './support/story.ts';
