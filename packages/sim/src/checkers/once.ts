@@ -1,7 +1,7 @@
 /**
  * P5, once unless something failed: a pop that the receiver took is not delivered again, unless its first caller never
  * heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A change of
- * the view is no excuse. A duplicate looks exactly like the first.
+ * the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
  */
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Call } from '../receivers.ts';
@@ -46,6 +46,8 @@ export class Once implements Checker {
     const heard = first.result;
     if (heard !== null && !(heard.kind === 'answer' && heard.status < 300)) return true;
     const fromMs = first.startMs - noticeMs;
+    // A replica that refuses records leaves them with stand-ins that do not know each other.
+    if (this.judge.faultAnywhere(['disk'], fromMs, second.startMs) !== null) return true;
     return [first.by, second.by].some(
       (name) =>
         faults.find(name, ['down', 'paused', 'network', 'disk'], fromMs, second.startMs) !== null,
