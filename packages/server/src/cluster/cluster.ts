@@ -338,6 +338,7 @@ export class Cluster {
       replica,
       peers,
       busy: this.parts.busy,
+      onMissed: (name, number) => missed.add(name, number),
       onDropped: () => metrics.resynced.add('dropped'),
       onPushed: () => metrics.resynced.add('pushed'),
     });

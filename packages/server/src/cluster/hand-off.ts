@@ -21,6 +21,8 @@ export interface HandOffParts {
   readonly peers: Peers;
   /** Whether a callback for the timer is under way here. */
   readonly busy: (number: Numbered) => boolean;
+  /** This replica is silent; it gets the record when it is back. */
+  readonly onMissed: (name: string, number: Numbered) => void;
   readonly onDropped: () => void;
   readonly onPushed: () => void;
 }
@@ -39,6 +41,11 @@ export class HandOff {
   /** Records not yet known to be where they belong. */
   get size(): number {
     return this.waiting.size + this.retries.size + this.inFlight;
+  }
+
+  /** Those of them that do not wait for somebody who is silent. */
+  get moving(): number {
+    return this.waiting.size + this.inFlight;
   }
 
   add({ hi, lo }: Numbered): void {
@@ -76,28 +83,39 @@ export class HandOff {
   }
 
   private one(number: Numbered): void {
-    const { self, replica } = this.parts;
+    const { self, replica, peers } = this.parts;
     const record = replica.get(number.hi, number.lo);
     if (record === undefined) return;
     const others = record.replicas.filter((name) => name !== self);
     // Nobody to give it to (yet): keep it, and try again when the view has changed.
     if (others.length === 0) return;
+    const silent = others.filter((name) => peers.silent(name));
+    if (silent.length === others.length) return this.leave(record, silent);
     this.inFlight++;
-    let left = others.length;
+    let left = others.length - silent.length;
     let confirmed = true;
     for (const name of others) {
+      if (silent.includes(name)) continue;
       this.give(name, record, (ok) => {
         confirmed &&= ok;
-        if (--left === 0) this.settled(record, confirmed);
+        if (--left === 0) this.settled(record, confirmed, silent);
       });
     }
   }
 
-  private settled(record: TimerRecord, confirmed: boolean): void {
+  private settled(record: TimerRecord, confirmed: boolean, silent: readonly string[]): void {
     this.inFlight--;
-    if (confirmed) this.release(record);
-    else this.retryLater(record);
+    if (!confirmed) this.retryLater(record);
+    else if (silent.length > 0) this.leave(record, silent);
+    else this.release(record);
     this.work();
+  }
+
+  /** Everybody has it who answers. A listed holder leaves the rest to repair; one that wants to be rid of it must wait. */
+  private leave(record: TimerRecord, silent: readonly string[]): void {
+    const { self, onMissed } = this.parts;
+    if (!record.replicas.includes(self)) return this.retryLater(record);
+    for (const name of silent) onMissed(name, record);
   }
 
   /** All listed replicas have it: drop the own copy if it is not one of them. */

@@ -91,7 +91,7 @@ export class Resync {
     const { walk } = this;
     if (walk === null) return;
     const { clock, replica, handOff } = this.parts;
-    if (handOff.size > handOffMax) {
+    if (handOff.moving > handOffMax) {
       clock.at(clock.now() + waitMs, () => this.slice());
       return;
     }
