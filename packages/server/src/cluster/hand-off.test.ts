@@ -1,0 +1,89 @@
+import type { TimerRecord } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { describe, expect, it } from 'vitest';
+import type { Done, Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Message, Numbered } from '../replication/wire.ts';
+import { recordOf } from '../testing/records.ts';
+import { HandOff } from './hand-off.ts';
+
+/** A holder `a` of some records, and peers that need everything they are offered, unless they are silent. */
+class Rig {
+  readonly clock = new VirtualClock();
+  readonly silent = new Set<string>();
+  readonly stored: { readonly name: string; readonly lo: number }[] = [];
+  readonly missed: { readonly name: string; readonly lo: number }[] = [];
+  readonly records = new Map<number, TimerRecord>();
+  readonly handOff = new HandOff({
+    self: 'a',
+    clock: this.clock,
+    replica: {
+      get: (_hi: number, lo: number) => this.records.get(lo),
+      drop: ({ lo }: Numbered) => this.records.delete(lo),
+    } as unknown as Replica,
+    peers: {
+      silent: (name: string) => this.silent.has(name),
+      send: (name: string, message: Message, done: Done) => this.send(name, message, done),
+    } as unknown as Peers,
+    busy: () => false,
+    onMissed: (name, { lo }) => this.missed.push({ name, lo }),
+    onDropped: () => undefined,
+    onPushed: () => undefined,
+  });
+
+  add(lo: number, replicas: readonly string[]): void {
+    const record = recordOf({ lo, replicas });
+    this.records.set(lo, record);
+    this.handOff.add(record);
+  }
+
+  private send(name: string, message: Message, done: Done): void {
+    this.clock.soon(() => {
+      if (this.silent.has(name)) return done(null);
+      if (message.type !== 'store') return done({ type: 'need' });
+      this.stored.push({ name, lo: message.record.lo });
+      done({ type: 'stored' });
+    });
+  }
+}
+
+describe('a hand-off', () => {
+  it('gives a record to every listed replica, and drops it where it is not listed', async () => {
+    const rig = new Rig();
+    rig.add(1, ['b', 'c']);
+    rig.add(2, ['a', 'b']);
+    await rig.clock.advance(10);
+    expect(rig.stored).toEqual([
+      { name: 'b', lo: 1 },
+      { name: 'c', lo: 1 },
+      { name: 'b', lo: 2 },
+    ]);
+    expect([...rig.records.keys()]).toEqual([2]);
+    expect(rig.handOff.size).toBe(0);
+  });
+
+  it('leaves a silent replica to repair, however many records it should have, and gives the others theirs', async () => {
+    const rig = new Rig();
+    rig.silent.add('b');
+    const count = 5000;
+    for (let lo = 0; lo < count; lo++) rig.add(lo, ['b', 'a', 'c']);
+    await rig.clock.advance(100);
+    expect(rig.stored).toHaveLength(count);
+    expect(rig.missed).toHaveLength(count);
+    expect(rig.handOff.size).toBe(0);
+  });
+
+  it('keeps a copy that is not listed until the silent replica has its own', async () => {
+    const rig = new Rig();
+    rig.silent.add('b');
+    rig.add(1, ['b', 'c']);
+    await rig.clock.advance(5000);
+    expect(rig.records.size).toBe(1);
+    expect([rig.handOff.size, rig.handOff.moving]).toEqual([1, 0]);
+    rig.silent.delete('b');
+    await rig.clock.advance(5000);
+    expect(rig.stored).toContainEqual({ name: 'b', lo: 1 });
+    expect(rig.records.size).toBe(0);
+    expect(rig.handOff.size).toBe(0);
+  });
+});
