@@ -12,7 +12,7 @@ import { until } from './support/until.ts';
 
 const [timers = 10_000] = process.argv.slice(2).map(Number);
 /** These stay, so that there are copies to count after the kill. */
-const lying = 2000;
+const lying = 10_000;
 const port = 12_000 + (process.pid % 20_000);
 const isMember = (line: JsonLine): boolean => line['event'] === 'member';
 
