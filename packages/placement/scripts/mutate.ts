@@ -85,12 +85,17 @@ const mutations: readonly Mutation[] = [
     from: 'if (vertex.weight === 0)',
     to: 'if (vertex.weight < 0)',
   },
-  { rule: 'up before hollow', file: 'tree', from: 'upRoom: roomOf(up, width),', to: 'upRoom: 0,' },
   {
-    rule: 'round after round',
+    rule: 'up before hollow',
+    file: 'tree',
+    from: "const up = inState('up');\n  const hollow = inState('hollow');",
+    to: "const up = [...inState('up'), ...inState('hollow')];\n  const hollow: Branch[] = [];",
+  },
+  {
+    rule: 'handed out in rank order',
     file: 'walk',
-    from: 'this.#share[i] = (this.#share[i] as number) + 1;\n        left--;',
-    to: 'this.#share[i] = left;\n        left = 0;',
+    from: 'for (let i = base; i < base + size && left > 0; i++) {',
+    to: 'for (let i = base + size - 1; i >= base && left > 0; i--) {',
   },
   {
     rule: 'interleave',
@@ -207,7 +212,8 @@ function run({ file, from, to, rule }: Mutation): boolean {
     const { status } = spawnSync(
       process.execPath,
       [vitest, ...`run --root ${copy} --bail 1 --testTimeout 120000`.split(' '), ...skipped],
-      { stdio: 'ignore' },
+      // A broken rule may also hang: that is noticed too.
+      { stdio: 'ignore', timeout: 300_000 },
     );
     return status !== 0;
   } finally {
