@@ -48,7 +48,10 @@ export function createHandler(parts: HandlerParts): MessageHandler {
 function offered(replica: Replica, entry: Entry, answer: (answer: Answer) => void): void {
   const stored: TimerRecord | undefined = replica.get(entry.hi, entry.lo);
   const order = stored === undefined ? -1 : compareProgress(stored, entry);
-  if (stored === undefined || order < 0) return answer({ type: 'need' });
+  // One that is about to be given away is no answer: the record itself will tell whose it is.
+  if (stored === undefined || order < 0 || (order === 0 && !replica.owns(stored))) {
+    return answer({ type: 'need' });
+  }
   replica.sync((ok) => {
     if (!ok) answer({ type: 'refused', why: 'full' });
     else if (order > 0) answer({ type: 'ahead', record: stored });

@@ -91,8 +91,21 @@ export class Replica {
     else if (verdict === 'list' && stored !== undefined) this.relist(stored, record.replicas);
     else if (stored !== undefined && compareProgress(stored, record) > 0) {
       return this.answerSynced({ type: 'have', progress: stored }, done);
+    } else if (stored !== undefined && this.disowns(stored, record)) {
+      return done({ type: 'unknown' });
     }
     this.answerSynced({ type: 'stored' }, done);
+  }
+
+  /** The sender counts on this member, which itself means to give the record away: two that do so would both drop it. */
+  private disowns(stored: TimerRecord, incoming: TimerRecord): boolean {
+    const { self } = this.options;
+    return incoming.replicas.includes(self) && !this.owns(stored);
+  }
+
+  /** Whether the record is here to stay, as far as this member knows. */
+  owns(record: TimerRecord): boolean {
+    return record.replicas.includes(this.options.self);
   }
 
   /** Stores what this member itself decided: the outcome of a pop, a new list of replicas. */
