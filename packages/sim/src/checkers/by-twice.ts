@@ -2,7 +2,7 @@
  * P4, never later than 2n: the first callback of every pop starts at the latest one interval after it was due.
  *
  * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running and could reach
- * the receiver for the whole interval; the receiver had failed shortly before, so that its circuit may be open; the
+ * the receiver for the whole interval; one of them could not reach it, and messages were lost; the receiver had failed shortly before, so that its circuit may be open; the
  * timer was replaced or cancelled, or a request to do so was under way.
  */
 import { State } from '@carillon/core';
@@ -60,6 +60,11 @@ export class ByTwice implements Checker {
         receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
     );
     if (still.length === 0 || judge.steppedMs() > 0) return;
+    // The first to try could not, and its word to the next was lost.
+    const unable = able.some(
+      (name) => !receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
+    );
+    if (unable && judge.faultAnywhere(['network'], dueMs, nowMs) !== null) return;
     judge.violate(
       'P4',
       `Pop ${sequence} of "${opaqueOf(operation)}" (${operation.timer.id}), due at ${dueMs.toFixed(1)}, had not begun at ${nowMs.toFixed(1)}, though ${still.join(', ')} held it and could.`,
