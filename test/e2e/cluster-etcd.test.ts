@@ -26,7 +26,7 @@ describe.skipIf(paths === null)('members on etcd, under load', () => {
     const { story } = await begin();
     const { cluster } = story;
     const hour = { intervalMs: 3_600_000, count: 1, factor: 2 };
-    const ids = await story.setMany(Array.from({ length: 1000 }, () => hour));
+    const ids = await story.setMany(Array.from({ length: 300 }, () => hour));
     story.load.start();
     await story.pass(1000, 2000);
     const dead = story.random.pick([...cluster.members.values()]);

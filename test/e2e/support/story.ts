@@ -46,7 +46,7 @@ export class Story {
       setsPerSecond: 60,
       factor: 2,
       intervalMsMin: 2000,
-      intervalMsMax: 4000,
+      intervalMsMax: 3000,
       ...load,
     });
   }
