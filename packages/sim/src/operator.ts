@@ -83,6 +83,7 @@ export class EtcdMeeting {
   private readonly etcd: SimulatedEtcd;
   private readonly clients = new Map<string, SimulatedClient>();
   private readonly world: World;
+  private ends: ((toMs: number) => void)[] = [];
   /** What goes wrong here is noted there. */
   faults = new FaultLog();
 
@@ -97,6 +98,17 @@ export class EtcdMeeting {
 
   set away(away: boolean) {
     this.etcd.away = away;
+    const { nowMs } = this.world;
+    if (away) {
+      const names = [...this.clients.keys()];
+      this.ends = names.map((name) => this.faults.begin(name, 'view', 'etcd is away', nowMs));
+      return;
+    }
+    const { ends } = this;
+    this.ends = [];
+    this.world.after(lingerMs, () => {
+      for (const end of ends) end(this.world.nowMs);
+    });
   }
 
   compact(): void {
