@@ -45,32 +45,32 @@ it('grants a first claim and remembers it', () => {
 
 it.each([
   {
-    own: { calling: false, position: 1, untilMs: 2000 },
+    own: { by: 'self', calling: false, position: 1, untilMs: 2000 },
     position: 0,
     calling: false,
     type: 'granted',
   },
   {
-    own: { calling: false, position: 0, untilMs: 2000 },
+    own: { by: 'self', calling: false, position: 0, untilMs: 2000 },
     position: 1,
     calling: false,
     type: 'claimed',
   },
   {
-    own: { calling: true, position: 1, untilMs: 2000 },
+    own: { by: 'self', calling: true, position: 1, untilMs: 2000 },
     position: 0,
     calling: false,
     type: 'claimed',
   },
   {
-    own: { calling: false, position: 0, untilMs: 2000 },
+    own: { by: 'self', calling: false, position: 0, untilMs: 2000 },
     position: 1,
     calling: true,
     type: 'granted',
   },
   // Its own claim has run out while it waited for a free place: somebody else may go on.
   {
-    own: { calling: false, position: 0, untilMs: 900 },
+    own: { by: 'self', calling: false, position: 0, untilMs: 900 },
     position: 1,
     calling: false,
     type: 'granted',
@@ -93,6 +93,16 @@ it.each([
   { claim: { by: 'x', position: 1, calling: true, untilMs: 1500 }, position: 0, type: 'claimed' },
 ])('a claim holds against others until its end: %j', ({ claim, position, type }) => {
   expect(judgeClaim(stored, ask({ position }), { ...nothing, claim }, nowMs).type).toBe(type);
+});
+
+it('of two that have the same position the name decides, at themselves and at everybody else', () => {
+  const own = (by: string) => ({ by, calling: false, position: 0, untilMs: 2000 });
+  const at = (self: string, from: string) =>
+    judgeClaim(stored, ask({ position: 0 }), { claim: undefined, own: own(self), from }, nowMs);
+  expect([at('a', 'b').type, at('b', 'a').type]).toEqual(['claimed', 'granted']);
+  const third = (holder: string, from: string) =>
+    judgeClaim(stored, ask({ position: 0 }), { claim: own(holder), own: null, from }, nowMs);
+  expect([third('a', 'b').type, third('b', 'a').type]).toEqual(['claimed', 'granted']);
 });
 
 it('says how long a claim still holds', () => {

@@ -24,6 +24,8 @@ export interface Claim {
 
 /** What this member itself is doing about the pop in question. */
 export type OwnPop = {
+  /** Its name. */
+  readonly by: string;
   readonly calling: boolean;
   readonly position: number;
   readonly untilMs: number;
@@ -79,17 +81,25 @@ export function judgeClaim(
   // The claimant knows more than this member; its next message will bring it.
   if (order < 0) return { type: 'granted', remember: false, yields: true };
   const { claim, own, from } = known;
+  const asker = { by: from, position: ask.position };
   if (own !== null) {
-    const first = own.position < ask.position && own.untilMs > nowMs && !ask.calling;
+    const first = !goesBefore(asker, own) && own.untilMs > nowMs && !ask.calling;
     if (own.calling || first) return { type: 'claimed', leftMs: Math.max(0, own.untilMs - nowMs) };
     return { type: 'granted', remember: true, yields: true };
   }
   if (claim !== undefined && claim.by !== from && claim.untilMs > nowMs) {
-    const earlier = ask.position < claim.position && !claim.calling;
+    const earlier = goesBefore(asker, claim) && !claim.calling;
     if (!earlier && !ask.calling) return { type: 'claimed', leftMs: claim.untilMs - nowMs };
   }
   return { type: 'granted', remember: true, yields: false };
 }
+
+/** While views differ two members may have the same position: then the name decides, the same everywhere. */
+function goesBefore(a: Contender, b: Contender): boolean {
+  return a.position < b.position || (a.position === b.position && a.by < b.by);
+}
+
+type Contender = { readonly by: string; readonly position: number };
 
 /** The claims this member has granted, by the handle of the record. */
 export class Claims {

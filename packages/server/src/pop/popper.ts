@@ -55,6 +55,8 @@ const takeMax = 1000;
 /** After there was no room, so much must be taken again at most before more is taken from the wheel. */
 const roomRatio = 0.9;
 const holdMs = 100;
+/** After a sleep or a start, the time until the others have told what was missed. */
+const catchUpMs = 3000;
 /** Pops for a receiver with too many waiting are looked at again about this much later. */
 const crowdedMs = 2000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
@@ -146,7 +148,12 @@ export class Popper {
     const own =
       pop === undefined
         ? null
-        : { calling: pop.phase === 'calling', position: pop.position, untilMs: pop.untilMs };
+        : {
+            by: this.parts.self,
+            calling: pop.phase === 'calling',
+            position: pop.position,
+            untilMs: pop.untilMs,
+          };
     const judgement = judgeClaim(stored, ask, { claim: this.claims.get(handle), own, from }, nowMs);
     if (judgement.type === 'granted' && stored !== undefined) {
       if (judgement.yields) this.forget(handle);
@@ -216,7 +223,7 @@ export class Popper {
       record,
       definition,
       position: turnOf(record, self),
-      others: othersOf(record, this.sleptOver(record) || this.cameLate.has(handle)),
+      others: othersOf(record, this.mayBeStale(record) || this.cameLate.has(handle)),
       phase: 'claiming',
       untilMs: 0,
       missed: 0,
@@ -240,7 +247,7 @@ export class Popper {
     pop.phase = 'claiming';
     const nowMs = clock.now();
     pop.untilMs = nowMs + claimTermMs(record.gapMs);
-    const slept = this.sleptOver(record);
+    const slept = this.mayBeStale(record);
     // Who slept heard nobody: that says nothing about the others.
     const awaited = new Set(pop.others.filter((name) => slept || !peers?.silent(name)));
     if (awaited.size === 0 && pop.others.length === 0) return this.queue(pop);
@@ -266,6 +273,14 @@ export class Popper {
   /** Whether the pop fell due while this member slept, or was not there. */
   private sleptOver(record: TimerRecord): boolean {
     return this.parts.replica.alarm(record) < this.awakeSinceMs;
+  }
+
+  /** Also what falls due soon after: the others may not have told yet what became of it meanwhile. */
+  private mayBeStale(record: TimerRecord): boolean {
+    const { awakeSinceMs } = this;
+    return (
+      record.startMs < awakeSinceMs && this.parts.replica.alarm(record) < awakeSinceMs + catchUpMs
+    );
   }
 
   private claimMessage(pop: Pop): Message {
