@@ -60,5 +60,5 @@ function inPackage(name: string): string[] {
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { projects: [...quick, ...heavy, ...alone] },
+  test: { setupFiles: ['./scripts/property-seed.ts'], projects: [...quick, ...heavy, ...alone] },
 });
