@@ -8,7 +8,7 @@ import { connect, connectOptions, connectUsage } from './connect.ts';
 import { type Declared, type DeclaredSet, nameTag, readDeclared, setTag } from './declared.ts';
 import { inParallel } from './in-parallel.ts';
 import { type OptionKinds, parseOptions } from './options.ts';
-import { jsonLine, oneLine, paint, shorten, table } from './style.ts';
+import { jsonLine, oneLine, paint, paintErr, shorten, table } from './style.ts';
 
 const kinds = {
   ...connectOptions,
@@ -125,7 +125,7 @@ async function surplus(
   const numbers = new Set(timers.map(({ id }) => numberOf(id)));
   const steps: Step[] = [];
   const onMissing = (members: readonly string[]): void =>
-    io.err(paint(io, 'yellow', `No answer from ${members.join(', ')}: not all may be pruned.`));
+    io.err(paintErr(io, 'yellow', `No answer from ${members.join(', ')}: not all may be pruned.`));
   for await (const json of listJson(client, { path: '/timers', tag: setTag(set), onMissing }, io)) {
     const id = textOf(json['id']);
     if (parseTimerId(id) === null || numbers.has(numberOf(id))) continue;
@@ -170,7 +170,7 @@ async function perform(
       if (!(error instanceof ApiError)) throw error;
       failed++;
       if (asJson) jsonLine(io, { ...resultOf(step, false), error: error.message });
-      else io.err(paint(io, 'red', oneLine(`${step.name}: ${error.message}`)));
+      else io.err(paintErr(io, 'red', oneLine(`${step.name}: ${error.message}`)));
     }
   };
   const deletions = steps.filter(({ action }) => action === 'delete');

@@ -10,7 +10,7 @@ import { memberNamed, memberUrl } from './cluster-member.ts';
 import { exit, type Io } from './command.ts';
 import { type ConnectFlags, connectTo, serversOf } from './connect.ts';
 import { Progress } from './progress.ts';
-import { jsonLine, paint } from './style.ts';
+import { jsonLine, paintErr } from './style.ts';
 
 const pollMs = 200;
 
@@ -88,7 +88,7 @@ function print(
   io: Io,
 ): void {
   if (flags.json) return jsonLine(io, { name, answered: progress !== null, ...progress });
-  if (progress === null) return io.err(paint(io, 'red', `${name} does not answer.`));
+  if (progress === null) return io.err(paintErr(io, 'red', `${name} does not answer.`));
   const { checked, moved, total, running } = progress;
   if (!running) return io.out(`${name} has checked ${checked} timers and moved ${moved}.`);
   if (limitMs === 0) return io.out(`${name} looks at its ${total} timers.`);

@@ -22,6 +22,8 @@ export interface Io {
   err(text: string): void;
   /** Whether `out` ends at a terminal that shows colours. */
   readonly color: boolean;
+  /** The same of `err`: either may be redirected alone. */
+  readonly errColor: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborts on the first Ctrl-C or SIGTERM: finish soon, tidily. */
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@ import type { Carillon, DeadLetter } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
 import { type OptionKinds, parseOptions } from './options.ts';
-import { fromNow, jsonLine, paint, shorten, table } from './style.ts';
+import { fromNow, jsonLine, paintErr, shorten, table } from './style.ts';
 
 const kinds = { ...connectOptions, all: 'flag' } as const satisfies OptionKinds;
 
@@ -51,7 +51,7 @@ function letters(client: Carillon, io: Io): AsyncGenerator<DeadLetter, void, und
     pageSize: 1000,
     signal: io.signal,
     onMissing: (members) =>
-      io.err(paint(io, 'yellow', `No answer from ${members.join(', ')}: some may be missing.`)),
+      io.err(paintErr(io, 'yellow', `No answer from ${members.join(', ')}: some may be missing.`)),
   });
 }
 

@@ -83,7 +83,7 @@ export class DevMember {
 }
 
 function isWelcome(line: string): boolean {
-  return /serves at http|^Try it:|^ {2}curl /.test(line);
+  return /serves at http|^The dashboard is at |^Try it:|^ {2}curl /.test(line);
 }
 
 /** A line of the log as people read it. */

@@ -170,6 +170,7 @@ class Dev {
 
 function hints({ url, pid }: DevMember, receiverUrl: string): string {
   return `
+Look at it:        ${url}/ in a browser
 Set a timer:       carillon set 5s ${receiverUrl}/ --opaque hello --server ${url}
 See the members:   carillon cluster members --server ${url}
 Break something:   kill -9 ${pid}

@@ -6,7 +6,7 @@ import { type Command, exit, type Io, UsageError } from './command.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
 import { type OptionKinds, parseOptions } from './options.ts';
 import { Progress } from './progress.ts';
-import { jsonLine, paint } from './style.ts';
+import { jsonLine, paintErr } from './style.ts';
 
 const kinds = { ...connectOptions, 'dead-letters': 'flag' } as const satisfies OptionKinds;
 /** All timers belong to it: the API knows no other yet. */
@@ -47,7 +47,7 @@ ${connectUsage}`,
     else if (file !== undefined) io.out(summary(work, file));
     if (missing.size === 0) return exit.done;
     const names = counts.missing.join(', ');
-    io.err(paint(io, 'red', `No answer from ${names}: timers may be missing.`));
+    io.err(paintErr(io, 'red', `No answer from ${names}: timers may be missing.`));
     return exit.failed;
   },
 };

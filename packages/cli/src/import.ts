@@ -10,7 +10,7 @@ import { inParallel } from './in-parallel.ts';
 import { type Line, linesOf } from './lines.ts';
 import { type OptionKinds, parseOptions } from './options.ts';
 import { Progress } from './progress.ts';
-import { jsonLine, oneLine, paint } from './style.ts';
+import { jsonLine, oneLine, paintErr } from './style.ts';
 
 const kinds = {
   ...connectOptions,
@@ -131,7 +131,7 @@ class Import {
     const { io, options } = this;
     this.counts.failed++;
     if (options.json) jsonLine(io, { line, error });
-    else io.err(paint(io, 'red', oneLine(`Line ${line}: ${error}`)));
+    else io.err(paintErr(io, 'red', oneLine(`Line ${line}: ${error}`)));
     this.progress.interrupted();
   }
 }

@@ -3,7 +3,7 @@ import type { Timer, TimerState } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from './options.ts';
-import { fromNow, jsonLine, paint, shorten, table } from './style.ts';
+import { fromNow, jsonLine, paintErr, shorten, table } from './style.ts';
 
 const states = ['pending', 'retrying', 'ended', 'dead'] as const satisfies readonly TimerState[];
 const kinds = {
@@ -45,7 +45,9 @@ ${connectUsage}`,
       pageSize: Math.min(limit, pieceLength),
       signal: io.signal,
       onMissing: (members) =>
-        io.err(paint(io, 'yellow', `No answer from ${members.join(', ')}: timers may be missing.`)),
+        io.err(
+          paintErr(io, 'yellow', `No answer from ${members.join(', ')}: timers may be missing.`),
+        ),
     });
     await (flags.json ? printJson(timers, limit, io) : printTable(timers, limit, io));
     return exit.done;

@@ -19,10 +19,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const colours = !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
-  color: process.stdout.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
+  color: process.stdout.isTTY && colours,
+  errColor: process.stderr.isTTY && colours,
   env: process.env,
   signal: controller.signal,
 };

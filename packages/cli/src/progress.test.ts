@@ -29,8 +29,15 @@ test('progress writes over its own line, and over nothing that was printed since
   ]);
 });
 
+test('progress shows on a terminal while the result goes into a file', () => {
+  const io = recordingIo({}, false, true);
+  new Progress(io, true).update(0.5, 'x');
+  expect(io.errLines).toHaveLength(1);
+  expect(io.errLines[0]).toContain('\u001b[');
+});
+
 test('progress is silent where nobody watches', () => {
-  const [piped, unwanted] = [recordingIo(), recordingIo({}, true)];
+  const [piped, unwanted] = [recordingIo({}, true, false), recordingIo({}, true)];
   new Progress(piped, true).update(0.5, 'x');
   new Progress(unwanted, false).update(0.5, 'x');
   expect([...piped.errLines, ...unwanted.errLines]).toEqual([]);

@@ -1,6 +1,6 @@
 /** How far long work is, on one line of a terminal that is written anew; nothing where nobody watches. */
 import type { Io } from './command.ts';
-import { paint } from './style.ts';
+import { paintErr } from './style.ts';
 
 const everyMs = 100;
 const barLength = 24;
@@ -16,7 +16,7 @@ export class Progress {
   /** `shown: false` for results that go to the same terminal, and for programs. */
   constructor(io: Io, shown: boolean) {
     this.io = io;
-    this.shown = shown && io.color;
+    this.shown = shown && io.errColor;
   }
 
   /** `share`: from 0 to 1, or null where the end is not known. */
@@ -35,6 +35,6 @@ export class Progress {
 function bar(io: Io, share: number | null): string {
   if (share === null) return '';
   const full = Math.round(Math.min(1, Math.max(0, share)) * barLength);
-  const rest = paint(io, 'dim', '·'.repeat(barLength - full));
-  return `${paint(io, 'green', '█'.repeat(full))}${rest} ${Math.floor(share * 100)}%  `;
+  const rest = paintErr(io, 'dim', '·'.repeat(barLength - full));
+  return `${paintErr(io, 'green', '█'.repeat(full))}${rest} ${Math.floor(share * 100)}%  `;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commands } from './commands.ts';
 import { release } from './index.ts';
 import { run } from './run.ts';
@@ -204,6 +204,14 @@ describe('carillon set', () => {
 });
 
 describe('carillon get, list, cancel, dead-letters', () => {
+  const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   const timer = {
     id,
     state: 'pending',
@@ -211,7 +219,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     callback: { http: { uri: 'http://r/', opaque: 'tab\there' } },
     reliability: { 'replication-factor': 2 },
     tags: ['x'],
-    'next-due': new Date(Date.now() + 95 * 60_000).toISOString(),
+    'next-due': new Date(nowMs + 95 * 60_000).toISOString(),
     sequence: 3,
     attempt: 0,
     'last-outcome': 200,

@@ -3,7 +3,7 @@ import { ApiError, UnreachableError } from '@carillon/client';
 import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { nearestWord } from './nearest-word.ts';
-import { paint } from './style.ts';
+import { paint, paintErr } from './style.ts';
 
 export async function run(args: readonly string[], io: Io, release: string): Promise<number> {
   const [first, ...rest] = args;
@@ -72,7 +72,7 @@ function told(error: unknown): Told {
 }
 
 function report(io: Io, asJson: boolean, what: Told): void {
-  io.err(asJson ? JSON.stringify(what) : paint(io, 'red', what.error));
+  io.err(asJson ? JSON.stringify(what) : paintErr(io, 'red', what.error));
 }
 
 /** What follows `--` belongs to another program. */

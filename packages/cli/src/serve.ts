@@ -2,7 +2,7 @@
 import { type RunningMember, startMember } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { memberConfig, memberUsage } from './member-config.ts';
-import { jsonLine, paint } from './style.ts';
+import { jsonLine, paintErr } from './style.ts';
 
 export const command: Command = {
   name: 'serve',
@@ -69,7 +69,8 @@ function welcome({ name, address }: RunningMember, io: Io, data: string | null):
   const kept = data === null ? 'in memory only' : `on disk in ${data}`;
   const shown = name === address ? '' : ` ${name}`;
   return [
-    `${paint(io, 'bold', `Carillon${shown}`)} serves at ${paint(io, 'cyan', url)}, timers are kept ${kept}.`,
+    `${paintErr(io, 'bold', `Carillon${shown}`)} serves at ${paintErr(io, 'cyan', url)}, timers are kept ${kept}.`,
+    `The dashboard is at ${paintErr(io, 'cyan', `${url}/`)}, the API reference at ${url}/docs.`,
     'Try it: run "carillon listen" in another terminal, then',
     `  curl -i ${url}/timers -d '${body}'`,
   ].join('\n');

@@ -5,7 +5,16 @@ import type { Io } from './command.ts';
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
 
 export function paint(io: Io, colour: keyof typeof codes, text: string): string {
-  return io.color ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text;
+  return io.color ? coloured(colour, text) : text;
+}
+
+/** For what is written to `err`. */
+export function paintErr(io: Io, colour: keyof typeof codes, text: string): string {
+  return io.errColor ? coloured(colour, text) : text;
+}
+
+function coloured(colour: keyof typeof codes, text: string): string {
+  return `\u001b[${codes[colour]}m${text}\u001b[0m`;
 }
 
 /** One JSON value on a line of its own. */

@@ -8,7 +8,12 @@ export interface Recording extends Io {
   abort(): void;
 }
 
-export function recordingIo(env: Record<string, string> = {}, color = false): Recording {
+/** `color` goes for both streams unless `errColor` says otherwise. */
+export function recordingIo(
+  env: Record<string, string> = {},
+  color = false,
+  errColor = color,
+): Recording {
   const controller = new AbortController();
   const outLines: string[] = [];
   const errLines: string[] = [];
@@ -16,6 +21,7 @@ export function recordingIo(env: Record<string, string> = {}, color = false): Re
     out: (text) => void outLines.push(...text.split('\n')),
     err: (text) => void errLines.push(...text.split('\n')),
     color,
+    errColor,
     env,
     signal: controller.signal,
     outLines,
