@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDashboard } from './dashboard.ts';
 
 const root = join(import.meta.dirname, '..');
 const folders = ['core', 'placement', 'ring', 'server', 'client', 'cli'];
@@ -31,7 +32,8 @@ const manifests = folders.map((folder) => {
 });
 const home = mkdtempSync(join(tmpdir(), 'carillon-published-'));
 
-beforeAll(() => {
+beforeAll(async () => {
+  await buildDashboard();
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/cli'], {
     cwd: root,
     stdio: 'inherit',
@@ -99,11 +101,19 @@ test('carillon serve answers, and ends with 0 on SIGTERM', async () => {
     const [line] = (await once(createInterface(member.stdout), 'line')) as [string];
     const { url } = JSON.parse(line) as { url: string };
     expect(await (await fetch(`${url}/ping`)).text()).toBe('OK');
+    expect(await (await fetch(`${url}/`)).text()).toMatch(/<script .*src="\.\/dashboard\/.+\.js"/);
     member.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   } finally {
     member.kill('SIGKILL');
   }
+});
+
+test('the server package carries the dashboard', () => {
+  const folder = join(home, 'node_modules/@carillon/server/dist/dashboard');
+  expect(readdirSync(folder)).toContain('index.html');
+  const kinds = readdirSync(join(folder, 'dashboard')).map((name) => name.split('.').at(-1));
+  expect(new Set(kinds)).toEqual(new Set(['css', 'js', 'svg']));
 });
 
 test('no package carries its tests', () => {
