@@ -60,9 +60,9 @@ test('an option that is wrong stops serve with a sentence for each mistake', asy
 });
 
 test('variables of other commands do not disturb a member', async () => {
-  const env = { CARILLON_SERVER: 'http://x', CARILLON_TOKEN: 'secret', CARILLON_DATA: '/data' };
+  const env = { CARILLON_SERVER: 'http://x', CARILLON_TOKEN: 'hush', CARILLON_DATA: '/data' };
   const { code, out } = await start(['config', 'print'], env).ended;
   expect(code).toBe(0);
   expect(out).toMatch(/^data +\/data +environment CARILLON_DATA$/m);
-  expect(out).not.toContain('secret');
+  expect(out).not.toContain('hush');
 });

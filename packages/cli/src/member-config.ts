@@ -12,8 +12,15 @@ const shortNames: Readonly<Record<string, string>> = {
   labels: 'cluster-labels',
   weight: 'cluster-weight',
   'peer-listen': 'cluster-peer-listen',
-  'peer-address': 'cluster-peer-address',
+  'peer-tls-certificate': 'cluster-tls-certificate',
+  'peer-tls-key': 'cluster-tls-key',
+  'peer-tls-ca': 'cluster-tls-ca',
+  advertise: 'advertise-api',
+  'insecure-no-auth': 'auth-insecure-no-auth',
 };
+
+/** Flags that are no options of a member. */
+const ownFlags = new Set(['json', 'memory']);
 
 /** Variables of this binary's other commands; options of a member they are not. */
 const clientVariables = new Set([
@@ -33,6 +40,10 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
   --etcd URL             Members find each other through etcd instead
   --cluster NAME         Which cluster, with --etcd
   --peer-listen HOST:PORT  Where other members reach this one
+  --cluster-secret-file FILE  The secret that all members share
+  --peer-tls-certificate FILE, --peer-tls-key FILE, --peer-tls-ca FILE  TLS between members
+  --advertise HOST:PORT  What others are told instead of --listen; --advertise-peer for --peer-listen
+  --insecure-no-auth     Start although somebody else than this machine gets in without a token or secret
   --labels zone=a        Where this member stands; copies spread over different values
 
 Every other option of docs/configuration.md is a flag too: limits.bodyBytesMax is --limits-body-bytes-max.
@@ -47,13 +58,17 @@ export interface MemberArguments {
 /** Throws UsageError for a flag that does not exist; what is wrong with values is in `loaded`. */
 export function memberConfig(args: readonly string[], io: Io): MemberArguments {
   const kinds: Record<string, OptionKind> = { json: 'flag', memory: 'flag', config: 'text' };
-  for (const { key } of eachOption()) kinds[flagOf(key)] = 'list';
-  for (const short of Object.keys(shortNames)) kinds[short] = 'list';
+  for (const { key, spec } of eachOption()) {
+    kinds[flagOf(key)] = typeof spec.value === 'boolean' ? 'flag' : 'list';
+  }
+  for (const [short, long] of Object.entries(shortNames)) kinds[short] = kinds[long] ?? 'list';
   const { flags: given, operands } = parseOptions(args, kinds);
   const flags: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(given)) {
     const isGiven = typeof value === 'string' || (Array.isArray(value) && value.length > 0);
-    if (isGiven) flags[shortNames[name] ?? name] = lastOf(value as string | readonly string[]);
+    const long = shortNames[name] ?? name;
+    if (isGiven) flags[long] = lastOf(value as string | readonly string[]);
+    else if (value === true && !ownFlags.has(name)) flags[long] = 'true';
   }
   if (given['memory'] === true) flags['durability'] = 'memory';
   const env = Object.fromEntries(

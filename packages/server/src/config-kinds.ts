@@ -19,6 +19,13 @@ export function text(pattern: RegExp, expected: string): Kind<string> {
   return (raw) => (typeof raw === 'string' && pattern.test(raw) ? raw : new Wrong(expected));
 }
 
+/** true and false in files; as texts in flags and environment. */
+export const yesNo: Kind<boolean> = (raw) => {
+  if (typeof raw === 'boolean') return raw;
+  if (raw === 'true' || raw === 'false') return raw === 'true';
+  return new Wrong('true or false');
+};
+
 export const path = text(/^[^\0]+$/, 'a path');
 
 /** `host:port`; an IPv6 host stands in brackets. Port 0: any free one. */

@@ -33,7 +33,7 @@ export interface ConfigSources {
 
 /** `limits.bodyBytesMax` → `limits-body-bytes-max`. */
 export function flagOf(key: string): string {
-  return key.replace('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return key.replaceAll('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** `limits.bodyBytesMax` → `CARILLON_LIMITS_BODY_BYTES_MAX`. */
@@ -181,6 +181,11 @@ function conflicts(config: Config): string[] {
   rule(
     cluster.membersFile === null || cluster.etcdEndpoints.length === 0,
     'The options cluster.membersFile and cluster.etcdEndpoints exclude each other: a view has one source.',
+  );
+  const peerTls = Object.values(cluster.tls).filter((file) => file !== null);
+  rule(
+    peerTls.length === 0 || peerTls.length === 3,
+    'The options cluster.tls.certificate, cluster.tls.key and cluster.tls.ca belong together: give all three.',
   );
   return found;
 }

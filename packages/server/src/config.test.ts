@@ -172,3 +172,51 @@ test('a file cannot reach the prototype of anything', () => {
   expect(problems(fileOf('{"__proto__": {"listen": "x"}}'))).toHaveLength(1);
   expect(new Wrong('x')).not.toHaveProperty('listen');
 });
+
+test('an option three levels deep is named like every other', () => {
+  const expected = { certificate: 'c.pem', key: 'k.pem', ca: 'a.pem' };
+  const sources: ConfigSources[] = [
+    fileOf('cluster: {tls: {certificate: c.pem, key: k.pem, ca: a.pem}}'),
+    {
+      flags: {
+        'cluster-tls-certificate': 'c.pem',
+        'cluster-tls-key': 'k.pem',
+        'cluster-tls-ca': 'a.pem',
+      },
+    },
+    {
+      env: {
+        CARILLON_CLUSTER_TLS_CERTIFICATE: 'c.pem',
+        CARILLON_CLUSTER_TLS_KEY: 'k.pem',
+        CARILLON_CLUSTER_TLS_CA: 'a.pem',
+      },
+    },
+  ];
+  for (const one of sources) expect(loaded(one).config.cluster.tls).toEqual(expected);
+});
+
+test('a part of the TLS files between members is refused: nobody should run without TLS by mistake', () => {
+  const flags = { 'cluster-tls-certificate': 'c.pem', 'cluster-tls-key': 'k.pem' };
+  expect(problems({ flags })).toEqual([expect.stringContaining('give all three')]);
+});
+
+test('true and false are written as such', () => {
+  const key = 'auth-insecure-no-auth';
+  expect(loaded({ flags: { [key]: 'true' } }).config.auth.insecureNoAuth).toBe(true);
+  expect(loaded(fileOf('auth: {insecureNoAuth: false}')).config.auth.insecureNoAuth).toBe(false);
+  expect(problems({ flags: { [key]: 'yes' } })[0]).toContain('must be true or false, not "yes"');
+});
+
+test.each(['10.0.0.0/8:8080', '10.1.2.3:1', '[fd00::/8]:443', 'fd00::/8'])(
+  'callbacks may be allowed to %s',
+  (rule) => {
+    expect(loaded({ flags: { 'callbacks-allow': rule } }).config.callbacks.allow).toEqual([rule]);
+  },
+);
+
+test.each(['10.0.0.0/33', '10.0.0.0/8:99999', 'example.com', '1.2.3'])(
+  'callbacks cannot be allowed to %s',
+  (rule) => {
+    expect(problems({ flags: { 'callbacks-allow': rule } })[0]).toContain('[fd00::/8]:8080');
+  },
+);

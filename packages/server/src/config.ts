@@ -15,8 +15,11 @@ import {
   optional,
   path,
   text,
+  Wrong,
   whole,
+  yesNo,
 } from './config-kinds.ts';
+import { parseAllow } from './pop/guard.ts';
 
 export interface Option<T> {
   readonly value: T;
@@ -37,6 +40,18 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const KiB = 1024;
 const MiB = 1024 * KiB;
+
+/** Read here only to be judged; who uses the list reads it again. */
+const allowRule: Kind<string> = (raw) => {
+  try {
+    parseAllow(String(raw));
+    return String(raw);
+  } catch {
+    return new Wrong(
+      'loopback, private, link-local, or an address range such as 10.0.0.0/8, 10.1.2.3:8080 or [fd00::/8]:8080',
+    );
+  }
+};
 
 const nameKind = text(/^[A-Za-z0-9._:[\]-]{1,128}$/, '1 to 128 letters, digits and . _ - : [ ]');
 
@@ -213,13 +228,8 @@ export const options = {
     ),
     allow: option<readonly string[]>(
       [],
-      list(
-        text(
-          /^(loopback|private|link-local|[0-9a-fA-F:.]+(\/\d{1,3})?)$/,
-          'loopback, private, link-local, or an address range such as 10.0.0.0/8',
-        ),
-      ),
-      'Address ranges that callbacks may reach although they are not public. Loopback is allowed by itself while the member listens on loopback. Wider: clients can make the member call into your network.',
+      list(allowRule),
+      'Address ranges, with a port if only that one is meant, that callbacks may reach although they are not public. Loopback is allowed by itself while the member listens on loopback. Wider: clients can make the member call into your network.',
     ),
     signingSecrets: {
       ...option<readonly string[]>(
@@ -285,17 +295,49 @@ export const options = {
       optional(address),
       'Address and port for other members. Not set: as the members file says, or 100 above the port of listen. Never expose it to clients.',
     ),
-    peerAddress: option(
+    secretFile: option(
       null,
-      optional(address),
-      'Address under which other members reach this one, where it differs from peerListen (0.0.0.0, containers).',
+      optional(path),
+      'File with the secret that all members share, in one line of at least 32 characters; a second line is accepted too, while members change over from one to the other. Read again when it changes and on SIGHUP. Not set: who reaches the peer port is taken for a member, unless there is TLS.',
     ),
+    tls: {
+      certificate: option(
+        null,
+        optional(path),
+        'Certificate (PEM, with what lies between it and the authority) that this member shows to others; one of its DNS names, or its common name, is the name of this member. Read again when it changes and on SIGHUP. Needs key and ca. Not set: no TLS between members.',
+      ),
+      key: option(null, optional(path), 'Private key (PEM) of the certificate for other members.'),
+      ca: option(
+        null,
+        optional(path),
+        'Authorities (PEM) that sign the certificates of members. Whoever they sign for, and who is named like a member of the view, is let in: use an authority of its own.',
+      ),
+    },
     labels: option<Readonly<Record<string, string>>>(
       {},
       labels,
       'Where this member stands, such as region=eu,zone=a. Replicas spread over distinct values.',
     ),
     weight: option(1, whole(0, 1_000), 'Share of timers relative to other members; 0 holds none.'),
+  },
+  auth: {
+    insecureNoAuth: option(
+      false,
+      yesNo,
+      'Start although listeners that are not on loopback let everybody in: the API without tokens, the peer port without a secret or TLS. For networks that keep everybody else out.',
+    ),
+  },
+  advertise: {
+    api: option(
+      null,
+      optional(address),
+      'Address of the API that others are told, in etcd and in GET /cluster, where it differs from listen (0.0.0.0, containers, a proxy in front). Not set: listen, or the first outer address of this machine when listen is every address. A members file says it by itself.',
+    ),
+    peer: option(
+      null,
+      optional(address),
+      'Address under which other members reach this one, where it differs from cluster.peerListen. Not set: cluster.peerListen, or the first outer address of this machine when that is every address. A members file says it by itself.',
+    ),
   },
 } as const;
 
@@ -328,10 +370,11 @@ export function eachOption(): OptionEntry[] {
 export function configOf(values: ReadonlyMap<string, unknown> = new Map()): Config {
   const config: Record<string, unknown> = {};
   for (const { key, spec } of eachOption()) {
-    const [top = '', inner] = key.split('.');
-    const value = values.has(key) ? values.get(key) : spec.value;
-    if (inner === undefined) config[top] = value;
-    else ((config[top] ??= {}) as Record<string, unknown>)[inner] = value;
+    const groups = key.split('.');
+    const name = groups.pop() as string;
+    let into = config;
+    for (const group of groups) into = (into[group] ??= {}) as Record<string, unknown>;
+    into[name] = values.has(key) ? values.get(key) : spec.value;
   }
   return config as unknown as Config;
 }

@@ -1,7 +1,5 @@
 /** A member on the real world: from a configuration to a process that serves. */
-import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import type { Env, Log } from '@carillon/core';
 import { EtcdClient, Membership } from '@carillon/ring';
 import { Dashboard } from './api/dashboard.ts';
@@ -18,6 +16,7 @@ import type { Metrics } from './metrics.ts';
 import type { Endpoint } from './pop/guard.ts';
 import { release } from './release.ts';
 import { createSystemEnv, splitAddress } from './system-env.ts';
+import { watchFile } from './watch-file.ts';
 
 const leaseMs = 5000;
 /** Ports of the peer listener follow the public one at this distance, unless configured. */
@@ -149,7 +148,7 @@ async function identify(config: Config): Promise<Identity> {
   }
   const { host, port } = splitAddress(config.listen);
   const peers = peerListen ?? `${host.includes(':') ? `[${host}]` : host}:${port + peerPortOffset}`;
-  const name = config.name ?? config.cluster.peerAddress ?? peers;
+  const name = config.name ?? config.advertise.peer ?? peers;
   return { name, listen: config.listen, peerListen: peers };
 }
 
@@ -168,7 +167,7 @@ async function identifyInFile(config: Config, file: string): Promise<Identity> {
 
 function createSource(config: Config, identity: Identity, env: Env): ViewSource {
   const { clock, random, log } = env;
-  const { membersFile, etcdEndpoints, labels, weight, peerAddress, name: cluster } = config.cluster;
+  const { membersFile, etcdEndpoints, labels, weight, name: cluster } = config.cluster;
   const { name, listen } = identity;
   if (membersFile !== null) {
     const read = (): Promise<string> => readFile(membersFile, 'utf8');
@@ -181,7 +180,7 @@ function createSource(config: Config, identity: Identity, env: Env): ViewSource 
   }
   if (etcdEndpoints.length === 0) return aloneSource({ name, address: listen });
   const etcd = new EtcdClient({ endpoints: [...etcdEndpoints], clock, log });
-  const peer = peerAddress ?? identity.peerListen ?? '';
+  const peer = config.advertise.peer ?? identity.peerListen ?? '';
   return new EtcdSource({
     self: { name, address: listen, peer, labels, weight },
     joinWaitMs: leaseMs + 2000,
@@ -190,16 +189,6 @@ function createSource(config: Config, identity: Identity, env: Env): ViewSource 
     open: () =>
       Membership.open({ etcd, clock, random, log, prefix: `carillon/${cluster}/`, ttlMs: leaseMs }),
   });
-}
-
-/** Watches the folder, because editors and config maps replace a file instead of writing into it. */
-function watchFile(file: string, changed: () => void): () => void {
-  const name = basename(file);
-  const watcher: FSWatcher = watch(dirname(file), { persistent: false }, (_, changedName) => {
-    if (changedName === null || changedName === name || changedName.startsWith('..')) changed();
-  });
-  watcher.on('error', changed);
-  return () => watcher.close();
 }
 
 /** What no timer may call: the cluster itself. A new list with each view, so that kept connections are judged again. */
