@@ -63,28 +63,33 @@ export class Coordinator implements TimerService {
     this.parts = parts;
   }
 
-  async set(request: SetRequest): Promise<SetOutcome> {
-    const { metrics } = this.parts;
-    try {
-      const outcome = await this.trySet(request);
-      metrics.sets.add(request.id === null ? 'created' : 'replaced');
-      return outcome;
-    } catch (error) {
-      if (!(error instanceof CarillonError)) throw error;
-      metrics.sets.add('refused');
-      return { ok: false, error };
-    }
+  set(request: SetRequest): Promise<SetOutcome> {
+    const at = this.parts.instant();
+    return new Promise((resolve, reject) => this.begin(request, at, resolve, reject));
   }
 
   setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
-    return Promise.all(requests.map((request) => this.set(request)));
+    const at = this.parts.instant();
+    return new Promise((resolve, reject) => {
+      const outcomes: SetOutcome[] = [];
+      let left = requests.length;
+      if (left === 0) resolve(outcomes);
+      requests.forEach((request, i) => {
+        const done = (outcome: SetOutcome): void => {
+          outcomes[i] = outcome;
+          if (--left === 0) resolve(outcomes);
+        };
+        this.begin(request, at, done, reject);
+      });
+    });
   }
 
   async cancel(namespace: string, id: TimerId): Promise<{ id: string; copies: Copies }> {
     const { metrics } = this.parts;
     const end = (version: Version): TimerRecord => {
-      const record = this.draft({ namespace, factor: id.factor, number: id, version });
-      return entomb(record, false, this.parts.instant());
+      const at = this.parts.instant();
+      const record = this.draft({ namespace, factor: id.factor, number: id, version, at });
+      return entomb(record, false, at);
     };
     try {
       const { record, copies } = await this.write(end, id);
@@ -100,6 +105,7 @@ export class Coordinator implements TimerService {
         factor,
         number,
         version: { versionMs: 0, versionTie: 0 },
+        at: this.parts.instant(),
       });
       return { id: idOf(record, this.parts.view()), copies: { have: 0, wanted: 0 } };
     }
@@ -192,53 +198,94 @@ export class Coordinator implements TimerService {
     write(this.parts, request, ({ type }) => done(type === 'confirmed' || type === 'have'));
   }
 
-  private async trySet(request: SetRequest): Promise<SetOutcome> {
-    const refusal = this.parts.refuseSet();
-    if (refusal !== null) throw refusal;
-    const { id, namespace, idempotencyKey } = request;
-    const { definition } = request;
-    const factor = request.factor ?? id?.factor ?? this.parts.factorDefault;
-    checkFactor(id, factor);
-    if (idempotencyKey !== null && id === null) {
-      return this.setOnce(
-        { ...request, idempotencyKey, definition: { ...definition, idempotent: true } },
-        factor,
-      );
+  /** Calls `reject` only for what is not the client's mistake. */
+  private begin(
+    request: SetRequest,
+    at: Instant,
+    done: (outcome: SetOutcome) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    const { metrics } = this.parts;
+    const finish = (outcome: SetOutcome): void => {
+      const made = request.id === null ? 'created' : 'replaced';
+      metrics.sets.add(outcome.ok ? made : 'refused');
+      done(outcome);
+    };
+    const failed = (error: unknown): void => {
+      if (error instanceof CarillonError) finish({ ok: false, error });
+      else reject(error);
+    };
+    try {
+      const refusal = this.parts.refuseSet();
+      if (refusal !== null) throw refusal;
+      const factor = request.factor ?? request.id?.factor ?? this.parts.factorDefault;
+      checkFactor(request.id, factor);
+      // A batch has hundreds of new timers, so these come without a promise each.
+      if (isNew(request)) this.createNew({ request, factor, at, tries: triesMax }, finish, failed);
+      else this.setKnown(request, factor).then(finish, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** A number that somebody else has used already (two members under one number) is not a reason to fail. */
+  private createNew(
+    asked: { request: SetRequest; factor: number; at: Instant; tries: number },
+    finish: (outcome: SetOutcome) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { request, factor, at, tries } = asked;
+    const { definition, namespace } = request;
+    const number = this.newNumber();
+    const base = { namespace, factor, number, version: this.stamp(at), at };
+    const record = this.setRecord(base, definition, encodeDefinition(definition));
+    write(this.parts, { record, mode: 'create', former: [] }, (result) => {
+      try {
+        if (result.type !== 'have') finish(this.setDone(confirmed(result), definition));
+        else if (tries > 1) this.createNew({ ...asked, tries: tries - 1 }, finish, failed);
+        else failed(noCopies());
+      } catch (error) {
+        failed(error);
+      }
+    });
+  }
+
+  /** Under an id, or under an idempotency key: there may be something already. */
+  private async setKnown(request: SetRequest, factor: number): Promise<SetOutcome> {
+    const { id, namespace, idempotencyKey, definition } = request;
+    if (id === null) {
+      const idempotent = { ...definition, idempotent: true };
+      return this.setOnce(namespace, idempotencyKey ?? '', idempotent, factor);
     }
     const body = encodeDefinition(definition);
-    let number = id ?? this.newNumber();
     const record = (version: Version): TimerRecord => {
-      return this.setRecord({ namespace, factor, number, version }, definition, body);
+      const at = this.parts.instant();
+      return this.setRecord({ namespace, factor, number: id, version, at }, definition, body);
     };
-    if (id === null) {
-      // A number that somebody else has used already (two members under one number) is not a reason to fail.
-      const created = await this.create(record, () => {
-        number = this.newNumber();
-      });
-      return this.setDone(created, definition);
-    }
     return this.setDone(await this.write(record, id), definition);
   }
 
-  private setDone(written: Written, definition: Definition): SetOutcome {
-    const timer = timerView(written.record, this.parts.view(), this.parts.instant(), definition);
-    return { ok: true, timer, copies: written.copies };
+  private setDone({ record, copies }: Written, definition: Definition): SetOutcome {
+    const view = this.parts.view();
+    const timer = (): TimerView => timerView(record, view, this.parts.instant(), definition);
+    return { ok: true, id: idOf(record, view), copies, timer };
   }
 
   /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
   private async setOnce(
-    request: SetRequest & { readonly idempotencyKey: string },
+    namespace: string,
+    key: string,
+    definition: Definition,
     factor: number,
   ): Promise<SetOutcome> {
-    const { namespace, definition, idempotencyKey } = request;
-    const number = numberFromKey(namespace, idempotencyKey);
+    const number = numberFromKey(namespace, key);
     const body = encodeDefinition(definition);
     const known = await this.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
     if (known !== null) return this.repeated(known, definition, body);
-    const record = (version: Version): TimerRecord =>
-      this.setRecord({ namespace, factor, number, version }, definition, body);
-    const written = await this.create(record, null);
-    if (written !== null) return this.setDone(written, definition);
+    const at = this.parts.instant();
+    const base = { namespace, factor, number, version: this.stamp(at), at };
+    const result = await this.once(this.setRecord(base, definition, body), 'create', []);
+    if (result.type !== 'have') return this.setDone(confirmed(result), definition);
     const raced = await this.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
     if (raced === null) throw noCopies();
     return this.repeated(raced, definition, body);
@@ -271,33 +318,11 @@ export class Coordinator implements TimerService {
     throw noCopies();
   }
 
-  private async create(
-    record: (version: Version) => TimerRecord,
-    retry: () => void,
-  ): Promise<Written>;
-  private async create(
-    record: (version: Version) => TimerRecord,
-    retry: (() => void) | null,
-  ): Promise<Written | null>;
-  /** Writes a record that must not exist yet. When it does: `retry` with another number, or null. */
-  private async create(
-    record: (version: Version) => TimerRecord,
-    retry: (() => void) | null,
-  ): Promise<Written | null> {
-    for (let i = 0; i < triesMax; i++) {
-      const result = await this.once(record(this.stamp()), 'create', []);
-      if (result.type !== 'have') return confirmed(result);
-      if (retry === null) return null;
-      retry();
-    }
-    throw noCopies();
-  }
-
   /** Writes a record for a client: where a newer version is met, again with a version above it. */
   private async write(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
     const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
     for (let i = 0; i < triesMax; i++) {
-      const result = await this.once(record(this.stamp()), 'any', former);
+      const result = await this.once(record(this.stamp(this.parts.instant())), 'any', former);
       if (result.type !== 'have') return confirmed(result);
       this.parts.versions.observe(result.progress);
     }
@@ -312,10 +337,10 @@ export class Coordinator implements TimerService {
     return new Promise((resolve) => write(this.parts, { record, mode, former }, resolve));
   }
 
-  private stamp(): Version {
-    const { versions, instant, view, self } = this.parts;
+  private stamp({ wallMs }: Instant): Version {
+    const { versions, view, self } = this.parts;
     // By the cluster's clock, not the member's own: in a net-split versions are all there is to order requests by.
-    return versions.stamp(Math.floor(instant().wallMs), view().numberOf(self));
+    return versions.stamp(Math.floor(wallMs), view().numberOf(self));
   }
 
   private newNumber(): Numbered {
@@ -323,12 +348,8 @@ export class Coordinator implements TimerService {
     return numbers.next(clock.wall(), view().numberOf(self));
   }
 
-  private setRecord(
-    base: { namespace: string; factor: number; number: Numbered; version: Version },
-    definition: Definition,
-    body: Uint8Array,
-  ): TimerRecord {
-    const pop = firstPop(definition.timing, this.parts.instant());
+  private setRecord(base: Base, definition: Definition, body: Uint8Array): TimerRecord {
+    const pop = firstPop(definition.timing, base.at);
     if (pop === null) {
       throw new CarillonError(
         'bad_request',
@@ -341,16 +362,11 @@ export class Coordinator implements TimerService {
     return { ...this.draft(base), body, dueMs: pop.dueMs, retryMs: pop.dueMs, gapMs: pop.gapMs };
   }
 
-  private draft(base: {
-    namespace: string;
-    factor: number;
-    number: Numbered;
-    version: Version;
-  }): TimerRecord {
-    const { view, peers, clock } = this.parts;
+  private draft(base: Base): TimerRecord {
+    const { view, peers } = this.parts;
     const { namespace, factor, number, version } = base;
     const { hi, lo } = number;
-    const nowMs = clock.now();
+    const { nowMs } = base.at;
     const silent = (name: string): boolean => peers?.silent(name) ?? false;
     return {
       hi,
@@ -411,6 +427,15 @@ export class Coordinator implements TimerService {
   }
 }
 
+/** What every record of a client's request starts from. */
+interface Base {
+  readonly namespace: string;
+  readonly factor: number;
+  readonly number: Numbered;
+  readonly version: Version;
+  readonly at: Instant;
+}
+
 interface Written {
   readonly record: TimerRecord;
   readonly copies: Copies;
@@ -428,6 +453,10 @@ function confirmed(result: Exclude<WriteResult, { type: 'have' }>): Written {
     'disk_full',
     'No replica of this timer has room on its disk; nothing was stored.',
   );
+}
+
+function isNew({ id, idempotencyKey }: SetRequest): boolean {
+  return id === null && idempotencyKey === null;
 }
 
 function noCopies(): CarillonError {

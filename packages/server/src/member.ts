@@ -21,10 +21,12 @@ import { Metrics } from './metrics.ts';
 import { Destinations } from './pop/destinations.ts';
 import { Popper } from './pop/popper.ts';
 import { Signer } from './pop/sign.ts';
+import { Deadlines } from './replication/deadlines.ts';
 import { createHandler } from './replication/handler.ts';
 import { createInbox } from './replication/inbox.ts';
 import { Replica } from './replication/replica.ts';
 import { idOf } from './replication/timer-view.ts';
+import { hedgeMs } from './replication/write.ts';
 import { Journal } from './store/journal.ts';
 import { Store } from './store/store.ts';
 
@@ -277,6 +279,7 @@ export class Member {
     const { config } = this.options;
     return new Coordinator({
       ...this.readParts(),
+      hedges: new Deadlines(this.options.env.clock, hedgeMs),
       view: () => this.cluster.view,
       metrics: this.metrics,
       versions: this.versions,

@@ -87,5 +87,5 @@ function parseItems(
 /** Ids and counts need no escaping. */
 function outcomeText(outcome: SetOutcome): string {
   if (!outcome.ok) return JSON.stringify(problemOf(outcome.error));
-  return `{"status":200,"id":"${outcome.timer.id}","copies":"${copiesText(outcome.copies)}"}`;
+  return `{"status":200,"id":"${outcome.id}","copies":"${copiesText(outcome.copies)}"}`;
 }

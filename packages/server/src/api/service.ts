@@ -21,7 +21,14 @@ export interface SetRequest {
 }
 
 export type SetOutcome =
-  | { readonly ok: true; readonly timer: TimerView; readonly copies: Copies }
+  | {
+      readonly ok: true;
+      /** The refreshed id. */
+      readonly id: string;
+      readonly copies: Copies;
+      /** The timer as it now is; most clients do not ask. */
+      readonly timer: () => TimerView;
+    }
   | { readonly ok: false; readonly error: CarillonError };
 
 export type TimerState = 'pending' | 'retrying' | 'ended' | 'dead';

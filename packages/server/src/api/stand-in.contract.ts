@@ -14,11 +14,10 @@ export class StandIn implements TimerService {
   readonly sets: SetRequest[] = [];
   readonly calls: { name: string; argument: unknown }[] = [];
   /** What `set` answers for a request; the default confirms it. */
-  answer: (request: SetRequest, number: number) => SetOutcome = (request, number) => ({
-    ok: true,
-    timer: viewOf(request, number),
-    copies: { have: 1, wanted: 2 },
-  });
+  answer: (request: SetRequest, number: number) => SetOutcome = (request, number) => {
+    const timer = viewOf(request, number);
+    return { ok: true, id: timer.id, copies: { have: 1, wanted: 2 }, timer: () => timer };
+  };
   known: TimerView | null = null;
   notReady: string | null = null;
   drained: Promise<void> = Promise.resolve();

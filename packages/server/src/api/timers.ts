@@ -107,8 +107,8 @@ function locationHeaders(id: string, copies: Copies): string[] {
 
 function setResponse(outcome: SetOutcome, asJson: boolean): ApiResponse {
   if (!outcome.ok) return problemResponse(outcome.error);
-  const headers = locationHeaders(outcome.timer.id, outcome.copies);
-  if (asJson) return jsonResponse(renderTimer(outcome.timer), 200, headers);
+  const headers = locationHeaders(outcome.id, outcome.copies);
+  if (asJson) return jsonResponse(renderTimer(outcome.timer()), 200, headers);
   return { status: 200, headers, body: '' };
 }
 

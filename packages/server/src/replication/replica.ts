@@ -86,7 +86,8 @@ export class Replica {
     } else if (mode === 'create') {
       return this.answerSynced({ type: 'have', progress: stored }, done);
     }
-    const verdict = merge(stored, record, this.options.desired(record));
+    const verdict =
+      stored === undefined ? 'take' : merge(stored, record, this.options.desired(record));
     if (verdict === 'take') this.save(record, stored);
     else if (verdict === 'list' && stored !== undefined) this.relist(stored, record.replicas);
     else if (stored !== undefined && compareProgress(stored, record) > 0) {

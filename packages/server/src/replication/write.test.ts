@@ -3,10 +3,11 @@ import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { View } from '../cluster/view.ts';
 import { recordOf } from '../testing/records.ts';
+import { Deadlines } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer, StoreMode } from './wire.ts';
-import { type WriteResult, write } from './write.ts';
+import { hedgeMs, type WriteResult, write } from './write.ts';
 
 /** How a member answers a store: at once, after some time, or never (null: the time-out of a second). */
 type Behaviour = Answer | { readonly afterMs: number; readonly answer: Answer } | 'silence';
@@ -63,6 +64,7 @@ class Rig {
       {
         self,
         clock,
+        hedges: new Deadlines(clock, hedgeMs),
         replica,
         peers,
         view: () => view,

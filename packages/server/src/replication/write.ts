@@ -15,17 +15,21 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { View } from '../cluster/view.ts';
+import type { Deadlines, Waiting } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer, StoreMode } from './wire.ts';
 
-const hedgeMs = 250;
+/** After this long without all confirmations, stand-ins are asked. */
+export const hedgeMs = 250;
 const giveUpMs = 1000;
 const giveUpOwnMs = 10_000;
 
 export interface WriteParts {
   readonly self: string;
   readonly clock: Clock;
+  /** Of `hedgeMs`, for all writes of this member. */
+  readonly hedges: Deadlines;
   readonly replica: Replica;
   /** null: alone. */
   readonly peers: Peers | null;
@@ -65,51 +69,56 @@ export function write(
   new Write(parts, request, done).start();
 }
 
-class Write {
+class Write implements Waiting {
   private readonly parts: WriteParts;
   private readonly mode: StoreMode;
   private readonly former: readonly string[];
   private readonly wanted: number;
   private record: TimerRecord;
   private done: ((result: WriteResult) => void) | null;
-  private readonly waiting = new Set<string>();
-  private readonly confirmed = new Set<string>();
+  // Sets of a few names; for so few, lists are cheaper.
+  private readonly waiting: string[];
+  private readonly confirmed: string[] = [];
   private refusedFull = false;
   private hedged = false;
   private cancelAlarm: Cancel | null = null;
-  private readonly startMs: number;
+  readonly startMs: number;
+  before: Waiting | null = null;
+  after: Waiting | null = null;
 
   constructor(parts: WriteParts, request: WriteRequest, done: (result: WriteResult) => void) {
     this.parts = parts;
     this.mode = request.mode;
     this.record = request.record;
-    this.former = request.former.filter((name) => !request.record.replicas.includes(name));
+    const { replicas } = request.record;
+    this.former = request.former.filter((name) => !replicas.includes(name));
+    this.waiting = [...replicas, ...this.former];
     this.wanted = Math.max(1, Math.min(request.record.factor, parts.view().activeCount));
     this.done = done;
     this.startMs = parts.clock.now();
   }
 
   start(): void {
-    const targets = [...this.record.replicas, ...this.former];
-    for (const name of targets) this.waiting.add(name);
-    for (const name of targets) this.send(name);
+    for (const name of [...this.waiting]) this.send(name);
     // Everything may have been answered on the spot: nothing to wait for then.
     if (this.done === null) return;
-    const { clock } = this.parts;
-    const { startMs } = this;
-    this.cancelAlarm = clock.at(startMs + hedgeMs, () => {
-      this.hedge();
-      if (this.done !== null) this.giveUpAt(startMs + giveUpMs);
-    });
+    this.parts.hedges.add(this);
     for (const name of this.record.replicas) if (this.parts.peers?.silent(name)) this.standIn();
     this.check();
+  }
+
+  overdue(): void {
+    this.hedged = true;
+    for (const name of this.record.replicas) if (this.waiting.includes(name)) this.standIn();
+    this.check();
+    if (this.done !== null) this.giveUpAt(this.startMs + giveUpMs);
   }
 
   /** A slow disk of its own is worth waiting for where nobody else has the record: its answer will come. */
   private giveUpAt(atMs: number): void {
     const { clock, self } = this.parts;
     this.cancelAlarm = clock.at(atMs, () => {
-      const ownOnly = this.confirmed.size === 0 && this.waiting.has(self);
+      const ownOnly = this.confirmed.length === 0 && this.waiting.includes(self);
       if (!ownOnly || atMs > this.startMs + giveUpOwnMs) this.conclude();
       else this.giveUpAt(clock.now() + giveUpMs);
     });
@@ -125,11 +134,11 @@ class Write {
 
   private answered(name: string, answer: Answer | null): void {
     if (this.done === null) return;
-    this.waiting.delete(name);
-    if (answer?.type === 'stored') this.confirmed.add(name);
+    take(this.waiting, name);
+    if (answer?.type === 'stored') add(this.confirmed, name);
     else if (answer?.type === 'have' && this.beats(answer.progress)) {
       return this.finish({ type: 'have', progress: answer.progress });
-    } else if (answer?.type === 'have') this.confirmed.add(name);
+    } else if (answer?.type === 'have') add(this.confirmed, name);
     else if (answer?.type === 'refused' && answer.why === 'namespace') {
       return this.finish({ type: 'refused', why: 'namespace' });
     } else this.failed(name, answer);
@@ -146,23 +155,17 @@ class Write {
     return this.mode === 'create' || compareProgress(progress, this.record) > 0;
   }
 
-  private hedge(): void {
-    this.hedged = true;
-    for (const name of this.record.replicas) if (this.waiting.has(name)) this.standIn();
-    this.check();
-  }
-
   /** Adds the next-ranked member to the list, unless there are stand-ins enough. */
   private standIn(): void {
     const { record } = this;
     const gone = record.replicas.filter(
-      (name) => !this.confirmed.has(name) && !this.promising(name),
+      (name) => !this.confirmed.includes(name) && !this.promising(name),
     );
     if (record.replicas.length - gone.length >= this.wanted) return;
     const name = this.nextInRank();
     if (name === undefined) return;
     this.record = { ...record, replicas: [...record.replicas, name] };
-    this.waiting.add(name);
+    add(this.waiting, name);
     this.send(name);
     for (const holder of this.confirmed)
       if (this.record.replicas.includes(holder)) this.tell(holder);
@@ -170,7 +173,9 @@ class Write {
 
   /** Still expected to confirm soon. */
   private promising(name: string): boolean {
-    return this.waiting.has(name) && !this.hedged && !(this.parts.peers?.silent(name) ?? false);
+    return (
+      this.waiting.includes(name) && !this.hedged && !(this.parts.peers?.silent(name) ?? false)
+    );
   }
 
   private nextInRank(): string | undefined {
@@ -190,19 +195,19 @@ class Write {
 
   private check(): void {
     if (this.done === null) return;
-    const listed = this.record.replicas.filter((name) => this.confirmed.has(name)).length;
-    const formerWaiting = !this.hedged && this.former.some((name) => this.waiting.has(name));
+    const listed = this.record.replicas.filter((name) => this.confirmed.includes(name)).length;
+    const formerWaiting = !this.hedged && this.former.some((name) => this.waiting.includes(name));
     if (listed >= this.wanted && !formerWaiting) this.conclude();
-    else if (this.waiting.size === 0) this.conclude();
+    else if (this.waiting.length === 0) this.conclude();
   }
 
   private conclude(): void {
-    const holders = this.record.replicas.filter((name) => this.confirmed.has(name));
+    const holders = this.record.replicas.filter((name) => this.confirmed.includes(name));
     if (holders.length === 0) {
       return this.finish(this.refusedFull ? { type: 'refused', why: 'full' } : { type: 'none' });
     }
     const missed = [...this.record.replicas, ...this.former].filter(
-      (name) => !this.confirmed.has(name),
+      (name) => !this.confirmed.includes(name),
     );
     if (missed.length > 0) this.parts.onMissed(this.record, missed, holders);
     this.finish({
@@ -217,7 +222,17 @@ class Write {
     const { done } = this;
     if (done === null) return;
     this.done = null;
+    this.parts.hedges.remove(this);
     this.cancelAlarm?.();
     done(result);
   }
+}
+
+function add(names: string[], name: string): void {
+  if (!names.includes(name)) names.push(name);
+}
+
+function take(names: string[], name: string): void {
+  const at = names.indexOf(name);
+  if (at >= 0) names.splice(at, 1);
 }

@@ -54,6 +54,11 @@ export class NumberIndex {
   /** Where `seek` stopped: the place of a leaf in its range, the place of an entry in the leaf. */
   private leafAt = 0;
   private entryAt = 0;
+  /** The number that was sought last and its handle, while the two above are still its place: put looks for what get just did. */
+  private soughtHi = 0;
+  private soughtLo = 0;
+  private sought = -1;
+  private inPlace = false;
 
   constructor(numbers: Numbers) {
     this.numbers = numbers;
@@ -71,8 +76,13 @@ export class NumberIndex {
 
   /** The handle of the number; −1 when it is not here. */
   find(hi: number, lo: number): number {
+    if (this.inPlace && hi === this.soughtHi && lo === this.soughtLo) return this.sought;
     const hash = hashOf(hi, lo);
-    return this.seek(this.ranges[hash >>> 24] as Range, hash, hi, lo);
+    this.sought = this.seek(this.ranges[hash >>> 24] as Range, hash, hi, lo);
+    this.soughtHi = hi;
+    this.soughtLo = lo;
+    this.inPlace = true;
+    return this.sought;
   }
 
   /** The number must not be here yet; `numbers` must know the handle already. */
@@ -81,7 +91,8 @@ export class NumberIndex {
     const lo = this.numbers.loOf(handle);
     const hash = hashOf(hi, lo);
     const range = this.ranges[hash >>> 24] as Range;
-    this.seek(range, hash, hi, lo);
+    this.find(hi, lo);
+    this.inPlace = false;
     let leaf = range.leaves[this.leafAt] as number;
     if (this.used[leaf] === leafSize) leaf = this.split(range, hash);
     const page = this.pageOf(leaf);
@@ -98,7 +109,8 @@ export class NumberIndex {
   remove(hi: number, lo: number): boolean {
     const hash = hashOf(hi, lo);
     const range = this.ranges[hash >>> 24] as Range;
-    if (this.seek(range, hash, hi, lo) < 0) return false;
+    if (this.find(hi, lo) < 0) return false;
+    this.inPlace = false;
     const leaf = range.leaves[this.leafAt] as number;
     const page = this.pageOf(leaf);
     const start = startOf(leaf);
@@ -113,6 +125,7 @@ export class NumberIndex {
   /** Appends the handles of one range to `out`, in order. */
   range(number: number, out: number[]): void {
     const range = this.ranges[number] as Range;
+    this.inPlace = false;
     this.entryAt = 0;
     for (let place = 0; place < range.count; place++) {
       this.copyOut(range.leaves[place] as number, leafSize, out);
@@ -122,6 +135,7 @@ export class NumberIndex {
   /** Appends up to `limit` handles that come after `after` to `out`, in order; null: from the start. */
   next(after: Position | null, limit: number, out: number[]): void {
     let number = 0;
+    this.inPlace = false;
     this.leafAt = 0;
     this.entryAt = 0;
     if (after !== null) {

@@ -1,0 +1,65 @@
+/**
+ * Many waits of one length. They end in the order they began, so a list and one alarm serve them all: an alarm of its
+ * own for each of some ten thousand writes a second costs more than the writes.
+ */
+import type { Clock } from '@carillon/core';
+
+/** Something that waits; the two links belong to the list it is in. */
+export interface Waiting {
+  readonly startMs: number;
+  before: Waiting | null;
+  after: Waiting | null;
+  /** The wait is over; it is in no list any more. */
+  overdue(): void;
+}
+
+export class Deadlines {
+  private readonly clock: Clock;
+  private readonly lengthMs: number;
+  private first: Waiting | null = null;
+  private last: Waiting | null = null;
+  private armed = false;
+
+  constructor(clock: Clock, lengthMs: number) {
+    this.clock = clock;
+    this.lengthMs = lengthMs;
+  }
+
+  /** None that is added later may have started earlier. */
+  add(waiting: Waiting): void {
+    waiting.before = this.last;
+    if (this.last === null) this.first = waiting;
+    else this.last.after = waiting;
+    this.last = waiting;
+    if (!this.armed) this.arm(waiting);
+  }
+
+  /** Nothing happens where it was not in the list. */
+  remove(waiting: Waiting): void {
+    const { before, after } = waiting;
+    if (before !== null) before.after = after;
+    else if (this.first === waiting) this.first = after;
+    else return;
+    if (after === null) this.last = before;
+    else after.before = before;
+    waiting.before = null;
+    waiting.after = null;
+  }
+
+  private arm(first: Waiting): void {
+    this.armed = true;
+    this.clock.at(first.startMs + this.lengthMs, () => this.ring());
+  }
+
+  private ring(): void {
+    this.armed = false;
+    const nowMs = this.clock.now();
+    while (this.first !== null && this.first.startMs + this.lengthMs <= nowMs) {
+      const { first } = this;
+      this.remove(first);
+      first.overdue();
+    }
+    // The alarm may have been for one that is long gone.
+    if (this.first !== null && !this.armed) this.arm(this.first);
+  }
+}
