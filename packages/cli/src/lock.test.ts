@@ -1,5 +1,5 @@
 /** `carillon lock` and `carillon ring status` as processes, on a real etcd. T = 2 s. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -126,9 +126,21 @@ describe.skipIf(paths === null)('carillon lock', () => {
     expect(text.out).toMatch(/1024 slots by rendezvous.*\n.* active {2}weight 1 {2}1024 slots/);
     const json = carillon('ring', 'status', '--ring', 'shown', '--json');
     expect(await json.ended).toBe(0);
-    expect(JSON.parse(json.out)).toMatchObject({ ring: 'shown', free: 0, locks: [] });
+    const [member] = (JSON.parse(json.out) as { members: { id: string }[] }).members;
+    const held = { key: 'demo', holder: member?.id, token: expect.stringMatching(/^\d+$/) };
+    expect(JSON.parse(json.out)).toMatchObject({
+      ring: 'shown',
+      free: 0,
+      locks: [{ ...held, waiters: [] }],
+    });
+    const second = lock('shown', 'echo', 'second');
+    await says(second, 'waiting');
+    const both = carillon('ring', 'status', '--ring', 'shown');
+    expect(await both.ended).toBe(0);
+    expect(both.out).toMatch(/lock demo {2}held by \S+ {2}token \d+ {2}waiting: \S+$/m);
     first.child.kill('SIGTERM');
     await first.ended;
+    await second.ended;
   });
 
   test.each([
@@ -137,6 +149,10 @@ describe.skipIf(paths === null)('carillon lock', () => {
     [['lock', 'demo', '--etcd', 'localhost', '--', 'true'], 'must look like http://127.0.0.1:2379'],
     [['lock', 'demo', '--ring', '/x', '--', 'true'], '--ring must be a name'],
     [['ring'], 'carillon ring status'],
+    [['ring', 'status', '--etcd-cert', 'x.pem'], '--etcd-cert and --etcd-key go together'],
+    [['ring', 'status', '--etcd-ca', '/no/such/file'], '--etcd-ca must be a file that can be read'],
+    [['ring', 'status', '--etcd-user', 'ada'], '--etcd-user needs a password'],
+    [['ring', 'status', '--etcd-password-file', 'x'], 'goes with --etcd-user'],
   ])('%j is refused with a sentence', async (words, sentence) => {
     const one = carillon(...words);
     expect(await one.ended).toBe(2);
@@ -146,5 +162,34 @@ describe.skipIf(paths === null)('carillon lock', () => {
   test('a command that does not exist: 127, as in a shell', async () => {
     const one = lock('none', '/no/such/program');
     expect(await one.ended).toBe(127);
+  });
+});
+
+describe.skipIf(paths === null)('carillon lock on an etcd with TLS and passwords', () => {
+  let cluster: EtcdCluster;
+
+  beforeAll(async () => {
+    if (paths === null) return;
+    cluster = await EtcdCluster.start({ paths, tls: true });
+    cluster.ctl(['user', 'add', 'root:rosebud', '--interactive=false']);
+    cluster.ctl(['user', 'grant-role', 'root', 'root']);
+    cluster.ctl(['auth', 'enable']);
+  }, 60_000);
+
+  afterAll(async () => {
+    await cluster?.stop();
+  });
+
+  function status(password: string) {
+    const words = ['ring', 'status', '--etcd', cluster.endpoints.join(), '--ring', 'safe'];
+    const safe = ['--etcd-ca', cluster.certificateOf(0), '--etcd-user', 'root'];
+    const env = { PATH: process.env['PATH'], NO_COLOR: '1', CARILLON_ETCD_PASSWORD: password };
+    const given = ['--conditions=source', '--no-warnings', main, ...words, ...safe];
+    return spawnSync(process.execPath, given, { env, encoding: 'utf8' });
+  }
+
+  test('the flags and the variable open it; a wrong password is said to be one', () => {
+    expect(status('rosebud').stdout).toContain('There is no ring "safe"');
+    expect(status('wrong').stderr).toMatch(/authentication failed|invalid user/);
   });
 });

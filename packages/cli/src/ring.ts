@@ -1,12 +1,14 @@
 /** `carillon ring status`: who is in a lock ring and what they own, read from etcd without joining. */
-import { type RingStatus, ringStatus } from '@carillon/ring';
+import { type LockStatus, type RingStatus, ringStatus } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { commonOptions, parseOptions } from './options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from './ring-options.ts';
+import { oneLine } from './style.ts';
 
 const usage = `carillon ring status [flags]
 
-Shows the members of a lock ring, how many of its slots each one owns, and durable locks.
+Shows the members of a lock ring, how many of its slots each one owns, and who holds and who waits for its locks.
+Locks of carillon lock are shown; those that programs take with the library, if they take them with durable: true.
 
 ${ringUsage}
   --json           One JSON value instead of text`;
@@ -38,9 +40,15 @@ function describe(ring: string, status: RingStatus): string {
       ({ id, phase, weight, slots, incarnation }) =>
         `  ${id}  ${phase}  weight ${weight}  ${slots} slots  since revision ${incarnation}`,
     ),
-    ...locks.map(({ key, holder, token }) => `  lock ${key}  held by ${holder}  token ${token}`),
+    ...locks.map(lockLine),
   ];
   return lines.filter((line) => line !== '').join('\n');
+}
+
+function lockLine({ key, holder, token, waiters }: LockStatus): string {
+  const held = holder === null ? 'free' : `held by ${holder}  token ${token}`;
+  const awaited = waiters.length === 0 ? '' : `  waiting: ${waiters.join(', ')}`;
+  return oneLine(`  lock ${key}  ${held}${awaited}`);
 }
 
 export const command: Command = {

@@ -37,4 +37,4 @@ export {
   type RingOptions,
   type SlotEvent,
 } from './ring.ts';
-export { type RingStatus, ringStatus } from './status.ts';
+export { type LockStatus, type RingStatus, ringStatus } from './status.ts';

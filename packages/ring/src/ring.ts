@@ -20,6 +20,7 @@ import { rendezvous, type RingPlacement, successor } from './placements.ts';
 import { agreeOnConfig, checkOptions } from './ring-config.ts';
 import type { Slot } from './slot.ts';
 import { Slots } from './slots.ts';
+import { WaitingRecords } from './waiting.ts';
 
 export interface RingOptions {
   /** Addresses of one etcd cluster, such as `http://127.0.0.1:2379`. */
@@ -46,7 +47,7 @@ export interface RingOptions {
 }
 
 export interface LockOptions extends WaitOptions {
-  /** Also write a record of the lock to etcd, for people with etcdctl. Costs a transaction each way. */
+  /** Also show the lock, and the wait for it, in etcd: for `ringStatus` and people with etcdctl. Costs a transaction each way. */
   readonly durable?: boolean | undefined;
 }
 
@@ -79,6 +80,7 @@ export class Ring {
   private readonly slots: Slots;
   private readonly locks: LockTable;
   private readonly durable: DurableRecords;
+  private readonly waiting: WaitingRecords;
   private readonly emitter: Emitter<RingEvents>;
   private closing: Promise<void> | null = null;
 
@@ -91,6 +93,7 @@ export class Ring {
       log.error('ring: a listener threw', { error: String(error) }),
     );
     this.durable = new DurableRecords({ etcd, clock, prefix });
+    this.waiting = new WaitingRecords(etcd, prefix);
     const drainMs = options.drainMs ?? 10_000;
     this.slots = new Slots(
       { etcd, clock, log, membership, placement, prefix, count, drainMs },
@@ -203,7 +206,7 @@ export class Ring {
     const slot = this.slotOf(key);
     if (options.durable !== true) return this.locks.lock(slot, key, options);
     for (;;) {
-      const lock = await this.locks.lock(slot, key, options);
+      const lock = await this.waitVisibly(slot, key, options);
       if (await this.writeDurable(lock)) return lock;
       // Lost before its record stood: wait for the next turn.
       await lock.release();
@@ -256,7 +259,10 @@ export class Ring {
     const isOwn = (lease: bigint): boolean =>
       [...membership.local.values()].some((member) => member.leaseId === lease);
     membership.mirror.onChange((changes) => {
-      for (const change of changes) this.durable.onChange(change, isOwn);
+      for (const change of changes) {
+        this.durable.onChange(change, isOwn);
+        this.waiting.onChange(change, isOwn);
+      }
     });
   }
 
@@ -265,6 +271,20 @@ export class Ring {
       throw new TypeError(`ring: a key is a text of 1 to ${keyLengthMax} characters.`);
     }
     return this.slots.all[this.placement.slotOf(key, this.slots.all.length)] as Slot;
+  }
+
+  private async waitVisibly(slot: Slot, key: string, options: WaitOptions): Promise<Lock> {
+    const atOnce = options.signal?.aborted === true ? null : this.locks.tryLock(slot, key);
+    if (atOnce !== null) return atOnce;
+    const waiting = this.locks.lock(slot, key, options);
+    // Without a member there is no lease to put the record under; the wait itself needs none.
+    const member = [...this.membership.local.values()].find(({ incarnation }) => incarnation > 0);
+    const hide = member === undefined ? () => {} : this.waiting.show(key, member);
+    try {
+      return await waiting;
+    } finally {
+      hide();
+    }
   }
 
   private async writeDurable(lock: Lock): Promise<boolean> {

@@ -14,12 +14,17 @@ export interface RingStatus {
   readonly members: readonly (Member & { readonly slots: number })[];
   /** Slots that nobody owns at this moment. */
   readonly free: number;
-  /** Locks taken with `durable: true`. */
-  readonly locks: readonly {
-    readonly key: string;
-    readonly holder: string;
-    readonly token: string;
-  }[];
+  /** Locks taken or waited for with `durable: true`, by key. */
+  readonly locks: readonly LockStatus[];
+}
+
+export interface LockStatus {
+  readonly key: string;
+  /** null: nobody at this moment; somebody waits. */
+  readonly holder: string | null;
+  readonly token: string | null;
+  /** Members that wait, in the order they began to. Not the order of grants: placement decides whose turn it is. */
+  readonly waiters: readonly string[];
 }
 
 const limitMs = 5000;
@@ -40,12 +45,47 @@ export async function ringStatus(etcd: Etcd, prefix: string): Promise<RingStatus
         (owner) => owner?.member === member.id && owner.incarnation === member.incarnation,
       ).length,
     }));
-  const locks = under('k/').map((entry) => {
-    const record = parse(entry.value) as { holder: string; token: string } | null;
-    const key = decodeURIComponent(entry.key.slice(root.length + 2));
-    return { key, holder: record?.holder ?? '', token: record?.token ?? '' };
-  });
+  const locks = lockStatuses(under('k/'), under('w/'), root.length + 2);
   return { revision, config, members, free: (config?.slots ?? 0) - owners.length, locks };
+}
+
+/** `from`: where the lock's key begins in the keys of etcd. */
+function lockStatuses(
+  holders: readonly KeyValue[],
+  waiters: readonly KeyValue[],
+  from: number,
+): LockStatus[] {
+  const held = new Map(holders.map((entry) => [plain(entry.key.slice(from)), entry.value]));
+  const waiting = new Map<string, string[]>();
+  for (const { key, value } of waiters.toSorted((a, b) => a.createRevision - b.createRevision)) {
+    const name = plain(key.slice(from).split('/')[0] ?? '');
+    const waiter = text(parse(value), 'waiter');
+    if (waiter !== null) waiting.set(name, [...(waiting.get(name) ?? []), waiter]);
+  }
+  const keys = [...new Set([...held.keys(), ...waiting.keys()])].toSorted();
+  return keys.map((key) => {
+    const record = parse(held.get(key));
+    return {
+      key,
+      holder: text(record, 'holder'),
+      token: text(record, 'token'),
+      waiters: waiting.get(key) ?? [],
+    };
+  });
+}
+
+/** What anybody may have written there by hand is shown as it is. */
+function plain(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
+function text(record: unknown, name: string): string | null {
+  const value = (record as Record<string, unknown> | null)?.[name];
+  return typeof value === 'string' ? value : null;
 }
 
 function parse(value: string | undefined): unknown {
