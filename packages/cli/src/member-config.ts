@@ -8,6 +8,7 @@ import { type OptionKind, parseOptions } from './options.ts';
 const shortNames: Readonly<Record<string, string>> = {
   members: 'cluster-members-file',
   etcd: 'cluster-etcd-endpoints',
+  'etcd-cert': 'etcd-certificate',
   cluster: 'cluster-name',
   labels: 'cluster-labels',
   weight: 'cluster-weight',
@@ -38,6 +39,10 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
   --name NAME            Of this member, in a cluster
   --members FILE         The members of the cluster, JSON or YAML; read again on change and on SIGHUP
   --etcd URL             Members find each other through etcd instead
+  --etcd-ca FILE, --etcd-cert FILE, --etcd-key FILE
+                         TLS of etcd: who signed its certificate; a certificate to show it, and its key
+  --etcd-user NAME, --etcd-password-file FILE
+                         Where etcd asks for a password. Without the file: $CARILLON_ETCD_PASSWORD
   --cluster NAME         Which cluster, with --etcd
   --peer-listen HOST:PORT  Where other members reach this one
   --cluster-secret-file FILE  The secret that all members share

@@ -157,7 +157,7 @@ class Load {
 }
 
 function conflicts(config: Config): string[] {
-  const { limits, callbacks, retry, cluster } = config;
+  const { limits, callbacks, retry, cluster, etcd } = config;
   const found: string[] = [];
   const rule = (holds: boolean, sentence: string) => {
     if (!holds) found.push(sentence);
@@ -186,6 +186,14 @@ function conflicts(config: Config): string[] {
   rule(
     peerTls.length === 0 || peerTls.length === 3,
     'The options cluster.tls.certificate, cluster.tls.key and cluster.tls.ca belong together: give all three.',
+  );
+  rule(
+    (etcd.certificate === null) === (etcd.key === null),
+    'The options etcd.certificate and etcd.key belong together: give both.',
+  );
+  rule(
+    (etcd.user === null) === (etcd.password === null && etcd.passwordFile === null),
+    'The option etcd.user goes with a password: etcd.passwordFile, or etcd.password.',
   );
   return found;
 }

@@ -164,8 +164,10 @@ test('options that contradict each other are told', () => {
     'retry-wait-ms-max': '10',
     'cluster-members-file': 'm.yaml',
     'cluster-etcd-endpoints': 'http://127.0.0.1:2379',
+    'etcd-key': 'key.pem',
+    'etcd-user': 'ada',
   };
-  expect(problems({ flags })).toHaveLength(5);
+  expect(problems({ flags })).toHaveLength(7);
 });
 
 test('a file cannot reach the prototype of anything', () => {

@@ -205,6 +205,18 @@ export const options = {
       'Messages that wait for one peer; beyond it they are left to repair. Lower: more repair after a short outage. Higher: memory.',
     ),
   },
+  history: {
+    attemptCountMax: option(
+      16,
+      whole(0, 1_000),
+      'Newest callback attempts this member remembers of one timer, for GET /timers/ID/attempts and the dashboard; in memory, gone with a restart. 0: none. Higher: memory.',
+    ),
+    timerCountMax: option(
+      10_000,
+      whole(1, 10_000_000),
+      'Timers whose attempts this member remembers; of more, those that were tried last. Higher: memory, about 100 bytes an attempt.',
+    ),
+  },
   callbacks: {
     timeoutMs: option(
       10 * second,
@@ -319,6 +331,49 @@ export const options = {
       'Where this member stands, such as region=eu,zone=a. Replicas spread over distinct values.',
     ),
     weight: option(1, whole(0, 1_000), 'Share of timers relative to other members; 0 holds none.'),
+  },
+  etcd: {
+    ca: option(
+      null,
+      optional(path),
+      'Authorities (PEM) that may have signed the certificate of etcd. Not set: those the system trusts.',
+    ),
+    certificate: option(
+      null,
+      optional(path),
+      'Certificate (PEM) to show where etcd asks for one. Needs key. Not set: none.',
+    ),
+    key: option(null, optional(path), 'Private key (PEM) of the certificate for etcd.'),
+    user: option(
+      null,
+      optional(text(/^\S{1,256}$/, 'a name without spaces')),
+      'User at an etcd that asks for a password. Not set: none is asked for.',
+    ),
+    passwordFile: option(
+      null,
+      optional(path),
+      'File with the password of that user, in one line. Not set: etcd.password.',
+    ),
+    password: {
+      ...option<string | null>(
+        null,
+        optional(text(/^.{1,1024}$/, 'one line')),
+        'Password of that user. Better from the environment or a file: everybody on the machine can read command lines.',
+      ),
+      secret: true,
+    },
+  },
+  locks: {
+    rings: option<readonly string[]>(
+      ['locks'],
+      list(text(/^[^/\s][^\s]*[^/\s]$|^[^/\s]$/, 'the name of a ring, such as locks')),
+      'Lock rings that GET /locks and the dashboard show, by their prefix in etcd. Nothing is shown without etcd.',
+    ),
+    etcdEndpoints: option<readonly string[]>(
+      [],
+      list(text(/^https?:\/\/[^\s/@]+$/, 'a URL such as http://127.0.0.1:2379')),
+      'etcd that holds these rings. Not set: cluster.etcdEndpoints.',
+    ),
   },
   auth: {
     insecureNoAuth: option(

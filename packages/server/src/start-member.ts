@@ -11,6 +11,7 @@ import type { ViewSource } from './cluster/source.ts';
 import { StaticSource } from './cluster/static.ts';
 import type { ViewSpec } from './cluster/view.ts';
 import { type Config, defaultConfig } from './config.ts';
+import { etcdAccess } from './etcd-access.ts';
 import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
 import type { Endpoint } from './pop/guard.ts';
@@ -179,7 +180,12 @@ function createSource(config: Config, identity: Identity, env: Env): ViewSource 
     });
   }
   if (etcdEndpoints.length === 0) return aloneSource({ name, address: listen });
-  const etcd = new EtcdClient({ endpoints: [...etcdEndpoints], clock, log });
+  const etcd = new EtcdClient({
+    endpoints: etcdEndpoints,
+    clock,
+    log,
+    ...etcdAccess(config.etcd),
+  });
   const peer = config.advertise.peer ?? identity.peerListen ?? '';
   return new EtcdSource({
     self: { name, address: listen, peer, labels, weight },
