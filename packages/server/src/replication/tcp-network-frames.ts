@@ -1,5 +1,6 @@
 /**
- * Frames on a byte stream: 4 bytes length, 4 bytes call id (both little-endian), then the content.
+ * Frames on a byte stream: 4 bytes length, 4 bytes call id (both little-endian), then the content, with its seal if
+ * there is one; the length counts both.
  *
  * Invariants: a frame longer than the limit is refused at its header, before anything is kept for it; what is
  * kept of an unfinished frame is never more than the bytes that really arrived.
@@ -8,10 +9,16 @@ import { type ByteWriter, MalformedError } from '@carillon/core';
 
 export const headerBytes = 8;
 
-export function writeFrame(out: ByteWriter, id: number, content: Uint8Array): void {
-  out.u32(content.length);
+export function writeFrame(
+  out: ByteWriter,
+  id: number,
+  content: Uint8Array,
+  seal: Uint8Array | null = null,
+): void {
+  out.u32(content.length + (seal?.length ?? 0));
   out.u32(id);
   out.raw(content);
+  if (seal !== null) out.raw(seal);
 }
 
 export class FrameReader {

@@ -6,11 +6,11 @@ import {
   type HandshakeOptions,
   handshakeBytesMax,
   nonceBytes,
-  RefusedPeerError,
 } from './tcp-network-handshake.ts';
+import { RefusedPeerError } from './tcp-network-refusals.ts';
 
-const open: HandshakeOptions = { protocols: { min: 1, max: 3 }, release: '0.1.0', secret: null };
-const secured: HandshakeOptions = { ...open, secret: 'cluster secret' };
+const open: HandshakeOptions = { protocols: { min: 1, max: 3 }, release: '0.1.0', secrets: [] };
+const secured: HandshakeOptions = { ...open, secrets: ['cluster secret'] };
 
 let nonceCount = 0;
 function nonce(): Uint8Array {
@@ -42,8 +42,8 @@ describe('Handshake', () => {
   ])('%s both sides agree on the highest common protocol', (_how, options) => {
     const sides = pair({ ...options, protocols: { min: 2, max: 9 } }, options);
     converse(sides);
-    expect(sides.dialer.agreement).toEqual({ protocol: 3, release: '0.1.0' });
-    expect(sides.acceptor.agreement).toEqual({ protocol: 3, release: '0.1.0' });
+    expect(sides.dialer.agreement).toMatchObject({ protocol: 3, release: '0.1.0' });
+    expect(sides.acceptor.agreement).toMatchObject({ protocol: 3, release: '0.1.0' });
   });
 
   test('with a secret nothing is agreed before both proofs are there', () => {
@@ -132,5 +132,61 @@ describe('Handshake', () => {
         }
       }),
     );
+  });
+
+  const withSecrets = (...secrets: string[]): HandshakeOptions => ({ ...open, secrets });
+
+  test.each([
+    [['old'], ['old', 'new']],
+    [['old', 'new'], ['old']],
+    [
+      ['old', 'new'],
+      ['new', 'old'],
+    ],
+    [
+      ['new', 'old'],
+      ['old', 'new'],
+    ],
+    [['new', 'old'], ['new']],
+    [['new'], ['new', 'old']],
+  ])('while the secret changes, a member with %j reaches one with %j', (ours, theirs) => {
+    const sides = pair(withSecrets(...ours), withSecrets(...theirs));
+    converse(sides);
+    expect([sides.dialer.agreement, sides.acceptor.agreement]).not.toContain(null);
+  });
+
+  test.each([
+    [['old'], ['new']],
+    [['new'], ['old']],
+    [['old'], ['new', 'newer']],
+    [['new', 'old'], ['old']],
+  ])('a member with %j does not reach one with %j', (ours, theirs) => {
+    const sides = pair(withSecrets(...ours), withSecrets(...theirs));
+    expect(() => converse(sides)).toThrow(RefusedPeerError);
+    expect([sides.dialer.agreement, sides.acceptor.agreement]).toEqual([null, null]);
+  });
+
+  test('what is moved from the end of one hello to the beginning of the other is noticed', () => {
+    const { dialer, acceptor } = pair(secured, secured);
+    const lowered = new Handshake({ ...secured, protocols: { min: 1, max: 1 } }, 'dialer', nonce());
+    const between = lowered.start() ?? new Uint8Array();
+    const first = dialer.start() ?? new Uint8Array();
+    const [answer = new Uint8Array()] = acceptor.take(Buffer.concat([first, between]));
+    const [proof = new Uint8Array()] = dialer.take(Buffer.concat([between, answer]));
+    expect(() => acceptor.take(proof)).toThrow(RefusedPeerError);
+  });
+
+  test('both sides end up with the same keys, others for each direction and each exchange', () => {
+    const seals = [1, 2].map(() => {
+      const sides = pair(secured, secured);
+      converse(sides);
+      return [sides.dialer.agreement?.seals, sides.acceptor.agreement?.seals] as const;
+    });
+    const content = Uint8Array.of(1, 2, 3);
+    const [[dialer, acceptor] = [], [otherDialer] = []] = seals;
+    const sent = dialer?.sent.next(7, content);
+    expect(acceptor?.received.next(7, content)).toEqual(sent);
+    expect(acceptor?.sent.next(7, content)).not.toEqual(sent);
+    expect(otherDialer?.sent.next(7, content)).not.toEqual(sent);
   });
 });

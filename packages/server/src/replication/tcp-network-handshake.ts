@@ -9,11 +9,16 @@
  * A proof is an HMAC over the prover's role and both hellos. Each hello carries 32 fresh random bytes, so a recorded
  * proof fits no other connection; the role keeps a proof from being sent back to its maker; covering the whole hellos
  * keeps protocol ranges from being lowered on the way. The dialer proves first, so that a stranger who merely connects
- * gets nothing to test guesses on. After the exchange frames carry no MAC: the secret keeps strangers out of
- * a network that is trusted not to alter or take over connections; where it is not, use TLS.
+ * gets nothing to test guesses on. From the secret and both hellos come the keys of the seals that every later frame carries
+ * (`tcp-network-seal.ts`).
+ *
+ * While a cluster changes its secret a member has two: it proves with the first and accepts either; the acceptor proves with
+ * the one the dialer used, which the dialer is known to have.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ByteReader, ByteWriter, MalformedError } from '@carillon/core';
+import { RefusedPeerError } from './tcp-network-refusals.ts';
+import { Seal } from './tcp-network-seal.ts';
 
 export interface ProtocolRange {
   readonly min: number;
@@ -23,8 +28,8 @@ export interface ProtocolRange {
 export interface HandshakeOptions {
   readonly protocols: ProtocolRange;
   readonly release: string;
-  /** null: anybody who can connect is taken for a member. */
-  readonly secret: string | null;
+  /** The first is used, each is accepted. None: anybody who can connect is taken for a member. */
+  readonly secrets: readonly string[];
 }
 
 /** The longest content either side sends before the exchange is over. */
@@ -45,18 +50,8 @@ interface Hello {
 export interface Agreement {
   readonly protocol: number;
   readonly release: string;
-}
-
-/** A peer that this member cannot or must not talk to. The message is for the log. */
-export class RefusedPeerError extends Error {
-  override readonly name = 'RefusedPeerError';
-  /** To be sent before closing, so that the peer can say why in its own log. */
-  readonly lastContent: Uint8Array | null;
-
-  constructor(message: string, lastContent: Uint8Array | null = null) {
-    super(message);
-    this.lastContent = lastContent;
-  }
+  /** null: without a secret there are none. */
+  readonly seals: { readonly sent: Seal; readonly received: Seal } | null;
 }
 
 /** One side of one exchange. `start`, then `take` for each content that arrives, until `agreement` is there. */
@@ -65,7 +60,7 @@ export class Handshake {
   private readonly role: Role;
   private readonly own: Uint8Array;
   private theirs: Uint8Array | null = null;
-  private promised: Agreement | null = null;
+  private promised: Omit<Agreement, 'seals'> | null = null;
   private agreed: Agreement | null = null;
 
   /** `nonce`: 32 bytes from a cryptographic source, never used before. */
@@ -93,36 +88,49 @@ export class Handshake {
   private takeHello(content: Uint8Array): Uint8Array[] {
     // Dialling a free port of this machine can, rarely, connect a socket to itself.
     if (sameBytes(content, this.own)) {
-      throw new RefusedPeerError('The connection leads back to where it came from.');
+      throw new RefusedPeerError('protocol', 'The connection leads back to where it came from.');
     }
     const hello = decodeHello(content);
-    const why = whyRefused(this.options, hello);
-    if (why !== null) throw new RefusedPeerError(why, this.role === 'acceptor' ? this.own : null);
+    const refusal = refusalOf(this.options, hello);
+    if (refusal !== null) {
+      const lastContent = this.role === 'acceptor' ? this.own : null;
+      throw new RefusedPeerError(refusal.reason, refusal.why, lastContent);
+    }
     this.theirs = content.slice();
     const protocol = Math.min(this.options.protocols.max, hello.protocols.max);
     this.promised = { protocol, release: hello.release };
-    if (this.options.secret === null) this.agreed = this.promised;
+    const [secret] = this.options.secrets;
+    if (secret === undefined) this.agreed = { ...this.promised, seals: null };
     if (this.role === 'acceptor') return [this.own];
-    return this.options.secret === null ? [] : [this.proof('dialer')];
+    return secret === undefined ? [] : [this.mac('dialer', secret)];
   }
 
   private takeProof(content: Uint8Array): Uint8Array[] {
-    const prover = this.role === 'dialer' ? 'acceptor' : 'dialer';
-    const wanted = this.proof(prover);
-    if (!sameBytes(content, wanted)) {
-      throw new RefusedPeerError('The peer does not know the cluster secret of this member.');
+    const { role } = this;
+    const { secrets } = this.options;
+    const prover = role === 'dialer' ? 'acceptor' : 'dialer';
+    const acceptable = role === 'dialer' ? secrets.slice(0, 1) : secrets;
+    const secret = acceptable.find((one) => sameBytes(content, this.mac(prover, one)));
+    if (secret === undefined || this.promised === null) {
+      throw new RefusedPeerError(
+        'secret',
+        'The peer does not know the cluster secret of this member.',
+      );
     }
-    this.agreed = this.promised;
-    return this.role === 'acceptor' ? [this.proof('acceptor')] : [];
+    const seal = (sender: Role): Seal => new Seal(this.mac(`${sender} key`, secret));
+    this.agreed = { ...this.promised, seals: { sent: seal(role), received: seal(prover) } };
+    return role === 'acceptor' ? [this.mac('acceptor', secret)] : [];
   }
 
-  private proof(prover: Role): Uint8Array {
-    const [dialer, acceptor] =
-      this.role === 'dialer' ? [this.own, this.theirs] : [this.theirs, this.own];
-    return createHmac('sha256', this.options.secret ?? '')
-      .update(`carillon peer ${prover}\n`)
-      .update(dialer ?? '')
-      .update(acceptor ?? '')
+  /** What only those who know the secret can make of this exchange: proofs and keys, by their purpose. */
+  private mac(purpose: string, secret: string): Uint8Array {
+    const theirs = this.theirs ?? new Uint8Array();
+    const [dialer, acceptor] = this.role === 'dialer' ? [this.own, theirs] : [theirs, this.own];
+    // The length says where one hello ends and the other begins.
+    return createHmac('sha256', secret)
+      .update(`carillon peer ${purpose} ${dialer.length}\n`)
+      .update(dialer)
+      .update(acceptor)
       .digest();
   }
 }
@@ -131,18 +139,22 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function whyRefused({ protocols, release, secret }: HandshakeOptions, hello: Hello): string | null {
+function refusalOf(
+  { protocols, release, secrets }: HandshakeOptions,
+  hello: Hello,
+): { readonly reason: 'protocol' | 'secret'; readonly why: string } | null {
   const highestCommon = Math.min(protocols.max, hello.protocols.max);
   if (highestCommon < Math.max(protocols.min, hello.protocols.min)) {
-    return (
+    const why =
       `The peer (release ${hello.release}) speaks protocols ${rangeText(hello.protocols)}, ` +
-      `this member (release ${release}) ${rangeText(protocols)}: there is none in common.`
-    );
+      `this member (release ${release}) ${rangeText(protocols)}: there is none in common.`;
+    return { reason: 'protocol', why };
   }
-  if (hello.authenticated === (secret !== null)) return null;
-  return hello.authenticated
+  if (hello.authenticated === secrets.length > 0) return null;
+  const why = hello.authenticated
     ? 'The peer has a cluster secret and this member has none: give every member the same one.'
     : 'The peer has no cluster secret and this member has one: give every member the same one.';
+  return { reason: 'secret', why };
 }
 
 function rangeText({ min, max }: ProtocolRange): string {
@@ -154,7 +166,7 @@ function encodeHello(options: HandshakeOptions, nonce: Uint8Array): Uint8Array {
   out.u32(magic);
   out.u16(options.protocols.min);
   out.u16(options.protocols.max);
-  out.u8(options.secret === null ? 0 : 1);
+  out.u8(options.secrets.length === 0 ? 0 : 1);
   out.raw(nonce);
   out.text(options.release.slice(0, releaseLengthMax));
   return out.copy();

@@ -3,17 +3,14 @@
  * (`tcp-network-peer.ts`) and acceptor (`tcp-network.ts`) build on it.
  *
  * Invariants: what is sent in one turn leaves in one write; `ended` is called exactly once, whatever went wrong; after
- * it nothing else is called.
+ * it nothing else is called; once the exchange gave seals, no frame without a fitting one is taken.
  */
 import type { Socket } from 'node:net';
 import { ByteWriter, type Cancel, type Clock, MalformedError } from '@carillon/core';
 import { FrameReader, writeFrame } from './tcp-network-frames.ts';
-import {
-  type Agreement,
-  type Handshake,
-  handshakeBytesMax,
-  RefusedPeerError,
-} from './tcp-network-handshake.ts';
+import { type Agreement, type Handshake, handshakeBytesMax } from './tcp-network-handshake.ts';
+import { type RefusalReason, RefusedPeerError } from './tcp-network-refusals.ts';
+import { sealBytes } from './tcp-network-seal.ts';
 
 export interface LinkOptions {
   readonly clock: Clock;
@@ -28,8 +25,8 @@ export interface LinkOptions {
 export interface LinkEvents {
   ready(agreement: Agreement): void;
   frame(id: number, content: Uint8Array): void;
-  /** `why` is for the log; `suspect` when the peer misbehaved or was refused, not merely gone. */
-  ended(why: string, suspect: boolean): void;
+  /** `why` is for the log; `reason` when the peer misbehaved or was refused, null when it is merely gone. */
+  ended(why: string, reason: RefusalReason | null): void;
 }
 
 /** A write buffer that had to grow beyond this is not kept for the next turn. */
@@ -41,6 +38,7 @@ export class Link {
   private readonly events: LinkEvents;
   private readonly reader = new FrameReader(handshakeBytesMax);
   private readonly cancelHandshake: Cancel;
+  private seals: Agreement['seals'] = null;
   private staged = new ByteWriter(4096);
   private flushing = false;
   private open = true;
@@ -52,13 +50,13 @@ export class Link {
     this.events = events;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, options.idleMs / 2);
-    socket.setTimeout(options.idleMs, () => this.end('The connection was idle.', false));
+    socket.setTimeout(options.idleMs, () => this.end('The connection was idle.'));
     socket.on('data', (chunk: Uint8Array) => this.received(chunk));
-    socket.on('error', (error) => this.end(error.message, false));
-    socket.on('close', () => this.end('The peer closed the connection.', false));
+    socket.on('error', (error) => this.end(error.message, reasonOf(error)));
+    socket.on('close', () => this.end('The peer closed the connection.'));
     const { clock, handshakeMs } = options;
     this.cancelHandshake = clock.at(clock.now() + handshakeMs, () =>
-      this.end(`The first exchange took longer than ${handshakeMs} ms.`, false),
+      this.end(`The first exchange took longer than ${handshakeMs} ms.`, 'slow'),
     );
     const first = options.handshake.start();
     if (first !== null) this.send(0, first);
@@ -72,21 +70,21 @@ export class Link {
   /** Copies `content`, so the caller may reuse it at once. */
   send(id: number, content: Uint8Array): void {
     if (!this.open) return;
-    writeFrame(this.staged, id, content);
+    writeFrame(this.staged, id, content, this.seals?.sent.next(id, content) ?? null);
     if (this.flushing) return;
     this.flushing = true;
     this.options.clock.soon(() => this.flush());
   }
 
-  end(why: string, suspect: boolean): void {
+  end(why: string, reason: RefusalReason | null = null): void {
     if (!this.open) return;
     this.open = false;
     this.cancelHandshake();
     // Last words (why a peer was refused) still go out; a peer that does not take them is cut off.
-    if (suspect) this.socket.end();
+    if (reason !== null) this.socket.end();
     else this.socket.destroy();
     this.options.clock.soon(() => this.socket.destroy());
-    this.events.ended(why, suspect);
+    this.events.ended(why, reason);
   }
 
   private flush(): void {
@@ -104,27 +102,39 @@ export class Link {
       this.reader.push(chunk, (id, content) => this.take(id, content));
     } catch (error) {
       if (!(error instanceof MalformedError || error instanceof RefusedPeerError)) throw error;
-      if (error instanceof RefusedPeerError && error.lastContent !== null) {
-        this.send(0, error.lastContent);
+      const refused = error instanceof RefusedPeerError ? error : null;
+      if (refused?.lastContent != null) {
+        this.send(0, refused.lastContent);
         this.flush();
       }
-      this.end(error.message, true);
+      this.end(error.message, refused?.reason ?? 'malformed');
     }
   }
 
   /** False once the connection ended: what follows in the same chunk is not looked at. */
   private take(id: number, content: Uint8Array): boolean {
-    const { handshake, frameBytesMax } = this.options;
-    if (handshake.agreement !== null) {
-      this.events.frame(id, content);
-      return this.open;
-    }
-    for (const answer of handshake.take(content)) this.send(0, answer);
-    if (handshake.agreement !== null) {
-      this.cancelHandshake();
-      this.reader.contentBytesMax = frameBytesMax;
-      this.events.ready(handshake.agreement);
-    }
+    const { handshake } = this.options;
+    if (handshake.agreement === null) this.takeFirst(content);
+    else this.events.frame(id, this.seals?.received.open(id, content) ?? content);
     return this.open;
   }
+
+  private takeFirst(content: Uint8Array): void {
+    const { handshake, frameBytesMax } = this.options;
+    for (const answer of handshake.take(content)) this.send(0, answer);
+    const { agreement } = handshake;
+    if (agreement === null) return;
+    this.cancelHandshake();
+    this.seals = agreement.seals;
+    this.reader.contentBytesMax = frameBytesMax + (this.seals === null ? 0 : sealBytes);
+    this.events.ready(agreement);
+  }
+}
+
+/** Codes of OpenSSL and of certificate checks. */
+const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/;
+
+function reasonOf(error: NodeJS.ErrnoException): RefusalReason | null {
+  if (error instanceof RefusedPeerError) return error.reason;
+  return tlsCode.test(error.code ?? '') ? 'certificate' : null;
 }

@@ -1,52 +1,36 @@
 /**
- * The calling end towards one peer: one connection, opened when it is needed, re-opened after a back-off, and every
- * call's `done` exactly once.
+ * The calling end towards one peer: a connection (`tcp-network-dialled.ts`) opened when it is needed, re-opened after a
+ * back-off, and replaced by a fresh one when this member's secrets or certificates change or the peer asks for it.
  *
- * - A call that cannot be made (back-off, too much waiting, too long) is answered with null in the next turn.
- * - When the connection ends, every call on it is answered with null at once: no answer can come any more.
- * - A peer that stays silent for `silentMs` while it owes answers is taken for half-open: the connection is dropped, so
- *   that the next call gets a fresh one. A single slow answer drops nothing.
+ * A call that cannot be made (back-off, too much waiting, too long) is answered with null in the next turn.
  */
-import type { Cancel, Clock, Log, Random } from '@carillon/core';
+import type { Clock, Log, Random } from '@carillon/core';
+import { Dialled, type DialledOptions, type Done } from './tcp-network-dialled.ts';
 import type { Agreement } from './tcp-network-handshake.ts';
-import type { Link, LinkEvents } from './tcp-network-link.ts';
+import type { RefusalReason, Refusals } from './tcp-network-refusals.ts';
 
-export type Done = (answer: Uint8Array | null) => void;
-
-export interface PeerOptions {
+export interface PeerOptions extends DialledOptions {
   readonly address: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Starts connecting. */
-  readonly dial: (events: LinkEvents) => Link;
+  readonly refusals: Refusals;
   readonly frameBytesMax: number;
   readonly waitingBytesMax: number;
   readonly callCountMax: number;
-  readonly silentMs: number;
   readonly backoffMsMin: number;
   readonly backoffMsMax: number;
 }
 
-interface Call {
-  readonly done: Done;
-  readonly dueMs: number;
-}
-
 export class Peer {
   private readonly options: PeerOptions;
-  private link: Link | null = null;
-  private ready = false;
-  /** Calls made while the connection is being opened. */
-  private readonly early: { readonly id: number; readonly frame: Uint8Array }[] = [];
-  private earlyBytes = 0;
-  private readonly calls = new Map<number, Call>();
-  private lastId = 0;
+  private current: Dialled | null = null;
+  /** Those that only wait for their last answers. */
+  private readonly retired = new Set<Dialled>();
+  /** Opened with what has changed since; to be replaced once it is open. */
+  private stale = false;
   private failureCount = 0;
   private backoffUntilMs = 0;
-  /** Since when the peer owes an answer and nothing at all came from it. */
-  private silentSinceMs: number | null = null;
-  private alarm: { readonly atMs: number; readonly cancel: Cancel } | null = null;
   private loggedWhy = '';
 
   constructor(options: PeerOptions) {
@@ -55,103 +39,75 @@ export class Peer {
 
   /** Without a connection: nothing is lost by forgetting this peer, save its back-off. */
   get connected(): boolean {
-    return this.link !== null;
+    return this.current !== null || this.retired.size > 0;
   }
 
   call(frame: Uint8Array, limitMs: number, done: Done): void {
-    const nowMs = this.options.clock.now();
-    if (!this.takes(frame.length, nowMs)) {
+    if (!this.takes(frame.length)) {
       this.options.clock.soon(() => done(null));
       return;
     }
-    const id = this.nextId();
-    const dueMs = nowMs + limitMs;
-    this.calls.set(id, { done, dueMs });
-    this.silentSinceMs ??= nowMs;
-    this.armAt(dueMs);
-    this.link ??= this.dial();
-    if (this.ready) {
-      this.link.send(id, frame);
-    } else {
-      this.early.push({ id, frame: frame.slice() });
-      this.earlyBytes += frame.length;
+    this.current ??= this.dial();
+    this.current.call(frame, limitMs, done);
+  }
+
+  /** Later calls go on a fresh connection; those under way are finished on the old one. */
+  renew(): void {
+    const { current } = this;
+    if (current?.ready !== true) {
+      this.stale = current !== null;
+      return;
     }
+    this.current = null;
+    this.retired.add(current);
+    current.retire();
   }
 
   close(): void {
-    this.link?.end('This member is stopping.', false);
+    for (const one of [this.current, ...this.retired]) one?.close('This member is stopping.');
   }
 
-  private takes(frameBytes: number, nowMs: number): boolean {
-    const { log, address, frameBytesMax, waitingBytesMax, callCountMax } = this.options;
+  private takes(frameBytes: number): boolean {
+    const { log, address, frameBytesMax, waitingBytesMax, callCountMax, clock } = this.options;
     if (frameBytes > frameBytesMax) {
       log.error('A frame is too long for a peer', { peer: address, frameBytes, frameBytesMax });
       return false;
     }
-    if (this.link === null && nowMs < this.backoffUntilMs) return false;
-    const waitingBytes = this.earlyBytes + (this.link?.waitingBytes ?? 0);
+    const { current } = this;
+    if (current === null) return clock.now() >= this.backoffUntilMs;
+    const { waitingBytes, callCount } = current;
     // Something always fits an empty queue, however the two limits are set.
     const roomy = waitingBytes === 0 || waitingBytes + frameBytes <= waitingBytesMax;
-    return roomy && this.calls.size < callCountMax;
+    return roomy && callCount < callCountMax;
   }
 
-  private nextId(): number {
-    this.lastId = (this.lastId + 1) >>> 0;
-    return this.lastId;
-  }
-
-  private dial(): Link {
-    this.ready = false;
-    return this.options.dial({
-      ready: (agreement) => this.opened(agreement),
-      frame: (id, content) => this.answered(id, content),
-      ended: (why, suspect) => this.ended(why, suspect),
+  private dial(): Dialled {
+    this.stale = false;
+    const dialled: Dialled = new Dialled(this.options, {
+      opened: (agreement) => this.opened(agreement),
+      farewell: () => {
+        if (dialled === this.current) this.renew();
+      },
+      ended: (why, reason) => this.ended(dialled, why, reason),
     });
+    return dialled;
   }
 
   private opened({ protocol, release }: Agreement): void {
-    const { log, address, clock } = this.options;
+    const { log, address } = this.options;
     // Who reads that a peer could not be reached wants to know when it could again.
     const level = this.loggedWhy === '' ? 'debug' : 'info';
     log[level]('Connected to a peer', { peer: address, protocol, release });
-    this.ready = true;
     this.failureCount = 0;
     this.loggedWhy = '';
-    this.silentSinceMs = this.calls.size > 0 ? clock.now() : null;
-    for (const { id, frame } of this.early) {
-      // What timed out meanwhile would only be work for nothing.
-      if (this.calls.has(id)) this.link?.send(id, frame);
-    }
-    this.dropEarly();
+    if (this.stale) this.renew();
   }
 
-  private answered(id: number, content: Uint8Array): void {
-    this.silentSinceMs = null;
-    const call = this.calls.get(id);
-    // Unknown: the answer came after its time.
-    if (call === undefined) return;
-    this.calls.delete(id);
-    call.done(content);
-  }
-
-  private ended(why: string, suspect: boolean): void {
-    const wasReady = this.ready;
-    this.link = null;
-    this.ready = false;
-    this.silentSinceMs = null;
-    this.dropEarly();
-    this.alarm?.cancel();
-    this.alarm = null;
-    if (!wasReady) this.backOff();
-    this.report(why, wasReady, suspect);
-    const unanswered = [...this.calls.values()];
-    this.calls.clear();
-    for (const { done } of unanswered) done(null);
-  }
-
-  private dropEarly(): void {
-    this.early.length = 0;
-    this.earlyBytes = 0;
+  private ended(dialled: Dialled, why: string, reason: RefusalReason | null): void {
+    if (this.retired.delete(dialled)) return;
+    this.current = null;
+    if (!dialled.ready) this.backOff();
+    this.report(why, dialled.ready, reason);
   }
 
   private backOff(): void {
@@ -162,40 +118,14 @@ export class Peer {
   }
 
   /** Once for each new reason, not once for each attempt. */
-  private report(why: string, wasReady: boolean, suspect: boolean): void {
-    const { log, address: peer } = this.options;
-    if (why === this.loggedWhy) return;
+  private report(why: string, wasReady: boolean, reason: RefusalReason | null): void {
+    const { log, refusals, address: peer } = this.options;
+    // A peer that does not come to the point is not there rather than refused.
+    if (reason !== null && reason !== 'slow') refusals.note({ reason, peer, why });
+    else if (why !== this.loggedWhy) {
+      if (wasReady) log.debug('A connection to a peer ended', { peer, why });
+      else log.warn('A peer cannot be reached', { peer, why });
+    }
     this.loggedWhy = why;
-    if (suspect) log.warn('A peer was refused', { peer, why });
-    else if (wasReady) log.debug('A connection to a peer ended', { peer, why });
-    else log.warn('A peer cannot be reached', { peer, why });
-  }
-
-  private armAt(dueMs: number): void {
-    if (this.alarm !== null && this.alarm.atMs <= dueMs) return;
-    this.alarm?.cancel();
-    this.alarm = { atMs: dueMs, cancel: this.options.clock.at(dueMs, () => this.sweep()) };
-  }
-
-  /** One alarm serves all calls: it stands at the earliest due time, and most calls are answered before. */
-  private sweep(): void {
-    this.alarm = null;
-    const nowMs = this.options.clock.now();
-    const late: Call[] = [];
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const [id, call] of this.calls) {
-      if (call.dueMs > nowMs) {
-        nextMs = Math.min(nextMs, call.dueMs);
-      } else {
-        this.calls.delete(id);
-        late.push(call);
-      }
-    }
-    if (nextMs < Number.POSITIVE_INFINITY) this.armAt(nextMs);
-    const silentMs = nowMs - (this.silentSinceMs ?? nowMs);
-    if (late.length > 0 && this.ready && silentMs >= this.options.silentMs) {
-      this.link?.end(`The peer has been silent for ${Math.round(silentMs)} ms.`, false);
-    }
-    for (const { done } of late) done(null);
   }
 }

@@ -100,18 +100,19 @@ networkContract('TcpNetwork', () =>
 );
 
 describe('TcpNetwork, who may talk', () => {
-  const secret = 'a secret of the whole cluster';
+  const withSecret = (secret: string): Extra => ({ credentials: { secrets: [secret], tls: null } });
+  const secured = withSecret('a secret of the whole cluster');
 
   test('members with the same secret talk', async () => {
-    const callee = await echo({ secret });
-    expect(await ask(open({ secret }), callee.address)).toEqual([1, 33]);
+    const callee = await echo(secured);
+    expect(await ask(open(secured), callee.address)).toEqual([1, 33]);
   });
 
   test.each([
-    ['another secret', { secret: 'wrong' }, 'does not know the cluster secret'],
+    ['another secret', withSecret('wrong'), 'does not know the cluster secret'],
     ['no secret', {}, 'has no cluster secret and this member has one'],
   ])('a caller with %s is refused and both logs say so', async (_what, extra, sentence) => {
-    const callee = await echo({ secret });
+    const callee = await echo(secured);
     const caller = open(extra);
     expect(await ask(caller, callee.address)).toBeNull();
     expect(logged(sentence).map(({ level }) => level)).toEqual(['warn']);
@@ -120,13 +121,13 @@ describe('TcpNetwork, who may talk', () => {
 
   test('a caller refuses a callee that only repeats what it hears', async () => {
     const address = await impostor((socket) => socket.pipe(socket));
-    expect(await ask(open({ secret }), address)).toBeNull();
+    expect(await ask(open(secured), address)).toBeNull();
     expect(await ask(open(), address)).toBeNull();
     expect(logged('leads back to where it came from')).toHaveLength(2);
   });
 
   test('a recorded exchange, replayed, lets nobody in', async () => {
-    const callee = await echo({ secret });
+    const callee = await echo(secured);
     const recorded: Buffer[] = [];
     const relay = await impostor((socket) => {
       const onward = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
@@ -134,7 +135,7 @@ describe('TcpNetwork, who may talk', () => {
       socket.on('data', (chunk) => recorded.push(chunk));
       socket.pipe(onward).pipe(socket);
     });
-    expect(await ask(open({ secret }), relay)).toEqual([1, 33]);
+    expect(await ask(open(secured), relay)).toEqual([1, 33]);
     expect(await intrude(callee.address, Buffer.concat(recorded))).toHaveLength(0);
     expect(logged('does not know the cluster secret')).toHaveLength(1);
   });
@@ -147,6 +148,106 @@ describe('TcpNetwork, who may talk', () => {
     expect(logged('there is none in common').map(({ level }) => level)).toEqual(['warn', 'warn']);
     expect(logged('speaks protocols 6 to 7')).toHaveLength(1);
     expect(logged('speaks protocols 2 to 5')).toHaveLength(1);
+  });
+});
+
+describe('TcpNetwork, a secret on the wire', () => {
+  const credentials = { secrets: ['a secret of the whole cluster'], tls: null };
+
+  /** Stands between caller and callee; `alter` may change what the caller sends after `hellos` pieces. */
+  async function between(callee: TcpNetwork, alter: (chunk: Buffer, piece: number) => Buffer) {
+    return impostor((socket) => {
+      const onward = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
+      sockets.push(onward);
+      let piece = 0;
+      socket.on('data', (chunk) => onward.write(alter(chunk, piece++)));
+      onward.on('close', () => socket.destroy());
+      onward.pipe(socket);
+    });
+  }
+
+  test('a frame that was altered on its way is not taken, and ends the connection', async () => {
+    const callee = open({ credentials });
+    const taken: number[][] = [];
+    await callee.listen((frame, reply) => {
+      taken.push([...frame]);
+      reply(frame);
+    });
+    // Hello, proof, then frames.
+    const address = await between(callee, (chunk, piece) => {
+      if (piece === 3) chunk[8] = (chunk[8] ?? 0) ^ 1;
+      return chunk;
+    });
+    const caller = open({ credentials });
+    expect(await ask(caller, address, [7])).toEqual([7]);
+    expect(await ask(caller, address, [8])).toBeNull();
+    expect(taken).toEqual([[7]]);
+    expect(callee.refusedCounts.altered).toBe(1);
+  });
+
+  test('a frame that is sent twice is taken once', async () => {
+    const callee = open({ credentials });
+    const taken: number[][] = [];
+    await callee.listen((frame, reply) => {
+      taken.push([...frame]);
+      reply(frame);
+    });
+    const address = await between(callee, (chunk, piece) =>
+      piece === 2 ? Buffer.concat([chunk, chunk]) : chunk,
+    );
+    await ask(open({ credentials }), address, [7], 200);
+    await expect.poll(() => callee.refusedCounts.altered).toBe(1);
+    expect(taken).toEqual([[7]]);
+  });
+
+  test('who takes over a connection after the first exchange cannot say anything on it', async () => {
+    const callee = open({ credentials });
+    let taken = 0;
+    await callee.listen(() => {
+      taken++;
+    });
+    const forged = Buffer.from([1, 0, 0, 0, 9, 0, 0, 0, 42]);
+    const address = await between(callee, (chunk, piece) => (piece < 2 ? chunk : forged));
+    expect(await ask(open({ credentials }), address)).toBeNull();
+    expect([taken, callee.refusedCounts.altered]).toEqual([0, 1]);
+  });
+
+  test('the secret changes while calls are under way: none is lost', async () => {
+    const [first, second] = ['the first secret', 'the second secret'];
+    const slow = { limits: { farewellMs: 500 } };
+    const make = (): TcpNetwork => open({ credentials: { secrets: [first], tls: null }, ...slow });
+    const members = [make(), make()];
+    for (const one of members) {
+      await one.listen((frame, reply) => setTimeout(() => reply(frame), 5));
+    }
+    const calls: Promise<number[] | null>[] = [];
+    const traffic = setInterval(() => {
+      const [a, b] = members as [TcpNetwork, TcpNetwork];
+      calls.push(ask(a, b.address), ask(b, a.address));
+    }, 1);
+    for (const secrets of [[first, second], [second, first], [second]]) {
+      for (const one of members) {
+        one.renew({ secrets, tls: null });
+        await new Promise((resolve) => setTimeout(resolve, 80));
+      }
+    }
+    // Until those from before the last change are cut off.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    clearInterval(traffic);
+    const answers = await Promise.all(calls);
+    expect(answers.length).toBeGreaterThan(100);
+    expect(answers.filter((one) => one === null)).toEqual([]);
+    const old = open({ credentials: { secrets: [first], tls: null } });
+    expect(await ask(old, members[0]?.address ?? '')).toBeNull();
+  });
+
+  test('who was let in with a secret that is gone is cut off a little later', async () => {
+    const callee = await echo({ credentials, limits: { farewellMs: 20 } });
+    const caller = open({ credentials });
+    expect(await ask(caller, callee.address)).toEqual([1, 33]);
+    callee.renew({ secrets: ['another secret'], tls: null });
+    await expect.poll(() => ask(caller, callee.address)).toBeNull();
+    expect(await ask(caller, callee.address)).toBeNull();
   });
 });
 
@@ -200,6 +301,32 @@ describe('TcpNetwork, bad input', () => {
 });
 
 describe('TcpNetwork, limits', () => {
+  test('a crowd that does not say who it is keeps no member out', async () => {
+    const callee = await echo({ limits: { strangerCountMax: 8, handshakeMs: 60_000 } });
+    const port = Number(callee.address.split(':')[1]);
+    let cutOff = 0;
+    const crowd = Array.from({ length: 40 }, () => {
+      const socket = connect(port, '127.0.0.1');
+      sockets.push(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => cutOff++);
+      return new Promise<void>((resolve) => socket.on('connect', () => resolve()));
+    });
+    await Promise.all(crowd);
+    await expect.poll(() => cutOff).toBe(32);
+    expect(await ask(open(), callee.address)).toEqual([1, 33]);
+    expect(callee.refusedCounts.crowded).toBeGreaterThanOrEqual(32);
+    expect(logged('A peer was refused')).toHaveLength(1);
+  });
+
+  test('members are not counted among those who have yet to say who they are', async () => {
+    const callee = await echo({ limits: { strangerCountMax: 1 } });
+    const members = Array.from({ length: 5 }, () => open());
+    for (const one of members) expect(await ask(one, callee.address)).toEqual([1, 33]);
+    for (const one of members) expect(await ask(one, callee.address)).toEqual([1, 33]);
+    expect(logged('A peer connected')).toHaveLength(5);
+  });
+
   test('connections beyond the limit are turned away', async () => {
     const callee = await echo({ limits: { inboundCountMax: 2 } });
     const [a, b, c] = [open(), open(), open()];

@@ -1,22 +1,34 @@
 /**
  * The real network between members: a TCP (or TLS) listener of its own, and one kept-alive connection to each peer
- * that is called. Neighbours: `tcp-network-peer.ts` calls, `tcp-network-link.ts` moves frames,
- * `tcp-network-handshake.ts` lets nobody in who should not be.
+ * that is called. Neighbours: `tcp-network-peer.ts` calls, `tcp-network-acceptor.ts` answers, `tcp-network-link.ts` moves
+ * frames, `tcp-network-handshake.ts` lets nobody in who should not be.
  *
  * Calls travel on the connection their caller opened, answers come back on it; so two members that call each other
  * have two connections, and neither end has to tell calls from answers. A peer that sends what it must not is cut off and
  * logged; it cannot stop the member.
  */
-import { randomBytes } from 'node:crypto';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, type PeerCertificate } from 'node:tls';
 import type { Clock, FrameHandler, Log, Network, Random } from '@carillon/core';
+import { Acceptor } from './tcp-network-acceptor.ts';
+import { type Credentials, isNamed, noCredentials } from './tcp-network-credentials.ts';
+import type { Done } from './tcp-network-dialled.ts';
 import { Handshake, nonceBytes, type ProtocolRange, type Role } from './tcp-network-handshake.ts';
 import { Link, type LinkEvents } from './tcp-network-link.ts';
-import { type Done, Peer } from './tcp-network-peer.ts';
+import { Peer } from './tcp-network-peer.ts';
+import { type RefusalReason, RefusedPeerError, Refusals } from './tcp-network-refusals.ts';
 
 /** The protocols this release speaks. Raise `max` with a change of the messages, `min` when the old ones are gone. */
 export const protocols: ProtocolRange = { min: 1, max: 1 };
+
+/** Who may be met under TLS. */
+export interface MemberNames {
+  /** Who may connect. */
+  names(): Iterable<string>;
+  /** Who listens for peers there. */
+  at(address: string): string | undefined;
+}
 
 export interface TcpNetworkOptions {
   readonly clock: Clock;
@@ -25,10 +37,10 @@ export interface TcpNetworkOptions {
   /** Port 0: any free one; `address` tells which. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly release: string;
-  /** Shared by all members of the cluster; null: none, for loopback and networks of one's own. */
-  readonly secret?: string | null;
-  /** PEM. Both ends show a certificate that `ca` signed; the one of a listener names its address. */
-  readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string } | null;
+  /** Default: none, for loopback and networks of one's own. */
+  readonly credentials?: Credentials;
+  /** null: whoever the authority signed for. */
+  readonly members?: MemberNames | null;
   readonly protocols?: ProtocolRange;
   readonly limits?: Partial<TcpNetworkLimits>;
 }
@@ -41,6 +53,8 @@ export interface TcpNetworkLimits {
   /** Unanswered calls on one connection. */
   readonly callCountMax: number;
   readonly inboundCountMax: number;
+  /** Of these, connections that have not shown yet that they belong here. */
+  readonly strangerCountMax: number;
   /** Peers remembered at once; disconnected ones are forgotten first. */
   readonly peerCountMax: number;
   /** Connecting and the first exchange. */
@@ -49,41 +63,49 @@ export interface TcpNetworkLimits {
   readonly silentMs: number;
   readonly backoffMsMin: number;
   readonly backoffMsMax: number;
+  /** How long connections that were opened with old credentials may finish what is under way. */
+  readonly farewellMs: number;
 }
 
 const defaultLimits: TcpNetworkLimits = {
   frameBytesMax: 32 * 1024 * 1024,
   waitingBytesMax: 64 * 1024 * 1024,
   callCountMax: 32_768,
-  inboundCountMax: 1024,
+  inboundCountMax: 1280,
+  strangerCountMax: 256,
   peerCountMax: 1024,
   handshakeMs: 2000,
   idleMs: 120_000,
   silentMs: 2000,
   backoffMsMin: 20,
   backoffMsMax: 500,
+  farewellMs: 10_000,
 };
 
 export class TcpNetwork implements Network {
   private readonly options: TcpNetworkOptions;
   private readonly limits: TcpNetworkLimits;
   private readonly peers = new Map<string, Peer>();
-  private readonly inbound = new Set<Link>();
-  private server: Server | null = null;
+  private readonly refusals: Refusals;
+  private credentials: Credentials;
+  private acceptor: Acceptor | null = null;
   private closed = false;
 
   constructor(options: TcpNetworkOptions) {
     this.options = options;
     this.limits = { ...defaultLimits, ...options.limits };
+    this.refusals = new Refusals(options.clock, options.log);
+    this.credentials = options.credentials ?? noCredentials;
   }
 
   /** Where peers reach this member, once `listen` resolved. */
   get address(): string {
-    const bound = this.server?.address();
-    if (bound === null || bound === undefined || typeof bound === 'string') return '';
-    return bound.family === 'IPv6'
-      ? `[${bound.address}]:${bound.port}`
-      : `${bound.address}:${bound.port}`;
+    return this.acceptor?.address ?? '';
+  }
+
+  /** Connections refused since the start, both ways. */
+  get refusedCounts(): Readonly<Record<RefusalReason, number>> {
+    return this.refusals.counts;
   }
 
   call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
@@ -93,48 +115,39 @@ export class TcpNetwork implements Network {
   }
 
   async listen(handler: FrameHandler): Promise<void> {
-    const { listen, log } = this.options;
-    const server = this.createServer((socket) => this.accept(socket, handler));
-    server.maxConnections = this.limits.inboundCountMax;
-    server.on('drop', () =>
-      log.warn('A peer was turned away: too many connections', {
-        inboundCountMax: server.maxConnections,
-      }),
+    const { clock, log, members = null } = this.options;
+    const acceptor = new Acceptor(
+      {
+        ...this.limits,
+        clock,
+        log,
+        refusals: this.refusals,
+        tls: this.credentials.tls,
+        names: members === null ? null : () => members.names(),
+        link: (socket, events) => this.link(socket, 'acceptor', events),
+      },
+      handler,
     );
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ ...listen, backlog: 512 }, () => resolve());
-    });
-    server.on('error', (error) => log.error('The peer listener failed', { why: error.message }));
-    this.server = server;
+    await acceptor.listen(this.options.listen);
+    this.acceptor = acceptor;
+  }
+
+  /** Changes secrets and certificates; what is under way is finished. TLS cannot be turned on or off. */
+  renew(credentials: Credentials): void {
+    this.credentials = credentials;
+    this.acceptor?.renew(credentials.tls);
+    for (const peer of this.peers.values()) peer.renew();
+  }
+
+  /** To be called when other names are known. */
+  review(): void {
+    this.acceptor?.review();
   }
 
   async close(): Promise<void> {
     this.closed = true;
     for (const peer of this.peers.values()) peer.close();
-    for (const link of this.inbound) link.end('This member is stopping.', false);
-    const { server } = this;
-    if (server?.listening !== true) return;
-    await new Promise<void>((resolve) => server.close(() => resolve()));
-  }
-
-  private createServer(accept: (socket: Socket) => void): Server {
-    const { tls, log } = this.options;
-    if (tls === undefined || tls === null) return createServer(accept);
-    const server = createTlsServer(
-      {
-        ...tls,
-        requestCert: true,
-        rejectUnauthorized: true,
-        minVersion: 'TLSv1.3',
-        handshakeTimeout: this.limits.handshakeMs,
-      },
-      accept,
-    );
-    server.on('tlsClientError', (error, socket) => {
-      log.warn('A peer was refused', { peer: socket.remoteAddress, why: error.message });
-    });
-    return server;
+    await this.acceptor?.close();
   }
 
   private peerAt(address: string): Peer | null {
@@ -153,7 +166,8 @@ export class TcpNetwork implements Network {
       clock,
       random,
       log,
-      dial: (events) => this.dial(to, events),
+      refusals: this.refusals,
+      dial: (events) => this.link(this.connect(address, to), 'dialer', events),
     });
     this.peers.set(address, peer);
     return peer;
@@ -165,63 +179,35 @@ export class TcpNetwork implements Network {
     }
   }
 
-  private dial(to: Address, events: LinkEvents): Link {
-    const { tls } = this.options;
-    const socket =
-      tls === undefined || tls === null
-        ? connect(to)
-        : connectTls({ ...tls, ...to, rejectUnauthorized: true, minVersion: 'TLSv1.3' });
-    return this.link(socket, 'dialer', events);
-  }
-
-  private accept(socket: Socket, handler: FrameHandler): void {
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    const { log } = this.options;
-    let openCount = 0;
-    const link = this.link(socket, 'acceptor', {
-      ready: ({ protocol, release }) => log.debug('A peer connected', { peer, protocol, release }),
-      frame: (id, content) => {
-        if (++openCount > this.limits.callCountMax) {
-          link.end('The peer has too many unanswered calls.', true);
-          return;
-        }
-        handler(
-          content,
-          this.replyOnce(link, id, () => openCount--),
-        );
-      },
-      ended: (why, suspect) => {
-        this.inbound.delete(link);
-        if (suspect) log.warn('A peer was refused', { peer, why });
-        else log.debug('A connection from a peer ended', { peer, why });
-      },
+  private connect(address: string, to: Address): Socket {
+    const { tls } = this.credentials;
+    if (tls === null) return connect(to);
+    return connectTls({
+      ...tls,
+      ...to,
+      // Certificates name members, not machines.
+      servername: '',
+      checkServerIdentity: (_, certificate) => this.whyNot(address, certificate),
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.3',
     });
-    this.inbound.add(link);
   }
 
-  private replyOnce(link: Link, id: number, answered: () => void): (answer: Uint8Array) => void {
-    let open = true;
-    return (answer) => {
-      if (!open) return;
-      open = false;
-      answered();
-      const { frameBytesMax, waitingBytesMax } = this.limits;
-      if (answer.length > frameBytesMax) {
-        const fields = { answerBytes: answer.length, frameBytesMax };
-        this.options.log.error('An answer is too long for a peer', fields);
-      } else if (link.waitingBytes > waitingBytesMax) {
-        link.end('The peer does not take its answers.', true);
-      } else {
-        link.send(id, answer);
-      }
-    };
+  private whyNot(address: string, { raw }: PeerCertificate): Error | undefined {
+    const { members = null } = this.options;
+    if (members === null) return undefined;
+    const name = members.at(address);
+    if (name !== undefined && isNamed(new X509Certificate(raw), name)) return undefined;
+    const expected = name === undefined ? 'a member of this cluster' : `"${name}"`;
+    return new RefusedPeerError('name', `The certificate does not name ${expected}.`);
   }
 
   private link(socket: Socket, role: Role, events: LinkEvents): Link {
-    const { clock, release, secret = null, protocols: spoken = protocols } = this.options;
+    const { clock, release, protocols: spoken = protocols } = this.options;
     const { handshakeMs, frameBytesMax, idleMs } = this.limits;
+    const { secrets } = this.credentials;
     const handshake = new Handshake(
-      { protocols: spoken, release, secret },
+      { protocols: spoken, release, secrets },
       role,
       randomBytes(nonceBytes),
     );

@@ -1,0 +1,42 @@
+/**
+ * Connections that have not shown yet that they belong here. There may be few of them at a time, and when one more comes
+ * the one that has waited longest is cut: a member says who it is in a moment, so a crowd that says nothing keeps
+ * no member out.
+ */
+import type { Socket } from 'node:net';
+
+export class Strangers {
+  private readonly countMax: number;
+  private readonly onCut: (peer: string) => void;
+  /** In the order they came. */
+  private readonly waiting = new Map<string, Socket>();
+
+  constructor(countMax: number, onCut: (peer: string) => void) {
+    this.countMax = countMax;
+    this.onCut = onCut;
+  }
+
+  /** `socket` is the bare one, also under TLS. */
+  enter(socket: Socket): void {
+    const peer = peerOf(socket);
+    socket.once('close', () => this.leave(peer));
+    this.waiting.set(peer, socket);
+    if (this.waiting.size <= this.countMax) return;
+    const [first] = this.waiting;
+    if (first === undefined) return;
+    const [oldest, waiting] = first;
+    this.waiting.delete(oldest);
+    waiting.destroy();
+    this.onCut(oldest);
+  }
+
+  /** It belongs here, or is gone. */
+  leave(peer: string): void {
+    this.waiting.delete(peer);
+  }
+}
+
+/** The same for a TLS socket and the bare one below it. */
+export function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
+}
