@@ -48,7 +48,7 @@ describe('commands', () => {
 
 test('docs/http-api.md names every request that /openapi.json describes', () => {
   const page = read('docs/http-api.md');
-  const { paths } = openApi('0') as { paths: Record<string, Record<string, unknown>> };
+  const { paths } = openApi('0', []) as { paths: Record<string, Record<string, unknown>> };
   const requests = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((name) => name !== 'parameters')

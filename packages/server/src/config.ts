@@ -194,6 +194,16 @@ export const options = {
       ms(50, day),
       'How long an idle connection is kept open. Should exceed the idle time of a load balancer in front, else it meets closed connections.',
     ),
+    ratePerSecond: option<number | null>(
+      null,
+      optional(whole(1, 10_000_000)),
+      'Requests a second of one token, each timer of a batch counted as one; beyond it 429 with Retry-After. Where no tokens are asked for: of one address (IPv6: of one /64 network). Each member counts for itself. Lower: busy clients are slowed down. Not set: no limit but those on everything together.',
+    ),
+    rateBurst: option<number | null>(
+      null,
+      optional(whole(1, 100_000_000)),
+      'Requests that may come at once after a quiet time, with limits.ratePerSecond. A batch may be larger; then as much longer nothing else is let in. Not set: as many as in one second.',
+    ),
     popQueueLengthMax: option(
       50_000,
       whole(1, 10_000_000),
@@ -376,6 +386,16 @@ export const options = {
     ),
   },
   auth: {
+    tokens: option(
+      null,
+      optional(path),
+      'File with the tokens that let clients in, as carillon token create writes it; the same for all members. Read again when it changes and on SIGHUP. Not set: tokens.json in the data folder; without it and on loopback nobody is asked for a token.',
+    ),
+    openMetrics: option(
+      false,
+      yesNo,
+      'Whether GET /metrics is open to everybody although tokens are asked for elsewhere. It tells how much happens, but names no timer and no receiver. Otherwise Prometheus needs a token with the scope read.',
+    ),
     insecureNoAuth: option(
       false,
       yesNo,

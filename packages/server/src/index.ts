@@ -1,4 +1,17 @@
 /** One Carillon member: the public surface of this package. */
+export { tokensFileOf } from './access/open-access.ts';
+export { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './access/namespace.ts';
+export { type Scope, scopeNamed, scopes } from './access/scope.ts';
+export { StartError } from './access/start-rule.ts';
+export { newToken, type Token, tokenDigest } from './access/token.ts';
+export {
+  isTokenName,
+  parseTokens,
+  renderTokens,
+  tokenNameRule,
+  TokensFileError,
+  tokensMax,
+} from './access/tokens-file.ts';
 export { type Config, defaultConfig, eachOption } from './config.ts';
 export {
   type ConfigEntry,

@@ -10,6 +10,8 @@ import {
   NumberSource,
   VersionClock,
 } from '@carillon/core';
+import { Access } from './access/access.ts';
+import { rateOf } from './access/rate-limit.ts';
 import { createRouter } from './api/create-router.ts';
 import type { Route, Router } from './api/router.ts';
 import type { TimerService } from './api/service.ts';
@@ -52,6 +54,8 @@ export interface MemberOptions {
   readonly onDrained?: () => void;
   /** Default true. */
   readonly repair?: boolean;
+  /** Who may do what; default: everybody everything. */
+  readonly access?: Access;
   /** Beside the API: the dashboard. */
   readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
 }
@@ -297,12 +301,14 @@ export class Member {
 
   private createRouter(): Router {
     const { env, config, onFailed, release, routes } = this.options;
+    const { clock } = env;
     return createRouter({
+      access: this.options.access ?? new Access({ clock, rate: rateOf(config.limits) }),
       routes: routes?.(this.coordinator, this.metrics) ?? [],
       service: this.coordinator,
       metrics: this.metrics,
       log: env.log,
-      clock: env.clock,
+      clock,
       config,
       version: release.version,
       bug: onFailed,

@@ -1,7 +1,9 @@
 /** A member on the real world: from a configuration to a process that serves. */
 import { readFile } from 'node:fs/promises';
 import type { Env, Log } from '@carillon/core';
+import { SystemClock } from '@carillon/core/system';
 import { EtcdClient, Membership } from '@carillon/ring';
+import { openAccess } from './access/open-access.ts';
 import { Dashboard } from './api/dashboard.ts';
 import { Listener } from './api/listener.ts';
 import { aloneSource } from './cluster/alone.ts';
@@ -16,7 +18,7 @@ import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
 import type { Endpoint } from './pop/guard.ts';
 import { release } from './release.ts';
-import { createSystemEnv, splitAddress } from './system-env.ts';
+import { createLog, createSystemEnv, splitAddress } from './system-env.ts';
 import { watchFile } from './watch-file.ts';
 
 const leaseMs = 5000;
@@ -36,7 +38,7 @@ export interface RunningMember {
   /** Where the API listens, port filled in. */
   readonly address: string;
   readonly member: Member;
-  /** Reads the members file again. */
+  /** Reads the members file and the tokens again. */
   reload(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -53,6 +55,9 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
   const identity = await identify(config);
   const denied = new DeniedEndpoints(config, identity);
   const { name, listen, peerListen } = identity;
+  const log = createLog(config.logLevel, name);
+  // First of all: a member that must not start does not touch its data either.
+  const gate = await openAccess({ config, listens: [listen], clock: new SystemClock(), log });
   const env = await createSystemEnv({
     config,
     name,
@@ -72,16 +77,10 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     name,
     env,
     config,
-    source: {
-      ...bound(source),
-      start: (onView) =>
-        source.start((spec) => {
-          denied.addMembers(spec);
-          onView(spec);
-        }),
-    },
+    source: overheard(source, (spec) => denied.addMembers(spec)),
     release,
-    ...loggedEnds(options, env.log),
+    ...loggedEnds(options, log),
+    access: gate.access,
     routes: dashboard.routes,
   });
   dashboard.start();
@@ -96,16 +95,18 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
   });
   const address = await listener.listen(listen);
   const timers = member.store.counts.live;
-  env.log.info('The member serves.', { listen: address, peerListen, timers, ...release });
+  log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
     name,
     address,
     member,
     reload: async () => {
+      await gate.reload();
       if (source instanceof StaticSource) await source.reload();
     },
     stop: async () => {
-      env.log.info('The member stops.');
+      log.info('The member stops.');
+      gate.close();
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
       await member.stop();
@@ -220,8 +221,14 @@ class DeniedEndpoints {
   }
 }
 
-function bound(source: ViewSource): Omit<ViewSource, 'start'> {
+/** The source, with somebody told of each view before the member is. */
+function overheard(source: ViewSource, tell: (spec: ViewSpec) => void): ViewSource {
   return {
+    start: (onView) =>
+      source.start((spec) => {
+        tell(spec);
+        onView(spec);
+      }),
     ready: () => source.ready(),
     leave: () => source.leave(),
     stop: () => source.stop(),

@@ -2,6 +2,7 @@
 import { type Env, type Log, type LogFields, type Network } from '@carillon/core';
 import { SystemClock, SystemDisk, SystemRandom } from '@carillon/core/system';
 import pino from 'pino';
+import { isLoopback } from './access/start-rule.ts';
 import type { Config } from './config.ts';
 import { HttpCallbacks } from './pop/callback.ts';
 import { type Endpoint, Guard, parseAllow } from './pop/guard.ts';
@@ -32,7 +33,7 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
   const disk = config.durability === 'disk' ? await SystemDisk.open(config.data) : null;
   const guard = new Guard({
     allow: config.callbacks.allow.flatMap(parseAllow),
-    loopback: isLoopback(options.listen),
+    loopback: isLoopback(splitAddress(options.listen).host),
     denied: options.denied,
   });
   const { inFlightMax, inFlightPerDestinationMax } = config.callbacks;
@@ -54,11 +55,6 @@ export function splitAddress(address: string): { host: string; port: number } {
   const split = address.lastIndexOf(':');
   const host = address.slice(0, split).replace(/^\[(.*)\]$/, '$1');
   return { host, port: Number(address.slice(split + 1)) };
-}
-
-function isLoopback(address: string): boolean {
-  const { host } = splitAddress(address);
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 export function createLog(level: string, member: string): Log {

@@ -1,8 +1,9 @@
 /** What operators and their machines ask: is it alive, is it ready, how is it, who is there, please look again, please leave. */
 import { CarillonError, type Clock, type Log } from '@carillon/core';
+import type { Caller } from '../access/access.ts';
+import type { Scope } from '../access/scope.ts';
 import type { Metrics } from '../metrics.ts';
 import { type ApiResponse, jsonResponse, textResponse } from './message.ts';
-import { openApi } from './openapi.ts';
 import { problemResponse } from './problem.ts';
 import type { Route } from './router.ts';
 import type { ClusterJson } from './schema.ts';
@@ -13,31 +14,49 @@ export interface AdminOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
-  readonly version: string;
+  /** What `/openapi.json` answers. */
+  readonly document: () => string;
+  /** Whether `/metrics` is open to everybody. */
+  readonly openMetrics: boolean;
 }
 
 const ok = textResponse('OK');
 
 export function adminRoutes(options: AdminOptions): Route[] {
-  const { service, metrics, version } = options;
-  const document = JSON.stringify(openApi(version));
-  const get = (path: string, handle: () => ApiResponse): Route => ({ method: 'GET', path, handle });
+  const { service, metrics, document, openMetrics } = options;
+  const get = (path: string, needs: Scope | null, handle: () => ApiResponse): Route => ({
+    method: 'GET',
+    path,
+    needs,
+    handle,
+  });
+  const figures = (): ApiResponse => ({
+    status: 200,
+    headers: metricsHeaders,
+    body: metrics.render(),
+  });
   return [
-    get('/ping', () => ok),
+    get('/ping', null, () => ok),
     // The event loop answers: nothing else would be cured by a restart.
-    get('/healthz', () => ok),
-    get('/livez', () => ok),
-    get('/readyz', () => readiness(service)),
-    get('/metrics', () => ({ status: 200, headers: metricsHeaders, body: metrics.render() })),
-    get('/openapi.json', () => ({ status: 200, headers: jsonHeaders, body: document })),
-    get('/cluster', () => jsonResponse(renderCluster(service.cluster()))),
-    { method: 'POST', path: '/cluster/drain', handle: () => drain(options) },
-    { method: 'POST', path: '/cluster/resync', handle: () => resync(options) },
+    get('/healthz', null, () => ok),
+    get('/livez', null, () => ok),
+    get('/readyz', null, () => readiness(service)),
+    get('/openapi.json', null, () => ({ status: 200, headers: jsonHeaders, body: document() })),
+    get('/metrics', openMetrics ? null : 'read', figures),
+    { method: 'GET', path: '/whoami', needs: 'read', handle: (_, __, caller) => whoami(caller) },
+    get('/cluster', 'read', () => jsonResponse(renderCluster(service.cluster()))),
+    { method: 'POST', path: '/cluster/drain', needs: 'admin', handle: () => drain(options) },
+    { method: 'POST', path: '/cluster/resync', needs: 'admin', handle: () => resync(options) },
   ];
 }
 
 const metricsHeaders = ['content-type', 'text/plain; version=0.0.4; charset=utf-8'];
 const jsonHeaders = ['content-type', 'application/json; charset=utf-8'];
+
+/** What the token of a request allows; without tokens everything. */
+function whoami({ auth, scope, bound, name }: Caller): ApiResponse {
+  return jsonResponse({ auth, scope, namespace: bound, name }, 200, ['cache-control', 'no-store']);
+}
 
 function readiness(service: TimerService): ApiResponse {
   const why = service.unready();

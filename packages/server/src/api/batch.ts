@@ -4,37 +4,44 @@
  * batch: each item gets one derived from it and from its position.
  */
 import { CarillonError } from '@carillon/core';
+import type { Caller } from '../access/access.ts';
 import { parseJson, parseLines } from './json.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from './message.ts';
 import { badRequest, problemOf } from './problem.ts';
 import type { Route } from './router.ts';
 import type { SetOutcome, SetRequest } from './service.ts';
-import {
-  copiesText,
-  defaultNamespace,
-  idempotencyKeyOf,
-  refuseEncoded,
-  type TimersOptions,
-} from './timers.ts';
+import { copiesText, idempotencyKeyOf, refuseEncoded, type TimersOptions } from './timers.ts';
 
-export function batchRoutes(options: TimersOptions): Route[] {
+export interface BatchOptions extends TimersOptions {
+  /** Counts the timers of a batch as requests of their own. */
+  readonly charge: (caller: Caller, cost: number) => void;
+}
+
+export function batchRoutes(options: BatchOptions): Route[] {
   return [
     {
       method: 'POST',
       path: '/timers/batch',
-      handle: (request) => batch(request, options),
+      needs: 'write',
+      handle: (request, _, caller) => batch(request, caller, options),
       bodyBytesMax: options.limits.batchBodyBytesMax,
     },
   ];
 }
 
-async function batch(request: ApiRequest, options: TimersOptions): Promise<ApiResponse> {
+async function batch(
+  request: ApiRequest,
+  caller: Caller,
+  options: BatchOptions,
+): Promise<ApiResponse> {
   refuseEncoded(request);
   const ndjson = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)\b/i.test(
     headerOf(request, 'content-type') ?? '',
   );
   const items = itemsOf(request, ndjson, options);
-  const parsed = parseItems(items, idempotencyKeyOf(request), options);
+  options.charge(caller, Math.max(0, items.length - 1));
+  const key = idempotencyKeyOf(request);
+  const parsed = parseItems(items, { key, namespace: caller.namespace }, options);
   const requests = parsed.filter((item): item is SetRequest => !(item instanceof CarillonError));
   const outcomes = requests.length === 0 ? [] : await options.service.setMany(requests);
   let next = 0;
@@ -67,7 +74,7 @@ function itemsOf(request: ApiRequest, ndjson: boolean, { limits }: TimersOptions
 
 function parseItems(
   items: readonly unknown[],
-  key: string | null,
+  { key, namespace }: { readonly key: string | null; readonly namespace: string },
   { parser, wall }: TimersOptions,
 ): (SetRequest | CarillonError)[] {
   const options = { wallMs: wall(), factor: null, idempotent: key !== null };
@@ -76,7 +83,7 @@ function parseItems(
       const value: unknown = typeof item === 'function' ? item() : item;
       const { definition, factor } = parser.parse(value, options);
       const idempotencyKey = key === null ? null : `${key}/${i}`;
-      return { namespace: defaultNamespace, id: null, definition, factor, idempotencyKey };
+      return { namespace, id: null, definition, factor, idempotencyKey };
     } catch (error) {
       if (error instanceof CarillonError) return error;
       throw error;

@@ -1,10 +1,12 @@
 /** The whole API of a member as one router. Further routes (the dashboard) come from outside. */
 import type { Clock, Log } from '@carillon/core';
+import type { Access } from '../access/access.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { adminRoutes } from './admin.ts';
 import { batchRoutes } from './batch.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { openApi } from './openapi.ts';
 import { TimerParser } from './parse-timer.ts';
 import { type Route, Router } from './router.ts';
 import type { TimerService } from './service.ts';
@@ -12,7 +14,8 @@ import { timerRoutes } from './timers.ts';
 
 export interface ApiOptions {
   readonly service: TimerService;
-  readonly config: Pick<Config, 'limits' | 'callbacks' | 'retry'>;
+  readonly access: Access;
+  readonly config: Pick<Config, 'auth' | 'limits' | 'callbacks' | 'retry'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,15 +27,23 @@ export interface ApiOptions {
 }
 
 export function createRouter(options: ApiOptions): Router {
-  const { service, config, metrics, clock, log, version, bug } = options;
+  const { service, access, config, metrics, clock, log, version, bug } = options;
   const { limits } = config;
   const timers = { service, limits, parser: new TimerParser(config), wall: () => clock.wall() };
-  const routes = [
+  const routes: Route[] = [
     ...timerRoutes(timers),
-    ...batchRoutes(timers),
+    ...batchRoutes({ ...timers, charge: (caller, cost) => access.charge(caller, cost) }),
     ...deadLetterRoutes({ service, limits }),
-    ...adminRoutes({ service, metrics, clock, log, version }),
+    ...adminRoutes({
+      service,
+      metrics,
+      clock,
+      log,
+      document: () => (document ??= JSON.stringify(openApi(version, routes))),
+      openMetrics: config.auth.openMetrics,
+    }),
     ...(options.routes ?? []),
   ];
-  return new Router({ routes, metrics, clock, bodyBytesMax: limits.bodyBytesMax, bug });
+  let document: string | undefined;
+  return new Router({ routes, access, metrics, clock, bodyBytesMax: limits.bodyBytesMax, bug });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { afterAll, expect, test } from 'vitest';
+import { Access } from '../access/access.ts';
 import { configOf } from '../config.ts';
 import { Metrics } from '../metrics.ts';
 import { createRouter } from './create-router.ts';
@@ -29,7 +30,8 @@ async function served(from = folder) {
   const fail = (error: unknown): never => {
     throw error;
   };
-  const options = { service, config, metrics, clock, log: silentLog, version: '1', routes };
+  const access = new Access({ clock });
+  const options = { service, access, config, metrics, clock, log: silentLog, version: '1', routes };
   const router = createRouter({ ...options, bug: fail });
   const random = new SystemRandom();
   const listener = new Listener({ router, limits: config.limits, metrics, clock, random });

@@ -80,10 +80,11 @@ export class Dashboard {
     const events = new Events({ ...this.options, service, metrics });
     this.events = events;
     return [
-      { method: 'GET', path: '/', handle: (request) => this.index(request) },
+      { method: 'GET', path: '/', needs: null, handle: (request) => this.index(request) },
       {
         method: 'GET',
         path: '/dashboard/:id',
+        needs: null,
         handle: (request, name) => this.asset(request, name),
       },
       events.route,

@@ -70,6 +70,8 @@ class Scene {
     const answer = this.events.route.handle(
       { method: 'GET', path: '/events', query: '', headers: {}, body: new Uint8Array(0) },
       '',
+      // It does not matter who asks.
+      undefined as never,
     ) as ApiResponse;
     expect(answer.headers).toContain('text/event-stream; charset=utf-8');
     const listening = new Listening();

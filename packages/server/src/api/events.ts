@@ -45,7 +45,12 @@ export class Events {
   private newest: string | null = null;
   private dueMs = 0;
   private cancel: Cancel = () => {};
-  readonly route: Route = { method: 'GET', path: '/events', handle: () => this.listen() };
+  readonly route: Route = {
+    method: 'GET',
+    path: '/events',
+    needs: 'read',
+    handle: () => this.listen(),
+  };
 
   constructor(options: EventsOptions) {
     this.options = options;

@@ -10,6 +10,8 @@ export interface ApiRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
+  /** Address of the client, where there is one. */
+  readonly remote?: string;
 }
 
 export interface ApiResponse {

@@ -9,7 +9,9 @@ import {
   TimerPageSchema,
   TimerSchema,
   timerStates,
+  WhoamiSchema,
 } from './schema.ts';
+import type { Route } from './router.ts';
 
 const schemas = {
   TimerBody: TimerBodySchema,
@@ -19,6 +21,7 @@ const schemas = {
   DeadLetter: DeadLetterSchema,
   DeadLetterPage: DeadLetterPageSchema,
   Cluster: ClusterSchema,
+  Whoami: WhoamiSchema,
   Problem: ProblemSchema,
 };
 
@@ -176,6 +179,12 @@ const operatingPaths = {
       responses: { '200': text, '503': problem('Not now; the detail says why.') },
     },
   },
+  '/whoami': {
+    get: {
+      summary: 'What the token of this request allows',
+      responses: { '200': { description: 'Scope and namespace', content: json(ref('Whoami')) } },
+    },
+  },
   '/metrics': { get: { summary: 'Prometheus text', responses: { '200': text } } },
   '/openapi.json': {
     get: {
@@ -203,7 +212,51 @@ const operatingPaths = {
   },
 };
 
-export function openApi(version: string): object {
+const namespaceHeader = {
+  name: 'Carillon-Namespace',
+  in: 'header',
+  schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$', default: 'default' },
+  description: 'The namespace of the request; a token that is bound to one needs no word.',
+};
+
+interface Operation {
+  readonly parameters?: readonly object[];
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+/** An operation with what its route adds: the scope it needs, and how it answers who has less. */
+function guarded(operation: Operation, needs: Route['needs']): object {
+  if (needs === null) return { ...operation, security: [] };
+  return {
+    ...operation,
+    security: [{ token: [needs] }],
+    parameters: [...(operation.parameters ?? []), namespaceHeader],
+    responses: {
+      ...operation.responses,
+      '401': problem('There is no token, or it is not valid.'),
+      '403': problem(`The token does not have the scope "${needs}", or is for another namespace.`),
+      '429': operation.responses['429'] ?? problem('Too many requests of this caller.'),
+    },
+  };
+}
+
+function pathsOf(routes: readonly Route[]): object {
+  const needs = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.needs]));
+  const all: Record<string, object> = { ...timerPaths, ...operatingPaths };
+  return Object.fromEntries(
+    Object.entries(all).map(([path, item]) => {
+      const routePath = path.replace('{id}', ':id');
+      const operations = Object.entries(item).map(([verb, operation]: [string, unknown]) => {
+        const scope = needs.get(`${verb.toUpperCase()} ${routePath}`);
+        return [verb, scope === undefined ? operation : guarded(operation as Operation, scope)];
+      });
+      return [path, Object.fromEntries(operations)];
+    }),
+  );
+}
+
+/** `routes` tell which scope each operation needs. */
+export function openApi(version: string, routes: readonly Route[]): object {
   return {
     openapi: '3.1.1',
     info: {
@@ -212,7 +265,17 @@ export function openApi(version: string): object {
       description: 'Clustered timers: HTTP in, HTTP callbacks out.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    paths: { ...timerPaths, ...operatingPaths },
-    components: { schemas },
+    paths: pathsOf(routes),
+    components: {
+      schemas,
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A token made by `carillon token create`. Its scope is read, write or admin, each including the ones before. A member without tokens asks for none.',
+        },
+      },
+    },
   };
 }

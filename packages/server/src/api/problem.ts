@@ -28,7 +28,9 @@ export function problemResponse(
   headers: readonly string[] = [],
 ): ApiResponse {
   const all = ['content-type', 'application/problem+json', ...headers];
-  if (error.retry) all.push('retry-after', retryAfterSeconds[error.code] ?? '1');
+  if (error.retry && !headers.includes('retry-after')) {
+    all.push('retry-after', retryAfterSeconds[error.code] ?? '1');
+  }
   return { status: error.status, headers: all, body: JSON.stringify(problemOf(error)) };
 }
 

@@ -6,25 +6,38 @@
  * client gets a 500 and `bug` is told, which in production stops the member.
  */
 import { CarillonError, type Clock } from '@carillon/core';
+import type { Access, Caller } from '../access/access.ts';
+import type { Scope } from '../access/scope.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Cell, Histogram } from '../prometheus.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import { bugResponse, problemResponse } from './problem.ts';
 
 /** `part` is what stood in the place of `:id`; empty for routes without one. */
-export type Handler = (request: ApiRequest, part: string) => ApiResponse | Promise<ApiResponse>;
+export type Handler = (
+  request: ApiRequest,
+  part: string,
+  caller: Caller,
+) => ApiResponse | Promise<ApiResponse>;
 
-export interface Route {
+/** Of a route that is open to everybody: its handler gets no caller. */
+export type OpenHandler = (request: ApiRequest, part: string) => ApiResponse | Promise<ApiResponse>;
+
+export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `/timers`, or with one variable part: `/timers/:id`. */
   readonly path: string;
-  readonly handle: Handler;
   /** Where it differs from the limit for all routes. */
   readonly bodyBytesMax?: number;
-}
+} & (
+  | { readonly needs: Scope; readonly handle: Handler }
+  /** Open to everybody. */
+  | { readonly needs: null; readonly handle: OpenHandler }
+);
 
 export interface RouterOptions {
   readonly routes: readonly Route[];
+  readonly access: Access;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly bodyBytesMax: number;
@@ -69,6 +82,17 @@ export class Router {
     return entry?.route.bodyBytesMax ?? this.options.bodyBytesMax;
   }
 
+  /**
+   * Whether the request may be worked on, as far as that can be told without its body: the refusal, or null. For a listener that
+   * is about to read a body; `handle` asks again.
+   */
+  refuseEarly(request: ApiRequest): ApiResponse | null {
+    const route = this.find(request.path)?.methods.get(request.method)?.route;
+    if (route === undefined || route.needs === null) return null;
+    const refusal = this.options.access.refuse(request, route.needs);
+    return refusal === null ? null : problemResponse(refusal.error, refusal.headers);
+  }
+
   /** Answers at once where the handler can. Never throws or rejects. */
   handle(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const startMs = this.options.clock.now();
@@ -80,7 +104,7 @@ export class Router {
     const part =
       place.prefix === '' ? '' : path.slice(place.prefix.length, path.length - place.suffix.length);
     try {
-      const answer = entry.route.handle(request, part);
+      const answer = this.work(entry.route, request, part);
       if (!(answer instanceof Promise)) return this.done(entry, startMs, answer);
       return answer.then(
         (response) => this.done(entry, startMs, response),
@@ -89,6 +113,17 @@ export class Router {
     } catch (error) {
       return this.done(entry, startMs, this.failed(error));
     }
+  }
+
+  private work(
+    route: Route,
+    request: ApiRequest,
+    part: string,
+  ): ApiResponse | Promise<ApiResponse> {
+    if (route.needs === null) return route.handle(request, part);
+    const caller = this.options.access.admit(request, route.needs);
+    if ('error' in caller) return problemResponse(caller.error, caller.headers);
+    return route.handle(request, part, caller);
   }
 
   private done(entry: Tallied, startMs: number, response: ApiResponse): ApiResponse {

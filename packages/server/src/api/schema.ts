@@ -5,6 +5,7 @@
 import { factorMax } from '@carillon/core';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { scopes } from '../access/scope.ts';
 
 /** 100 years. */
 export const secondsMax = 100 * 365.25 * 86_400;
@@ -182,6 +183,13 @@ export const BatchOutcomeSchema = Type.Union([
   }),
   ProblemSchema,
 ]);
+
+export const WhoamiSchema = Type.Object({
+  auth: Type.Boolean({ description: 'Whether a token was needed.' }),
+  scope: Type.Enum([...scopes]),
+  namespace: Type.String({ description: 'The only one the token is for, or * for any.' }),
+  name: Type.Union([Type.String(), Type.Null()], { description: 'Of the token.' }),
+});
 
 const whole = Type.Integer({ minimum: 0 });
 

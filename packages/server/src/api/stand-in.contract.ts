@@ -1,7 +1,9 @@
 /** For tests: a service that remembers what it was asked, and an API around it. Nothing is stored but calls. */
 import { formatTimerId, type Log, type TimerId } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
+import { Access } from '../access/access.ts';
 import { configOf } from '../config.ts';
+import { rateOf } from '../access/rate-limit.ts';
 import { Metrics } from '../metrics.ts';
 import { createRouter } from './create-router.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
@@ -124,6 +126,7 @@ export interface TestApi {
   readonly router: Router;
   readonly metrics: Metrics;
   readonly clock: VirtualClock;
+  readonly access: Access;
   /** Errors that no client caused; must stay empty. */
   readonly bugs: unknown[];
   readonly ask: (method: string, target: string, options?: AskOptions) => Promise<ApiResponse>;
@@ -143,8 +146,10 @@ export function testApi(overrides: Readonly<Record<string, unknown>> = {}): Test
   const bugs: unknown[] = [];
   const config = configOf(new Map(Object.entries(overrides)));
   const bug = (error: unknown) => bugs.push(error);
+  const access = new Access({ clock, rate: rateOf(config.limits) });
   const router = createRouter({
     service,
+    access,
     config,
     metrics,
     clock,
@@ -156,7 +161,7 @@ export function testApi(overrides: Readonly<Record<string, unknown>> = {}): Test
     const [path = '', query = ''] = target.split('?');
     return router.handle({ method, path, query, headers, body: bytesOf(body) });
   };
-  return { service, router, metrics, clock, bugs, ask };
+  return { service, router, metrics, clock, access, bugs, ask };
 }
 
 export function bytesOf(body: unknown): Uint8Array {

@@ -8,10 +8,8 @@ import { parseListQuery, tagOf } from './query.ts';
 import { renderTimer } from './render-timer.ts';
 import type { Route } from './router.ts';
 import type { Copies, SetOutcome, TimerService } from './service.ts';
+import type { Caller } from '../access/access.ts';
 import type { Limits } from '../config.ts';
-
-/** Until tokens say otherwise, everything belongs to one namespace. */
-export const defaultNamespace = 'default';
 
 export interface TimersOptions {
   readonly service: TimerService;
@@ -24,12 +22,42 @@ export interface TimersOptions {
 export function timerRoutes(options: TimersOptions): Route[] {
   const timers = new Timers(options);
   return [
-    { method: 'POST', path: '/timers', handle: (request) => timers.post(request) },
-    { method: 'GET', path: '/timers', handle: (request) => timers.list(request) },
-    { method: 'DELETE', path: '/timers', handle: (request) => timers.cancelByTag(request) },
-    { method: 'PUT', path: '/timers/:id', handle: (request, id) => timers.put(request, id) },
-    { method: 'GET', path: '/timers/:id', handle: (_, id) => timers.get(id) },
-    { method: 'DELETE', path: '/timers/:id', handle: (_, id) => timers.cancel(id) },
+    {
+      method: 'POST',
+      path: '/timers',
+      needs: 'write',
+      handle: (request, _, caller) => timers.post(request, caller),
+    },
+    {
+      method: 'GET',
+      path: '/timers',
+      needs: 'read',
+      handle: (request, _, caller) => timers.list(request, caller),
+    },
+    {
+      method: 'DELETE',
+      path: '/timers',
+      needs: 'write',
+      handle: (request, _, caller) => timers.cancelByTag(request, caller),
+    },
+    {
+      method: 'PUT',
+      path: '/timers/:id',
+      needs: 'write',
+      handle: (request, id, caller) => timers.put(request, id, caller),
+    },
+    {
+      method: 'GET',
+      path: '/timers/:id',
+      needs: 'read',
+      handle: (_, id, caller) => timers.get(id, caller),
+    },
+    {
+      method: 'DELETE',
+      path: '/timers/:id',
+      needs: 'write',
+      handle: (_, id, caller) => timers.cancel(id, caller),
+    },
   ];
 }
 
@@ -40,15 +68,20 @@ class Timers {
     this.options = options;
   }
 
-  post(request: ApiRequest): Promise<ApiResponse> {
-    return this.set(request, null, idempotencyKeyOf(request));
+  post(request: ApiRequest, caller: Caller): Promise<ApiResponse> {
+    return this.set(request, caller, null, idempotencyKeyOf(request));
   }
 
-  put(request: ApiRequest, part: string): Promise<ApiResponse> {
-    return this.set(request, timerIdOf(part), null);
+  put(request: ApiRequest, part: string, caller: Caller): Promise<ApiResponse> {
+    return this.set(request, caller, timerIdOf(part), null);
   }
 
-  private set(request: ApiRequest, id: TimerId | null, key: string | null): Promise<ApiResponse> {
+  private set(
+    request: ApiRequest,
+    { namespace }: Caller,
+    id: TimerId | null,
+    key: string | null,
+  ): Promise<ApiResponse> {
     const { service, parser, limits, wall } = this.options;
     refuseEncoded(request);
     const { definition, factor } = parser.parse(parseJson(request.body, limits.jsonDepthMax), {
@@ -58,34 +91,34 @@ class Timers {
     });
     const asJson = wantsJson(request);
     return service
-      .set({ namespace: defaultNamespace, id, definition, factor, idempotencyKey: key })
+      .set({ namespace, id, definition, factor, idempotencyKey: key })
       .then((outcome) => setResponse(outcome, asJson));
   }
 
-  async get(part: string): Promise<ApiResponse> {
-    const timer = await this.options.service.get(defaultNamespace, timerIdOf(part));
+  async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
+    const timer = await this.options.service.get(namespace, timerIdOf(part));
     if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
     return jsonResponse(renderTimer(timer));
   }
 
-  async cancel(part: string): Promise<ApiResponse> {
-    const { id, copies } = await this.options.service.cancel(defaultNamespace, timerIdOf(part));
+  async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
+    const { id, copies } = await this.options.service.cancel(namespace, timerIdOf(part));
     return { status: 200, headers: locationHeaders(id, copies), body: '' };
   }
 
-  async list(request: ApiRequest): Promise<ApiResponse> {
+  async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
     const query = parseListQuery(request.query, this.options.limits);
-    const page = await this.options.service.list({ namespace: defaultNamespace, ...query });
+    const page = await this.options.service.list({ namespace, ...query });
     const { cursor, missing } = page;
     return jsonResponse({ timers: page.items.map(renderTimer), cursor, missing });
   }
 
-  async cancelByTag(request: ApiRequest): Promise<ApiResponse> {
+  async cancelByTag(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
     const tag = tagOf(new URLSearchParams(request.query), this.options.limits);
     if (tag === null) {
       throw badRequest('Name the tag whose timers are to be cancelled: DELETE /timers?tag=…');
     }
-    const cancelled = await this.options.service.cancelByTag(defaultNamespace, tag);
+    const cancelled = await this.options.service.cancelByTag(namespace, tag);
     return jsonResponse({ cancelled });
   }
 }

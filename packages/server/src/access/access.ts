@@ -1,0 +1,188 @@
+/**
+ * Who asks, for which namespace, and may they: every request but those to open routes passes here before its handler runs.
+ *
+ * A1  Without tokens everybody may do everything (`start-rule.ts` says where a member may be so); from the first token on, and for
+ *     as long as the process runs, nobody gets in without one, even if all are revoked.
+ * A2  What is compared are digests, in constant time; a token whose id is not known costs the same as a wrong one.
+ * A3  No token, and nothing of one but its name, gets into an answer or a log.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { CarillonError, type Clock } from '@carillon/core';
+import { type ApiRequest, headerOf } from '../api/message.ts';
+import { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './namespace.ts';
+import { type Rate, RateLimits } from './rate-limit.ts';
+import { networkOf } from './remote.ts';
+import { allows, type Scope } from './scope.ts';
+import { type Token, tokenDigest, tokenIdOf } from './token.ts';
+
+export interface Caller {
+  /** Whether a token was asked for. */
+  readonly auth: boolean;
+  readonly scope: Scope;
+  /** Of the token; null without one. */
+  readonly name: string | null;
+  /** The namespace that it is bound to, or `*`. */
+  readonly bound: string;
+  /** The namespace of this request. */
+  readonly namespace: string;
+  /** Whose rate its requests count against. */
+  readonly key: string;
+}
+
+/** Why a request is not let in, and what the answer must carry beside that. */
+export interface Refusal {
+  readonly error: CarillonError;
+  readonly headers: readonly string[];
+}
+
+export interface AccessOptions {
+  readonly clock: Clock;
+  /** Of each token, or where none are asked for of each address; null: no limit. */
+  readonly rate?: Rate | null;
+}
+
+interface Known {
+  readonly digest: Buffer;
+  readonly untilMs: number;
+  readonly until: string | null;
+  readonly caller: Caller;
+}
+
+const namespaceHeader = 'carillon-namespace';
+const challenge = 'Bearer realm="carillon"';
+const everybody: Caller = {
+  auth: false,
+  scope: 'admin',
+  name: null,
+  bound: anyNamespace,
+  namespace: defaultNamespace,
+  key: '',
+};
+/** In place of the digest of a token that is not known. */
+const noDigest = Buffer.alloc(32);
+
+export class Access {
+  private readonly clock: Clock;
+  private readonly limits: RateLimits | null;
+  private known: ReadonlyMap<string, Known> = new Map();
+  private asks = false;
+
+  constructor({ clock, rate = null }: AccessOptions) {
+    this.clock = clock;
+    this.limits = rate === null ? null : new RateLimits(rate);
+  }
+
+  /** Whether requests need a token. */
+  get needsToken(): boolean {
+    return this.asks;
+  }
+
+  /** From now on these are the tokens. */
+  use(tokens: readonly Token[]): void {
+    this.known = new Map(tokens.map((token) => [token.id, knownOf(token)]));
+    if (tokens.length > 0) this.asks = true;
+  }
+
+  /** What of `admit` can be said before a body is read, without counting against the rate. */
+  refuse(request: ApiRequest, needs: Scope): Refusal | null {
+    if (!this.asks) return null;
+    const who = this.authenticate(request);
+    if ('error' in who) return who;
+    return allows(who.scope, needs) ? null : tooSmall(who.scope, needs);
+  }
+
+  /** `needs`: the scope of the route. */
+  admit(request: ApiRequest, needs: Scope): Caller | Refusal {
+    const who = this.asks ? this.authenticate(request) : this.anybody(request);
+    if ('error' in who) return who;
+    const early = this.limits?.ask(who.key, this.clock.now()) ?? 0;
+    if (early > 0) return tooFast(early);
+    if (!allows(who.scope, needs)) return tooSmall(who.scope, needs);
+    return within(who, headerOf(request, namespaceHeader));
+  }
+
+  /** Counts work that one request brought with it, such as the timers of a batch, as so many requests more. */
+  charge(caller: Caller, cost: number): void {
+    this.limits?.charge(caller.key, this.clock.now(), cost);
+  }
+
+  private anybody(request: ApiRequest): Caller {
+    if (this.limits === null) return everybody;
+    return { ...everybody, key: networkOf(request.remote ?? '') };
+  }
+
+  private authenticate(request: ApiRequest): Caller | Refusal {
+    const text = headerOf(request, 'authorization');
+    if (text === undefined) return noToken;
+    const given = /^Bearer +(\S{1,128})$/i.exec(text)?.[1] ?? '';
+    const known = this.known.get(tokenIdOf(given) ?? '');
+    const same = timingSafeEqual(tokenDigest(given), known?.digest ?? noDigest);
+    if (known === undefined || !same) return wrongToken;
+    return this.clock.wall() < known.untilMs ? known.caller : pastToken(known);
+  }
+}
+
+function knownOf(token: Token): Known {
+  const { id, name, scope, namespace, until } = token;
+  return {
+    digest: Buffer.from(token.digest, 'hex'),
+    untilMs: until === null ? Infinity : Date.parse(until),
+    until,
+    caller: {
+      auth: true,
+      scope,
+      name,
+      bound: namespace,
+      namespace: namespace === anyNamespace ? defaultNamespace : namespace,
+      key: id,
+    },
+  };
+}
+
+/** The caller in the namespace it asks for. */
+function within(caller: Caller, asked: string | undefined): Caller | Refusal {
+  if (asked === undefined || asked === caller.namespace) return caller;
+  if (!isNamespace(asked)) {
+    const says = `The header Carillon-Namespace must have ${namespaceRule}.`;
+    return { error: new CarillonError('bad_request', says), headers: [] };
+  }
+  if (caller.bound === anyNamespace) return { ...caller, namespace: asked };
+  const says = `This token is for the namespace "${caller.bound}" only.`;
+  return { error: new CarillonError('forbidden', says), headers: [] };
+}
+
+const noToken: Refusal = {
+  error: new CarillonError(
+    'unauthorized',
+    'Send a token along with the request, as in "Authorization: Bearer carillon_…".',
+  ),
+  headers: ['www-authenticate', challenge],
+};
+
+const invalid = ['www-authenticate', `${challenge}, error="invalid_token"`];
+const wrongToken: Refusal = {
+  error: new CarillonError('unauthorized', 'There is no such token here, or not any more.'),
+  headers: invalid,
+};
+
+function pastToken({ until }: Known): Refusal {
+  const error = new CarillonError('unauthorized', `This token was valid until ${until}.`);
+  return { error, headers: invalid };
+}
+
+function tooSmall(has: Scope, needs: Scope): Refusal {
+  const says = `This needs a token with the scope "${needs}"; the scope of this one is "${has}".`;
+  return {
+    error: new CarillonError('forbidden', says),
+    headers: ['www-authenticate', `${challenge}, error="insufficient_scope", scope="${needs}"`],
+  };
+}
+
+function tooFast(early: number): Refusal {
+  const seconds = Math.ceil(early / 1000);
+  const says = `Too many requests: the next one may come in ${seconds} s (limits.ratePerSecond).`;
+  return {
+    error: new CarillonError('too_many', says),
+    headers: ['retry-after', String(seconds)],
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * Access tokens. A token is shown once, when it is made; what is kept is the SHA-256 of it. Its secret has 256 random bits, so
+ * that a slow hash would protect nothing more. The id in it is no secret: it finds the entry, and names it in lists.
+ */
+import { hash } from 'node:crypto';
+import type { Scope } from './scope.ts';
+
+export interface Token {
+  readonly id: string;
+  /** Who uses it; for people. Two tokens may have the same, so that one can take over from the other. */
+  readonly name: string;
+  readonly scope: Scope;
+  /** The name of one, or `*` for any. */
+  readonly namespace: string;
+  /** SHA-256 of the whole token in hex. */
+  readonly digest: string;
+  /** RFC 3339. */
+  readonly created: string;
+  /** When it stops being valid, RFC 3339; null: never. */
+  readonly until: string | null;
+}
+
+const form = /^carillon_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+const idBytes = 6;
+const secretBytes = 32;
+
+export interface NewToken {
+  readonly id: string;
+  /** To be given to whoever is to use it, and to nobody else. */
+  readonly text: string;
+}
+
+/** `random` gives that many unpredictable bytes. */
+export function newToken(random: (length: number) => Buffer): NewToken {
+  const id = random(idBytes).toString('hex');
+  return { id, text: `carillon_${id}_${random(secretBytes).toString('base64url')}` };
+}
+
+/** The id within a token; null when the text is none. */
+export function tokenIdOf(text: string): string | null {
+  return form.exec(text)?.[1] ?? null;
+}
+
+export function tokenDigest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
