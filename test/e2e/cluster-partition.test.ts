@@ -23,7 +23,7 @@ describe.skipIf(obstacle !== null)('a net-split under load', () => {
       hostOf: (index) => namespaces.addressOf(index),
       viaOf: (index) => namespaces.via(index),
       receiverHost: hostAddress,
-      flags: ['--callbacks-allow', `${hostAddress}/32`],
+      flags: ['--callbacks-allow', `${hostAddress}/32`, '--insecure-no-auth'],
     });
     opened.push(story);
     story.load.start();
