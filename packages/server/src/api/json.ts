@@ -2,24 +2,18 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest } from './problem.ts';
 
-const quote = 0x22;
-const backslash = 0x5c;
-// `{` and `[` differ from `}` and `]` by two, and from each other by one bit.
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const caseBit = 0x20;
-
 /**
  * Throws CarillonError. JavaScript's parser is happy with any depth, but whatever walks over the result later need not
  * be; and it would quietly replace bytes that are not UTF-8, where a client's text must come back byte for byte.
  */
 export function parseJson(bytes: Uint8Array, depthMax: number): unknown {
   if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
-  if (deeperThan(bytes, depthMax)) {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const value = parseText(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
+  if (deeperThan(value, depthMax)) {
     throw badRequest(`The body is nested deeper than ${depthMax} levels.`);
   }
-  const { buffer, byteOffset, byteLength } = bytes;
-  return parseText(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
+  return value;
 }
 
 /** The lines of NDJSON, each parsed by itself: a bad line is an error in the place of its value. */
@@ -48,16 +42,13 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Counts brackets outside strings; on text that is not JSON the answer does not matter. */
-function deeperThan(bytes: Uint8Array, depthMax: number): boolean {
-  let depth = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i] as number;
-    if (byte === quote) {
-      for (i++; i < bytes.length && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++;
-    } else if ((byte & ~caseBit) === openBracket) {
-      if (++depth > depthMax) return true;
-    } else if ((byte & ~caseBit) === closeBracket) depth--;
-  }
+/** Goes no deeper than `depthMax` itself. */
+function deeperThan(value: unknown, depthMax: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depthMax === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => deeperThan(item, depthMax - 1));
+  const members = value as Record<string, unknown>;
+  // Not Object.values: bodies are many and small, and it makes a list of each.
+  for (const name in members) if (deeperThan(members[name], depthMax - 1)) return true;
   return false;
 }
