@@ -14,6 +14,7 @@ import {
   Registry,
   Tally,
 } from './prometheus.ts';
+import type { RefusalReason } from './replication/tcp-network-refusals.ts';
 
 export type TimerCount = 'pending' | 'retrying' | 'dead' | 'tombstone';
 
@@ -172,6 +173,14 @@ export class Metrics {
     'carillon_peer_calls_total',
     'Frames sent to other members, by whether an answer came.',
     ['answered', 'unanswered'],
+  );
+  readonly peersRefused = this.add(
+    new ReadFamily<RefusalReason>({
+      name: 'carillon_peers_refused_total',
+      help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate or name, no common protocol, altered or malformed frames, too slow or too many of those who have yet to say who they are.',
+      label: 'result',
+      type: 'counter',
+    }),
   );
   readonly viewMembers = this.gauge('carillon_view_members', 'Members in the present view.');
   readonly resynced = this.results(

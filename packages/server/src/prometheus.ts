@@ -191,12 +191,14 @@ export class ReadFamily<V extends string> implements Metric {
   readonly name: string;
   readonly help: string;
   private readonly label: string;
+  private readonly type: 'gauge' | 'counter';
   private reader: () => Readonly<Record<V, number>> | null = () => null;
 
-  constructor(options: { name: string; help: string; label: string }) {
+  constructor(options: { name: string; help: string; label: string; type?: 'gauge' | 'counter' }) {
     this.name = options.name;
     this.help = options.help;
     this.label = options.label;
+    this.type = options.type ?? 'gauge';
   }
 
   read(reader: () => Readonly<Record<V, number>>): void {
@@ -209,7 +211,7 @@ export class ReadFamily<V extends string> implements Metric {
   }
 
   render(out: string[]): void {
-    heading(out, this, 'gauge');
+    heading(out, this, this.type);
     for (const [value, level] of Object.entries<number>(this.reader() ?? {})) {
       out.push(`${this.name}${labelText({ [this.label]: value })} ${number(level)}`);
     }

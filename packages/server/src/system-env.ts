@@ -1,21 +1,21 @@
 /** The real world as ports: system clock, kernel randomness, pino, files, TCP, HTTP. */
-import { type Env, type Log, type LogFields, type Network } from '@carillon/core';
-import { SystemClock, SystemDisk, SystemRandom } from '@carillon/core/system';
+import type { Clock, Env, Log, LogFields, Network, Random } from '@carillon/core';
+import { SystemDisk } from '@carillon/core/system';
 import pino from 'pino';
 import { isLoopback } from './access/start-rule.ts';
 import type { Config } from './config.ts';
 import { HttpCallbacks } from './pop/callback.ts';
 import { type Endpoint, Guard, parseAllow } from './pop/guard.ts';
-import { TcpNetwork } from './replication/tcp-network.ts';
 
 export interface SystemEnvOptions {
   readonly config: Config;
-  readonly name: string;
-  readonly release: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
   /** Where the public API listens. */
   readonly listen: string;
-  /** Where peers are listened for; null: alone. */
-  readonly peerListen: string | null;
+  /** null: alone. */
+  readonly network: Network | null;
   /** Addresses that callbacks must never reach: peers and etcd. */
   readonly denied: () => readonly Endpoint[];
 }
@@ -26,10 +26,7 @@ export interface SystemEnv extends Env {
 }
 
 export async function createSystemEnv(options: SystemEnvOptions): Promise<SystemEnv> {
-  const { config, name, release } = options;
-  const clock = new SystemClock();
-  const random = new SystemRandom();
-  const log = createLog(config.logLevel, name);
+  const { config, clock, random, log, network } = options;
   const disk = config.durability === 'disk' ? await SystemDisk.open(config.data) : null;
   const guard = new Guard({
     allow: config.callbacks.allow.flatMap(parseAllow),
@@ -43,10 +40,6 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
     connectionCountMax: inFlightPerDestinationMax,
     originCountMax: 2 * inFlightMax,
   });
-  const network: Network | null =
-    options.peerListen === null
-      ? null
-      : new TcpNetwork({ clock, random, log, release, listen: splitAddress(options.peerListen) });
   return { clock, random, log, disk, network, callbacks, close: async () => disk?.close() };
 }
 

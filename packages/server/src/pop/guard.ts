@@ -214,7 +214,8 @@ function bare(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-function machineAddresses(): string[] {
+/** All of them, loopback too. */
+export function machineAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap(
     (one) => one?.map(({ address }) => address) ?? [],
   );

@@ -14,7 +14,7 @@ import {
   TLSSocket,
   Server as TlsServer,
 } from 'node:tls';
-import type { Clock, FrameHandler, Log } from '@carillon/core';
+import type { Cancel, Clock, FrameHandler, Log } from '@carillon/core';
 import { isNamed, type PeerTls } from './tcp-network-credentials.ts';
 import { farewellId } from './tcp-network-dialled.ts';
 import type { Agreement } from './tcp-network-handshake.ts';
@@ -50,6 +50,7 @@ interface Guest {
   ready: boolean;
   /** Calls that it waits for. */
   openCount: number;
+  cancelFarewell: Cancel;
 }
 
 export class Acceptor {
@@ -158,7 +159,15 @@ export class Acceptor {
       ended: (why, reason) => this.ended(guest, why, reason),
     });
     const { edition } = this;
-    const guest: Guest = { peer, link, certificate, edition, ready: false, openCount: 0 };
+    const guest: Guest = {
+      peer,
+      link,
+      certificate,
+      edition,
+      ready: false,
+      openCount: 0,
+      cancelFarewell: () => {},
+    };
     this.guests.add(guest);
   }
 
@@ -181,10 +190,12 @@ export class Acceptor {
     if (isStale) this.farewell(guest);
   }
 
-  private farewell({ link }: Guest): void {
+  private farewell(guest: Guest): void {
     const { clock, farewellMs } = this.options;
+    const { link } = guest;
     link.send(farewellId, new Uint8Array());
-    clock.at(clock.now() + farewellMs, () =>
+    guest.cancelFarewell();
+    guest.cancelFarewell = clock.at(clock.now() + farewellMs, () =>
       link.end('It was opened with what has changed since.'),
     );
   }
@@ -219,6 +230,7 @@ export class Acceptor {
   private ended(guest: Guest, why: string, reason: RefusalReason | null): void {
     const { peer } = guest;
     this.guests.delete(guest);
+    guest.cancelFarewell();
     if (reason !== null) this.refuse(reason, peer, why);
     else this.options.log.debug('A connection from a peer ended', { peer, why });
   }
