@@ -20,8 +20,8 @@ export interface OpenAccessOptions {
 export interface OpenAccess {
   readonly access: Access;
   /** Reads the tokens again. */
-  reload(): Promise<void>;
-  close(): void;
+  readonly reload: () => Promise<void>;
+  readonly close: () => void;
 }
 
 /** The file is looked at this often. By looking, not by watching its folder: that one has the journal in it, which never rests. */

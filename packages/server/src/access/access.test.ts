@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { VirtualClock } from '@carillon/core/testing';
+import { describe, expect, test } from 'vitest';
+import type { ApiRequest } from '../api/message.ts';
+import { testToken } from '../testing/tokens.ts';
+import { Access, type Caller, type Refusal } from './access.ts';
+import { newToken, tokenDigest, tokenIdOf } from './token.ts';
+
+const reader = testToken(1, { scope: 'read', namespace: 'team-a', name: 'reader' });
+const writer = testToken(2, { scope: 'write', namespace: 'team-a' });
+const admin = testToken(3, { scope: 'admin', namespace: '*' });
+
+function accessOf(...tokens: (typeof reader)[]) {
+  const clock = new VirtualClock();
+  const access = new Access({ clock });
+  access.use(tokens.map(({ token }) => token));
+  return { access, clock };
+}
+
+function request(headers: ApiRequest['headers'] = {}): ApiRequest {
+  return { method: 'GET', path: '/timers', query: '', headers, body: new Uint8Array(0) };
+}
+
+function refused(answer: Caller | Refusal): [status: number, detail: string, ...headers: string[]] {
+  if (!('error' in answer)) throw new Error('It was let in.');
+  return [answer.error.status, answer.error.message, ...answer.headers];
+}
+
+describe('tokens', () => {
+  test('are what they were made as, and differ', () => {
+    const made = Array.from({ length: 100 }, () => newToken(randomBytes));
+    for (const { id, text } of made) expect(tokenIdOf(text)).toBe(id);
+    expect(new Set(made.map(({ text }) => text)).size).toBe(100);
+    expect(tokenDigest(made[0]?.text ?? '')).toHaveLength(32);
+  });
+
+  test.each(['', 'carillon', `carillon_${'0'.repeat(12)}_`, `${reader.text}x`, ` ${reader.text}`])(
+    '%j is none',
+    (text) => {
+      expect(tokenIdOf(text)).toBeNull();
+    },
+  );
+});
+
+describe('without tokens', () => {
+  test('everybody may do everything, in the namespace they name', () => {
+    const { access } = accessOf();
+    expect(access.needsToken).toBe(false);
+    expect(access.admit(request(), 'admin')).toMatchObject({ auth: false, namespace: 'default' });
+    const named = request({ 'carillon-namespace': 'team-b' });
+    expect(access.admit(named, 'write')).toMatchObject({ namespace: 'team-b', bound: '*' });
+  });
+
+  test.each(['', 'A', 'a b', '*', '-a', 'a'.repeat(65), 'ä', '__proto__', 'a, b'])(
+    'the namespace %j is refused',
+    (name) => {
+      const { access } = accessOf();
+      const answer = access.admit(request({ 'carillon-namespace': name }), 'read');
+      expect(refused(answer)[0]).toBe(400);
+    },
+  );
+});
+
+describe('with tokens', () => {
+  test('a token says who asks, what it allows and for which namespace', () => {
+    const { access } = accessOf(reader, writer, admin);
+    expect(access.admit(request(reader.headers), 'read')).toMatchObject({
+      auth: true,
+      scope: 'read',
+      name: 'reader',
+      bound: 'team-a',
+      namespace: 'team-a',
+    });
+  });
+
+  test.each([
+    ['none', {}],
+    ['another scheme', { authorization: `Basic ${admin.text}` }],
+    ['nothing behind the scheme', { authorization: 'Bearer ' }],
+    ['one of nobody', testToken(9).headers],
+    ['a known id with another secret', { authorization: `Bearer ${admin.text.slice(0, -1)}_` }],
+    ['one more character', { authorization: `Bearer ${admin.text}A` }],
+    ['two at once', { authorization: [`Bearer ${admin.text}`, `Bearer ${reader.text}`] }],
+    ['a very long one', { authorization: `Bearer ${'a'.repeat(16_000)}` }],
+    ['bytes that are no token', { authorization: 'Bearer \u0000ÿ"\\' }],
+  ])('%s is refused with a challenge and without repeating it', (_, headers) => {
+    const { access } = accessOf(reader, admin);
+    const [status, ...rest] = refused(access.admit(request(headers), 'read'));
+    expect(status).toBe(401);
+    expect(rest[1]).toBe('www-authenticate');
+    expect(rest[2]).toMatch(/^Bearer realm="carillon"/);
+    expect(JSON.stringify(rest)).not.toContain(admin.text.slice(9));
+    expect(access.refuse(request(headers), 'read')?.error.status).toBe(401);
+  });
+
+  test.each([
+    ['read', reader, { read: true, write: false, admin: false }],
+    ['write', writer, { read: true, write: true, admin: false }],
+    ['admin', admin, { read: true, write: true, admin: true }],
+  ] as const)('the scope %s allows itself and less', (has, { headers }, may) => {
+    const { access } = accessOf(reader, writer, admin);
+    for (const needs of ['read', 'write', 'admin'] as const) {
+      const answer = access.admit(request(headers), needs);
+      expect('error' in answer).toBe(!may[needs]);
+      expect(access.refuse(request(headers), needs) === null).toBe(may[needs]);
+      if (may[needs]) continue;
+      const [status, detail, , challenge] = refused(answer);
+      expect(status).toBe(403);
+      expect(detail).toContain(`scope "${needs}"`);
+      expect(detail).toContain(`"${has}"`);
+      expect(challenge).toContain(`error="insufficient_scope", scope="${needs}"`);
+    }
+  });
+
+  test('a token of one namespace gets into no other, one of all into any', () => {
+    const { access } = accessOf(writer, admin);
+    const into = (headers: object, name: string) =>
+      access.admit(request({ ...headers, 'carillon-namespace': name }), 'read');
+    expect(into(writer.headers, 'team-a')).toMatchObject({ namespace: 'team-a' });
+    expect(refused(into(writer.headers, 'team-b'))).toEqual([
+      403,
+      'This token is for the namespace "team-a" only.',
+    ]);
+    expect(into(admin.headers, 'team-b')).toMatchObject({ namespace: 'team-b', bound: '*' });
+    expect(access.admit(request(admin.headers), 'read')).toMatchObject({ namespace: 'default' });
+  });
+
+  test('a token that ends is good until then', async () => {
+    const clock = new VirtualClock();
+    const until = new Date(clock.wall() + 60_000).toISOString();
+    const brief = testToken(4, { until });
+    const access = new Access({ clock });
+    access.use([brief.token]);
+    await clock.advance(59_999);
+    expect(access.admit(request(brief.headers), 'admin')).toMatchObject({ auth: true });
+    await clock.advance(1);
+    const [status, detail] = refused(access.admit(request(brief.headers), 'admin'));
+    expect([status, detail]).toEqual([401, `This token was valid until ${until}.`]);
+  });
+
+  test('two tokens of one name are good at once, and each can be revoked alone', () => {
+    const old = testToken(5, { name: 'billing' });
+    const next = testToken(6, { name: 'billing' });
+    const { access } = accessOf(old, next);
+    for (const { headers } of [old, next]) {
+      expect(access.admit(request(headers), 'write')).toMatchObject({ name: 'billing' });
+    }
+    access.use([next.token]);
+    expect(refused(access.admit(request(old.headers), 'write'))[0]).toBe(401);
+    expect(access.admit(request(next.headers), 'write')).toMatchObject({ name: 'billing' });
+  });
+
+  test('nobody gets in any more once all tokens are revoked', () => {
+    const { access } = accessOf(admin);
+    access.use([]);
+    expect(access.needsToken).toBe(true);
+    expect(refused(access.admit(request(), 'read'))[0]).toBe(401);
+    expect(refused(access.admit(request(admin.headers), 'read'))[0]).toBe(401);
+  });
+});
+
+describe('with a rate', () => {
+  const rate = { perSecond: 2, burst: 3 };
+
+  test('each token has its own, and the refusal says when to come back', async () => {
+    const clock = new VirtualClock();
+    const access = new Access({ clock, rate });
+    access.use([reader.token, writer.token]);
+    const ask = ({ headers }: typeof reader) => access.admit(request(headers), 'read');
+    for (let i = 0; i < 3; i++) expect(ask(reader)).toMatchObject({ auth: true });
+    expect(refused(ask(reader)).slice(0, 1)).toEqual([429]);
+    expect(refused(ask(reader)).slice(2)).toEqual(['retry-after', '1']);
+    expect(ask(writer)).toMatchObject({ auth: true });
+    await clock.advance(500);
+    expect(ask(reader)).toMatchObject({ auth: true });
+    expect(refused(ask(reader))[0]).toBe(429);
+  });
+
+  test('without tokens each address has its own', () => {
+    const access = new Access({ clock: new VirtualClock(), rate: { perSecond: 1, burst: 1 } });
+    const from = (remote: string) => access.admit({ ...request(), remote }, 'write');
+    expect(from('10.0.0.1')).toMatchObject({ auth: false });
+    expect(refused(from('10.0.0.1'))[0]).toBe(429);
+    expect(refused(from('::ffff:10.0.0.1'))[0]).toBe(429);
+    expect(from('10.0.0.2')).toMatchObject({ auth: false });
+    expect(from('2001:db8::1')).toMatchObject({ auth: false });
+    expect(refused(from('2001:db8::ffff:1'))[0]).toBe(429);
+    expect(from('2001:db8:0:1::1')).toMatchObject({ auth: false });
+  });
+
+  test('a batch is paid for by its timers, afterwards', async () => {
+    const clock = new VirtualClock();
+    const access = new Access({ clock, rate });
+    access.use([writer.token]);
+    const ask = () => access.admit(request(writer.headers), 'write');
+    access.charge(ask() as Caller, 9);
+    expect(refused(ask()).slice(2)).toEqual(['retry-after', '4']);
+    await clock.advance(3999);
+    expect(refused(ask())[0]).toBe(429);
+    await clock.advance(1);
+    expect(ask()).toMatchObject({ auth: true });
+  });
+});
