@@ -14,6 +14,8 @@ export interface RealClusterOptions {
   readonly hostOf?: (index: number) => string;
   readonly viaOf?: (index: number) => readonly string[];
   readonly flags?: readonly string[];
+  /** Besides `flags`, for one member. */
+  readonly flagsOf?: (name: string) => readonly string[];
 }
 
 export type Phase = 'joining' | 'active' | 'leaving';
@@ -50,7 +52,8 @@ export class RealCluster {
 
   /** Makes a member known here; it runs after `start`. */
   add(name: string): RealMember {
-    const { etcd, hostOf, viaOf, flags = [] } = this.options;
+    const { etcd, hostOf, viaOf, flagsOf, flags = [] } = this.options;
+    const own = flagsOf?.(name) ?? [];
     const index = this.members.size;
     const host = hostOf?.(index) ?? `${this.net}.${index + 1}`;
     const address = `${host}:${port}`;
@@ -60,7 +63,7 @@ export class RealCluster {
         ? ['--members', this.file]
         : ['--etcd', etcd.join(), '--cluster', 'e2e', '--listen', address, '--peer-listen', peer];
     const data = ['--data', join(this.folder, name)];
-    const args = ['--name', name, ...views, ...data, '--log-level', 'warn', ...flags];
+    const args = ['--name', name, ...views, ...data, '--log-level', 'warn', ...flags, ...own];
     const member = new RealMember({ name, address, peer, args, via: viaOf?.(index) ?? [] });
     this.members.set(name, member);
     return member;

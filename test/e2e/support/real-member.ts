@@ -72,6 +72,11 @@ export class RealMember {
     return (await this.process?.kill('SIGTERM')) ?? null;
   }
 
+  /** Makes it read its files again. */
+  reload(): void {
+    this.process?.signal('SIGHUP');
+  }
+
   pause(): void {
     this.process?.signal('SIGSTOP');
   }
