@@ -4,6 +4,7 @@ import {
   decodeMessages,
   encodeMessages,
   type Message,
+  protocol,
 } from '../packages/server/src/replication/wire.ts';
 
 const recordsPerFrame = 100;
@@ -12,7 +13,7 @@ const frameCount = 2000;
 export async function run(report: (line: string) => void): Promise<Record<string, unknown>> {
   const items = Array.from({ length: recordsPerFrame }, (_, i) => store(i));
   const binary = measure(
-    () => encodeMessages({ from: 'n0', items }, 0),
+    () => encodeMessages({ protocol: protocol.max, from: 'n0', items }, 0),
     (bytes) => decodeMessages(bytes, 0).items.length,
   );
   const json = measure(

@@ -16,6 +16,7 @@ import {
   type VersionClock,
 } from '@carillon/core';
 import type {
+  AttemptsView,
   ClusterView,
   Copies,
   ListQuery,
@@ -28,6 +29,7 @@ import type {
 import { desiredReplicas } from './cluster/desired.ts';
 import type { View } from './cluster/view.ts';
 import type { Metrics } from './metrics.ts';
+import { type AttemptsParts, gatherAttempts } from './replication/attempts.ts';
 import type { Peers } from './replication/peers.ts';
 import { listEverywhere, type ReadParts, readNewest } from './replication/read.ts';
 import { entomb, firstPop, type Instant } from './replication/schedule.ts';
@@ -35,10 +37,12 @@ import { idOf, timerView } from './replication/timer-view.ts';
 import { type WriteParts, type WriteResult, write } from './replication/write.ts';
 import type { Numbered } from './replication/wire.ts';
 
+/** Of a list: whoever holds the timers. */
+const anywhere = { member: null, role: null } as const;
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
 const triesMax = 8;
 
-export interface CoordinatorParts extends ReadParts, WriteParts {
+export interface CoordinatorParts extends ReadParts, WriteParts, AttemptsParts {
   readonly self: string;
   readonly clock: Clock;
   readonly peers: Peers | null;
@@ -122,21 +126,20 @@ export class Coordinator implements TimerService {
     return this.page({ ...query, state: query.state ?? '' });
   }
 
-  deadLetters(query: Omit<ListQuery, 'state' | 'tag'>): Promise<Page<TimerView>> {
-    return this.page({ ...query, state: 'dead', tag: null });
+  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>> {
+    return this.page({ ...query, ...anywhere, state: 'dead', tag: null });
+  }
+
+  attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
+    return gatherAttempts(this.parts, namespace, id, this.everybody());
   }
 
   async cancelByTag(namespace: string, tag: string): Promise<number> {
     let count = 0;
     let cursor: string | null = null;
     do {
-      const page: Page<TimerRecord> = await this.records({
-        namespace,
-        tag,
-        state: '',
-        limit: 500,
-        cursor,
-      });
+      const query = { ...anywhere, namespace, tag, state: '', limit: 500, cursor };
+      const page: Page<TimerRecord> = await this.records(query);
       if (page.missing.length > 0) {
         throw new CarillonError(
           'overloaded',
@@ -419,11 +422,16 @@ export class Coordinator implements TimerService {
   private async records(
     query: Omit<ListQuery, 'state'> & { readonly state: string },
   ): Promise<Page<TimerRecord>> {
-    const { namespace, tag, state, limit } = query;
-    const ask = { namespace, tag, state, limit, cursor: query.cursor ?? '' };
-    const names = new Set([this.parts.self, ...this.parts.view().members.map(({ name }) => name)]);
-    const { records, cursor, missing } = await listEverywhere(this.parts, ask, [...names]);
+    const { member, role, cursor: from, ...rest } = query;
+    const ask = { ...rest, cursor: from ?? '', holder: member ?? '', role: role ?? '' } as const;
+    const { records, cursor, missing } = await listEverywhere(this.parts, ask, this.everybody());
     return { items: records, cursor, missing };
+  }
+
+  /** All members of the view, and this one whatever the view says. */
+  private everybody(): readonly string[] {
+    const { self, view } = this.parts;
+    return [...new Set([self, ...view().members.map(({ name }) => name)])];
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { Access } from './access/access.ts';
 import { rateOf } from './access/rate-limit.ts';
 import { createRouter } from './api/create-router.ts';
+import type { ReadRings } from './api/locks.ts';
 import type { Route, Router } from './api/router.ts';
 import type { TimerService } from './api/service.ts';
 import { Cluster } from './cluster/cluster.ts';
@@ -21,6 +22,7 @@ import type { Config } from './config.ts';
 import { Coordinator } from './coordinator.ts';
 import { Metrics } from './metrics.ts';
 import { Destinations } from './pop/destinations.ts';
+import { History } from './pop/history.ts';
 import { Popper } from './pop/popper.ts';
 import { Signer } from './pop/sign.ts';
 import { Deadlines } from './replication/deadlines.ts';
@@ -56,6 +58,8 @@ export interface MemberOptions {
   readonly repair?: boolean;
   /** Who may do what; default: everybody everything. */
   readonly access?: Access;
+  /** Reads lock rings in etcd; default: none can be seen. */
+  readonly readRings?: ReadRings | null;
   /** Beside the API: the dashboard. */
   readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
 }
@@ -64,6 +68,7 @@ export class Member {
   private readonly options: MemberOptions;
   readonly metrics: Metrics;
   readonly store = new Store();
+  private readonly history: History;
   private readonly versions = new VersionClock();
   private readonly cluster: Cluster;
   private journal: Journal | null = null;
@@ -83,6 +88,7 @@ export class Member {
     this.options = options;
     const { env, name } = options;
     this.metrics = new Metrics(options.release);
+    this.history = new History(options.config.history);
     this.historySinceMs = env.clock.now();
     this.cluster = new Cluster(
       {
@@ -247,6 +253,7 @@ export class Member {
       replica: this.replica,
       peers: this.cluster.peers,
       metrics: this.metrics,
+      history: this.history,
       destinations: this.destinations,
       activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
       signer: signingSecrets.length === 0 ? null : new Signer(signingSecrets),
@@ -305,6 +312,7 @@ export class Member {
     return createRouter({
       access: this.options.access ?? new Access({ clock, rate: rateOf(config.limits) }),
       routes: routes?.(this.coordinator, this.metrics) ?? [],
+      readRings: this.options.readRings ?? null,
       service: this.coordinator,
       metrics: this.metrics,
       log: env.log,
@@ -317,8 +325,9 @@ export class Member {
 
   private readParts() {
     const { env, name } = this.options;
-    const { cluster, popper, replica } = this;
-    return { self: name, clock: env.clock, replica, peers: cluster.peers, cluster, popper };
+    const { cluster, popper, replica, history } = this;
+    const { peers } = cluster;
+    return { self: name, clock: env.clock, replica, peers, cluster, popper, history };
   }
 
   /** A number that was never given out before, not even before a restart with a clock that went back. */

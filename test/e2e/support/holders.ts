@@ -2,7 +2,11 @@
 import { type LogFields, State, type TimerRecord } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { TcpNetwork } from '../../../packages/server/src/replication/tcp-network.ts';
-import { decodeAnswers, encodeMessages } from '../../../packages/server/src/replication/wire.ts';
+import {
+  decodeAnswers,
+  encodeMessages,
+  protocol,
+} from '../../../packages/server/src/replication/wire.ts';
 import type { RealMember } from './real-member.ts';
 import { until } from './until.ts';
 
@@ -50,7 +54,10 @@ export class Holders {
       hi: Number.parseInt(id.slice(0, 8), 16),
       lo: Number.parseInt(id.slice(8, 16), 16),
     }));
-    const frame = encodeMessages({ from: 'observer', items }, this.clock.now());
+    const frame = encodeMessages(
+      { protocol: protocol.min, from: 'observer', items },
+      this.clock.now(),
+    );
     let bytes: Uint8Array | null = null;
     await until(`${member.name} shows its records`, patienceMs, async () => {
       bytes = await new Promise<Uint8Array | null>((resolve) => {

@@ -2,6 +2,7 @@
 import { CarillonError, type Clock, type Log } from '@carillon/core';
 import type { Caller } from '../access/access.ts';
 import type { Scope } from '../access/scope.ts';
+import type { Load } from '../load.ts';
 import type { Metrics } from '../metrics.ts';
 import { type ApiResponse, jsonResponse, textResponse } from './message.ts';
 import { problemResponse } from './problem.ts';
@@ -85,15 +86,25 @@ export function renderCluster(view: ClusterView): ClusterJson {
     'view-id': view.viewId,
     revision: view.revision,
     source: view.source,
-    members: view.members.map(({ clockOffsetMs, labels, ...member }) => ({
+    members: view.members.map(({ clockOffsetMs, labels, load, ...member }) => ({
       ...member,
       labels: { ...labels },
       'clock-offset-ms': clockOffsetMs,
+      load: load === null ? null : renderLoad(load),
     })),
     resync: view.resync,
     repair: {
       'missed-records': view.repair.missedRecords,
       'under-replicated': view.repair.underReplicated,
     },
+  };
+}
+
+function renderLoad(load: Load): NonNullable<ClusterJson['members'][number]['load']> {
+  return {
+    'pops-per-second': load.popsPerSecond,
+    'lateness-p50-ms': load.latenessP50Ms,
+    'lateness-p99-ms': load.latenessP99Ms,
+    'lag-ms': load.lagMs,
   };
 }

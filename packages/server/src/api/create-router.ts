@@ -4,8 +4,10 @@ import type { Access } from '../access/access.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { adminRoutes } from './admin.ts';
+import { attemptRoutes } from './attempts.ts';
 import { batchRoutes } from './batch.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { lockRoutes, type ReadRings } from './locks.ts';
 import { openApi } from './openapi.ts';
 import { TimerParser } from './parse-timer.ts';
 import { type Route, Router } from './router.ts';
@@ -24,6 +26,8 @@ export interface ApiOptions {
   /** Told of errors that no client caused. */
   readonly bug: (error: unknown) => void;
   readonly routes?: readonly Route[];
+  /** Default: no ring can be seen. */
+  readonly readRings?: ReadRings | null;
 }
 
 export function createRouter(options: ApiOptions): Router {
@@ -32,8 +36,10 @@ export function createRouter(options: ApiOptions): Router {
   const timers = { service, limits, parser: new TimerParser(config), wall: () => clock.wall() };
   const routes: Route[] = [
     ...timerRoutes(timers),
+    ...attemptRoutes(service),
     ...batchRoutes({ ...timers, charge: (caller, cost) => access.charge(caller, cost) }),
     ...deadLetterRoutes({ service, limits }),
+    ...lockRoutes(options.readRings ?? null),
     ...adminRoutes({
       service,
       metrics,

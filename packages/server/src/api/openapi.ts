@@ -1,9 +1,11 @@
 /** The OpenAPI 3.1 description of the API; shapes come from `schema.ts`. */
 import {
+  AttemptsSchema,
   BatchOutcomeSchema,
   ClusterSchema,
   DeadLetterPageSchema,
   DeadLetterSchema,
+  LocksSchema,
   ProblemSchema,
   TimerBodySchema,
   TimerPageSchema,
@@ -17,10 +19,12 @@ const schemas = {
   TimerBody: TimerBodySchema,
   Timer: TimerSchema,
   TimerPage: TimerPageSchema,
+  Attempts: AttemptsSchema,
   BatchOutcome: BatchOutcomeSchema,
   DeadLetter: DeadLetterSchema,
   DeadLetterPage: DeadLetterPageSchema,
   Cluster: ClusterSchema,
+  Locks: LocksSchema,
   Whoami: WhoamiSchema,
   Problem: ProblemSchema,
 };
@@ -85,6 +89,8 @@ const timerPaths = {
       parameters: [
         query('tag', { type: 'string' }, 'Only timers with this tag.'),
         query('state', { enum: timerStates }, 'Only timers in this state.'),
+        query('member', { type: 'string' }, 'Only timers that this member holds.'),
+        query('role', { enum: ['primary', 'backup'] }, 'As what; beside member.'),
         ...paging,
       ],
       responses: {
@@ -152,6 +158,21 @@ const timerPaths = {
   },
 };
 
+const attemptPaths = {
+  '/timers/{id}/attempts': {
+    parameters: [id],
+    get: {
+      summary: 'How the newest callbacks of a timer went',
+      description:
+        'Members remember them in memory, of so many timers (history.timerCountMax); also of timers that have ended meanwhile.',
+      responses: {
+        '200': { description: 'Oldest first', content: json(ref('Attempts')) },
+        ...notFound,
+      },
+    },
+  },
+};
+
 const done = { '200': { description: 'Done' }, ...notFound };
 
 const operatingPaths = {
@@ -198,6 +219,12 @@ const operatingPaths = {
       responses: { '200': { description: 'The cluster', content: json(ref('Cluster')) } },
     },
   },
+  '/locks': {
+    get: {
+      summary: 'Lock rings in etcd: members, holders, waiters and tokens',
+      responses: { '200': { description: 'The rings', content: json(ref('Locks')) } },
+    },
+  },
   '/cluster/drain': {
     post: {
       summary: 'Make this member hand everything off and leave',
@@ -242,7 +269,7 @@ function guarded(operation: Operation, needs: Route['needs']): object {
 
 function pathsOf(routes: readonly Route[]): object {
   const needs = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.needs]));
-  const all: Record<string, object> = { ...timerPaths, ...operatingPaths };
+  const all: Record<string, object> = { ...timerPaths, ...attemptPaths, ...operatingPaths };
   return Object.fromEntries(
     Object.entries(all).map(([path, item]) => {
       const routePath = path.replace('{id}', ':id');

@@ -14,7 +14,31 @@ export function parseListQuery(query: string, limits: Limits): Omit<ListQuery, '
   if (state !== null && known === null) {
     throw badRequest(`The parameter state must be one of ${timerStates.join(', ')}.`);
   }
-  return { tag: tagOf(parameters, limits), state: known, ...pageOf(parameters, limits) };
+  return {
+    tag: tagOf(parameters, limits),
+    state: known,
+    ...holderOf(parameters),
+    ...pageOf(parameters, limits),
+  };
+}
+
+const roles = ['primary', 'backup'] as const;
+const memberNameLengthMax = 256;
+
+/** Throws CarillonError. */
+function holderOf(parameters: URLSearchParams): Pick<ListQuery, 'member' | 'role'> {
+  const member = parameters.get('member');
+  if (member !== null && (member === '' || member.length > memberNameLengthMax)) {
+    throw badRequest('The parameter member must be the name of a member.');
+  }
+  const given = parameters.get('role');
+  const role = roles.find((name) => name === given) ?? null;
+  if (given !== null && (role === null || member === null)) {
+    throw badRequest(
+      `The parameter role must be one of ${roles.join(', ')}, beside the parameter member.`,
+    );
+  }
+  return { member, role };
 }
 
 /** Throws CarillonError. */

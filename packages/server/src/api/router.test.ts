@@ -160,6 +160,8 @@ describe('lists', () => {
       state: 'pending',
       limit: 7,
       cursor: 'abc',
+      member: null,
+      role: null,
     });
     expect(JSON.parse(response.body)).toMatchObject({
       timers: [{ id }],
@@ -194,6 +196,15 @@ describe('lists', () => {
     const { ask, service } = testApi();
     expect((await ask('GET', `/timers?${query}`)).status).toBe(400);
     expect(service.calls).toEqual([]);
+  });
+
+  test('a member, and as what it holds the timers, reaches the service', async () => {
+    const { ask, service } = testApi();
+    await ask('GET', '/timers?member=n1&role=backup');
+    expect(service.calls.at(-1)?.argument).toMatchObject({ member: 'n1', role: 'backup' });
+    for (const query of ['member=', 'role=primary', 'member=n1&role=leader']) {
+      expect((await ask('GET', `/timers?${query}`)).status).toBe(400);
+    }
   });
 
   test('DELETE by tag answers the count; without a tag it is 400 and cancels nothing', async () => {

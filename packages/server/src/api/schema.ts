@@ -193,6 +193,75 @@ export const WhoamiSchema = Type.Object({
 
 const whole = Type.Integer({ minimum: 0 });
 
+const measured = Type.Union([Type.Number(), Type.Null()]);
+
+/** Of one member, over the last ten seconds. */
+const LoadSchema = Type.Object({
+  'pops-per-second': Type.Number(),
+  'lateness-p50-ms': measured,
+  'lateness-p99-ms': measured,
+  'lag-ms': measured,
+});
+
+/** What members remember of the callbacks of one timer. */
+export const AttemptsSchema = Type.Object({
+  attempts: Type.Array(
+    Type.Object({
+      pop: Type.Integer({ description: 'Sequence number of the pop.' }),
+      attempt: Type.Integer({ description: 'Which try of this pop, from 1.' }),
+      at: Type.String({ description: 'When the callback began.' }),
+      'lateness-ms': Type.Number({ description: 'From the due time of the pop until then.' }),
+      'took-ms': Type.Number({ description: 'Until the answer, or until it was given up.' }),
+      status: Type.Union([Type.Integer(), Type.String()], {
+        description: 'HTTP status, or why there was none: refused, timeout and so on.',
+      }),
+      member: Type.String({ description: 'Who made it.' }),
+    }),
+  ),
+  missing: Type.Array(Type.String(), {
+    description: 'Members that did not answer; attempts of theirs may be missing.',
+  }),
+});
+
+export type AttemptsJson = Static<typeof AttemptsSchema>;
+
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+const wholeOrNull = Type.Union([whole, Type.Null()]);
+
+export const LocksSchema = Type.Object({
+  connected: Type.Boolean({ description: 'Whether this member knows an etcd to look into.' }),
+  rings: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      problem: textOrNull,
+      slots: wholeOrNull,
+      'free-slots': wholeOrNull,
+      members: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          phase: Type.String(),
+          weight: Type.Number(),
+          slots: whole,
+        }),
+      ),
+      'lock-count': whole,
+      locks: Type.Array(
+        Type.Object({
+          key: Type.String(),
+          holder: textOrNull,
+          token: Type.Union([Type.String(), Type.Null()], {
+            description: 'A number that grows with every grant; as text, for it can be large.',
+          }),
+          waiters: Type.Array(Type.String()),
+        }),
+        { description: 'Locks taken with `durable: true`, as those of `carillon lock`.' },
+      ),
+    }),
+  ),
+});
+
+export type LocksJson = Static<typeof LocksSchema>;
+
 export const ClusterSchema = Type.Object({
   'view-id': Type.String(),
   revision: Type.Integer(),
@@ -209,6 +278,7 @@ export const ClusterSchema = Type.Object({
       'clock-offset-ms': Type.Union([Type.Number(), Type.Null()]),
       timers: Type.Union([whole, Type.Null()]),
       primaries: Type.Union([whole, Type.Null()]),
+      load: Type.Union([LoadSchema, Type.Null()]),
     }),
   ),
   resync: Type.Object({ running: Type.Boolean(), checked: whole, total: whole, moved: whole }),

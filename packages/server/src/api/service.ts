@@ -3,6 +3,8 @@
  * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
  */
 import type { CarillonError, Definition, TimerId } from '@carillon/core';
+import type { Load } from '../load.ts';
+import type { Attempt } from '../pop/history.ts';
 
 /** How many replicas confirmed, of how many wanted. */
 export interface Copies {
@@ -60,6 +62,24 @@ export interface ListQuery {
   readonly limit: number;
   /** As an earlier page gave it out. */
   readonly cursor: string | null;
+  /** Only timers that this member holds; null: any. */
+  readonly member: string | null;
+  /** As which of their replicas it holds them; null: either. */
+  readonly role: 'primary' | 'backup' | null;
+}
+
+/** One try to deliver a pop, as the member that made it remembers it. */
+export interface AttemptView extends Omit<Attempt, 'outcome'> {
+  /** An HTTP status or a word (refused, timeout …). */
+  readonly status: number | string;
+  readonly member: string;
+}
+
+export interface AttemptsView {
+  /** Oldest first. */
+  readonly attempts: readonly AttemptView[];
+  /** Members that did not answer; attempts of theirs may be missing. */
+  readonly missing: readonly string[];
 }
 
 export interface Page<T> {
@@ -83,6 +103,8 @@ export interface MemberView {
   /** Live timers it holds, and how many of them as primary, as last heard. */
   readonly timers: number | null;
   readonly primaries: number | null;
+  /** How busy it is, as last heard. */
+  readonly load: Load | null;
 }
 
 export interface ClusterView {
@@ -108,9 +130,11 @@ export interface TimerService {
   cancel(namespace: string, id: TimerId): Promise<{ readonly id: string; readonly copies: Copies }>;
   get(namespace: string, id: TimerId): Promise<TimerView | null>;
   list(query: ListQuery): Promise<Page<TimerView>>;
+  /** What members remember; also of a timer that has ended. */
+  attempts(namespace: string, id: TimerId): Promise<AttemptsView>;
   /** How many were cancelled. */
   cancelByTag(namespace: string, tag: string): Promise<number>;
-  deadLetters(query: Omit<ListQuery, 'state' | 'tag'>): Promise<Page<TimerView>>;
+  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>>;
   /** False when there is no such dead letter. */
   redeliver(namespace: string, id: TimerId): Promise<boolean>;
   discard(namespace: string, id: TimerId): Promise<boolean>;

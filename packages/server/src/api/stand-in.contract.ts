@@ -6,9 +6,17 @@ import { configOf } from '../config.ts';
 import { rateOf } from '../access/rate-limit.ts';
 import { Metrics } from '../metrics.ts';
 import { createRouter } from './create-router.ts';
+import type { ReadRings } from './locks.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Router } from './router.ts';
-import type { ListQuery, SetOutcome, SetRequest, TimerService, TimerView } from './service.ts';
+import type {
+  AttemptsView,
+  ListQuery,
+  SetOutcome,
+  SetRequest,
+  TimerService,
+  TimerView,
+} from './service.ts';
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -21,6 +29,7 @@ export class StandIn implements TimerService {
     return { ok: true, id: timer.id, copies: { have: 1, wanted: 2 }, timer: () => timer };
   };
   known: TimerView | null = null;
+  remembered: AttemptsView = { attempts: [], missing: [] };
   notReady: string | null = null;
   drained: Promise<void> = Promise.resolve();
 
@@ -54,7 +63,12 @@ export class StandIn implements TimerService {
     return Promise.resolve(3);
   }
 
-  deadLetters(query: Omit<ListQuery, 'state' | 'tag'>) {
+  attempts(_: string, id: TimerId) {
+    this.note('attempts', id);
+    return Promise.resolve(this.remembered);
+  }
+
+  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>) {
     this.note('deadLetters', query);
     const items = this.known === null ? [] : [this.known];
     return Promise.resolve({ items, cursor: null, missing: [] });
@@ -73,11 +87,12 @@ export class StandIn implements TimerService {
   cluster() {
     const self = { name: 'a:1', address: 'a:1', phase: 'active', weight: 1, labels: { zone: 'x' } };
     const heard = { self: true, reachable: true, clockOffsetMs: null, timers: 1, primaries: 1 };
+    const load = { popsPerSecond: 2.5, latenessP50Ms: 0.5, latenessP99Ms: null, lagMs: 1 };
     return {
       viewId: 'v',
       revision: 1,
       source: 'alone',
-      members: [{ ...self, ...heard }],
+      members: [{ ...self, ...heard, load }],
       resync: { running: false, checked: 0, total: 0, moved: 0 },
       repair: { missedRecords: 0, underReplicated: 0 },
     };
@@ -139,7 +154,10 @@ export interface AskOptions {
 }
 
 /** `overrides` are dotted option names, such as `limits.uriBytesMax`. */
-export function testApi(overrides: Readonly<Record<string, unknown>> = {}): TestApi {
+export function testApi(
+  overrides: Readonly<Record<string, unknown>> = {},
+  readRings: ReadRings | null = null,
+): TestApi {
   const service = new StandIn();
   const metrics = new Metrics({ version: '0', runtime: 'v24' });
   const clock = new VirtualClock();
@@ -156,6 +174,7 @@ export function testApi(overrides: Readonly<Record<string, unknown>> = {}): Test
     log: silentLog,
     version: '0',
     bug,
+    readRings,
   });
   const ask = async (method: string, target: string, { headers = {}, body }: AskOptions = {}) => {
     const [path = '', query = ''] = target.split('?');

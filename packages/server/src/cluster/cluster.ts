@@ -4,13 +4,15 @@
  */
 import { type Cancel, type Env, type Network, State, type TimerRecord } from '@carillon/core';
 import type { ClusterView, MemberView } from '../api/service.ts';
+import { LoadMeter } from '../load.ts';
 import type { Metrics } from '../metrics.ts';
 import { Digests } from '../replication/digests.ts';
 import { sameNames } from '../replication/merge.ts';
 import { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Instant } from '../replication/schedule.ts';
-import { type Hello, type Numbered, protocol } from '../replication/wire.ts';
+import { type Numbered, protocol } from '../replication/wire.ts';
+import type { Hello } from '../replication/wire-hello.ts';
 import { Compare } from './compare.ts';
 import { Doubt } from './doubt.ts';
 import { desiredReplicas } from './desired.ts';
@@ -46,6 +48,7 @@ export class Cluster {
   private spec: ViewSpec | null = null;
   private current: View;
   private readonly boot: number;
+  private readonly load: LoadMeter;
   private leaving = false;
   readonly digests: Digests;
   readonly peers: Peers | null;
@@ -59,6 +62,7 @@ export class Cluster {
     this.parts = parts;
     const { env, self } = parts;
     this.boot = env.random.u32();
+    this.load = new LoadMeter(parts.metrics, env.clock);
     this.current = new View({ source: 'none', revision: 0, members: [] });
     this.digests = new Digests(self, rangeOf);
     this.peers = env.network === null ? null : this.createPeers(env.network);
@@ -224,6 +228,7 @@ export class Cluster {
       wallMs: this.parts.env.clock.wall(),
       timers: replica?.store.counts.live ?? 0,
       primaries: replica?.primaries ?? 0,
+      load: this.load.now(),
     };
   }
 
@@ -269,6 +274,7 @@ export class Cluster {
       clockOffsetMs: self ? 0 : (this.others?.presence.offsetMs(name) ?? null),
       timers: hello?.timers ?? null,
       primaries: hello?.primaries ?? null,
+      load: hello?.load ?? null,
     };
   }
 

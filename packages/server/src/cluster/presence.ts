@@ -4,7 +4,7 @@
  */
 import type { Cancel, Clock, Random } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
-import type { Hello } from '../replication/wire.ts';
+import type { Hello } from '../replication/wire-hello.ts';
 import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;
@@ -81,7 +81,12 @@ export class Presence {
   /** A peer's hello, or its answer to ours. */
   heard(name: string, hello: Hello): void {
     const before = this.seen.get(name);
-    this.seen.set(name, { hello, offset: before?.offset ?? new ClockOffset() });
+    // A frame in an older protocol carries no load: the one before is still about right.
+    const load = hello.load ?? (before?.hello.boot === hello.boot ? before.hello.load : null);
+    this.seen.set(name, {
+      hello: { ...hello, load },
+      offset: before?.offset ?? new ClockOffset(),
+    });
     if (before !== undefined && before.hello.boot !== hello.boot) this.parts.onRestart(name);
     if ((before?.hello.leaving ?? false) !== hello.leaving) this.parts.onChange();
   }

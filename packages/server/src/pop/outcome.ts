@@ -1,10 +1,34 @@
 /** What came of an attempt or a claim, as the record and the metrics have it. */
-import { type CallbackResult, Outcome } from '@carillon/core';
+import { type CallbackResult, type Definition, Outcome, type TimerRecord } from '@carillon/core';
+import type { Instant } from '../replication/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
+import type { Attempt } from './history.ts';
 
 /** For the record: the HTTP status, or the code of a reason. */
 export function outcomeOf(result: CallbackResult): number {
   return result.kind === 'answer' ? result.status : Outcome[result.reason];
+}
+
+/** For the history. */
+export function attemptOf(
+  pop: {
+    readonly record: TimerRecord;
+    readonly definition: Definition;
+    readonly missed: number;
+    readonly startMs: number;
+  },
+  result: CallbackResult,
+  at: Instant,
+): Attempt {
+  const { record, definition, missed, startMs } = pop;
+  return {
+    sequence: definition.origin?.sequence ?? record.sequence + missed + 1,
+    attempt: record.attempt + 1,
+    atMs: at.wallMs - (at.nowMs - startMs),
+    latenessMs: Math.max(0, startMs - record.dueMs),
+    tookMs: at.nowMs - startMs,
+    outcome: outcomeOf(result),
+  };
 }
 
 /** For the metrics. */

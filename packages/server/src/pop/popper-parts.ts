@@ -12,6 +12,7 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Instant } from '../replication/schedule.ts';
 import type { Store } from '../store/store.ts';
+import type { History } from './history.ts';
 import type { Signer } from './sign.ts';
 
 export interface PopperParts {
@@ -23,6 +24,7 @@ export interface PopperParts {
   /** null: alone. */
   readonly peers: Peers | null;
   readonly metrics: Metrics;
+  readonly history: History;
   /** Pops in memory at once; what else is due waits in the wheel. */
   readonly activeCountMax: number;
   readonly destinations: {

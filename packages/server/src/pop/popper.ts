@@ -31,7 +31,7 @@ import {
   judgeClaim,
 } from './claims.ts';
 import { deadLetter } from './dead-letters.ts';
-import { answerClass, claimResult, outcomeOf } from './outcome.ts';
+import { answerClass, attemptOf, claimResult, outcomeOf } from './outcome.ts';
 import { callbackRequest } from './request.ts';
 import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
 
@@ -331,20 +331,14 @@ export class Popper {
     }
     const at = this.parts.instant();
     const { record, definition } = pop;
+    const missed = missedPops(record, definition, at);
     pop.phase = 'calling';
     pop.startMs = nowMs;
-    pop.missed = missedPops(record, definition, at);
+    pop.missed = missed;
     if (record.attempt === 0) metrics.popLateness.observe(nowMs - record.dueMs);
     this.renew(pop);
     const id = idOf(record);
-    const context = {
-      record,
-      definition,
-      missed: pop.missed,
-      id,
-      signer,
-      timeoutMs: callbackTimeoutMs,
-    };
+    const context = { record, definition, missed, id, signer, timeoutMs: callbackTimeoutMs };
     return callbackRequest(context, at);
   }
 
@@ -368,6 +362,7 @@ export class Popper {
     if (pop.phase !== 'calling' && !this.unmade(pop)) return;
     metrics.callbackDuration.observe(clock.now() - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
+    this.parts.history.add(pop.record, attemptOf(pop, result, this.parts.instant()));
     const current = this.present(pop);
     if (current === null) {
       this.release(pop);

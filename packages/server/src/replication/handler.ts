@@ -1,6 +1,7 @@
 /** What this member does about each message of another. */
 import { compareProgress, type TimerRecord } from '@carillon/core';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { History } from '../pop/history.ts';
 import type { Popper } from '../pop/popper.ts';
 import type { MessageHandler } from './inbox.ts';
 import { listHere, type ReadParts } from './read.ts';
@@ -10,10 +11,11 @@ import type { Answer, Entry } from './wire.ts';
 export interface HandlerParts extends ReadParts {
   readonly cluster: Cluster;
   readonly popper: Popper;
+  readonly history: History;
 }
 
 export function createHandler(parts: HandlerParts): MessageHandler {
-  const { cluster, popper, replica } = parts;
+  const { cluster, popper, replica, history } = parts;
   return (from, message, answer) => {
     switch (message.type) {
       case 'store':
@@ -37,6 +39,10 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         return answer(
           cluster.compare?.range(from, message.range, message.entries) ?? { type: 'ok' },
         );
+      case 'attempts': {
+        const { namespace, hi, lo } = message;
+        return answer({ type: 'attempts', attempts: history.of(namespace, hi, lo) });
+      }
       case 'missed':
         cluster.noteMissed(message, message.names);
         return answer({ type: 'ok' });

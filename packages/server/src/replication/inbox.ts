@@ -21,7 +21,9 @@ export function createInbox(
     const answers: Answer[] = Array.from({ length: frame.items.length });
     let left = frame.items.length;
     const finish = (): void =>
-      reply(encodeAnswers({ from: self, items: answers }, env.clock.now()));
+      reply(
+        encodeAnswers({ protocol: frame.protocol, from: self, items: answers }, env.clock.now()),
+      );
     if (left === 0) finish();
     for (const [i, message] of frame.items.entries()) {
       handle(frame.from, message, (answer) => {

@@ -9,7 +9,15 @@
  * instead of waiting for another time-out.
  */
 import type { Clock, Log, Network } from '@carillon/core';
-import { type Answer, decodeAnswers, encodeMessages, type Message } from './wire.ts';
+import {
+  type Answer,
+  decodeAnswers,
+  encodeMessages,
+  type Message,
+  protocol,
+  protocolOf,
+} from './wire.ts';
+import type { Hello } from './wire-hello.ts';
 
 export type Done = (answer: Answer | null) => void;
 
@@ -36,6 +44,8 @@ interface Peer {
   readonly name: string;
   readonly lanes: Record<LaneName, Lane>;
   silentSinceMs: number | null;
+  /** The highest that both sides understand, as far as is known: the lowest until its first hello, and when it falls silent. */
+  protocol: number;
   /** When it last answered anything. */
   answeredMs: number;
   flushing: boolean;
@@ -59,7 +69,11 @@ export class Peers {
   send(name: string, message: Message, done: Done): void {
     const peer = this.peer(name);
     const lane = peer.lanes[laneOf(message)];
-    if (lane.queue.length >= queueLengthMax || this.options.addressOf(name) === undefined) {
+    const refused =
+      lane.queue.length >= queueLengthMax ||
+      protocolOf(message) > peer.protocol ||
+      this.options.addressOf(name) === undefined;
+    if (refused) {
       this.options.clock.soon(() => done(null));
       return;
     }
@@ -98,6 +112,7 @@ export class Peers {
         name,
         lanes,
         silentSinceMs: null,
+        protocol: protocol.min,
         answeredMs: Number.NEGATIVE_INFINITY,
         flushing: false,
       };
@@ -130,7 +145,8 @@ export class Peers {
       return;
     }
     const sentMs = clock.now();
-    const frame = encodeMessages({ from: self, items: batch.map((item) => item.message) }, sentMs);
+    const items = batch.map((item) => item.message);
+    const frame = encodeMessages({ protocol: peer.protocol, from: self, items }, sentMs);
     lane.framesInFlight++;
     network.call(address, frame, limitMs[lane.name], (bytes) => {
       lane.framesInFlight--;
@@ -145,7 +161,10 @@ export class Peers {
     const { clock, log } = this.options;
     try {
       const { items } = decodeAnswers(bytes, clock.now());
-      if (items.length === count) return items;
+      if (items.length === count) {
+        for (const item of items) if (item.type === 'hello') learn(peer, item.hello);
+        return items;
+      }
       log.warn('A peer answered with the wrong number of answers.', { peer: peer.name });
     } catch (error) {
       log.warn('A peer answered with bytes that are not an answer.', {
@@ -160,7 +179,11 @@ export class Peers {
     this.options.onFrame(answered);
     if (!answered) {
       // What was lost before its newest answer says nothing of it now.
-      if (peer.answeredMs < sentMs) peer.silentSinceMs ??= sentMs;
+      if (peer.answeredMs < sentMs) {
+        peer.silentSinceMs ??= sentMs;
+        // It may come back as an older release.
+        peer.protocol = protocol.min;
+      }
       return;
     }
     peer.answeredMs = this.options.clock.now();
@@ -168,6 +191,10 @@ export class Peers {
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);
   }
+}
+
+function learn(peer: Peer, hello: Hello): void {
+  peer.protocol = Math.max(protocol.min, Math.min(protocol.max, hello.protocolMax));
 }
 
 function emptyLane(name: LaneName): Lane {

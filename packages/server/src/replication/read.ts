@@ -161,9 +161,17 @@ export async function listHere(parts: ReadParts, ask: ListAsk): Promise<OnePage>
 }
 
 function matches(record: TimerRecord, ask: ListAsk): boolean {
+  if (!heldAs(record, ask)) return false;
   const state: TimerState = timerState(record);
   if (ask.state === '' ? state === 'ended' || state === 'dead' : state !== ask.state) return false;
   if (ask.tag === null) return true;
   const { tags, tagInfo } = decodeDefinition(record.body);
   return tags.includes(ask.tag) || tagInfo.some(({ type }) => type === ask.tag);
+}
+
+function heldAs({ replicas }: TimerRecord, { holder, role }: ListAsk): boolean {
+  if (holder === '') return true;
+  const position = replicas.indexOf(holder);
+  if (role === '') return position !== -1;
+  return role === 'primary' ? position === 0 : position > 0;
 }

@@ -8,9 +8,12 @@ import {
   decodeMessages,
   encodeAnswers,
   encodeMessages,
-  type Hello,
+  type ListAsk,
   type Message,
+  protocol,
+  protocolOf,
 } from './wire.ts';
+import type { Hello } from './wire-hello.ts';
 
 const record = recordOf({
   replicas: ['n0', 'n1', 'ñ2'],
@@ -32,6 +35,17 @@ const hello: Hello = {
   wallMs: 1.7e12,
   timers: 12_345_678,
   primaries: 5,
+  load: { popsPerSecond: 12.5, latenessP50Ms: 0.4, latenessP99Ms: null, lagMs: 3 },
+};
+
+const ask: ListAsk = {
+  namespace: 'n',
+  tag: null,
+  state: '',
+  cursor: '',
+  limit: 1000,
+  holder: '',
+  role: '',
 };
 
 const messages: Message[] = [
@@ -45,9 +59,12 @@ const messages: Message[] = [
   { type: 'claim', entry, termMs: 123.5, position: 3, calling: true },
   { type: 'offer', entry },
   { type: 'read', hi, lo },
-  { type: 'list', ask: { namespace: 'n', tag: null, state: '', cursor: '', limit: 1000 } },
-  { type: 'list', ask: { namespace: 'n', tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
+  { type: 'list', ask },
+  { type: 'list', ask: { ...ask, tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
+  { type: 'list', ask: { ...ask, holder: 'n1', role: 'backup' } },
   { type: 'hello', hello },
+  { type: 'hello', hello: { ...hello, load: null } },
+  { type: 'attempts', namespace: 'n', hi, lo },
   { type: 'digest', hashes: Uint32Array.from({ length: 256 }, (_, i) => i * 16_777_213) },
   { type: 'range', range: 255, entries: [entry, { ...entry, lo: 9 }] },
   { type: 'missed', hi, lo, names: ['a', 'b'] },
@@ -70,21 +87,49 @@ const answers: Answer[] = [
   { type: 'ranges', ranges: [0, 17, 255] },
   { type: 'difference', newer: [record], want: [{ hi: 1, lo: 2 }] },
   { type: 'ok' },
+  { type: 'attempts', attempts: [] },
+  {
+    type: 'attempts',
+    attempts: [
+      { sequence: 3, attempt: 1, atMs: 1.7e12, latenessMs: 0.5, tookMs: 12, outcome: 503 },
+      { sequence: 3, attempt: 2, atMs: 1.7e12, latenessMs: 1000.5, tookMs: 3, outcome: 2 },
+    ],
+  },
 ];
 
 it('every message arrives as it was sent', () => {
-  const frame = { from: 'n0', items: messages };
+  const frame = { protocol: 2, from: 'n0', items: messages };
   expect(decodeMessages(encodeMessages(frame, 5000), 5000)).toEqual(frame);
 });
 
 it('every answer arrives as it was sent', () => {
-  const frame = { from: 'n1', items: answers };
+  const frame = { protocol: 2, from: 'n1', items: answers };
   expect(decodeAnswers(encodeAnswers(frame, 5000), 5000)).toEqual(frame);
+});
+
+it('to a release that knows only protocol 1, what it cannot read is left out', () => {
+  const old = { protocol: 1, from: 'n0', items: messages.filter((one) => protocolOf(one) === 1) };
+  const { items } = decodeMessages(encodeMessages(old, 5000), 5000);
+  expect(items).toHaveLength(messages.length - 1);
+  const hellos = items.filter((one) => one.type === 'hello');
+  expect(hellos.map((one) => one.hello)).toEqual(hellos.map(() => ({ ...hello, load: null })));
+  const asks = items.filter((one) => one.type === 'list').map((one) => one.ask);
+  expect(asks.at(-1)).toEqual(ask);
+  const [answer] = decodeAnswers(
+    encodeAnswers({ protocol: 1, from: 'n1', items: [{ type: 'hello', hello }] }, 0),
+    0,
+  ).items;
+  expect(answer).toEqual({ type: 'hello', hello: { ...hello, load: null } });
+});
+
+it('a frame of a protocol that this release does not know is malformed', () => {
+  const bytes = encodeMessages({ protocol: protocol.max + 1, from: 'n0', items: [] }, 0);
+  expect(() => decodeMessages(bytes, 0)).toThrow(MalformedError);
 });
 
 it('a record travels with its age: between two clocks it keeps its distance from now', () => {
   const bytes = encodeMessages(
-    { from: 'a', items: [{ type: 'store', mode: 'any', record }] },
+    { protocol: 2, from: 'a', items: [{ type: 'store', mode: 'any', record }] },
     4000,
   );
   const [message] = decodeMessages(bytes, 1_000_000).items;
@@ -94,7 +139,7 @@ it('a record travels with its age: between two clocks it keeps its distance from
 });
 
 it('bytes that are cut short or changed are malformed or another frame, and nothing worse', () => {
-  const bytes = encodeMessages({ from: 'n0', items: messages }, 0);
+  const bytes = encodeMessages({ protocol: 2, from: 'n0', items: messages }, 0);
   const reads = (changed: Uint8Array): void => {
     try {
       decodeMessages(changed, 0);
@@ -118,7 +163,7 @@ it('bytes that are cut short or changed are malformed or another frame, and noth
 });
 
 it('a frame can be read wherever it stands in a larger buffer, as sockets deliver it', () => {
-  const frame = { from: 'n0', items: messages };
+  const frame = { protocol: 2, from: 'n0', items: messages };
   const bytes = encodeMessages(frame, 0);
   for (let offset = 0; offset < 4; offset++) {
     const larger = Buffer.concat([Buffer.alloc(offset), bytes, Buffer.alloc(3)]);

@@ -15,28 +15,18 @@ import {
   type State,
   type TimerRecord,
 } from '@carillon/core';
+import type { Attempt } from '../pop/history.ts';
+import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
 
-/** Raised when a frame changes in a way that an older release cannot read. */
-export const protocol = { min: 1, max: 1 } as const;
+/**
+ * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
+ * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
+ * 2: hellos tell the load of a member, lists can name a holder, and attempts can be asked for.
+ */
+export const protocol = { min: 1, max: 2 } as const;
 
 /** How a `store` treats what the receiver has: any: merge. create: only where nothing is. update: only over something older. */
 export type StoreMode = 'any' | 'create' | 'update';
-
-export interface Hello {
-  readonly release: string;
-  readonly protocolMin: number;
-  readonly protocolMax: number;
-  readonly viewId: string;
-  /** Different after each start: a peer that restarted may have missed messages. */
-  readonly boot: number;
-  /** How far back it remembers. */
-  readonly historyMs: number;
-  /** It hands its records on and will be gone. */
-  readonly leaving: boolean;
-  readonly wallMs: number;
-  readonly timers: number;
-  readonly primaries: number;
-}
 
 export interface Numbered {
   readonly hi: number;
@@ -52,7 +42,13 @@ export interface ListAsk {
   readonly state: string;
   readonly cursor: string;
   readonly limit: number;
+  /** Only what this member holds; '' for any. Older releases give out the rest as well. */
+  readonly holder: string;
+  readonly role: HolderRole;
 }
+
+/** As which of its replicas a member holds a timer; '' for any. */
+export type HolderRole = '' | 'primary' | 'backup';
 
 export type Message =
   | { readonly type: 'store'; readonly mode: StoreMode; readonly record: TimerRecord }
@@ -71,7 +67,8 @@ export type Message =
   /** One hash a range over what both members should hold. */
   | { readonly type: 'digest'; readonly hashes: Uint32Array }
   | { readonly type: 'range'; readonly range: number; readonly entries: readonly Entry[] }
-  | ({ readonly type: 'missed'; readonly names: readonly string[] } & Numbered);
+  | ({ readonly type: 'missed'; readonly names: readonly string[] } & Numbered)
+  | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered);
 
 export type Answer =
   | { readonly type: 'stored' }
@@ -97,9 +94,11 @@ export type Answer =
       readonly newer: readonly TimerRecord[];
       readonly want: readonly Numbered[];
     }
-  | { readonly type: 'ok' };
+  | { readonly type: 'ok' }
+  | { readonly type: 'attempts'; readonly attempts: readonly Attempt[] };
 
 export interface Frame<T> {
+  readonly protocol: number;
   readonly from: string;
   readonly items: readonly T[];
 }
@@ -114,6 +113,7 @@ const messageTypes = [
   'digest',
   'range',
   'missed',
+  'attempts',
 ] as const;
 const answerTypes = [
   'stored',
@@ -130,47 +130,57 @@ const answerTypes = [
   'ranges',
   'difference',
   'ok',
+  'attempts',
 ] as const;
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
+const roles: readonly HolderRole[] = ['', 'primary', 'backup'];
+
+/** The lowest protocol in which a message can be said. */
+export function protocolOf(message: Message): number {
+  return message.type === 'attempts' ? 2 : 1;
+}
 
 const writer = new ByteWriter(64 * 1024);
 
 export function encodeMessages(frame: Frame<Message>, nowMs: number): Uint8Array {
-  startFrame(frame.from, frame.items.length);
+  startFrame(frame);
   for (const message of frame.items) {
     writer.u8(messageTypes.indexOf(message.type));
-    encodeMessage(message, nowMs);
+    encodeMessage(message, nowMs, frame.protocol);
   }
   return writer.copy();
 }
 
 export function encodeAnswers(frame: Frame<Answer>, nowMs: number): Uint8Array {
-  startFrame(frame.from, frame.items.length);
+  startFrame(frame);
   for (const answer of frame.items) {
     writer.u8(answerTypes.indexOf(answer.type));
-    encodeAnswer(answer, nowMs);
+    encodeAnswer(answer, nowMs, frame.protocol);
   }
   return writer.copy();
 }
 
 /** Throws MalformedError for anything but a whole frame. */
 export function decodeMessages(bytes: Uint8Array, nowMs: number): Frame<Message> {
-  return decodeFrame(bytes, (from) => decodeMessage(from, nowMs));
+  return decodeFrame(bytes, (from, version) => decodeMessage(from, nowMs, version));
 }
 
 /** Throws MalformedError for anything but a whole frame. */
 export function decodeAnswers(bytes: Uint8Array, nowMs: number): Frame<Answer> {
-  return decodeFrame(bytes, (from) => decodeAnswer(from, nowMs));
+  return decodeFrame(bytes, (from, version) => decodeAnswer(from, nowMs, version));
 }
 
-function startFrame(from: string, count: number): void {
+function startFrame(frame: Frame<unknown>): void {
   writer.reset();
-  writer.u8(protocol.max);
-  writer.text(from);
-  writer.varint(count);
+  writer.u8(frame.protocol);
+  writer.text(frame.from);
+  writer.varint(frame.items.length);
 }
 
-function decodeFrame<T>(bytes: Uint8Array, item: (from: ByteReader) => T): Frame<T> {
+function decodeFrame<T>(
+  bytes: Uint8Array,
+  item: (from: ByteReader, version: number) => T,
+): Frame<T> {
   const reader = new ByteReader(bytes);
   const version = reader.u8();
   if (version < protocol.min || version > protocol.max) {
@@ -179,9 +189,9 @@ function decodeFrame<T>(bytes: Uint8Array, item: (from: ByteReader) => T): Frame
     );
   }
   const from = reader.text();
-  const items = readMany(reader, item);
+  const items = readMany(reader, (one) => item(one, version));
   if (reader.left > 0) throw new MalformedError(`A frame has ${reader.left} bytes too many.`);
-  return { from, items };
+  return { protocol: version, from, items };
 }
 
 /** A count, then that many; a count larger than the bytes left is a lie and not worth the memory. */
@@ -192,7 +202,7 @@ function readMany<T>(from: ByteReader, item: (from: ByteReader) => T): T[] {
   return Array.from({ length: count }, () => item(from));
 }
 
-function encodeMessage(message: Message, nowMs: number): void {
+function encodeMessage(message: Message, nowMs: number, version: number): void {
   switch (message.type) {
     case 'store':
       writer.u8(modes.indexOf(message.mode));
@@ -207,9 +217,9 @@ function encodeMessage(message: Message, nowMs: number): void {
     case 'read':
       return encodeNumber(message);
     case 'list':
-      return encodeAsk(message.ask);
+      return encodeAsk(message.ask, version);
     case 'hello':
-      return encodeHello(message.hello);
+      return encodeHello(writer, message.hello, version);
     case 'digest':
       return writer.blob(
         new Uint8Array(message.hashes.buffer, message.hashes.byteOffset, message.hashes.byteLength),
@@ -223,10 +233,14 @@ function encodeMessage(message: Message, nowMs: number): void {
       encodeNumber(message);
       writer.varint(message.names.length);
       for (const name of message.names) writer.text(name);
+      return;
+    case 'attempts':
+      writer.text(message.namespace);
+      encodeNumber(message);
   }
 }
 
-function decodeMessage(from: ByteReader, nowMs: number): Message {
+function decodeMessage(from: ByteReader, nowMs: number, version: number): Message {
   const type = known(messageTypes[from.u8()]);
   switch (type) {
     case 'store':
@@ -244,19 +258,21 @@ function decodeMessage(from: ByteReader, nowMs: number): Message {
     case 'read':
       return { type, hi: from.u32(), lo: from.u32() };
     case 'list':
-      return { type, ask: decodeAsk(from) };
+      return { type, ask: decodeAsk(from, version) };
     case 'hello':
-      return { type, hello: decodeHello(from) };
+      return { type, hello: decodeHello(from, version) };
     case 'digest':
       return { type, hashes: decodeHashes(from.blob()) };
     case 'range':
       return { type, range: from.u8(), entries: readMany(from, decodeEntry) };
     case 'missed':
       return { type, hi: from.u32(), lo: from.u32(), names: readMany(from, (text) => text.text()) };
+    case 'attempts':
+      return { type, namespace: from.text(), hi: from.u32(), lo: from.u32() };
   }
 }
 
-function encodeAnswer(answer: Answer, nowMs: number): void {
+function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
   switch (answer.type) {
     case 'have':
       return encodeProgress(answer.progress);
@@ -276,7 +292,7 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
       for (const record of answer.records) encodeRecord(writer, record, nowMs);
       return;
     case 'hello':
-      return encodeHello(answer.hello);
+      return encodeHello(writer, answer.hello, version);
     case 'ranges':
       return writer.blob(Uint8Array.from(answer.ranges));
     case 'difference':
@@ -284,6 +300,10 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
       for (const record of answer.newer) encodeRecord(writer, record, nowMs);
       writer.varint(answer.want.length);
       for (const number of answer.want) encodeNumber(number);
+      return;
+    case 'attempts':
+      writer.varint(answer.attempts.length);
+      for (const attempt of answer.attempts) encodeAttempt(attempt);
       return;
     case 'stored':
     case 'granted':
@@ -293,7 +313,7 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
   }
 }
 
-function decodeAnswer(from: ByteReader, nowMs: number): Answer {
+function decodeAnswer(from: ByteReader, nowMs: number, version: number): Answer {
   const record = (): TimerRecord => decodeRecord(from, nowMs);
   const type = known(answerTypes[from.u8()]);
   switch (type) {
@@ -310,11 +330,13 @@ function decodeAnswer(from: ByteReader, nowMs: number): Answer {
     case 'records':
       return { type, stopped: from.text(), records: readMany(from, record) };
     case 'hello':
-      return { type, hello: decodeHello(from) };
+      return { type, hello: decodeHello(from, version) };
     case 'ranges':
       return { type, ranges: [...from.blob()] };
     case 'difference':
       return { type, newer: readMany(from, record), want: readMany(from, decodeNumber) };
+    case 'attempts':
+      return { type, attempts: readMany(from, decodeAttempt) };
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -360,50 +382,47 @@ function decodeEntry(from: ByteReader): Entry {
   return { ...decodeNumber(from), ...decodeProgress(from) };
 }
 
-function encodeAsk(ask: ListAsk): void {
+function encodeAsk(ask: ListAsk, version: number): void {
   writer.text(ask.namespace);
   writer.u8(ask.tag === null ? 0 : 1);
   if (ask.tag !== null) writer.text(ask.tag);
   writer.text(ask.state);
   writer.text(ask.cursor);
   writer.varint(ask.limit);
+  if (version < 2) return;
+  writer.text(ask.holder);
+  writer.u8(roles.indexOf(ask.role));
 }
 
-function decodeAsk(from: ByteReader): ListAsk {
-  return {
+function decodeAsk(from: ByteReader, version: number): ListAsk {
+  const ask = {
     namespace: from.text(),
     tag: from.u8() === 1 ? from.text() : null,
     state: from.text(),
     cursor: from.text(),
     limit: from.varint(),
   };
+  if (version < 2) return { ...ask, holder: '', role: '' };
+  return { ...ask, holder: from.text(), role: known(roles[from.u8()]) };
 }
 
-function encodeHello(hello: Hello): void {
-  writer.text(hello.release);
-  writer.u8(hello.protocolMin);
-  writer.u8(hello.protocolMax);
-  writer.text(hello.viewId);
-  writer.u32(hello.boot);
-  writer.f64(hello.historyMs);
-  writer.u8(hello.leaving ? 1 : 0);
-  writer.f64(hello.wallMs);
-  writer.varint(hello.timers);
-  writer.varint(hello.primaries);
+function encodeAttempt(attempt: Attempt): void {
+  writer.varint(attempt.sequence);
+  writer.varint(attempt.attempt);
+  writer.f64(attempt.atMs);
+  writer.f64(attempt.latenessMs);
+  writer.f64(attempt.tookMs);
+  writer.varint(attempt.outcome);
 }
 
-function decodeHello(from: ByteReader): Hello {
+function decodeAttempt(from: ByteReader): Attempt {
   return {
-    release: from.text(),
-    protocolMin: from.u8(),
-    protocolMax: from.u8(),
-    viewId: from.text(),
-    boot: from.u32(),
-    historyMs: from.f64(),
-    leaving: from.u8() === 1,
-    wallMs: from.f64(),
-    timers: from.varint(),
-    primaries: from.varint(),
+    sequence: from.varint(),
+    attempt: from.varint(),
+    atMs: from.f64(),
+    latenessMs: from.f64(),
+    tookMs: from.f64(),
+    outcome: from.varint(),
   };
 }
 

@@ -1,0 +1,86 @@
+/**
+ * How busy this member is, in the few numbers that it tells the others once a second. Looks at the metrics when it is
+ * asked, at most once a second, and compares with what they were ten seconds before: no timer of its own.
+ */
+import type { Clock } from '@carillon/core';
+import type { Metrics } from './metrics.ts';
+
+export interface Load {
+  /** Delivered, over the last ten seconds. */
+  readonly popsPerSecond: number;
+  /** Of the pops of the last ten seconds; null without any. */
+  readonly latenessP50Ms: number | null;
+  readonly latenessP99Ms: number | null;
+  /** How late the event loop came around at worst in the last ten seconds; null where nobody looked. */
+  readonly lagMs: number | null;
+}
+
+interface Mark {
+  readonly atMs: number;
+  readonly delivered: number;
+  readonly lateness: Float64Array;
+  readonly lag: Float64Array;
+}
+
+const everyMs = 1000;
+const windowMs = 10_000;
+
+export class LoadMeter {
+  private readonly metrics: Metrics;
+  private readonly clock: Clock;
+  /** Oldest first; the first is the newest that is at least a window old, once there is one. */
+  private readonly marks: Mark[];
+  private newest: Load = {
+    popsPerSecond: 0,
+    latenessP50Ms: null,
+    latenessP99Ms: null,
+    lagMs: null,
+  };
+
+  constructor(metrics: Metrics, clock: Clock) {
+    this.metrics = metrics;
+    this.clock = clock;
+    this.marks = [this.mark()];
+  }
+
+  now(): Load {
+    const last = this.marks.at(-1) as Mark;
+    if (this.clock.now() - last.atMs < everyMs) return this.newest;
+    const mark = this.mark();
+    this.marks.push(mark);
+    while (this.marks.length > 2 && mark.atMs - (this.marks[1] as Mark).atMs >= windowMs) {
+      this.marks.shift();
+    }
+    this.newest = this.since(this.marks[0] as Mark, mark);
+    return this.newest;
+  }
+
+  private mark(): Mark {
+    const { pops, popLateness, eventLoopLag } = this.metrics;
+    return {
+      atMs: this.clock.now(),
+      delivered: pops.count('delivered'),
+      lateness: popLateness.snapshot(),
+      lag: eventLoopLag.snapshot(),
+    };
+  }
+
+  private since(before: Mark, now: Mark): Load {
+    const { popLateness, eventLoopLag } = this.metrics;
+    const seconds = (now.atMs - before.atMs) / 1000;
+    return {
+      popsPerSecond: rounded((now.delivered - before.delivered) / seconds),
+      latenessP50Ms: roundedOrNull(popLateness.percentileMs(0.5, before.lateness)),
+      latenessP99Ms: roundedOrNull(popLateness.percentileMs(0.99, before.lateness)),
+      lagMs: roundedOrNull(eventLoopLag.percentileMs(1, before.lag)),
+    };
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function roundedOrNull(value: number | null): number | null {
+  return value === null ? null : rounded(value);
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { recordOf } from '../testing/records.ts';
+import { type Attempt, History } from './history.ts';
+
+const attempt = (sequence: number): Attempt => ({
+  sequence,
+  attempt: 1,
+  atMs: 1000 * sequence,
+  latenessMs: 1,
+  tookMs: 2,
+  outcome: 200,
+});
+
+test('of each timer the newest attempts stay, oldest first', () => {
+  const history = new History({ attemptCountMax: 3, timerCountMax: 10 });
+  const record = recordOf({ hi: 1, lo: 2, namespace: 'n' });
+  for (let i = 1; i <= 5; i++) history.add(record, attempt(i));
+  history.add(recordOf({ hi: 2, lo: 1, namespace: 'n' }), attempt(9));
+  expect(history.of('n', 1, 2).map(({ sequence }) => sequence)).toEqual([3, 4, 5]);
+  expect(history.of('n', 2, 1)).toEqual([attempt(9)]);
+  expect(history.of('n', 3, 3)).toEqual([]);
+});
+
+test('when there are too many timers, the one tried longest ago is forgotten', () => {
+  const history = new History({ attemptCountMax: 3, timerCountMax: 2 });
+  const record = (lo: number) => recordOf({ hi: 0, lo, namespace: 'n' });
+  history.add(record(1), attempt(1));
+  history.add(record(2), attempt(1));
+  history.add(record(1), attempt(2));
+  history.add(record(3), attempt(1));
+  expect(history.timerCount).toBe(2);
+  expect(history.of('n', 0, 2)).toEqual([]);
+  expect(history.of('n', 0, 1)).toHaveLength(2);
+});
+
+test('a timer of another namespace has no attempts to show', () => {
+  const history = new History({ attemptCountMax: 3, timerCountMax: 2 });
+  history.add(recordOf({ hi: 0, lo: 1, namespace: 'theirs' }), attempt(1));
+  expect(history.of('mine', 0, 1)).toEqual([]);
+});
+
+test('with a limit of 0 nothing is remembered', () => {
+  const history = new History({ attemptCountMax: 0, timerCountMax: 2 });
+  history.add(recordOf({ hi: 0, lo: 1 }), attempt(1));
+  expect(history.timerCount).toBe(0);
+});

@@ -1,0 +1,104 @@
+import type { Network } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { beforeEach, expect, test } from 'vitest';
+import { Peers } from './peers.ts';
+import { type Answer, decodeMessages, encodeAnswers, type Message, protocol } from './wire.ts';
+import type { Hello } from './wire-hello.ts';
+
+const hello: Hello = {
+  release: '1',
+  protocolMin: 1,
+  protocolMax: 1,
+  viewId: 'v',
+  boot: 1,
+  historyMs: 0,
+  leaving: false,
+  wallMs: 0,
+  timers: 0,
+  primaries: 0,
+  load: { popsPerSecond: 1, latenessP50Ms: 1, latenessP99Ms: 1, lagMs: 1 },
+};
+const ask: Message = { type: 'attempts', namespace: 'n', hi: 1, lo: 2 };
+
+let clock: VirtualClock;
+let peers: Peers;
+/** What the peer is: the highest protocol it knows; null: it does not answer. */
+let knows: number | null;
+let asked: { protocol: number; types: string[] }[];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  knows = protocol.max;
+  asked = [];
+  const network: Pick<Network, 'call'> = {
+    call: (_, bytes, __, done) => {
+      const frame = decodeMessages(bytes, 0);
+      asked.push({ protocol: frame.protocol, types: frame.items.map(({ type }) => type) });
+      // An older release drops what it cannot read.
+      if (knows === null || frame.protocol > knows) return clock.soon(() => done(null));
+      const known = { ...hello, protocolMax: knows };
+      const items = frame.items.map(
+        ({ type }): Answer =>
+          type === 'hello' ? { type, hello: known } : { type: 'attempts', attempts: [] },
+      );
+      const answer = encodeAnswers({ protocol: frame.protocol, from: 'b', items }, 0);
+      clock.soon(() => done(answer));
+    },
+  };
+  peers = new Peers({
+    self: 'a',
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    network: network as Network,
+    addressOf: () => 'b:1',
+    onBack: () => undefined,
+    onFrame: () => undefined,
+  });
+});
+
+async function send(message: Message): Promise<Answer | null> {
+  let answered: Answer | null | undefined;
+  peers.send('b', message, (answer) => {
+    answered = answer;
+  });
+  await clock.advance(10);
+  if (answered === undefined) throw new Error('There was no answer, not even none.');
+  return answered;
+}
+
+const greet = () => send({ type: 'hello', hello });
+
+test('speaks the lowest protocol until the peer has said which it knows', async () => {
+  expect(await send(ask)).toBeNull();
+  expect(asked).toEqual([]);
+  expect(await greet()).toMatchObject({ hello: { load: null } });
+  expect(await greet()).toMatchObject({ hello: { load: hello.load } });
+  expect(await send(ask)).toEqual({ type: 'attempts', attempts: [] });
+  expect(asked.map((frame) => frame.protocol)).toEqual([1, 2, 2]);
+});
+
+test('never says to an older release what it cannot read', async () => {
+  knows = 1;
+  await greet();
+  await greet();
+  expect(await send(ask)).toBeNull();
+  expect(asked.map((frame) => frame.protocol)).toEqual([1, 1]);
+});
+
+test('a peer that knows more than this release is spoken to in what both know', async () => {
+  knows = protocol.max + 3;
+  await greet();
+  await greet();
+  expect(asked.map((frame) => frame.protocol)).toEqual([1, protocol.max]);
+});
+
+test('a peer that comes back as an older release is understood again', async () => {
+  await greet();
+  await greet();
+  knows = null;
+  await clock.advance(1000);
+  expect(await greet()).toBeNull();
+  knows = 1;
+  expect(await greet()).not.toBeNull();
+  expect(asked.map((frame) => frame.protocol)).toEqual([1, 2, 2, 1]);
+});

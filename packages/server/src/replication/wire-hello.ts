@@ -1,0 +1,81 @@
+/** What a member says of itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
+import type { ByteReader, ByteWriter } from '@carillon/core';
+import type { Load } from '../load.ts';
+
+export interface Hello {
+  readonly release: string;
+  readonly protocolMin: number;
+  readonly protocolMax: number;
+  readonly viewId: string;
+  /** Different after each start: a peer that restarted may have missed messages. */
+  readonly boot: number;
+  /** How far back it remembers. */
+  readonly historyMs: number;
+  /** It hands its records on and will be gone. */
+  readonly leaving: boolean;
+  readonly wallMs: number;
+  readonly timers: number;
+  readonly primaries: number;
+  /** null: it does not tell. */
+  readonly load: Load | null;
+}
+
+/** `version`: the protocol of the frame it goes into; before 2 there was no load. */
+export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
+  writer.text(hello.release);
+  writer.u8(hello.protocolMin);
+  writer.u8(hello.protocolMax);
+  writer.text(hello.viewId);
+  writer.u32(hello.boot);
+  writer.f64(hello.historyMs);
+  writer.u8(hello.leaving ? 1 : 0);
+  writer.f64(hello.wallMs);
+  writer.varint(hello.timers);
+  writer.varint(hello.primaries);
+  if (version >= 2) encodeLoad(writer, hello.load);
+}
+
+export function decodeHello(from: ByteReader, version: number): Hello {
+  return {
+    release: from.text(),
+    protocolMin: from.u8(),
+    protocolMax: from.u8(),
+    viewId: from.text(),
+    boot: from.u32(),
+    historyMs: from.f64(),
+    leaving: from.u8() === 1,
+    wallMs: from.f64(),
+    timers: from.varint(),
+    primaries: from.varint(),
+    load: version < 2 ? null : decodeLoad(from),
+  };
+}
+
+function encodeLoad(writer: ByteWriter, load: Load | null): void {
+  writer.u8(load === null ? 0 : 1);
+  if (load === null) return;
+  writer.f64(load.popsPerSecond);
+  encodeMeasured(writer, load.latenessP50Ms);
+  encodeMeasured(writer, load.latenessP99Ms);
+  encodeMeasured(writer, load.lagMs);
+}
+
+function decodeLoad(from: ByteReader): Load | null {
+  if (from.u8() === 0) return null;
+  return {
+    popsPerSecond: from.f64(),
+    latenessP50Ms: decodeMeasured(from),
+    latenessP99Ms: decodeMeasured(from),
+    lagMs: decodeMeasured(from),
+  };
+}
+
+/** A number that there may be none of. */
+function encodeMeasured(writer: ByteWriter, value: number | null): void {
+  writer.f64(value ?? Number.NaN);
+}
+
+function decodeMeasured(from: ByteReader): number | null {
+  const value = from.f64();
+  return Number.isNaN(value) ? null : value;
+}
