@@ -8,13 +8,16 @@ const table = {
   forbidden: { status: 403, title: 'The token does not allow this', retry: false },
   not_found: { status: 404, title: 'There is nothing here', retry: false },
   method_not_allowed: { status: 405, title: 'The method is not allowed here', retry: false },
+  too_slow: { status: 408, title: 'The request came too slowly', retry: false },
   conflict: { status: 409, title: 'The request does not fit the present state', retry: false },
   too_large: { status: 413, title: 'The request is too large', retry: false },
+  target_too_long: { status: 414, title: 'The request line is too long', retry: false },
   unsupported_media: {
     status: 415,
     title: 'The body is not in a form that is understood',
     retry: false,
   },
+  expectation_failed: { status: 417, title: 'The expectation cannot be met', retry: false },
   key_reused: {
     status: 422,
     title: 'The idempotency key was used with another body',

@@ -174,11 +174,7 @@ export const options = {
       bytes(1 * KiB, 1 * MiB),
       'Request line and headers; beyond it 431.',
     ),
-    requestHeaderCountMax: option(
-      100,
-      whole(10, 2_000),
-      'Headers of a request; further ones are not read.',
-    ),
+    requestHeaderCountMax: option(100, whole(10, 2_000), 'Headers of a request; beyond it 431.'),
     headersTimeoutMs: option(
       10 * second,
       ms(50, hour),

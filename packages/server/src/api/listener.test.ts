@@ -180,13 +180,23 @@ test.each([
   expect((await fetch(`${at.url}/ping`)).status).toBe(200);
 });
 
-test('nonsense behind a request under way is not answered in its place', async () => {
+test('nonsense behind a request under way is refused after its answer, not in its place', async () => {
   await using at = await listening();
-  at.api.service.set = () => new Promise(() => {});
+  const { service } = at.api;
+  const { answer } = service;
+  let release = (): void => {};
+  service.set = (request) =>
+    new Promise((resolve) => {
+      release = () => resolve(answer(request, 7));
+    });
   const client = await at.dial();
-  client.send(`${post(body)}nonsense\r\n\r\n`);
-  await client.closed;
+  client.send(`${post(body)}nonsense\r\n\r\n${post(body)}`);
+  await expect.poll(() => at.api.metrics.httpRefused.count('malformed')).toBe(1);
   expect(client.text).toBe('');
+  release();
+  await client.closed;
+  expect(client.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  expect(client.error).toBeNull();
 });
 
 test('CONNECT is 405', async () => {

@@ -1,0 +1,312 @@
+/**
+ * One connection of a client: bytes in, requests to the listener, answers out (`http-answers.ts`).
+ *
+ * C1  No more than `pipelinedCountMax` requests of one connection are under way, and none is taken on while its client does not
+ *     read its answers: then the socket is not read either.
+ * C2  A request that is refused before it is complete is the last one: its answer waits for those before it, then the
+ *     connection closes. What the client still sends is dropped for a while, so that it gets to read the refusal.
+ * C3  Every wait for the client ends: a request must arrive, an answer must be read, an idle connection must be used, in time.
+ */
+import type { Socket } from 'node:net';
+import type { Limits } from '../config.ts';
+import { Answers, type Exchange } from './http-answers.ts';
+import type { RequestHead } from './http-head.ts';
+import { HttpParser } from './http-parser.ts';
+import { type Refusal, refusals } from './http-refusal.ts';
+import type { ApiRequest, ApiResponse } from './message.ts';
+
+/** What a connection needs of its listener. */
+export interface ConnectionOwner {
+  readonly limits: Limits;
+  /** The monotonic clock as of the last sweep: near enough for time-outs. */
+  readonly nowMs: number;
+  /** Header lines of every answer. */
+  readonly commonHeaders: string;
+  readonly stopping: boolean;
+  bodyBytesMax(head: RequestHead): number;
+  /** Whether so many more bytes of bodies may be kept. */
+  hasRoom(bytes: number): boolean;
+  /** Bytes of bodies that are kept from now on; negative: no longer. */
+  kept(bytes: number): void;
+  requestId(head: RequestHead | null): string;
+  /** Never throws or rejects. After a promise, `finished` is to be called. */
+  work(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
+  finished(): void;
+  refused(refusal: Refusal): void;
+  closed(connection: HttpConnection): void;
+}
+
+const pipelinedCountMax = 32;
+/** How long a refused client may go on sending, so that it gets to read the refusal, before it is cut. */
+const lingerMs = 1_000;
+/** What a piece of a body costs beside its bytes: a client that sends single bytes must not get them cheap. */
+const pieceCostBytes = 256;
+const noBody = new Uint8Array(0);
+const never = Number.POSITIVE_INFINITY;
+
+export class HttpConnection {
+  private readonly owner: ConnectionOwner;
+  private readonly socket: Socket;
+  private readonly parser: HttpParser;
+  private readonly answers: Answers;
+  /** Of the request whose body is arriving. */
+  private head: RequestHead | null = null;
+  private pieces: Buffer[] = [];
+  private keptBytes = 0;
+  /** False: what else arrives is dropped. */
+  private reading = true;
+  private advancing = false;
+  private paused = false;
+  private clientEnded = false;
+  /** When the request began that is arriving. */
+  private begunMs: number;
+  private readUntilMs: number;
+  /** What of the answers the client had taken when that last changed, and when that was. */
+  private takenBytes = 0;
+  private takenMs: number;
+
+  constructor(owner: ConnectionOwner, socket: Socket) {
+    this.owner = owner;
+    this.socket = socket;
+    this.parser = new HttpParser(owner.limits);
+    this.answers = new Answers({
+      socket,
+      commonHeaders: () => owner.commonHeaders,
+      onWritten: () => this.written(),
+      onLast: () => this.end(),
+    });
+    this.begunMs = owner.nowMs;
+    this.takenMs = owner.nowMs;
+    this.readUntilMs = owner.nowMs + owner.limits.headersTimeoutMs;
+    socket.on('data', (chunk: Buffer) => this.received(chunk));
+    socket.on('drain', () => this.answers.drained());
+    socket.on('end', () => this.ended());
+    socket.on('error', () => this.destroy());
+    socket.on('close', () => this.closed());
+  }
+
+  /** Cuts a client that was waited for long enough. */
+  sweep(nowMs: number): void {
+    if (this.leavesUnread(nowMs)) this.destroy();
+    else if (nowMs >= this.readUntilMs) this.waitedEnough();
+  }
+
+  /** Whether there was something to read all along, and the client took none of it. */
+  private leavesUnread(nowMs: number): boolean {
+    const { writableLength, bytesWritten } = this.socket;
+    const takenBytes = bytesWritten - writableLength;
+    if (writableLength === 0 || takenBytes !== this.takenBytes) {
+      this.takenBytes = takenBytes;
+      this.takenMs = nowMs;
+      return false;
+    }
+    return nowMs - this.takenMs >= this.owner.limits.idleTimeoutMs;
+  }
+
+  /** Finishes what is under way, then closes; at once when there is nothing. */
+  stop(): void {
+    if (!this.reading || this.head !== null) this.answers.endStream();
+    else if (this.answers.endWithNewest()) {
+      this.reading = false;
+      this.answers.endStream();
+      this.settle();
+    } else this.destroy();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  private received(chunk: Buffer): void {
+    if (!this.reading) return;
+    if (!this.parser.begun) this.begunMs = this.owner.nowMs;
+    this.parser.push(chunk);
+    this.advance();
+  }
+
+  /** Takes on what has arrived, as far as that is allowed now. */
+  private advance(): void {
+    this.advancing = true;
+    this.answers.hold();
+    while (this.reading && !this.full()) {
+      const step = this.parser.next();
+      if (step === 'more') {
+        if (this.clientEnded) this.nothingMore();
+        break;
+      }
+      if (step === 'head') this.tookHead(this.parser.head);
+      else if (step === 'piece') this.tookPiece(this.parser.piece);
+      else if (step === 'end') this.tookEnd();
+      else this.refuse(this.parser.refused);
+    }
+    this.advancing = false;
+    this.answers.flush();
+    this.settle();
+  }
+
+  private full(): boolean {
+    return this.answers.count >= pipelinedCountMax || this.answers.stalled;
+  }
+
+  /** Reads on or pauses, and decides until when the client is waited for. */
+  private settle(): void {
+    const full = this.reading && this.full();
+    if (full !== this.paused) {
+      this.paused = full;
+      if (full) this.socket.pause();
+      else this.socket.resume();
+    }
+    if (this.reading) this.readUntilMs = this.paused ? never : this.awaited();
+  }
+
+  private awaited(): number {
+    const { nowMs, limits } = this.owner;
+    if (this.head !== null) return this.begunMs + limits.requestTimeoutMs;
+    if (this.parser.begun) return this.begunMs + limits.headersTimeoutMs;
+    return this.answers.count > 0 ? never : nowMs + limits.idleTimeoutMs;
+  }
+
+  private tookHead(head: RequestHead): void {
+    this.head = head;
+    const expected = head.minor === 1 ? head.headers['expect'] : undefined;
+    const bodyBytesMax = head.bodyBytes === 0 ? 0 : this.owner.bodyBytesMax(head);
+    const refusal = this.refusalOf(head, expected, bodyBytesMax);
+    if (refusal !== null) {
+      this.refuse(refusal);
+      return;
+    }
+    this.parser.bodyBytesMax = bodyBytesMax;
+    this.answers.oweContinue(
+      expected !== undefined && head.bodyBytes !== 0 && !this.parser.waiting,
+    );
+  }
+
+  private refusalOf(
+    head: RequestHead,
+    expected: string | undefined,
+    bodyBytesMax: number,
+  ): Refusal | null {
+    if (head.method === 'CONNECT') return refusals.proxy;
+    if (expected !== undefined && expected.toLowerCase() !== '100-continue')
+      return refusals.expectation;
+    if (head.bodyBytes === 0) return null;
+    const encoding = head.headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refusals.encoded;
+    if (head.bodyBytes > bodyBytesMax) return refusals.tooLarge;
+    return this.owner.hasRoom(head.bodyBytes + pieceCostBytes) ? null : refusals.bodies;
+  }
+
+  private tookPiece(piece: Buffer): void {
+    this.answers.oweContinue(false);
+    this.pieces.push(piece);
+    // A body that comes in one piece is not kept: it goes on at once.
+    if (piece.length === this.head?.bodyBytes) return;
+    const bytes = piece.length + pieceCostBytes;
+    if (this.owner.hasRoom(bytes)) this.keep(bytes);
+    else this.refuse(refusals.bodies);
+  }
+
+  private tookEnd(): void {
+    const { head, owner } = this;
+    if (head === null) return;
+    const { method, path, query, headers } = head;
+    const body = this.takeBody();
+    const exchange = this.enqueue(head, head.last || owner.stopping);
+    this.begunMs = owner.nowMs;
+    const answer = owner.work({ method, path, query, headers, body });
+    if (answer instanceof Promise)
+      void answer.then((response) => {
+        owner.finished();
+        this.answers.answer(exchange, response);
+      });
+    else this.answers.answer(exchange, answer);
+  }
+
+  private takeBody(): Uint8Array {
+    const { pieces } = this;
+    if (pieces.length === 0) return noBody;
+    this.pieces = [];
+    this.keep(-this.keptBytes);
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  }
+
+  private keep(bytes: number): void {
+    this.keptBytes += bytes;
+    if (bytes !== 0) this.owner.kept(bytes);
+  }
+
+  private enqueue(head: RequestHead | null, last: boolean): Exchange {
+    const exchange: Exchange = {
+      method: head === null ? '' : head.method,
+      minor: head === null ? 1 : head.minor,
+      requestId: this.owner.requestId(head),
+      last,
+      response: null,
+    };
+    this.head = null;
+    if (last) this.reading = false;
+    this.answers.add(exchange);
+    return exchange;
+  }
+
+  /** Answers before the request is complete. */
+  private refuse(refusal: Refusal): void {
+    this.owner.refused(refusal);
+    this.takeBody();
+    this.answers.oweContinue(false);
+    const exchange = this.enqueue(this.head, true);
+    this.readUntilMs = never;
+    this.answers.answer(exchange, refusal.response);
+  }
+
+  private waitedEnough(): void {
+    if (this.reading && this.parser.begun) {
+      this.refuse(refusals.tooSlow);
+      this.settle();
+    } else this.destroy();
+  }
+
+  /** The client will send nothing more, but may still read. */
+  private ended(): void {
+    this.clientEnded = true;
+    if (this.reading) this.advance();
+  }
+
+  private nothingMore(): void {
+    if (this.parser.begun) {
+      this.refuse(refusals.brokenOff);
+      return;
+    }
+    this.reading = false;
+    this.readUntilMs = never;
+    if (!this.answers.endWithNewest()) this.end();
+  }
+
+  private written(): void {
+    if (this.advancing) return;
+    if (!this.paused || this.full()) {
+      this.settle();
+      return;
+    }
+    // There are requests that had to wait for this one; the client was not late with them.
+    this.begunMs = this.owner.nowMs;
+    this.advance();
+  }
+
+  /** Everything is answered. The client gets a while to read it. */
+  private end(): void {
+    this.reading = false;
+    this.readUntilMs = never;
+    this.socket.end(() => {
+      this.readUntilMs = this.owner.nowMs + lingerMs;
+    });
+    this.settle();
+  }
+
+  private closed(): void {
+    this.reading = false;
+    this.keep(-this.keptBytes);
+    this.answers.closed();
+    this.owner.closed(this);
+  }
+}
