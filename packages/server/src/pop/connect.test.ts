@@ -1,7 +1,8 @@
 /** The guard on real sockets: a server that counts connections listens where forbidden addresses lead. */
+import { Socket } from 'node:net';
 import type { CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
 import { ForbiddenError, guardedConnector } from './connect.ts';
 import { type Endpoint, Guard, type GuardOptions, parseAllow } from './guard.ts';
@@ -164,24 +165,42 @@ ws://127.0.0.1:PORT/
   .split('\n')
   .filter((line) => line !== '');
 
+/** Every address that a socket of this process set out for, wherever it leads. */
+function watchAttempts(): () => string[] {
+  const spy = vi.spyOn(Socket.prototype, 'emit');
+  return () => {
+    const calls: readonly (readonly unknown[])[] = spy.mock.calls;
+    return calls.flatMap(([event, ip, port]) =>
+      event === 'connectionAttempt' ? [`${String(ip)} ${String(port)}`] : [],
+    );
+  };
+}
+
 describe('guarded connections', () => {
-  it(`${forbidden.length} spellings of forbidden addresses: all refused, none reached`, async () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it(`${forbidden.length} spellings of forbidden addresses: all refused, none reached, none even tried`, async () => {
     expect(new Set(forbidden).size).toBeGreaterThanOrEqual(60);
+    const attempts = watchAttempts();
     guarded({}, fromZone);
     for (const spelling of forbidden) {
       const result = await call(spelling.replace('PORT', String(receiver.port)));
       expect(result, spelling).toMatchObject({ kind: 'no-answer', reason: 'forbidden' });
+      expect(attempts(), spelling).toEqual([]);
     }
     expect(receiver.connectionCount).toBe(0);
   });
 
   it('the same server is reached as soon as loopback is allowed (the test can see a connection)', async () => {
+    const attempts = watchAttempts();
     guarded({ loopback: true }, fromZone);
     const { port } = receiver;
     for (const host of ['127.0.0.1', '[::1]', 'localhost', '0x7f.1', '[::ffff:127.0.0.1]']) {
       expect(await call(`http://${host}:${port}/`), host).toMatchObject({ status: 204 });
     }
     expect(receiver.connectionCount).toBeGreaterThanOrEqual(3);
+    expect(attempts()).toHaveLength(receiver.connectionCount);
+    expect(attempts()).toContain(`127.0.0.1 ${port}`);
   });
 
   it('a name that changes between check and connect cannot be used: it is resolved once a connection', async () => {

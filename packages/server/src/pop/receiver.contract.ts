@@ -22,9 +22,14 @@ export class TestReceiver {
     this.server = createServer((socket) => this.serve(socket));
   }
 
-  static async start(behave: Behaviour = () => ok, host = '127.0.0.1'): Promise<TestReceiver> {
+  /** Port 0: any free one. */
+  static async start(
+    behave: Behaviour = () => ok,
+    host = '127.0.0.1',
+    port = 0,
+  ): Promise<TestReceiver> {
     const receiver = new TestReceiver(behave);
-    await new Promise<void>((resolve) => receiver.server.listen(0, host, resolve));
+    await new Promise<void>((resolve) => receiver.server.listen(port, host, resolve));
     return receiver;
   }
 

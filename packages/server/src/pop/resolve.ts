@@ -16,8 +16,10 @@ const waitingCountMax = 1000;
 /** What DNS says when it is sure, or not there at all; anything else is trouble that the system would have too. */
 const askSystem = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
-export function systemResolve(): Resolve {
+/** `servers`: name servers, such as 127.0.0.1:5353, instead of the system's. */
+export function systemResolve(servers: readonly string[] = []): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  if (servers.length > 0) resolver.setServers(servers);
   const system = limited(systemCountMax, systemLookup);
   return coalesced((name, done) => {
     if (!name.includes('.')) system(name, done);
