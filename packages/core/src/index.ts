@@ -35,6 +35,7 @@ export {
   parseTimerId,
   type TimerId,
 } from './ids.ts';
+export { shiftNumber } from './namespace-number.ts';
 export {
   compareProgress,
   decodeRecord,

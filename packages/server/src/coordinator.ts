@@ -101,7 +101,7 @@ export class Coordinator implements TimerService {
       return { id: idOf(record, this.parts.view()), copies };
     } catch (error) {
       metrics.cancels.add('refused');
-      // Somebody else's timer is none of this client's: there was nothing of its own to cancel.
+      // Somebody else's timer is none of this client's: there was nothing of its own to cancel, as if there were none.
       if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
       const { factor, ...number } = id;
       const record = this.draft({
@@ -111,7 +111,8 @@ export class Coordinator implements TimerService {
         version: { versionMs: 0, versionTie: 0 },
         at: this.parts.instant(),
       });
-      return { id: idOf(record, this.parts.view()), copies: { have: 0, wanted: 0 } };
+      const wanted = record.replicas.length;
+      return { id: idOf(record, this.parts.view()), copies: { have: wanted, wanted } };
     }
   }
 
@@ -244,7 +245,7 @@ export class Coordinator implements TimerService {
     const record = this.setRecord(base, definition, encodeDefinition(definition));
     write(this.parts, { record, mode: 'create', former: [] }, (result) => {
       try {
-        if (result.type !== 'have') finish(this.setDone(confirmed(result), definition));
+        if (!isTaken(result)) finish(this.setDone(confirmed(result), definition));
         else if (tries > 1) this.createNew({ ...asked, tries: tries - 1 }, finish, failed);
         else failed(noCopies());
       } catch (error) {
@@ -284,21 +285,25 @@ export class Coordinator implements TimerService {
     const number = numberFromKey(namespace, key);
     const body = encodeDefinition(definition);
     const known = await this.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
-    if (known !== null) return this.repeated(known, definition, body);
+    if (known !== null) return this.repeated(namespace, known, definition, body);
     const at = this.parts.instant();
     const base = { namespace, factor, number, version: this.stamp(at), at };
     const result = await this.once(this.setRecord(base, definition, body), 'create', []);
-    if (result.type !== 'have') return this.setDone(confirmed(result), definition);
+    if (!isTaken(result)) return this.setDone(confirmed(result), definition);
     const raced = await this.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
     if (raced === null) throw noCopies();
-    return this.repeated(raced, definition, body);
+    return this.repeated(namespace, raced, definition, body);
   }
 
   private async repeated(
+    namespace: string,
     known: TimerRecord,
     definition: Definition,
     body: Uint8Array,
   ): Promise<SetOutcome> {
+    if (known.namespace !== namespace) {
+      throw new CarillonError('conflict', 'This Idempotency-Key cannot be used; use another one.');
+    }
     this.parts.metrics.sets.add('repeated');
     if (!sameBytes(known.body, body)) {
       throw new CarillonError(
@@ -455,12 +460,19 @@ function confirmed(result: Exclude<WriteResult, { type: 'have' }>): Written {
   }
   if (result.type === 'none') throw noCopies();
   if (result.why === 'namespace') {
-    throw new CarillonError('not_found', 'There is no timer with this id.');
+    throw new CarillonError('not_found', 'No timer has this id.');
   }
   throw new CarillonError(
     'disk_full',
     'No replica of this timer has room on its disk; nothing was stored.',
   );
+}
+
+/** Somebody has this number already, in this namespace or in another. */
+function isTaken(
+  result: WriteResult,
+): result is Extract<WriteResult, { type: 'have' } | { why: 'namespace' }> {
+  return result.type === 'have' || (result.type === 'refused' && result.why === 'namespace');
 }
 
 function isNew({ id, idempotencyKey }: SetRequest): boolean {

@@ -46,16 +46,22 @@ describe('without tokens', () => {
   test('everybody may do everything, in the namespace they name', () => {
     const { access } = accessOf();
     expect(access.needsToken).toBe(false);
-    expect(access.admit(request(), 'admin')).toMatchObject({ auth: false, namespace: 'default' });
+    expect(access.admit(request(), { needs: 'admin' })).toMatchObject({
+      auth: false,
+      namespace: 'default',
+    });
     const named = request({ 'carillon-namespace': 'team-b' });
-    expect(access.admit(named, 'write')).toMatchObject({ namespace: 'team-b', bound: '*' });
+    expect(access.admit(named, { needs: 'write' })).toMatchObject({
+      namespace: 'team-b',
+      bound: '*',
+    });
   });
 
   test.each(['', 'A', 'a b', '*', '-a', 'a'.repeat(65), 'ä', '__proto__', 'a, b'])(
     'the namespace %j is refused',
     (name) => {
       const { access } = accessOf();
-      const answer = access.admit(request({ 'carillon-namespace': name }), 'read');
+      const answer = access.admit(request({ 'carillon-namespace': name }), { needs: 'read' });
       expect(refused(answer)[0]).toBe(400);
     },
   );
@@ -64,7 +70,7 @@ describe('without tokens', () => {
 describe('with tokens', () => {
   test('a token says who asks, what it allows and for which namespace', () => {
     const { access } = accessOf(reader, writer, admin);
-    expect(access.admit(request(reader.headers), 'read')).toMatchObject({
+    expect(access.admit(request(reader.headers), { needs: 'read' })).toMatchObject({
       auth: true,
       scope: 'read',
       name: 'reader',
@@ -85,12 +91,12 @@ describe('with tokens', () => {
     ['bytes that are no token', { authorization: 'Bearer \u0000ÿ"\\' }],
   ])('%s is refused with a challenge and without repeating it', (_, headers) => {
     const { access } = accessOf(reader, admin);
-    const [status, ...rest] = refused(access.admit(request(headers), 'read'));
+    const [status, ...rest] = refused(access.admit(request(headers), { needs: 'read' }));
     expect(status).toBe(401);
     expect(rest[1]).toBe('www-authenticate');
     expect(rest[2]).toMatch(/^Bearer realm="carillon"/);
     expect(JSON.stringify(rest)).not.toContain(admin.text.slice(9));
-    expect(access.refuse(request(headers), 'read')?.error.status).toBe(401);
+    expect(access.refuse(request(headers), { needs: 'read' })?.error.status).toBe(401);
   });
 
   test.each([
@@ -100,9 +106,9 @@ describe('with tokens', () => {
   ] as const)('the scope %s allows itself and less', (has, { headers }, may) => {
     const { access } = accessOf(reader, writer, admin);
     for (const needs of ['read', 'write', 'admin'] as const) {
-      const answer = access.admit(request(headers), needs);
+      const answer = access.admit(request(headers), { needs });
       expect('error' in answer).toBe(!may[needs]);
-      expect(access.refuse(request(headers), needs) === null).toBe(may[needs]);
+      expect(access.refuse(request(headers), { needs }) === null).toBe(may[needs]);
       if (may[needs]) continue;
       const [status, detail, , challenge] = refused(answer);
       expect(status).toBe(403);
@@ -115,14 +121,29 @@ describe('with tokens', () => {
   test('a token of one namespace gets into no other, one of all into any', () => {
     const { access } = accessOf(writer, admin);
     const into = (headers: object, name: string) =>
-      access.admit(request({ ...headers, 'carillon-namespace': name }), 'read');
+      access.admit(request({ ...headers, 'carillon-namespace': name }), { needs: 'read' });
     expect(into(writer.headers, 'team-a')).toMatchObject({ namespace: 'team-a' });
     expect(refused(into(writer.headers, 'team-b'))).toEqual([
       403,
       'This token is for the namespace "team-a" only.',
     ]);
     expect(into(admin.headers, 'team-b')).toMatchObject({ namespace: 'team-b', bound: '*' });
-    expect(access.admit(request(admin.headers), 'read')).toMatchObject({ namespace: 'default' });
+    expect(access.admit(request(admin.headers), { needs: 'read' })).toMatchObject({
+      namespace: 'default',
+    });
+  });
+
+  test('what concerns all namespaces needs a token for all of them', () => {
+    const local = testToken(7, { scope: 'admin', namespace: 'team-a' });
+    const { access } = accessOf(local, admin);
+    const demand = { needs: 'admin', whole: true } as const;
+    expect(access.admit(request(admin.headers), demand)).toMatchObject({ auth: true });
+    expect(refused(access.admit(request(local.headers), demand))).toEqual([
+      403,
+      'This concerns all namespaces, and this token is for the namespace "team-a" only.',
+    ]);
+    expect(access.refuse(request(local.headers), demand)?.error.status).toBe(403);
+    expect(accessOf().access.admit(request(), demand)).toMatchObject({ auth: false });
   });
 
   test('a token that ends is good until then', async () => {
@@ -132,9 +153,9 @@ describe('with tokens', () => {
     const access = new Access({ clock });
     access.use([brief.token]);
     await clock.advance(59_999);
-    expect(access.admit(request(brief.headers), 'admin')).toMatchObject({ auth: true });
+    expect(access.admit(request(brief.headers), { needs: 'admin' })).toMatchObject({ auth: true });
     await clock.advance(1);
-    const [status, detail] = refused(access.admit(request(brief.headers), 'admin'));
+    const [status, detail] = refused(access.admit(request(brief.headers), { needs: 'admin' }));
     expect([status, detail]).toEqual([401, `This token was valid until ${until}.`]);
   });
 
@@ -143,19 +164,21 @@ describe('with tokens', () => {
     const next = testToken(6, { name: 'billing' });
     const { access } = accessOf(old, next);
     for (const { headers } of [old, next]) {
-      expect(access.admit(request(headers), 'write')).toMatchObject({ name: 'billing' });
+      expect(access.admit(request(headers), { needs: 'write' })).toMatchObject({ name: 'billing' });
     }
     access.use([next.token]);
-    expect(refused(access.admit(request(old.headers), 'write'))[0]).toBe(401);
-    expect(access.admit(request(next.headers), 'write')).toMatchObject({ name: 'billing' });
+    expect(refused(access.admit(request(old.headers), { needs: 'write' }))[0]).toBe(401);
+    expect(access.admit(request(next.headers), { needs: 'write' })).toMatchObject({
+      name: 'billing',
+    });
   });
 
   test('nobody gets in any more once all tokens are revoked', () => {
     const { access } = accessOf(admin);
     access.use([]);
     expect(access.needsToken).toBe(true);
-    expect(refused(access.admit(request(), 'read'))[0]).toBe(401);
-    expect(refused(access.admit(request(admin.headers), 'read'))[0]).toBe(401);
+    expect(refused(access.admit(request(), { needs: 'read' }))[0]).toBe(401);
+    expect(refused(access.admit(request(admin.headers), { needs: 'read' }))[0]).toBe(401);
   });
 });
 
@@ -166,7 +189,7 @@ describe('with a rate', () => {
     const clock = new VirtualClock();
     const access = new Access({ clock, rate });
     access.use([reader.token, writer.token]);
-    const ask = ({ headers }: typeof reader) => access.admit(request(headers), 'read');
+    const ask = ({ headers }: typeof reader) => access.admit(request(headers), { needs: 'read' });
     for (let i = 0; i < 3; i++) expect(ask(reader)).toMatchObject({ auth: true });
     expect(refused(ask(reader)).slice(0, 1)).toEqual([429]);
     expect(refused(ask(reader)).slice(2)).toEqual(['retry-after', '1']);
@@ -178,7 +201,7 @@ describe('with a rate', () => {
 
   test('without tokens each address has its own', () => {
     const access = new Access({ clock: new VirtualClock(), rate: { perSecond: 1, burst: 1 } });
-    const from = (remote: string) => access.admit({ ...request(), remote }, 'write');
+    const from = (remote: string) => access.admit({ ...request(), remote }, { needs: 'write' });
     expect(from('10.0.0.1')).toMatchObject({ auth: false });
     expect(refused(from('10.0.0.1'))[0]).toBe(429);
     expect(refused(from('::ffff:10.0.0.1'))[0]).toBe(429);
@@ -192,7 +215,7 @@ describe('with a rate', () => {
     const clock = new VirtualClock();
     const access = new Access({ clock, rate });
     access.use([writer.token]);
-    const ask = () => access.admit(request(writer.headers), 'write');
+    const ask = () => access.admit(request(writer.headers), { needs: 'write' });
     access.charge(ask() as Caller, 9);
     expect(refused(ask()).slice(2)).toEqual(['retry-after', '4']);
     await clock.advance(3999);

@@ -29,6 +29,13 @@ export interface Caller {
   readonly key: string;
 }
 
+/** What a route asks of a caller. */
+export interface Demand {
+  readonly needs: Scope;
+  /** Whether it concerns all namespaces. */
+  readonly whole?: boolean;
+}
+
 /** Why a request is not let in, and what the answer must carry beside that. */
 export interface Refusal {
   readonly error: CarillonError;
@@ -84,21 +91,18 @@ export class Access {
   }
 
   /** What of `admit` can be said before a body is read, without counting against the rate. */
-  refuse(request: ApiRequest, needs: Scope): Refusal | null {
+  refuse(request: ApiRequest, demand: Demand): Refusal | null {
     if (!this.asks) return null;
     const who = this.authenticate(request);
-    if ('error' in who) return who;
-    return allows(who.scope, needs) ? null : tooSmall(who.scope, needs);
+    return 'error' in who ? who : lacking(who, demand);
   }
 
-  /** `needs`: the scope of the route. */
-  admit(request: ApiRequest, needs: Scope): Caller | Refusal {
+  admit(request: ApiRequest, demand: Demand): Caller | Refusal {
     const who = this.asks ? this.authenticate(request) : this.anybody(request);
     if ('error' in who) return who;
     const early = this.limits?.ask(who.key, this.clock.now()) ?? 0;
     if (early > 0) return tooFast(early);
-    if (!allows(who.scope, needs)) return tooSmall(who.scope, needs);
-    return within(who, headerOf(request, namespaceHeader));
+    return lacking(who, demand) ?? within(who, headerOf(request, namespaceHeader));
   }
 
   /** Counts work that one request brought with it, such as the timers of a batch, as so many requests more. */
@@ -137,6 +141,14 @@ function knownOf(token: Token): Known {
       key: id,
     },
   };
+}
+
+/** What the caller would need to have; null: nothing more. */
+function lacking({ scope, bound }: Caller, { needs, whole = false }: Demand): Refusal | null {
+  if (!allows(scope, needs)) return tooSmall(scope, needs);
+  if (!whole || bound === anyNamespace) return null;
+  const says = `This concerns all namespaces, and this token is for the namespace "${bound}" only.`;
+  return { error: new CarillonError('forbidden', says), headers: [] };
 }
 
 /** The caller in the namespace it asks for. */

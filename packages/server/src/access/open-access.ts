@@ -1,8 +1,7 @@
 /** Who may do what at a real member: the tokens from their file, kept up to date, and the rule for starting without any. */
-import { unwatchFile, watchFile } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Log } from '@carillon/core';
+import type { Cancel, Clock, Log } from '@carillon/core';
 import type { Config } from '../config.ts';
 import { Access } from './access.ts';
 import { rateOf } from './rate-limit.ts';
@@ -36,6 +35,7 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
   const { config, listens, clock, log } = options;
   const { insecureNoAuth } = config.auth;
   const file = tokensFileOf(config);
+  const stamp = await stampOf(file);
   const access = new Access({ clock, rate: rateOf(config.limits) });
   const source = new TokensSource({
     file,
@@ -49,9 +49,43 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
   if (count === 0 && insecureNoAuth) {
     log.warn('Nobody is asked for a token: whoever reaches this member may do everything.');
   }
-  const look = (): void => void source.reload();
-  watchFile(file, { interval: lookMs, persistent: false }, look);
-  return { access, reload: () => source.reload(), close: () => unwatchFile(file, look) };
+  const close = watch({ file, stamp, clock, changed: () => source.reload() });
+  return { access, reload: () => source.reload(), close };
+}
+
+interface Watch {
+  readonly file: string;
+  /** As it was before the file was read. */
+  readonly stamp: string;
+  readonly clock: Clock;
+  readonly changed: () => Promise<void>;
+}
+
+function watch({ file, stamp, clock, changed }: Watch): Cancel {
+  let seen = stamp;
+  let closed = false;
+  let cancel: Cancel = () => {};
+  const look = async (): Promise<void> => {
+    const now = await stampOf(file);
+    if (now !== seen && !closed) await changed();
+    seen = now;
+    next();
+  };
+  const next = (): void => {
+    if (!closed) cancel = clock.at(clock.now() + lookMs, () => void look());
+  };
+  next();
+  return () => {
+    closed = true;
+    cancel();
+  };
+}
+
+/** Another one when the file was written or replaced; empty while there is none. */
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file).catch(() => null);
+  if (found === null) return '';
+  return `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
 }
 
 async function readIfThere(file: string): Promise<string | null> {

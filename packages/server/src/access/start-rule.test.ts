@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VirtualClock } from '@carillon/core/testing';
@@ -71,10 +71,10 @@ describe('the tokens of a member', () => {
         'error' in
         opened.access.admit(
           { method: 'GET', path: '/', query: '', headers, body: new Uint8Array(0) },
-          'admin',
+          { needs: 'admin' },
         )
       );
-    return { ...opened, may, errors };
+    return { ...opened, may, errors, clock };
   }
 
   test('are those of the data folder, or of the file that is named', async () => {
@@ -123,8 +123,12 @@ describe('the tokens of a member', () => {
 
   test('are read again by themselves when the file changes', async () => {
     writeFileSync(file, renderTokens([first.token]));
-    const { may } = await open();
+    const { may, clock } = await open();
     writeFileSync(file, renderTokens([first.token, second.token]));
-    await expect.poll(() => may(second), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => clock.advance(1000).then(() => may(second))).toBe(true);
+    const replaced = join(folder, 'new.json');
+    writeFileSync(replaced, renderTokens([second.token]));
+    renameSync(replaced, file);
+    await expect.poll(() => clock.advance(1000).then(() => may(first))).toBe(false);
   });
 });

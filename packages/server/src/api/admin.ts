@@ -46,9 +46,14 @@ export function adminRoutes(options: AdminOptions): Route[] {
     get('/metrics', openMetrics ? null : 'read', figures),
     { method: 'GET', path: '/whoami', needs: 'read', handle: (_, __, caller) => whoami(caller) },
     get('/cluster', 'read', () => jsonResponse(renderCluster(service.cluster()))),
-    { method: 'POST', path: '/cluster/drain', needs: 'admin', handle: () => drain(options) },
-    { method: 'POST', path: '/cluster/resync', needs: 'admin', handle: () => resync(options) },
+    { ...order('/cluster/drain'), handle: () => drain(options) },
+    { ...order('/cluster/resync'), handle: () => resync(options) },
   ];
+}
+
+/** What only an operator may ask of a member. */
+function order(path: string) {
+  return { method: 'POST', path, needs: 'admin', whole: true } as const;
 }
 
 const metricsHeaders = ['content-type', 'text/plain; version=0.0.4; charset=utf-8'];

@@ -24,7 +24,8 @@ async function attempts(
   part: string,
   { namespace }: Caller,
 ): Promise<ApiResponse> {
-  return jsonResponse(render(await service.attempts(namespace, timerIdOf(part))));
+  const id = timerIdOf(part, namespace);
+  return jsonResponse(render(await service.attempts(namespace, id)));
 }
 
 function render({ attempts: all, missing }: AttemptsView): AttemptsJson {

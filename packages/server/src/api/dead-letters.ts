@@ -1,11 +1,10 @@
 /** `/dead-letters`: pops that were given up, to be read, sent again or removed. */
 import { CarillonError } from '@carillon/core';
-import type { Caller } from '../access/access.ts';
 import type { Limits } from '../config.ts';
-import { type ApiRequest, type ApiResponse, jsonResponse } from './message.ts';
+import { type ApiResponse, jsonResponse } from './message.ts';
 import { pageOf } from './query.ts';
 import { renderDeadLetter } from './render-timer.ts';
-import type { Route } from './router.ts';
+import type { Handler, Route } from './router.ts';
 import type { TimerService } from './service.ts';
 import { timerIdOf } from './timers.ts';
 
@@ -15,11 +14,7 @@ export interface DeadLettersOptions {
 }
 
 export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route[] {
-  const list = async (
-    request: ApiRequest,
-    _: string,
-    { namespace }: Caller,
-  ): Promise<ApiResponse> => {
+  const list: Handler = async (request, _, { namespace }) => {
     const page = await service.deadLetters({
       namespace,
       ...pageOf(new URLSearchParams(request.query), limits),
@@ -27,10 +22,10 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     const { cursor, missing } = page;
     return jsonResponse({ 'dead-letters': page.items.map(renderDeadLetter), cursor, missing });
   };
-  const redeliver = async (_: ApiRequest, id: string, caller: Caller): Promise<ApiResponse> =>
-    found(await service.redeliver(caller.namespace, timerIdOf(id)));
-  const discard = async (_: ApiRequest, id: string, caller: Caller): Promise<ApiResponse> =>
-    found(await service.discard(caller.namespace, timerIdOf(id)));
+  const redeliver: Handler = async (_, id, { namespace }) =>
+    found(await service.redeliver(namespace, timerIdOf(id, namespace)));
+  const discard: Handler = async (_, id, { namespace }) =>
+    found(await service.discard(namespace, timerIdOf(id, namespace)));
   return [
     { method: 'GET', path: '/dead-letters', needs: 'read', handle: list },
     { method: 'DELETE', path: '/dead-letters/:id', needs: 'write', handle: discard },

@@ -11,7 +11,10 @@ export type ReadRings = () => Promise<readonly RingView[]>;
 
 /** `read`: null where no etcd is configured. */
 export function lockRoutes(read: ReadRings | null): Route[] {
-  return [{ method: 'GET', path: '/locks', needs: 'read', handle: () => locks(read) }];
+  return [
+    // Keys of locks belong to no namespace.
+    { method: 'GET', path: '/locks', needs: 'read', whole: true, handle: () => locks(read) },
+  ];
 }
 
 async function locks(read: ReadRings | null): Promise<ApiResponse> {

@@ -29,6 +29,8 @@ export type Route = {
   readonly path: string;
   /** Where it differs from the limit for all routes. */
   readonly bodyBytesMax?: number;
+  /** Shows or does what belongs to no single namespace: needs a token that is for all of them. */
+  readonly whole?: boolean;
 } & (
   | { readonly needs: Scope; readonly handle: Handler }
   /** Open to everybody. */
@@ -89,7 +91,7 @@ export class Router {
   refuseEarly(request: ApiRequest): ApiResponse | null {
     const route = this.find(request.path)?.methods.get(request.method)?.route;
     if (route === undefined || route.needs === null) return null;
-    const refusal = this.options.access.refuse(request, route.needs);
+    const refusal = this.options.access.refuse(request, route);
     return refusal === null ? null : problemResponse(refusal.error, refusal.headers);
   }
 
@@ -121,7 +123,7 @@ export class Router {
     part: string,
   ): ApiResponse | Promise<ApiResponse> {
     if (route.needs === null) return route.handle(request, part);
-    const caller = this.options.access.admit(request, route.needs);
+    const caller = this.options.access.admit(request, route);
     if ('error' in caller) return problemResponse(caller.error, caller.headers);
     return route.handle(request, part, caller);
   }

@@ -1,5 +1,5 @@
 /** `/timers`: set, replace, cancel, read and list. */
-import { CarillonError, parseTimerId, type TimerId } from '@carillon/core';
+import { CarillonError, parseTimerId, shiftNumber, type TimerId } from '@carillon/core';
 import { parseJson } from './json.ts';
 import { type ApiRequest, type ApiResponse, headerOf, jsonResponse } from './message.ts';
 import type { TimerParser } from './parse-timer.ts';
@@ -73,7 +73,7 @@ class Timers {
   }
 
   put(request: ApiRequest, part: string, caller: Caller): Promise<ApiResponse> {
-    return this.set(request, caller, timerIdOf(part), null);
+    return this.set(request, caller, timerIdOf(part, caller.namespace), null);
   }
 
   private set(
@@ -96,13 +96,14 @@ class Timers {
   }
 
   async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
-    const timer = await this.options.service.get(namespace, timerIdOf(part));
+    const timer = await this.options.service.get(namespace, timerIdOf(part, namespace));
     if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
     return jsonResponse(renderTimer(timer));
   }
 
   async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
-    const { id, copies } = await this.options.service.cancel(namespace, timerIdOf(part));
+    const known = timerIdOf(part, namespace);
+    const { id, copies } = await this.options.service.cancel(namespace, known);
     return { status: 200, headers: locationHeaders(id, copies), body: '' };
   }
 
@@ -123,11 +124,11 @@ class Timers {
   }
 }
 
-/** Throws CarillonError: a malformed id is the id of nothing. */
-export function timerIdOf(part: string): TimerId {
+/** The id of a request as members know it. Throws CarillonError: a malformed id is the id of nothing. */
+export function timerIdOf(part: string, namespace: string): TimerId {
   const id = parseTimerId(part);
   if (id === null) throw new CarillonError('not_found', 'This is not the id of a timer.');
-  return id;
+  return { ...id, ...shiftNumber(namespace, id) };
 }
 
 export function copiesText(copies: Copies): string {

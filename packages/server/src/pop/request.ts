@@ -1,11 +1,5 @@
 /** The callback of one pop as an HTTP request: the opaque as body, and headers that tell which pop this is. */
-import {
-  type CallbackRequest,
-  type Definition,
-  hex16,
-  type TimerRecord,
-  type Version,
-} from '@carillon/core';
+import type { CallbackRequest, Definition, TimerRecord, Version } from '@carillon/core';
 import { dueWallMs } from '../replication/due-wall.ts';
 import type { Instant } from '../replication/schedule.ts';
 import { callbackId, type Signer } from './sign.ts';
@@ -30,11 +24,13 @@ export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
   const dueMs = origin?.dueMs ?? dueWallMs(record, definition.timing, at);
   const missed = origin?.missed ?? pop.missed;
   const body = encoder.encode(definition.opaque);
-  const name = origin === null ? callbackId({ ...record, sequence }) : originId(origin);
+  // A re-sent dead letter carries the id, version and so the name of the pop it stands for.
+  const id = origin?.id ?? pop.id;
+  const name = callbackId(id, origin ?? record, sequence);
   const headers: Record<string, string> = {
     ...definition.headers,
     'x-sequence-number': String(sequence),
-    'x-timer-id': origin?.id ?? pop.id,
+    'x-timer-id': id,
     'x-timer-due': new Date(dueMs).toISOString(),
     'x-timer-version': versionText(origin ?? record),
     'x-timer-attempt': String(record.attempt + 1),
@@ -52,16 +48,4 @@ export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
 
 function versionText({ versionMs, versionTie }: Version): string {
   return `${versionMs}.${versionTie}`;
-}
-
-/** A re-sent dead letter carries the name of the pop it stands for. */
-function originId(origin: NonNullable<Definition['origin']>): string {
-  const number = origin.id.slice(0, 16) || hex16(0, 0);
-  return callbackId({
-    hi: Number.parseInt(number.slice(0, 8), 16),
-    lo: Number.parseInt(number.slice(8), 16),
-    versionMs: origin.versionMs,
-    versionTie: origin.versionTie,
-    sequence: origin.sequence,
-  });
 }

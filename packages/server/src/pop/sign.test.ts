@@ -32,7 +32,8 @@ describe('Signer', () => {
     const signer = new Signer([newSecret]);
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.nat(), (body, hi, sequence) => {
-        const id = callbackId({ hi, lo: 1, versionMs: wallMs, versionTie: 3, sequence });
+        const number = hi.toString(16).padStart(16, '0');
+        const id = callbackId(number, { versionMs: wallMs, versionTie: 3 }, sequence);
         const headers = signer.headers(id, wallMs, Buffer.from(body));
         expect(new Webhook(newSecret).verify(body, headers)).toEqual(JSON.parse(body));
       }),
@@ -61,19 +62,28 @@ describe('Signer', () => {
 });
 
 describe('callbackId', () => {
-  const pop = { hi: 1, lo: 0xffffffff, versionMs: 1_700_000_000_000, versionTie: 5, sequence: 3 };
+  const pop = {
+    id: '00000001ffffffff0000204080102040-2',
+    versionMs: 1_700_000_000_000,
+    versionTie: 5,
+    sequence: 3,
+  };
+  const nameOf = ({ id, sequence, ...version }: typeof pop) => callbackId(id, version, sequence);
 
   it('is made of number, version and sequence, without a full stop', () => {
-    expect(callbackId(pop)).toBe('00000001ffffffff_1700000000000_5_3');
+    expect(nameOf(pop)).toBe('00000001ffffffff_1700000000000_5_3');
+  });
+
+  it('is the same wherever the replicas are', () => {
+    expect(nameOf({ ...pop, id: '00000001ffffffff-2' })).toBe(nameOf(pop));
   });
 
   it.each([
-    ['hi', { hi: 2 }],
-    ['lo', { lo: 2 }],
+    ['number', { id: '00000001fffffffe0000204080102040-2' }],
     ['version', { versionMs: 2 }],
     ['tie', { versionTie: 2 }],
     ['sequence', { sequence: 2 }],
   ])('differs when %s differs', (_, change) => {
-    expect(callbackId({ ...pop, ...change })).not.toBe(callbackId(pop));
+    expect(nameOf({ ...pop, ...change })).not.toBe(nameOf(pop));
   });
 });

@@ -4,7 +4,7 @@
  * secrets can be changed without a gap.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { hex16, type TimerRecord } from '@carillon/core';
+import type { Version } from '@carillon/core';
 
 const form = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const secretBytesMin = 24;
@@ -12,13 +12,11 @@ const secretBytesMax = 64;
 
 /**
  * Names one pop: the same for every attempt and on every replica, so that a receiver can drop duplicates. Made of
- * the timer's unique number instead of its whole id, because the rest of an id changes when replicas move.
+ * the unique number in the timer's id instead of all of it, because the rest of an id changes when replicas move.
  * Without full stops, which separate the parts of what is signed.
  */
-export function callbackId(
-  pop: Pick<TimerRecord, 'hi' | 'lo' | 'versionMs' | 'versionTie' | 'sequence'>,
-): string {
-  return `${hex16(pop.hi, pop.lo)}_${pop.versionMs}_${pop.versionTie}_${pop.sequence}`;
+export function callbackId(id: string, version: Version, sequence: number): string {
+  return `${id.slice(0, 16)}_${version.versionMs}_${version.versionTie}_${sequence}`;
 }
 
 export class Signer {

@@ -4,6 +4,7 @@ import {
   decodeDefinition,
   formatTimerId,
   Outcome,
+  shiftNumber,
   State,
   type TimerRecord,
 } from '@carillon/core';
@@ -18,11 +19,11 @@ export function timerState(record: TimerRecord): TimerState {
   return record.attempt > 0 ? 'retrying' : 'pending';
 }
 
-/** The id that leads to the record's present replicas. */
+/** The id, as clients of its namespace know it, that leads to the record's present replicas. */
 export function idOf(record: TimerRecord, view: View): string {
   const bloom = view.bloomOf(record.replicas);
-  const { hi, lo, factor } = record;
-  return formatTimerId({ hi, lo, factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
+  const { hi, lo } = shiftNumber(record.namespace, record);
+  return formatTimerId({ hi, lo, factor: record.factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
 }
 
 export function timerView(
