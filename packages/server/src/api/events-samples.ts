@@ -1,8 +1,9 @@
 /**
- * What a member did, second by second, for the charts of the dashboard: the last five minutes, so that whoever opens it
- * sees more than the moment. Counts are differences of the member's metrics.
+ * What a member did, and what all members together say they did, second by second, for the charts of the dashboard: the
+ * last five minutes, so that whoever opens it sees more than the moment. Counts are differences of the member's metrics.
  */
 import type { Metrics } from '../metrics.ts';
+import type { MemberView } from './service.ts';
 
 /** What happened in one second. */
 export interface Sample {
@@ -16,6 +17,16 @@ export interface Sample {
   readonly p99: number | null;
   /** How much later than asked the event loop came around. */
   readonly lag: number;
+  /** Of all members that are heard, over the ten seconds before. */
+  readonly all: AllMembers;
+}
+
+export interface AllMembers {
+  /** Delivered pops a second. */
+  readonly pops: number;
+  /** Lateness at the member where it is largest; null without pops. */
+  readonly p50: number | null;
+  readonly p99: number | null;
 }
 
 export const sampleCountMax = 300;
@@ -45,7 +56,7 @@ export class Samples {
     return this.latest;
   }
 
-  take(at: number, lag: number): Sample {
+  take(at: number, lag: number, members: readonly MemberView[]): Sample {
     const { popLateness } = this.metrics;
     const now = this.counts();
     const since = this.lateness[0];
@@ -57,6 +68,7 @@ export class Samples {
       p50: rounded(popLateness.percentileMs(0.5, since)),
       p99: rounded(popLateness.percentileMs(0.99, since)),
       lag: Math.round(lag * 10) / 10,
+      all: together(members),
     };
     this.before = now;
     if (this.lateness.push(popLateness.snapshot()) > latenessSecondCount) this.lateness.shift();
@@ -72,6 +84,20 @@ export class Samples {
       dead: pops.count('dead'),
     };
   }
+}
+
+function together(members: readonly MemberView[]): AllMembers {
+  const loads = members.flatMap(({ load, reachable }) => (reachable && load ? [load] : []));
+  const worst = (values: readonly (number | null)[]): number | null => {
+    const known = values.filter((value) => value !== null);
+    return known.length === 0 ? null : Math.max(...known);
+  };
+  const pops = loads.reduce((sum, { popsPerSecond }) => sum + popsPerSecond, 0);
+  return {
+    pops: Math.round(pops * 100) / 100,
+    p50: worst(loads.map(({ latenessP50Ms }) => latenessP50Ms)),
+    p99: worst(loads.map(({ latenessP99Ms }) => latenessP99Ms)),
+  };
 }
 
 function rounded(ms: number | null): number | null {

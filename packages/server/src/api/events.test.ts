@@ -108,17 +108,38 @@ test('percentiles look at the pops of the last ten seconds and are null without 
   expect(known.slice(0, 10)).not.toContain(false);
 });
 
-test('a snapshot is computed once a second for all listeners, and not at all for none', async () => {
+test('the cluster is looked at once a second, however many listen', async () => {
   const scene = new Scene();
   await scene.pass(10);
-  expect(scene.asked).toBe(0);
+  expect(scene.asked).toBe(10);
+  // The first one is not made to wait for the next second.
   const listeners = Array.from({ length: 10 }, () => scene.listen());
-  expect(scene.asked).toBe(1);
+  expect(scene.asked).toBe(11);
   await scene.pass(5);
-  expect(scene.asked).toBe(6);
+  expect(scene.asked).toBe(16);
   for (const listening of listeners) listening.close('ended');
   await scene.pass(5);
-  expect(scene.asked).toBe(6);
+  expect(scene.asked).toBe(21);
+});
+
+test('a sample tells what all members that are heard did together', async () => {
+  const scene = new Scene();
+  const view = scene.service.cluster();
+  const [one] = view.members;
+  if (one === undefined) throw new Error('The stand-in has a member.');
+  const load = { popsPerSecond: 7.5, latenessP50Ms: 2, latenessP99Ms: 40, lagMs: 1 };
+  scene.service.cluster = () => ({
+    ...view,
+    members: [
+      one,
+      { ...one, name: 'b', load },
+      { ...one, name: 'silent', reachable: false, load: { ...load, latenessP99Ms: 9000 } },
+      { ...one, name: 'older', load: null },
+    ] as typeof view.members,
+  });
+  await scene.pass(1);
+  const [[sample]] = scene.listen().events('history') as [[Sample]];
+  expect(sample.all).toEqual({ pops: 10, p50: 2, p99: 40 });
 });
 
 test('five minutes are remembered, no more', async () => {

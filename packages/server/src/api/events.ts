@@ -1,7 +1,7 @@
 /**
  * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the dashboard.
  *
- * E1  A snapshot is computed and written down once a second, however many listen.
+ * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen.
  * E2  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
  */
 import { type Cancel, CarillonError, type Clock } from '@carillon/core';
@@ -11,7 +11,7 @@ import { type Sample, Samples } from './events-samples.ts';
 import type { ApiResponse } from './message.ts';
 import type { Outflow } from './outflow.ts';
 import type { Route } from './router.ts';
-import type { TimerService } from './service.ts';
+import type { ClusterView, TimerService } from './service.ts';
 
 export const listenerCountMax = 64;
 /** A listener that leaves this much unread will not catch up. */
@@ -83,7 +83,7 @@ export class Events {
     out.write(event('history', this.samples.all));
     const [sample] = this.samples.all.slice(-1);
     if (this.newest === null && sample !== undefined) {
-      this.newest = event('snapshot', this.snapshot(sample));
+      this.newest = event('snapshot', this.snapshot(sample, this.options.service.cluster()));
     }
     if (this.newest !== null) out.write(this.newest);
   }
@@ -94,12 +94,16 @@ export class Events {
   }
 
   private tick(): void {
-    const { clock } = this.options;
+    const { clock, metrics, service } = this.options;
     const lag = clock.now() - this.dueMs;
     // After a pause of the whole process the missed seconds are not made up for.
     if (lag > everyMs) this.dueMs = clock.now();
-    const sample = this.samples.take(clock.wall(), lag);
-    this.newest = this.listeners.size === 0 ? null : event('snapshot', this.snapshot(sample));
+    // The probe for what members tell each other of their load.
+    metrics.eventLoopLag.observe(lag);
+    const view = service.cluster();
+    const sample = this.samples.take(clock.wall(), lag, view.members);
+    const awaited = this.listeners.size > 0;
+    this.newest = awaited ? event('snapshot', this.snapshot(sample, view)) : null;
     for (const out of this.listeners) this.tell(out);
     this.next();
   }
@@ -109,14 +113,14 @@ export class Events {
     else if (this.newest !== null) out.write(this.newest);
   }
 
-  private snapshot(sample: Sample) {
+  private snapshot(sample: Sample, view: ClusterView) {
     const { service, metrics, self, version, factor } = this.options;
     return {
       self,
       version,
       factor,
       unready: service.unready(),
-      cluster: renderCluster(service.cluster()),
+      cluster: renderCluster(view),
       timers: metrics.timers.values(),
       callbacks: {
         'in-flight': metrics.callbacksInFlight.value,
