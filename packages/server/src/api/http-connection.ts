@@ -24,6 +24,8 @@ export interface ConnectionOwner {
   readonly commonHeaders: string;
   readonly stopping: boolean;
   bodyBytesMax(head: RequestHead): number;
+  /** Asked before a body is waited for: why the request would be turned away whatever is in it, or null. */
+  refuseEarly(request: ApiRequest): Refusal | null;
   /** Whether so many more bytes of bodies may be kept. */
   hasRoom(bytes: number): boolean;
   /** Bytes of bodies that are kept from now on; negative: no longer. */
@@ -47,6 +49,7 @@ const never = Number.POSITIVE_INFINITY;
 export class HttpConnection {
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
+  private readonly remote: string;
   private readonly parser: HttpParser;
   private readonly answers: Answers;
   /** Of the request whose body is arriving. */
@@ -68,6 +71,7 @@ export class HttpConnection {
   constructor(owner: ConnectionOwner, socket: Socket) {
     this.owner = owner;
     this.socket = socket;
+    this.remote = socket.remoteAddress ?? '';
     this.parser = new HttpParser(owner.limits);
     this.answers = new Answers({
       socket,
@@ -124,24 +128,34 @@ export class HttpConnection {
     this.advance();
   }
 
-  /** Takes on what has arrived, as far as that is allowed now. */
+  /** Takes on what has arrived, as far as that is allowed now; writing answers may allow more. */
   private advance(): void {
     this.advancing = true;
-    this.answers.hold();
-    while (this.reading && !this.full()) {
+    let all = false;
+    while (!all && !this.full()) {
+      this.answers.hold();
+      all = this.takeSteps();
+      this.answers.flush();
+    }
+    this.advancing = false;
+    this.settle();
+  }
+
+  /** Whether there is nothing left to take. False: it is too much for now. */
+  private takeSteps(): boolean {
+    while (this.reading) {
+      if (this.full()) return false;
       const step = this.parser.next();
       if (step === 'more') {
         if (this.clientEnded) this.nothingMore();
-        break;
+        return true;
       }
       if (step === 'head') this.tookHead(this.parser.head);
       else if (step === 'piece') this.tookPiece(this.parser.piece);
       else if (step === 'end') this.tookEnd();
       else this.refuse(this.parser.refused);
     }
-    this.advancing = false;
-    this.answers.flush();
-    this.settle();
+    return true;
   }
 
   private full(): boolean {
@@ -193,7 +207,14 @@ export class HttpConnection {
     const encoding = head.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refusals.encoded;
     if (head.bodyBytes > bodyBytesMax) return refusals.tooLarge;
-    return this.owner.hasRoom(head.bodyBytes + pieceCostBytes) ? null : refusals.bodies;
+    if (!this.owner.hasRoom(head.bodyBytes + pieceCostBytes)) return refusals.bodies;
+    // What is here already costs nothing more to look at, and then it is looked at anyway.
+    if (this.parser.holds(head.bodyBytes)) return null;
+    return this.owner.refuseEarly(this.requestOf(head, noBody));
+  }
+
+  private requestOf({ method, path, query, headers }: RequestHead, body: Uint8Array): ApiRequest {
+    return { method, path, query, headers, body, remote: this.remote };
   }
 
   private tookPiece(piece: Buffer): void {
@@ -209,11 +230,10 @@ export class HttpConnection {
   private tookEnd(): void {
     const { head, owner } = this;
     if (head === null) return;
-    const { method, path, query, headers } = head;
-    const body = this.takeBody();
+    const request = this.requestOf(head, this.takeBody());
     const exchange = this.enqueue(head, head.last || owner.stopping);
     this.begunMs = owner.nowMs;
-    const answer = owner.work({ method, path, query, headers, body });
+    const answer = owner.work(request);
     if (answer instanceof Promise)
       void answer.then((response) => {
         owner.finished();

@@ -10,6 +10,7 @@ const common = [
   'accept-language',
   'authorization',
   'cache-control',
+  'carillon-namespace',
   'connection',
   'content-encoding',
   'content-length',

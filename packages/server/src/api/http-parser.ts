@@ -84,6 +84,11 @@ export class HttpParser {
     return this.end > this.at;
   }
 
+  /** Whether so many bytes of a body are here; -1, a body in chunks, never is. */
+  holds(bodyBytes: number): boolean {
+    return bodyBytes >= 0 && this.end - this.at >= bodyBytes;
+  }
+
   push(chunk: Buffer): void {
     if (this.end > this.at) {
       this.append(chunk);

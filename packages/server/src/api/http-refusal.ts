@@ -3,7 +3,13 @@ import { CarillonError, type ErrorCode } from '@carillon/core';
 import type { ApiResponse } from './message.ts';
 import { problemResponse } from './problem.ts';
 
-export type RefusalReason = 'in_flight' | 'too_large' | 'too_slow' | 'malformed' | 'stopping';
+export type RefusalReason =
+  | 'not_allowed'
+  | 'in_flight'
+  | 'too_large'
+  | 'too_slow'
+  | 'malformed'
+  | 'stopping';
 
 export class Refusal {
   readonly reason: RefusalReason;

@@ -13,12 +13,12 @@ import type { Limits } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { type ConnectionOwner, HttpConnection } from './http-connection.ts';
 import type { RequestHead } from './http-head.ts';
-import { type Refusal, refusals } from './http-refusal.ts';
+import { Refusal, refusals } from './http-refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Router } from './router.ts';
 
 export interface ListenerOptions {
-  readonly router: Router;
+  readonly router: Pick<Router, 'handle' | 'bodyBytesMax' | 'refuseEarly'>;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -94,6 +94,11 @@ export class Listener implements ConnectionOwner {
 
   bodyBytesMax({ method, path }: RequestHead): number {
     return this.options.router.bodyBytesMax(method, path);
+  }
+
+  refuseEarly(request: ApiRequest): Refusal | null {
+    const response = this.options.router.refuseEarly(request);
+    return response === null ? null : new Refusal('not_allowed', response);
   }
 
   hasRoom(bytes: number): boolean {

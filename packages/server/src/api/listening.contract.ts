@@ -1,17 +1,32 @@
 /** For tests: an API behind a real socket, and a client that sends whatever bytes it likes. */
 import { connect, type Socket } from 'node:net';
+import type { Clock } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
+import { VirtualClock } from '@carillon/core/testing';
 import { configOf } from '../config.ts';
-import { Listener } from './listener.ts';
+import { Metrics } from '../metrics.ts';
+import { Listener, type ListenerOptions } from './listener.ts';
+import type { ApiRequest, ApiResponse } from './message.ts';
 import { type TestApi, testApi } from './stand-in.contract.ts';
 
-export interface Listening extends AsyncDisposable {
-  readonly api: TestApi;
+export interface Serving extends AsyncDisposable {
   readonly listener: Listener;
+  readonly metrics: Metrics;
   readonly url: string;
   readonly port: number;
   /** A connection that collects what comes back. */
   readonly dial: () => Promise<Dialled>;
+}
+
+export interface Listening extends Serving {
+  readonly api: TestApi;
+}
+
+export interface ServingOptions {
+  /** Dotted option names, such as `limits.uriBytesMax`. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
+  readonly clock?: Clock;
+  readonly beforeWork?: () => void;
 }
 
 export async function listening(
@@ -20,19 +35,43 @@ export async function listening(
 ): Promise<Listening> {
   const api = testApi(overrides);
   const { router, metrics } = api;
-  const { limits } = configOf(new Map(Object.entries(overrides)));
-  const ports = { clock: new SystemClock(), random: new SystemRandom() };
   const hook = beforeWork === undefined ? {} : { beforeWork };
-  const listener = new Listener({ router, limits, metrics, ...ports, ...hook });
+  return { api, ...(await serve(router, metrics, { overrides, ...hook })) };
+}
+
+/** A listener whose requests all go to one function. */
+export function serving(
+  handle: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>,
+  options: ServingOptions = {},
+): Promise<Serving> {
+  const { limits } = configOf(new Map(Object.entries(options.overrides ?? {})));
+  const router = { handle, bodyBytesMax: () => limits.bodyBytesMax, refuseEarly: () => null };
+  return serve(router, new Metrics({ version: '1', runtime: 'x' }), options);
+}
+
+async function serve(
+  router: ListenerOptions['router'],
+  metrics: Metrics,
+  options: ServingOptions,
+): Promise<Serving> {
+  const { overrides = {}, clock = new SystemClock(), beforeWork } = options;
+  const { limits } = configOf(new Map(Object.entries(overrides)));
+  const hook = beforeWork === undefined ? {} : { beforeWork };
+  const random = new SystemRandom();
+  const listener = new Listener({ router, limits, metrics, clock, random, ...hook });
   const address = await listener.listen('127.0.0.1:0');
   const port = Number(address.split(':')[1]);
   return {
-    api,
     listener,
+    metrics,
     url: `http://${address}`,
     port,
     dial: () => dial(port),
-    [Symbol.asyncDispose]: () => listener.close(0),
+    [Symbol.asyncDispose]: async () => {
+      const closed = listener.close(0);
+      if (clock instanceof VirtualClock) await clock.advance(1);
+      await closed;
+    },
   };
 }
 
@@ -58,6 +97,11 @@ export class Dialled {
 
   send(data: string | Uint8Array): void {
     if (this.socket.writable) this.socket.write(data);
+  }
+
+  /** The statuses of the answers so far. */
+  get statuses(): number[] {
+    return (this.text.match(/HTTP\/1\.1 \d+/g) ?? []).map((line) => Number(line.slice(9)));
   }
 
   /** Resolves once what came back matches; rejects when the connection closes before. */
