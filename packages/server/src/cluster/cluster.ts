@@ -17,7 +17,7 @@ import { Compare } from './compare.ts';
 import { Doubt } from './doubt.ts';
 import { desiredReplicas } from './desired.ts';
 import { HandOff } from './hand-off.ts';
-import { Missed } from './missed.ts';
+import { isTold, Missed } from './missed.ts';
 import { Presence } from './presence.ts';
 import { Resync } from './resync.ts';
 import { View, type ViewSpec } from './view.ts';
@@ -177,7 +177,7 @@ export class Cluster {
     for (const name of this.othersOf(record)) {
       peers.send(name, { type: 'store', mode: 'any', record }, (answer) => {
         this.parts.metrics.copies.add(copyResult(answer?.type));
-        if (answer === null) others.missed.add(name, record);
+        if (!isTold(answer)) others.missed.add(name, record);
       });
     }
   }
@@ -225,6 +225,7 @@ export class Cluster {
       boot: this.boot,
       historyMs: this.parts.env.clock.now() - this.parts.historySinceMs(),
       leaving: this.leaving,
+      full: replica?.full ?? false,
       wallMs: this.parts.env.clock.wall(),
       timers: replica?.store.counts.live ?? 0,
       primaries: replica?.primaries ?? 0,
@@ -348,14 +349,16 @@ export class Cluster {
       onDropped: () => metrics.resynced.add('dropped'),
       onPushed: () => metrics.resynced.add('pushed'),
     });
+    const present = (name: string): boolean =>
+      name === self || (this.current.member(name) !== undefined && !peers.silent(name));
     const resync = new Resync({
       self,
       clock,
       replica,
       handOff,
       desired: (record) => this.desired(record),
-      present: (name) =>
-        name === self || (this.current.member(name) !== undefined && !peers.silent(name)),
+      present,
+      able: (name) => present(name) && !(name === self ? replica.full : presence.full(name)),
       onFinished: () => this.compareSoon(),
       onUnchanged: () => metrics.resynced.add('unchanged'),
     });

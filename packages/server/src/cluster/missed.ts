@@ -5,7 +5,7 @@
 import { hex16 } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Answer, Numbered } from '../replication/wire.ts';
 
 const perPeerMax = 100_000;
 const batchMax = 500;
@@ -21,6 +21,11 @@ export interface MissedParts {
   /** Too much to remember: compare everything with this peer when it is back. */
   readonly onOverflow: (name: string) => void;
   readonly onSent: () => void;
+}
+
+/** Whether the peer needs no second telling. One without room on its disk does. */
+export function isTold(answer: Answer | null): boolean {
+  return answer !== null && !(answer.type === 'refused' && answer.why === 'full');
 }
 
 export class Missed {
@@ -81,7 +86,7 @@ export class Missed {
     const record = replica.get(hi, lo);
     if (record === undefined) return done(true);
     onSent();
-    peers.send(name, { type: 'store', mode: 'any', record }, (answer) => done(answer !== null));
+    peers.send(name, { type: 'store', mode: 'any', record }, (answer) => done(isTold(answer)));
   }
 
   private backlog(name: string): Backlog {

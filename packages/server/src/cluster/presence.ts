@@ -71,6 +71,11 @@ export class Presence {
     return this.seen.get(name)?.hello.leaving ?? false;
   }
 
+  /** Whether its disk had no room for new records when it was last heard. */
+  full(name: string): boolean {
+    return this.seen.get(name)?.hello.full ?? false;
+  }
+
   /** What the wall clocks of the cluster say, as the median of all of them, this member's included. */
   medianOffsetMs(): number {
     const offsets = [0, ...Array.from(this.seen.values(), ({ offset }) => offset.ms)];

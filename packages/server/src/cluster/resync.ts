@@ -32,6 +32,8 @@ export interface ResyncParts {
   readonly desired: (record: TimerRecord) => readonly string[];
   /** In the view and answering; this member itself counts. */
   readonly present: (name: string) => boolean;
+  /** Present, and with room for records it does not hold yet. */
+  readonly able: (name: string) => boolean;
   readonly onFinished: () => void;
   readonly onUnchanged: () => void;
 }
@@ -132,10 +134,10 @@ export class Resync {
     if (pusher || !listed) handOff.add(record);
   }
 
-  /** Stand-ins stay listed, and so are told of every pop, until those they stand in for answer again. */
+  /** Stand-ins stay listed, and so are told of every pop, until those they stand in for answer again and have room. */
   private needsStandIns({ replicas }: TimerRecord, wanted: readonly string[]): boolean {
     if (this.irregular.size >= irregularMax || !startsWith(replicas, wanted)) return false;
-    return replicas.includes(this.parts.self) && !wanted.every(this.parts.present);
+    return replicas.includes(this.parts.self) && !wanted.every(this.parts.able);
   }
 
   /** Whether it falls to this member to tell the new replicas. */

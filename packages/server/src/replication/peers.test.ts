@@ -13,6 +13,7 @@ const hello: Hello = {
   boot: 1,
   historyMs: 0,
   leaving: false,
+  full: false,
   wallMs: 0,
   timers: 0,
   primaries: 0,

@@ -13,12 +13,17 @@ export interface Hello {
   readonly historyMs: number;
   /** It hands its records on and will be gone. */
   readonly leaving: boolean;
+  /** Its disk has no room for records it does not hold yet. */
+  readonly full: boolean;
   readonly wallMs: number;
   readonly timers: number;
   readonly primaries: number;
   /** null: it does not tell. */
   readonly load: Load | null;
 }
+
+const leavingBit = 1;
+const fullBit = 2;
 
 /** `version`: the protocol of the frame it goes into; before 2 there was no load. */
 export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
@@ -28,7 +33,7 @@ export function encodeHello(writer: ByteWriter, hello: Hello, version: number): 
   writer.text(hello.viewId);
   writer.u32(hello.boot);
   writer.f64(hello.historyMs);
-  writer.u8(hello.leaving ? 1 : 0);
+  writer.u8((hello.leaving ? leavingBit : 0) | (hello.full ? fullBit : 0));
   writer.f64(hello.wallMs);
   writer.varint(hello.timers);
   writer.varint(hello.primaries);
@@ -43,12 +48,16 @@ export function decodeHello(from: ByteReader, version: number): Hello {
     viewId: from.text(),
     boot: from.u32(),
     historyMs: from.f64(),
-    leaving: from.u8() === 1,
+    ...decodeFlags(from.u8()),
     wallMs: from.f64(),
     timers: from.varint(),
     primaries: from.varint(),
     load: version < 2 ? null : decodeLoad(from),
   };
+}
+
+function decodeFlags(flags: number): Pick<Hello, 'leaving' | 'full'> {
+  return { leaving: (flags & leavingBit) !== 0, full: (flags & fullBit) !== 0 };
 }
 
 function encodeLoad(writer: ByteWriter, load: Load | null): void {

@@ -32,6 +32,7 @@ const hello: Hello = {
   boot: 4_000_000_000,
   historyMs: 1e9,
   leaving: true,
+  full: true,
   wallMs: 1.7e12,
   timers: 12_345_678,
   primaries: 5,

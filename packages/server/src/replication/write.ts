@@ -99,7 +99,8 @@ class Write implements Waiting {
   }
 
   start(): void {
-    for (const name of [...this.waiting]) this.send(name);
+    // A copy: who answers on the spot is taken out of the list.
+    for (const name of this.waiting.slice()) this.send(name);
     // Everything may have been answered on the spot: nothing to wait for then.
     if (this.done === null) return;
     this.parts.hedges.add(this);
