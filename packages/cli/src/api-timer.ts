@@ -54,12 +54,18 @@ export function readApiTimer(json: Json): ApiTimer {
   };
 }
 
-/** null: there is none. */
-export async function getTimer(client: Carillon, id: string, io: Io): Promise<ApiTimer | null> {
+/** null: there is none. `headers`: of the request. */
+export async function getTimer(
+  client: Carillon,
+  id: string,
+  io: Io,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiTimer | null> {
   try {
     const { body } = await client.request({
       method: 'GET',
       path: `/timers/${id}`,
+      headers,
       signal: io.signal,
     });
     return isJson(body) ? readApiTimer(body) : null;

@@ -45,6 +45,11 @@ export const commands: readonly Entry[] = [
     'Set many timers, receive their pops, and tell how late they were.',
     () => import('./bench.ts'),
   ),
+  entry(
+    'token',
+    'Make, list and revoke the tokens that let clients in.',
+    () => import('./token.ts'),
+  ),
   entry('config', 'Print or check the configuration of a member.', () => import('./config.ts')),
   entry('completion', 'Print a script for shell completion.', async () => {
     const { completionOf } = await import('./completion.ts');

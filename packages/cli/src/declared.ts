@@ -7,7 +7,6 @@ import { bodyOf, type TimerSpec } from '@carillon/client';
 import { factorMax, parseDuration } from '@carillon/core';
 import { parse as parseYaml } from 'yaml';
 import { isJson, type Json } from './api-timer.ts';
-import { namespace } from './export.ts';
 
 export interface Declared {
   readonly name: string;
@@ -132,8 +131,9 @@ function refusal(item: Json): string | null {
   return endingCount === 1 ? null : `recurs and needs one of ${endings.join(', ')}`;
 }
 
+/** The same in every namespace: each has numbers of its own. */
 function numberOf(set: string, name: string): string {
-  const text = JSON.stringify(['applied', namespace, set, name]);
+  const text = JSON.stringify(['applied', 'default', set, name]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 

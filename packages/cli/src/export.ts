@@ -3,14 +3,12 @@ import { open, rename, rm } from 'node:fs/promises';
 import type { Carillon } from '@carillon/client';
 import { listJson, readApiTimer } from './api-timer.ts';
 import { type Command, exit, type Io, UsageError } from './command.ts';
-import { connect, connectOptions, connectUsage } from './connect.ts';
+import { connect, connectOptions, connectUsage, namespaceOf } from './connect.ts';
 import { type OptionKinds, parseOptions } from './options.ts';
 import { Progress } from './progress.ts';
 import { jsonLine, paintErr } from './style.ts';
 
 const kinds = { ...connectOptions, 'dead-letters': 'flag' } as const satisfies OptionKinds;
-/** All timers belong to it: the API knows no other yet. */
-export const namespace = 'default';
 /** A file is written in pieces of about this many characters. */
 const pieceLength = 1 << 18;
 
@@ -19,7 +17,7 @@ export const command: Command = {
   summary: 'Write every timer as NDJSON.',
   usage: `Usage: carillon export [FILE] [flags]
 
-Writes a line for each timer, to standard output or to FILE: its id, its definition as the HTTP API has it, when it was set,
+Writes a line for each timer of the namespace, to standard output or to FILE: its id, its definition as the HTTP API has it, when it was set,
 its pops so far and when the next is due. FILE is replaced when all is written, and not before. Exit 1 when members did not
 answer, so that timers may be missing.
 
@@ -32,7 +30,9 @@ ${connectUsage}`,
     if (extra !== undefined) {
       throw new UsageError(`"${extra}" is too much here; name one file, or none for the output.`);
     }
-    const work = new Export(connect(flags, io), io, file !== undefined && !flags.json);
+    const client = connect(flags, io);
+    const namespace = await namespaceOf(client, flags, io);
+    const work = new Export({ client, namespace }, io, file !== undefined && !flags.json);
     const sink = file === undefined ? null : await fileSink(file);
     try {
       await work.run((line) => sink?.write(line) ?? io.out(line), flags['dead-letters']);
@@ -52,23 +52,29 @@ ${connectUsage}`,
   },
 };
 
+interface ExportFrom {
+  readonly client: Carillon;
+  readonly namespace: string;
+}
+
 class Export {
   timers = 0;
   deadLetters = 0;
   /** Members that did not answer. */
   readonly missing = new Set<string>();
-  private readonly client: Carillon;
+  private readonly from: ExportFrom;
   private readonly io: Io;
   private readonly progress: Progress;
 
-  constructor(client: Carillon, io: Io, shown: boolean) {
-    this.client = client;
+  constructor(from: ExportFrom, io: Io, shown: boolean) {
+    this.from = from;
     this.io = io;
     this.progress = new Progress(io, shown);
   }
 
   async run(write: (line: string) => Promise<void> | void, withLetters: boolean): Promise<void> {
-    const { client, io, progress } = this;
+    const { io, progress } = this;
+    const { client, namespace } = this.from;
     const onMissing = (members: readonly string[]): void => {
       for (const name of members) this.missing.add(name);
     };

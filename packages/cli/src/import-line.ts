@@ -1,7 +1,6 @@
 /** One line of an export → the id and body that set the timer again. Pure; `import.ts` reads lines and asks the cluster. */
 import { hex16, parseTimerId } from '@carillon/core';
 import { type ApiTimer, inner, isJson, type Json, sameDefinition, textOf } from './api-timer.ts';
-import { namespace } from './export.ts';
 
 /** An interval is kept on a clock that runs evenly: told by the wall clock, its due time moves a little. */
 const sameDueMs = 1000;
@@ -19,6 +18,8 @@ export interface ImportTimer {
   readonly body: Json;
   /** When it pops, where that is kept; null: its intervals begin anew. */
   readonly atMs: number | null;
+  /** Where it came from; null: the line does not say. */
+  readonly namespace: string | null;
 }
 
 export function readImportLine(text: string): ImportLine {
@@ -34,8 +35,9 @@ export function readImportLine(text: string): ImportLine {
   if (id === null) return bad('The member "id" must be the id of a timer.');
   const { definition, sequence } = json;
   if (!isJson(definition)) return bad('The member "definition" must be an object.');
-  if ((json['namespace'] ?? namespace) !== namespace) {
-    return bad(`The namespace must be "${namespace}": the API knows no other.`);
+  const { namespace = null } = json;
+  if (namespace !== null && (typeof namespace !== 'string' || !/^[a-z0-9._-]+$/.test(namespace))) {
+    return bad('The member "namespace" must be the name of a namespace.');
   }
   const exported = {
     id: textOf(json['id']),
@@ -54,6 +56,7 @@ export function readImportLine(text: string): ImportLine {
       exported,
       body: { ...definition, timing, reliability },
       atMs: Number.isNaN(at) ? null : at,
+      namespace,
     },
   };
 }

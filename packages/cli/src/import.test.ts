@@ -85,6 +85,7 @@ describe('carillon export', () => {
     expect(plain.code).toBe(0);
     expect(plain.out.map((text) => (JSON.parse(text) as { id: string }).id)).toEqual([id, id]);
     expect(asked.map(({ path }) => path)).toEqual([
+      '/whoami',
       '/timers?limit=1000',
       '/timers?limit=1000&cursor=next',
     ]);

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
 import { getTimer } from './api-timer.ts';
 import { type Command, exit, type Io, UsageError } from './command.ts';
-import { connect, connectOptions, connectUsage } from './connect.ts';
+import { connect, connectOptions, connectUsage, namedNamespace } from './connect.ts';
 import { type ImportTimer, isThere, readImportLine } from './import-line.ts';
 import { inParallel } from './in-parallel.ts';
 import { type Line, linesOf } from './lines.ts';
@@ -27,7 +27,8 @@ export const command: Command = {
 
 Sets the timers of FILE, or of standard input, each under its own number: importing twice changes nothing. A single pop stays
 due at its instant (at once, if that has passed); a recurring timer pops as often as it had left, its interval beginning now.
-What fails is told with its line, the rest is imported; exit 1 then.
+What fails is told with its line, the rest is imported; exit 1 then. Timers go to the namespace they came from, or to the one
+that --namespace names.
 
   --dry-run        Only tell what would be set
   --skip-overdue   Leave out single pops whose instant has passed: they may have popped already
@@ -43,6 +44,7 @@ ${connectUsage}`,
       json: flags.json,
       dryRun: flags['dry-run'],
       skipOverdue: flags['skip-overdue'],
+      keepNamespace: namedNamespace(flags, io) === null,
     });
     const size = file === undefined ? null : await sizeOf(file);
     const input = file === undefined ? process.stdin : createReadStream(file);
@@ -65,6 +67,8 @@ interface Options {
   readonly json: boolean;
   readonly dryRun: boolean;
   readonly skipOverdue: boolean;
+  /** Each timer goes to the namespace its line names. */
+  readonly keepNamespace: boolean;
 }
 
 class Import {
@@ -117,12 +121,15 @@ class Import {
 
   private async timer(timer: ImportTimer): Promise<'set' | 'unchanged' | 'skipped'> {
     const { client, io, options } = this;
-    const { id, body, atMs } = timer;
-    const present = await getTimer(client, id, io);
+    const { id, body, atMs, namespace } = timer;
+    const named = options.keepNamespace && namespace !== null;
+    const headers: Record<string, string> = named ? { 'carillon-namespace': namespace } : {};
+    const present = await getTimer(client, id, io, headers);
     if (present !== null && isThere(present, timer)) return 'unchanged';
     if (options.skipOverdue && atMs !== null && atMs <= Date.now()) return 'skipped';
     if (!options.dryRun) {
-      await client.request({ method: 'PUT', path: `/timers/${id}`, body, signal: io.signal });
+      const path = `/timers/${id}`;
+      await client.request({ method: 'PUT', path, headers, body, signal: io.signal });
     }
     return 'set';
   }

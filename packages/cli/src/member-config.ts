@@ -17,6 +17,7 @@ const shortNames: Readonly<Record<string, string>> = {
   'peer-tls-key': 'cluster-tls-key',
   'peer-tls-ca': 'cluster-tls-ca',
   advertise: 'advertise-api',
+  tokens: 'auth-tokens',
   'insecure-no-auth': 'auth-insecure-no-auth',
 };
 
@@ -27,6 +28,7 @@ const ownFlags = new Set(['json', 'memory']);
 const clientVariables = new Set([
   'CARILLON_SERVER',
   'CARILLON_TOKEN',
+  'CARILLON_NAMESPACE',
   'CARILLON_RING',
   'CARILLON_ETCD',
 ]);
@@ -48,6 +50,7 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
   --cluster-secret-file FILE  The secret that all members share
   --peer-tls-certificate FILE, --peer-tls-key FILE, --peer-tls-ca FILE  TLS between members
   --advertise HOST:PORT  What others are told instead of --listen; --advertise-peer for --peer-listen
+  --tokens FILE          The tokens that let clients in; default tokens.json in the data folder. See carillon token
   --insecure-no-auth     Start although somebody else than this machine gets in without a token or secret
   --labels zone=a        Where this member stands; copies spread over different values
 
@@ -58,6 +61,17 @@ export interface MemberArguments {
   readonly loaded: LoadedConfig;
   readonly operands: readonly string[];
   readonly json: boolean;
+}
+
+/** Options of a member from their flags, the environment and a file. */
+export function loadMember(
+  flags: Readonly<Record<string, string | readonly string[]>>,
+  io: Io,
+): LoadedConfig {
+  const env = Object.fromEntries(
+    Object.entries(io.env).filter(([name]) => !clientVariables.has(name)),
+  );
+  return loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
 }
 
 /** Throws UsageError for a flag that does not exist; what is wrong with values is in `loaded`. */
@@ -76,11 +90,7 @@ export function memberConfig(args: readonly string[], io: Io): MemberArguments {
     else if (value === true && !ownFlags.has(name)) flags[long] = 'true';
   }
   if (given['memory'] === true) flags['durability'] = 'memory';
-  const env = Object.fromEntries(
-    Object.entries(io.env).filter(([name]) => !clientVariables.has(name)),
-  );
-  const loaded = loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
-  return { loaded, operands, json: given['json'] === true };
+  return { loaded: loadMember(flags, io), operands, json: given['json'] === true };
 }
 
 /** Repeated flags are lists (`--etcd A --etcd B`); one alone is passed on as it is. */

@@ -1,5 +1,11 @@
 /** `carillon serve`: one member, until it is told to stop. */
-import { type RunningMember, startMember } from '@carillon/server';
+import {
+  type Config,
+  type RunningMember,
+  StartError,
+  startMember,
+  TokensFileError,
+} from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { memberConfig, memberUsage } from './member-config.ts';
 import { jsonLine, paintErr } from './style.ts';
@@ -10,7 +16,7 @@ export const command: Command = {
   usage: `Usage: carillon serve [flags]
 
 Runs until SIGTERM or Ctrl-C, then finishes what is under way and exits 0.
-SIGHUP reads the members file again. The log goes to standard output, one JSON object a line.
+SIGHUP reads the members file and the tokens again. The log goes to standard output, one JSON object a line.
 
 ${memberUsage}
   --json                 The address as JSON once the member serves`,
@@ -27,16 +33,8 @@ ${memberUsage}
       return exit.usage;
     }
     const { promise: ended, resolve: end } = Promise.withResolvers<number>();
-    const running = await startMember({
-      config: loaded.config,
-      onFailed: (error) => {
-        io.err(
-          `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`,
-        );
-        end(exit.failed);
-      },
-      onDrained: () => end(exit.done),
-    });
+    const running = await started(loaded.config, io, end);
+    if (running === null) return exit.usage;
     if (json)
       jsonLine(io, { name: running.name, url: `http://${running.address}`, pid: process.pid });
     else
@@ -45,10 +43,30 @@ ${memberUsage}
   },
 };
 
+/** null: it must not start so, and why has been told. */
+async function started(config: Config, io: Io, end: (code: number) => void) {
+  try {
+    return await startMember({
+      config,
+      onFailed: (error) => {
+        io.err(
+          `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        end(exit.failed);
+      },
+      onDrained: () => end(exit.done),
+    });
+  } catch (error) {
+    if (!(error instanceof StartError || error instanceof TokensFileError)) throw error;
+    io.err(paintErr(io, 'red', error.message));
+    return null;
+  }
+}
+
 async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io): Promise<number> {
   const reload = (): void => {
     running.reload().catch((error: unknown) => {
-      io.err(`The members file was not taken over: ${String(error)}`);
+      io.err(`What was changed was not taken over: ${String(error)}`);
     });
   };
   const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();
@@ -62,7 +80,8 @@ async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io
   return code;
 }
 
-function welcome({ name, address }: RunningMember, io: Io, data: string | null): string {
+function welcome(running: RunningMember, io: Io, data: string | null): string {
+  const { name, address, needsToken } = running;
   const url = `http://${address}`;
   const body =
     '{"timing":{"interval":2},"callback":{"http":{"uri":"http://127.0.0.1:8080/","opaque":"hello"}}}';
@@ -72,6 +91,6 @@ function welcome({ name, address }: RunningMember, io: Io, data: string | null):
     `${paintErr(io, 'bold', `Carillon${shown}`)} serves at ${paintErr(io, 'cyan', url)}, timers are kept ${kept}.`,
     `The dashboard is at ${paintErr(io, 'cyan', `${url}/`)}, the API reference at ${url}/docs.`,
     'Try it: run "carillon listen" in another terminal, then',
-    `  curl -i ${url}/timers -d '${body}'`,
+    `  curl -i ${url}/timers${needsToken ? ' -H "Authorization: Bearer $CARILLON_TOKEN"' : ''} -d '${body}'`,
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 /** `carillon where`: which members or targets hold a key, computed here without asking any member. */
-import { parseHex16, parseTimerId } from '@carillon/core';
+import { parseHex16, parseTimerId, shiftNumber } from '@carillon/core';
 import { algorithm, compileTargets, explain, type Key, type Step } from '@carillon/placement';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { commonOptions, parseOptions } from './options.ts';
@@ -18,6 +18,7 @@ const usage = `Usage: carillon where KEY --members A,B,C [flags]
 Computes where a key lives: the same answer that every member with the same view gives.
 
   --id HEX16             The key is a 64-bit number in 16 hex digits; a whole timer id is taken too
+  --namespace NAME       Of the timer with that id, if it is not default
   --members A,B,C        Flat targets, in any order
   --topology FILE        A topology in JSON or YAML
 ${policyUsage}
@@ -29,11 +30,12 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     ...commonOptions,
     ...policyOptions,
     id: 'text',
+    namespace: 'text',
     members: 'text',
     topology: 'text',
     explain: 'flag',
   });
-  const key = keyOf(operands, flags.id);
+  const key = keyOf(operands, flags.id, flags.namespace ?? 'default');
   if ((flags.members === undefined) === (flags.topology === undefined)) {
     throw new UsageError('Say who there is: either --members A,B,C or --topology FILE.');
   }
@@ -97,7 +99,7 @@ function walk({ topology, policy }: Targets, key: Key): Found {
   return { replicas, scores: Object.fromEntries(scored), steps };
 }
 
-function keyOf(operands: readonly string[], id: string | undefined): Key {
+function keyOf(operands: readonly string[], id: string | undefined, namespace: string): Key {
   const [key, extra] = operands;
   if (extra !== undefined) throw new UsageError('Give one key; put it in quotes if it has blanks.');
   if ((key === undefined) === (id === undefined)) {
@@ -109,7 +111,7 @@ function keyOf(operands: readonly string[], id: string | undefined): Key {
   if (number === null) {
     throw new UsageError(`--id must be 16 hex digits or a timer id, not "${id}".`);
   }
-  return { hi: number.hi, lo: number.lo };
+  return shiftNumber(namespace, number);
 }
 
 function keyText(key: Key): string {

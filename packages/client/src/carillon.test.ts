@@ -39,7 +39,8 @@ async function passing<T>(system: FakeSystem, work: Promise<T>): Promise<T> {
 
 describe('Carillon, requests', () => {
   test('set posts the timer and gives back its id and copies', async () => {
-    const { client, seen } = make(() => located('00ff-2', '1/2'), { token: 'secret' });
+    const options = { token: 'secret', namespace: 'team-a' };
+    const { client, seen } = make(() => located('00ff-2', '1/2'), options);
     expect(await client.set(spec)).toEqual({ id: '00ff-2', copies: { have: 1, wanted: 2 } });
     expect(seen[0]).toMatchObject({ method: 'POST', path: '/timers', member: a });
     expect(seen[0]?.body).toEqual({
@@ -47,6 +48,7 @@ describe('Carillon, requests', () => {
       callback: { http: { uri: 'http://r/x' } },
     });
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret');
+    expect(seen[0]?.headers.get('carillon-namespace')).toBe('team-a');
     expect(seen[0]?.headers.get('idempotency-key')).toBe('uuid-1');
     await client.set(spec, { idempotencyKey: 'mine' });
     expect(seen[1]?.headers.get('idempotency-key')).toBe('mine');

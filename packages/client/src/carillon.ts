@@ -25,7 +25,10 @@ import { type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
 export interface CarillonOptions {
   /** URLs of one or more members, such as `http://127.0.0.1:7253`; any will do, more survive more. */
   readonly members: readonly string[];
+  /** As `carillon token create` printed it; needed where the cluster asks for one. */
   readonly token?: string;
+  /** Whose timers to work with. Default: the one the token is for, or `default`. */
+  readonly namespace?: string;
   readonly fetch?: typeof fetch;
   /** For one attempt at one member; default 10 s. */
   readonly timeout?: Duration;
@@ -76,6 +79,7 @@ export class Carillon {
     this.transport = new Transport({
       members: this.members,
       token: options.token ?? null,
+      namespace: options.namespace ?? null,
       // Wrapped: a browser's fetch insists on being called on its window.
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
       system,

@@ -29,6 +29,7 @@ export interface ApiAnswer {
 export interface TransportOptions {
   readonly members: Members;
   readonly token: string | null;
+  readonly namespace: string | null;
   readonly fetch: typeof fetch;
   readonly system: ClientSystem;
   /** For one attempt at one member. */
@@ -114,7 +115,9 @@ export class Transport {
   private headersOf(request: ApiRequest): Record<string, string> {
     const headers: Record<string, string> = { ...request.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';
-    if (this.options.token !== null) headers['authorization'] = `Bearer ${this.options.token}`;
+    const { token, namespace } = this.options;
+    if (token !== null) headers['authorization'] = `Bearer ${token}`;
+    if (namespace !== null) headers['carillon-namespace'] ??= namespace;
     return headers;
   }
 

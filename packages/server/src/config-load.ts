@@ -52,7 +52,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 
 // Not options of a member: the file itself, what the command line's client reads, and what Kubernetes sets in
 // every container beside a service named carillon.
-const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|PORT|PORT_.*|SERVICE_.*)$/;
+const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|NAMESPACE|PORT|PORT_.*|SERVICE_.*)$/;
 
 class Load {
   private readonly byKey: Map<string, OptionEntry>;

@@ -34,6 +34,8 @@ export interface RunningMember {
   /** Where the API listens, port filled in. */
   readonly address: string;
   readonly member: Member;
+  /** Whether clients are asked for a token. */
+  readonly needsToken: boolean;
   /** Reads members file, tokens, secrets and certificates again. */
   reload(): Promise<void>;
   stop(): Promise<void>;
@@ -83,6 +85,7 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     name,
     address,
     member,
+    needsToken: gate.access.needsToken,
     reload: async () => {
       await around.reload();
       if (source instanceof StaticSource) await source.reload();
