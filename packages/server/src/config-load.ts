@@ -157,7 +157,7 @@ class Load {
 }
 
 function conflicts(config: Config): string[] {
-  const { limits, callbacks, retry, cluster, etcd } = config;
+  const { limits, callbacks, retry, cluster, etcd, tls } = config;
   const found: string[] = [];
   const rule = (holds: boolean, sentence: string) => {
     if (!holds) found.push(sentence);
@@ -181,6 +181,10 @@ function conflicts(config: Config): string[] {
   rule(
     cluster.membersFile === null || cluster.etcdEndpoints.length === 0,
     'The options cluster.membersFile and cluster.etcdEndpoints exclude each other: a view has one source.',
+  );
+  rule(
+    (tls.certificate === null) === (tls.key === null),
+    'The options tls.certificate and tls.key belong together: give both.',
   );
   const peerTls = Object.values(cluster.tls).filter((file) => file !== null);
   rule(

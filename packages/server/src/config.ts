@@ -61,6 +61,14 @@ export const options = {
     address,
     'Address and port of the public HTTP API. The default is reachable from this machine only; 0.0.0.0:7253 from everywhere.',
   ),
+  tls: {
+    certificate: option(
+      null,
+      optional(path),
+      'Certificate (PEM, with what lies between it and the authority) of the public API; with it the API is served by TLS only, 1.2 or later. Read again when it changes and on SIGHUP. Needs key; all members or none. Not set: plain HTTP.',
+    ),
+    key: option(null, optional(path), 'Private key (PEM) of the certificate of the public API.'),
+  },
   data: option(
     './carillon-data',
     path,

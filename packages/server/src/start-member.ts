@@ -33,6 +33,8 @@ export interface RunningMember {
   readonly name: string;
   /** Where the API listens, port filled in. */
   readonly address: string;
+  /** The same with its scheme. */
+  readonly url: string;
   readonly member: Member;
   /** Whether clients are asked for a token. */
   readonly needsToken: boolean;
@@ -76,14 +78,17 @@ export async function startMember(options: StartOptions): Promise<RunningMember>
     metrics: member.metrics,
     clock: env.clock,
     random: env.random,
+    certificate: around.certificate.value,
     beforeWork: member.poll,
   });
+  around.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
   const address = await listener.listen(listen);
   const timers = member.store.counts.live;
   log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
     name,
     address,
+    url: `${around.certificate.value === null ? 'http' : 'https'}://${address}`,
     member,
     needsToken: gate.access.needsToken,
     reload: async () => {

@@ -3,6 +3,7 @@
  * before the member and closed after it; what fails on the way leaves nothing open behind.
  */
 import { SystemClock, SystemRandom } from '@carillon/core/system';
+import { ApiCertificate } from './api-certificate.ts';
 import { type OpenAccess, openAccess } from './access/open-access.ts';
 import type { ViewSpec } from './cluster/view.ts';
 import type { Config } from './config.ts';
@@ -17,6 +18,7 @@ import { createLog, createSystemEnv, splitAddress, type SystemEnv } from './syst
 export interface Surroundings {
   readonly env: SystemEnv;
   readonly gate: OpenAccess;
+  readonly certificate: ApiCertificate;
   readonly peers: PeerSide;
   /** The members are others now. */
   show(view: ViewSpec): void;
@@ -41,6 +43,7 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
     // First of all: a member that must not start does not touch its data either.
     const { listen } = identity;
     const gate = keep(await openAccess({ config, listens: [listen], clock, log }));
+    const certificate = keep(await ApiCertificate.open({ config, clock, log }));
     const { version } = release;
     const ports = { clock, random, log };
     const peers = keep(await PeerSide.open({ config, identity, release: version, ...ports }));
@@ -57,9 +60,10 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
     };
     const reload = async (): Promise<void> => {
       await gate.reload();
+      await certificate.reload();
       await peers.reload();
     };
-    return { env, gate, peers, show, reload, close };
+    return { env, gate, certificate, peers, show, reload, close };
   } catch (error) {
     await close();
     throw error;

@@ -16,6 +16,7 @@ import type { RequestHead } from './http-head.ts';
 import { Refusal, refusals } from './http-refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Router } from './router.ts';
+import { type Certificate, createSecureServer, type SecureServer } from './secure-server.ts';
 
 export interface ListenerOptions {
   readonly router: Pick<Router, 'handle' | 'bodyBytesMax' | 'refuseEarly'>;
@@ -23,17 +24,22 @@ export interface ListenerOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
+  /** Without one: plain HTTP. */
+  readonly certificate?: Certificate | null;
   /** Called before each request is worked on: due pops take their turn here, so that requests cannot crowd them out. */
   readonly beforeWork?: () => void;
 }
 
 const sweepMsMax = 1_000;
 const sweepMsMin = 20;
+/** Browsers that came here once come back by TLS only. */
+const strictTransport = 'strict-transport-security: max-age=31536000\r\n';
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
 export class Listener implements ConnectionOwner {
   private readonly options: ListenerOptions;
   private readonly server: Server;
+  private readonly secure: SecureServer | null;
   private readonly idPrefix: string;
   private idCounter = 0;
   private readonly connections = new Set<HttpConnection>();
@@ -54,9 +60,9 @@ export class Listener implements ConnectionOwner {
     const { headersTimeoutMs, requestTimeoutMs, idleTimeoutMs } = limits;
     const shortestMs = Math.min(headersTimeoutMs, requestTimeoutMs, idleTimeoutMs);
     this.sweepMs = Math.max(sweepMsMin, Math.min(sweepMsMax, shortestMs / 4));
-    this.server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-      this.accept(socket),
-    );
+    const { certificate = null } = options;
+    this.secure = certificate === null ? null : this.secureServer(certificate);
+    this.server = this.secure?.server ?? this.plainServer();
     this.server.maxConnections = limits.connectionCountMax;
     this.server.on('drop', () => metrics.httpRefused.add('connections'));
     metrics.httpInFlight.read(() => this.inFlight);
@@ -83,6 +89,7 @@ export class Listener implements ConnectionOwner {
     this.stopping = true;
     const { clock } = this.options;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.secure?.dropUnready();
     for (const connection of this.connections) connection.stop();
     const cancel = clock.at(clock.now() + limitMs, () => {
       for (const connection of this.connections) connection.destroy();
@@ -90,6 +97,11 @@ export class Listener implements ConnectionOwner {
     await closed;
     cancel();
     this.cancelSweep?.();
+  }
+
+  /** For connections from now on. */
+  replaceCertificate(certificate: Certificate): void {
+    this.secure?.replace(certificate);
   }
 
   bodyBytesMax({ method, path }: RequestHead): number {
@@ -140,6 +152,19 @@ export class Listener implements ConnectionOwner {
     this.connections.delete(connection);
   }
 
+  private plainServer(): Server {
+    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.accept(socket));
+  }
+
+  private secureServer(certificate: Certificate): SecureServer {
+    return createSecureServer({
+      certificate,
+      handshakeMsMax: this.limits.headersTimeoutMs,
+      accept: (socket) => this.accept(socket),
+      refused: () => this.options.metrics.httpRefused.add('malformed'),
+    });
+  }
+
   private refusal(): Refusal | null {
     if (this.stopping) return refusals.stopping;
     return this.inFlight >= this.limits.requestsInFlightMax ? refusals.requests : null;
@@ -154,7 +179,8 @@ export class Listener implements ConnectionOwner {
   private sweep(): void {
     const { clock } = this.options;
     this.nowMs = clock.now();
-    this.commonHeaders = `date: ${new Date(clock.wall()).toUTCString()}\r\n`;
+    const date = `date: ${new Date(clock.wall()).toUTCString()}\r\n`;
+    this.commonHeaders = this.secure === null ? date : date + strictTransport;
     // What began since the last sweep was counted from there: nobody is cut before their time.
     for (const connection of this.connections) connection.sweep(this.nowMs - this.sweepMs);
     this.cancelSweep = clock.at(this.nowMs + this.sweepMs, () => {

@@ -7,6 +7,7 @@ import { configOf } from '../config.ts';
 import { Metrics } from '../metrics.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
+import type { Certificate } from './secure-server.ts';
 import { type TestApi, testApi } from './stand-in.contract.ts';
 
 export interface Serving extends AsyncDisposable {
@@ -27,6 +28,7 @@ export interface ServingOptions {
   readonly overrides?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
   readonly beforeWork?: () => void;
+  readonly certificate?: Certificate;
 }
 
 export async function listening(
@@ -54,11 +56,11 @@ async function serve(
   metrics: Metrics,
   options: ServingOptions,
 ): Promise<Serving> {
-  const { overrides = {}, clock = new SystemClock(), beforeWork } = options;
+  const { overrides = {}, clock = new SystemClock(), beforeWork, certificate = null } = options;
   const { limits } = configOf(new Map(Object.entries(overrides)));
   const hook = beforeWork === undefined ? {} : { beforeWork };
-  const random = new SystemRandom();
-  const listener = new Listener({ router, limits, metrics, clock, random, ...hook });
+  const parts = { router, limits, metrics, clock, random: new SystemRandom(), certificate };
+  const listener = new Listener({ ...parts, ...hook });
   const address = await listener.listen('127.0.0.1:0');
   const port = Number(address.split(':')[1]);
   return {
