@@ -34,6 +34,7 @@ const clientVariables = new Set([
 ]);
 
 export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens; default 127.0.0.1:7253
+  --tls-certificate FILE, --tls-key FILE  Serve the API by HTTPS; read again on change and on SIGHUP
   --data DIR             Where timers are kept; default ./carillon-data
   --memory               Keep nothing on disk: timers live in the members only
   --config FILE          Options from a YAML or JSON file

@@ -35,8 +35,7 @@ ${memberUsage}
     const { promise: ended, resolve: end } = Promise.withResolvers<number>();
     const running = await started(loaded.config, io, end);
     if (running === null) return exit.usage;
-    if (json)
-      jsonLine(io, { name: running.name, url: `http://${running.address}`, pid: process.pid });
+    if (json) jsonLine(io, { name: running.name, url: running.url, pid: process.pid });
     else
       io.err(welcome(running, io, loaded.config.durability === 'disk' ? loaded.config.data : null));
     return untilEnded(running, ended, io);
@@ -81,8 +80,7 @@ async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io
 }
 
 function welcome(running: RunningMember, io: Io, data: string | null): string {
-  const { name, address, needsToken } = running;
-  const url = `http://${address}`;
+  const { name, address, url, needsToken } = running;
   const body =
     '{"timing":{"interval":2},"callback":{"http":{"uri":"http://127.0.0.1:8080/","opaque":"hello"}}}';
   const kept = data === null ? 'in memory only' : `on disk in ${data}`;
