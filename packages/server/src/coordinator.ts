@@ -29,18 +29,22 @@ import type {
 import { desiredReplicas } from './cluster/desired.ts';
 import type { View } from './cluster/view.ts';
 import type { Metrics } from './metrics.ts';
+import { abreast } from './replication/abreast.ts';
 import { type AttemptsParts, gatherAttempts } from './replication/attempts.ts';
 import type { Peers } from './replication/peers.ts';
 import { listEverywhere, type ReadParts, readNewest } from './replication/read.ts';
 import { entomb, firstPop, type Instant } from './replication/schedule.ts';
 import { idOf, timerView } from './replication/timer-view.ts';
 import { type WriteParts, type WriteResult, write } from './replication/write.ts';
+import { confirmed, isTaken, noCopies, type Written } from './replication/written.ts';
 import type { Numbered } from './replication/wire.ts';
 
 /** Of a list: whoever holds the timers. */
 const anywhere = { member: null, role: null } as const;
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
 const triesMax = 8;
+/** Timers of one batch under way at once: two frames to a peer. */
+const abreastMax = 1000;
 
 export interface CoordinatorParts extends ReadParts, WriteParts, AttemptsParts {
   readonly self: string;
@@ -76,15 +80,14 @@ export class Coordinator implements TimerService {
     const at = this.parts.instant();
     return new Promise((resolve, reject) => {
       const outcomes: SetOutcome[] = [];
-      let left = requests.length;
-      if (left === 0) resolve(outcomes);
-      requests.forEach((request, i) => {
-        const done = (outcome: SetOutcome): void => {
+      const one = (i: number, done: () => void): void => {
+        const keep = (outcome: SetOutcome): void => {
           outcomes[i] = outcome;
-          if (--left === 0) resolve(outcomes);
+          done();
         };
-        this.begin(request, at, done, reject);
-      });
+        this.begin(requests[i] as SetRequest, at, keep, reject);
+      };
+      abreast({ count: requests.length, countMax: abreastMax }, one, () => resolve(outcomes));
     });
   }
 
@@ -449,41 +452,8 @@ interface Base {
   readonly at: Instant;
 }
 
-interface Written {
-  readonly record: TimerRecord;
-  readonly copies: Copies;
-}
-
-function confirmed(result: Exclude<WriteResult, { type: 'have' }>): Written {
-  if (result.type === 'confirmed') {
-    return { record: result.record, copies: { have: result.have, wanted: result.wanted } };
-  }
-  if (result.type === 'none') throw noCopies();
-  if (result.why === 'namespace') {
-    throw new CarillonError('not_found', 'No timer has this id.');
-  }
-  throw new CarillonError(
-    'disk_full',
-    'No replica of this timer has room on its disk; nothing was stored.',
-  );
-}
-
-/** Somebody has this number already, in this namespace or in another. */
-function isTaken(
-  result: WriteResult,
-): result is Extract<WriteResult, { type: 'have' } | { why: 'namespace' }> {
-  return result.type === 'have' || (result.type === 'refused' && result.why === 'namespace');
-}
-
 function isNew({ id, idempotencyKey }: SetRequest): boolean {
   return id === null && idempotencyKey === null;
-}
-
-function noCopies(): CarillonError {
-  return new CarillonError(
-    'no_copies',
-    'No replica of this timer confirmed it in time; it may or may not have been stored. Try again.',
-  );
 }
 
 function checkFactor(id: TimerId | null, factor: number): void {
