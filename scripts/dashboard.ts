@@ -11,7 +11,9 @@ const built = join(root, 'packages/server/dist/dashboard/index.html');
 const origins = [
   join(home, 'src'),
   join(home, 'index.html'),
+  join(home, 'docs.html'),
   join(home, 'vite.config.ts'),
+  join(root, 'packages/core/src'),
   join(root, 'packages/placement/src'),
   join(root, 'package-lock.json'),
 ];

@@ -11,6 +11,8 @@ import { Receiver } from './receiver.ts';
 
 export interface SceneMember {
   readonly name: string;
+  /** Further arguments of `carillon serve`. */
+  readonly args?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -37,38 +39,55 @@ export class DashboardScene implements AsyncDisposable {
     receiver: Receiver;
     receiverUrl: string;
     folder: string;
+    client: Carillon;
   }) {
     this.members = parts.members;
     this.receiver = parts.receiver;
     this.receiverUrl = parts.receiverUrl;
     this.folder = parts.folder;
-    const urls = [...parts.members.values()].map(({ url }) => url);
-    this.client = new Carillon({ members: urls, refresh: null });
+    this.client = parts.client;
   }
 
   /** Resolves when all members serve. */
-  static async begin(specs: readonly SceneMember[]): Promise<DashboardScene> {
+  static async begin(
+    specs: readonly SceneMember[],
+    client: { readonly token?: string } = {},
+  ): Promise<DashboardScene> {
     await buildDashboard();
     const folder = mkdtempSync(join(tmpdir(), 'carillon-dashboard-'));
     // Loopback addresses nobody else uses: no port can be taken.
     const net = `127.${1 + (process.pid % 250)}.${201 + ((process.pid >> 8) % 50)}`;
-    const listed = specs.map(({ name, labels = {} }, i) => ({
+    const addressed = specs.map(({ name, labels = {}, args = [] }, i) => ({
       name,
       address: `${net}.${i + 1}:${port}`,
       peer: `${net}.${i + 1}:${peerPort}`,
+      labels,
+      args,
+    }));
+    const listed = addressed.map(({ name, address, peer, labels }) => ({
+      name,
+      address,
+      peer,
       labels,
     }));
     const file = join(folder, 'members.json');
     writeFileSync(file, JSON.stringify({ members: listed }));
     const members = new Map<string, Running>();
-    for (const { name, address } of listed) {
-      const args = ['serve', '--json', '--name', name, '--members', file, '--memory'];
-      const started = new CliProcess([...args, '--log-level', 'error']);
+    for (const { name, address, args } of addressed) {
+      const given = ['serve', '--json', '--name', name, '--members', file, '--memory', ...args];
+      const started = new CliProcess([...given, '--log-level', 'error']);
       members.set(name, { url: `http://${address}`, process: started });
     }
     const receiver = new Receiver();
     const receiverUrl = await receiver.listen();
-    const scene = new DashboardScene({ members, receiver, receiverUrl, folder });
+    const urls = [...members.values()].map(({ url }) => url);
+    const scene = new DashboardScene({
+      members,
+      receiver,
+      receiverUrl,
+      folder,
+      client: new Carillon({ members: urls, refresh: null, ...client }),
+    });
     for (const { process: started } of members.values()) {
       await started.line((line) => typeof line['url'] === 'string');
     }

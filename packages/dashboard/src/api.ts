@@ -1,5 +1,12 @@
 /** The member's API as the dashboard uses it. A refusal becomes an Error whose message can be shown. */
-import type { DeadLetterShape, PageShape, TimerShape } from './shapes.ts';
+import { headersOf, reasonOf, refuse } from './session.ts';
+import type {
+  AttemptsShape,
+  DeadLetterShape,
+  LocksShape,
+  PageShape,
+  TimerShape,
+} from './shapes.ts';
 
 const limitMs = 15_000;
 
@@ -14,7 +21,7 @@ export class Refusal extends Error {
 async function ask(method: string, path: string, body?: object): Promise<Response> {
   const init: RequestInit = {
     method,
-    headers: { accept: 'application/json' },
+    headers: headersOf({ accept: 'application/json' }),
     signal: AbortSignal.timeout(limitMs),
   };
   if (body !== undefined) init.body = JSON.stringify(body);
@@ -25,17 +32,9 @@ async function ask(method: string, path: string, body?: object): Promise<Respons
     throw new Refusal(0, 'The member did not answer. Try again, or open another member.');
   }
   if (answer.ok) return answer;
-  throw new Refusal(answer.status, await reason(answer));
-}
-
-async function reason(answer: Response): Promise<string> {
-  try {
-    const { detail } = (await answer.json()) as { detail?: string };
-    if (typeof detail === 'string') return detail;
-  } catch {
-    // Not a problem body: the status has to do.
-  }
-  return `The member answered ${answer.status}.`;
+  const why = await reasonOf(answer);
+  if (answer.status === 401) refuse(why);
+  throw new Refusal(answer.status, why);
 }
 
 export interface TimerQuery {
@@ -44,12 +43,17 @@ export interface TimerQuery {
   readonly state: string;
   readonly limit: number;
   readonly cursor: string | null;
+  /** Only timers that this member holds, and as what. */
+  readonly member?: string;
+  readonly role?: string;
 }
 
 export async function listTimers(query: TimerQuery): Promise<PageShape<TimerShape>> {
   const parameters = new URLSearchParams({ limit: String(query.limit) });
   if (query.tag !== '') parameters.set('tag', query.tag);
   if (query.state !== '') parameters.set('state', query.state);
+  if (query.member !== undefined) parameters.set('member', query.member);
+  if (query.role !== undefined && query.role !== '') parameters.set('role', query.role);
   if (query.cursor !== null) parameters.set('cursor', query.cursor);
   const page = (await (await ask('GET', `timers?${parameters.toString()}`)).json()) as {
     timers: TimerShape[];
@@ -67,6 +71,15 @@ export async function getTimer(id: string): Promise<TimerShape | null> {
     if (error instanceof Refusal && error.status === 404) return null;
     throw error;
   }
+}
+
+export async function getAttempts(id: string): Promise<AttemptsShape> {
+  const answer = await ask('GET', `timers/${encodeURIComponent(id)}/attempts`);
+  return (await answer.json()) as AttemptsShape;
+}
+
+export async function getLocks(): Promise<LocksShape> {
+  return (await (await ask('GET', 'locks')).json()) as LocksShape;
 }
 
 /** The id of the new timer. */

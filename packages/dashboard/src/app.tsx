@@ -1,15 +1,18 @@
 /** The frame of the page: brand, navigation, which member this is, and the view in it. */
 import { DeadLetters } from './dead-letters.tsx';
 import { Locks } from './locks.tsx';
+import { Login } from './login.tsx';
 import { lostMs, snapshot } from './live.ts';
 import { Overview } from './overview.tsx';
 import { Placement } from './placement.tsx';
 import { route } from './route.ts';
+import { namespace, standing } from './session.ts';
 import type { Snapshot } from './shapes.ts';
 import { Timer } from './timer.tsx';
 import { Timers } from './timers.tsx';
 import { SetTimer } from './set-timer.tsx';
 import { Topology } from './topology.tsx';
+import { Who } from './who.tsx';
 
 const views: readonly (readonly [string, string])[] = [
   ['overview', 'Overview'],
@@ -42,14 +45,26 @@ export function App() {
               ) : null}
             </a>
           ))}
+          <a href="docs">API reference</a>
         </nav>
-        {now === null ? null : <Identity now={now} />}
+        {now === null ? null : (
+          <footer class="below">
+            <Who />
+            <Identity now={now} />
+          </footer>
+        )}
       </header>
       <main id="content" tabIndex={-1}>
-        {now === null ? <Waiting /> : <View now={now} />}
+        <Content now={now} />
       </main>
     </div>
   );
+}
+
+/** Another namespace is another set of timers: nothing of the one before stays. */
+function Content({ now }: { readonly now: Snapshot | null }) {
+  if (standing.value === 'out') return <Login />;
+  return now === null ? <Waiting /> : <View key={namespace.value} now={now} />;
 }
 
 /** The address stays that of the view. */
@@ -61,7 +76,7 @@ function skip(event: Event): void {
 function Identity({ now }: { readonly now: Snapshot }) {
   const lost = lostMs.value !== null;
   return (
-    <footer class="identity">
+    <div class="identity">
       <span class={`pulse ${lost ? 'lost' : ''}`} aria-hidden="true" />
       <span>
         <strong>{now.self}</strong>
@@ -70,7 +85,7 @@ function Identity({ now }: { readonly now: Snapshot }) {
           {lost ? 'not heard' : 'live'} · {now.version}
         </span>
       </span>
-    </footer>
+    </div>
   );
 }
 

@@ -45,20 +45,25 @@ export function Chart(props: ChartProps) {
   }, [dark]);
   useEffect(() => plot.current?.setData(props.data), [props.data]);
   const rows = props.data.slice(1);
-  const blank = rows.every((row) =>
-    Array.from(row).every((value) => value === null || value === undefined),
-  );
+  const blank = rows.every(empty);
   return (
     <figure class="chart" aria-label={props.name}>
       <figcaption class="legend">
-        {props.lines.map((line, i) => (
-          <Key key={line.label} line={line} text={valueText(props, i, hovered)} />
-        ))}
+        {props.lines.map((line, i) =>
+          empty(rows[i]) && props.lines.length > 2 ? null : (
+            <Key key={line.label} line={line} text={valueText(props, i, hovered)} />
+          ),
+        )}
       </figcaption>
       <div class="plot" ref={home} />
       {blank ? <p class="nothing">{props.nothing}</p> : null}
     </figure>
   );
+}
+
+/** A line that is not drawn needs no word in the legend. */
+function empty(row: uPlot.AlignedData[number] | undefined): boolean {
+  return Array.from(row ?? []).every((value) => value === null || value === undefined);
 }
 
 function Key({ line, text }: { readonly line: Line; readonly text: string }) {

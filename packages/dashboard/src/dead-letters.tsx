@@ -4,6 +4,7 @@ import { counted, instant, shortId } from './format.ts';
 import { useLoaded } from './loaded.ts';
 import { Action, Empty, Loading, Panel, Wrong } from './parts.tsx';
 import { Pager, useTrail } from './pages.tsx';
+import { mayWrite } from './session.ts';
 import type { DeadLetterShape } from './shapes.ts';
 
 export function DeadLetters() {
@@ -88,8 +89,12 @@ function Letter({
         {letter.callback.http.uri}
       </td>
       <td class="actions">
-        <Action label="Deliver again" class="primary" run={then(redeliver)} />
-        <Action label="Drop" confirm="Really drop it" run={then(discard)} />
+        {mayWrite.value ? (
+          <>
+            <Action label="Deliver again" class="primary" run={then(redeliver)} />
+            <Action label="Drop" confirm="Really drop it" run={then(discard)} />
+          </>
+        ) : null}
       </td>
     </tr>
   );

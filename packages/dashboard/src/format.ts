@@ -89,6 +89,11 @@ export function shortId(id: string): string {
   return id.slice(0, 16);
 }
 
+/** So many a second. */
+export function rate(perSecond: number): string {
+  return perSecond < 10 ? trimmed(perSecond.toFixed(1)) : count(perSecond);
+}
+
 export function signed(ms: number): string {
   if (Math.abs(ms) < 0.05) return '0 ms';
   return `${ms > 0 ? '+' : '−'}${milliseconds(Math.abs(ms))}`;

@@ -1,5 +1,5 @@
 /** Who is there: one line for each member of the view, as the serving member sees it. */
-import { count, counted, signed } from './format.ts';
+import { count, counted, milliseconds, rate, signed } from './format.ts';
 import { Badge, Panel, Share } from './parts.tsx';
 import type { MemberShape, Snapshot } from './shapes.ts';
 
@@ -17,6 +17,9 @@ export function MemberTable({ now }: { readonly now: Snapshot }) {
               <th class="right">Timers held</th>
               <th class="right">As primary</th>
               <th>Share of copies</th>
+              <th class="right">Pops/s</th>
+              <th class="right">Late p99</th>
+              <th class="right">Lag</th>
               <th class="right">Clock offset</th>
               <th>Labels</th>
             </tr>
@@ -35,6 +38,8 @@ export function MemberTable({ now }: { readonly now: Snapshot }) {
 function Line({ member, total }: { readonly member: MemberShape; readonly total: number }) {
   const offsetMs = member['clock-offset-ms'];
   const held = member.timers ?? 0;
+  // What a silent member said last is not what it does now.
+  const load = member.reachable ? member.load : null;
   return (
     <tr class={member.reachable ? '' : 'silent'} data-member={member.name}>
       <td>
@@ -49,12 +54,19 @@ function Line({ member, total }: { readonly member: MemberShape; readonly total:
       <td>
         <Share ratio={total === 0 ? 0 : held / total} />
       </td>
+      <td class="right number">{load === null ? '–' : rate(load['pops-per-second'])}</td>
+      <td class="right number">{measured(load?.['lateness-p99-ms'])}</td>
+      <td class="right number">{measured(load?.['lag-ms'])}</td>
       <td class="right number">
         {offsetMs === null || !member.reachable ? '–' : signed(offsetMs)}
       </td>
       <td class="dim">{labelText(member)}</td>
     </tr>
   );
+}
+
+function measured(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '–' : milliseconds(ms);
 }
 
 export function labelText({ labels }: MemberShape): string {

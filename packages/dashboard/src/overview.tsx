@@ -2,11 +2,11 @@
 import { useMemo } from 'preact/hooks';
 import { CallbackResults } from './callback-results.tsx';
 import { Chart, type Line } from './chart.tsx';
-import { count, milliseconds, percent } from './format.ts';
+import { count, milliseconds, percent, rate } from './format.ts';
 import { lostMs, samples } from './live.ts';
 import { MemberTable } from './member-table.tsx';
 import { Panel } from './parts.tsx';
-import type { Sample, Snapshot } from './shapes.ts';
+import type { MemberShape, Sample, Snapshot } from './shapes.ts';
 import { allWell, findings } from './wrong.ts';
 
 export function Overview({ now }: { readonly now: Snapshot }) {
@@ -16,8 +16,8 @@ export function Overview({ now }: { readonly now: Snapshot }) {
       <Health now={now} />
       <Figures now={now} />
       <div class="columns">
-        <PopsChart self={now.self} />
-        <LatenessChart self={now.self} />
+        <PopsChart now={now} />
+        <LatenessChart now={now} />
       </div>
       <MemberTable now={now} />
       <div class="columns">
@@ -46,32 +46,48 @@ function Health({ now }: { readonly now: Snapshot }) {
 function Figures({ now }: { readonly now: Snapshot }) {
   const { members } = now.cluster;
   const primaries = members.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
-  const recent = samples.value.slice(-10);
-  const pops =
-    recent.reduce((sum, { delivered }) => sum + delivered, 0) / Math.max(1, recent.length);
   const { sample, callbacks, timers, self } = now;
+  const late = largest(members, 'lateness-p99-ms');
+  const lag = largest(members, 'lag-ms');
   return (
     <dl class="figures">
       <Figure name="Timers pending" value={count(primaries)} note="in the cluster" />
       <Figure
         name="Pops per second"
-        value={pops < 10 ? pops.toFixed(1) : count(pops)}
-        note={`at ${self}, 10 s`}
+        value={rate(sample.all.pops)}
+        note={members.length === 1 ? 'last 10 s' : 'all members, last 10 s'}
       />
       <Figure
         name="Lateness p99"
-        value={sample.p99 === null ? '–' : milliseconds(sample.p99)}
-        note={`at ${self}, 10 s`}
+        value={late === null ? '–' : milliseconds(late.ms)}
+        note={late === null ? 'no pop in 10 s' : `at ${late.name}, last 10 s`}
+      />
+      <Figure
+        name="Event loop lag"
+        value={lag === null ? '–' : milliseconds(lag.ms)}
+        note={lag === null ? 'not known' : `at ${lag.name}, last 10 s`}
       />
       <Figure
         name="Callbacks under way"
         value={count(callbacks['in-flight'])}
-        note={callbacks.queued > 0 ? `${count(callbacks.queued)} waiting` : 'none waiting'}
+        note={`at ${self}, ${callbacks.queued > 0 ? count(callbacks.queued) : 'none'} waiting`}
       />
-      <Figure name="Event loop lag" value={milliseconds(sample.lag)} note={`at ${self}`} />
       <Figure name="Dead letters" value={count(timers.dead)} note={`at ${self}`} />
     </dl>
   );
+}
+
+/** The member that is heard and has the largest value; null where none has any. */
+function largest(
+  members: readonly MemberShape[],
+  what: 'lateness-p99-ms' | 'lag-ms',
+): { readonly name: string; readonly ms: number } | null {
+  let found: { name: string; ms: number } | null = null;
+  for (const { name, load, reachable } of members) {
+    const ms = load?.[what] ?? null;
+    if (reachable && ms !== null && (found === null || ms > found.ms)) found = { name, ms };
+  }
+  return found;
 }
 
 function Figure(props: { readonly name: string; readonly value: string; readonly note: string }) {
@@ -87,9 +103,10 @@ function Figure(props: { readonly name: string; readonly value: string; readonly
 }
 
 const popLines: readonly Line[] = [
-  { label: 'delivered', color: '--accent', filled: true },
-  { label: 'retried', color: '--warn' },
-  { label: 'given up', color: '--bad' },
+  { label: 'all members', color: '--accent', filled: true },
+  { label: 'this one', color: '--second' },
+  { label: 'retried here', color: '--warn' },
+  { label: 'given up here', color: '--bad' },
 ];
 const latenessLines: readonly Line[] = [
   { label: 'p50', color: '--accent' },
@@ -112,25 +129,28 @@ function quiet(
   return all.some((sample) => read(sample) > 0) ? read : () => null;
 }
 
-function PopsChart({ self }: { readonly self: string }) {
+function PopsChart({ now }: { readonly now: Snapshot }) {
   const all = samples.value;
+  const alone = now.cluster.members.length === 1;
   const data = useMemo(
     () =>
       rows(
         all,
-        (s) => s.delivered,
+        (s) => s.all.pops,
+        alone ? () => null : (s) => s.delivered,
         quiet(all, (s) => s.retried),
         quiet(all, (s) => s.dead),
       ),
-    [all],
+    [all, alone],
   );
+  const note = alone ? 'last 5 minutes' : `all members, and ${now.self}, last 5 minutes`;
   return (
-    <Panel title="Pops per second" note={`at ${self}, last 5 minutes`}>
+    <Panel title="Pops per second" note={note}>
       <Chart
         name="Pops per second over time"
         lines={popLines}
         data={data}
-        format={(value) => count(value)}
+        format={rate}
         topMin={4}
         nothing="No numbers yet."
         absent="0"
@@ -139,19 +159,20 @@ function PopsChart({ self }: { readonly self: string }) {
   );
 }
 
-function LatenessChart({ self }: { readonly self: string }) {
+function LatenessChart({ now }: { readonly now: Snapshot }) {
   const all = samples.value;
   const data = useMemo(
     () =>
       rows(
         all,
-        (s) => s.p50,
-        (s) => s.p99,
+        (s) => s.all.p50,
+        (s) => s.all.p99,
       ),
     [all],
   );
+  const alone = now.cluster.members.length === 1;
   return (
-    <Panel title="Lateness" note={`at ${self}, from due to callback`}>
+    <Panel title="Lateness" note={`from due to callback${alone ? '' : ', at the latest member'}`}>
       <Chart
         name="Lateness of pops over time"
         lines={latenessLines}

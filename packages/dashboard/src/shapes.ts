@@ -12,6 +12,16 @@ export interface MemberShape {
   readonly 'clock-offset-ms': number | null;
   readonly timers: number | null;
   readonly primaries: number | null;
+  /** null: it does not tell. */
+  readonly load: LoadShape | null;
+}
+
+/** Of one member, over the last ten seconds. */
+export interface LoadShape {
+  readonly 'pops-per-second': number;
+  readonly 'lateness-p50-ms': number | null;
+  readonly 'lateness-p99-ms': number | null;
+  readonly 'lag-ms': number | null;
 }
 
 export interface ClusterShape {
@@ -28,7 +38,7 @@ export interface ClusterShape {
   readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
 }
 
-/** One second of the member that serves the page. */
+/** One second of the member that serves the page, and of all members together. */
 export interface Sample {
   readonly at: number;
   readonly delivered: number;
@@ -37,6 +47,7 @@ export interface Sample {
   readonly p50: number | null;
   readonly p99: number | null;
   readonly lag: number;
+  readonly all: { readonly pops: number; readonly p50: number | null; readonly p99: number | null };
 }
 
 export interface Snapshot {
@@ -92,6 +103,50 @@ export interface TimerShape {
   readonly 'last-outcome': number | string | null;
   readonly version: string;
   readonly replicas: readonly string[];
+}
+
+export interface AttemptShape {
+  readonly pop: number;
+  readonly attempt: number;
+  readonly at: string;
+  readonly 'lateness-ms': number;
+  readonly 'took-ms': number;
+  readonly status: number | string;
+  readonly member: string;
+}
+
+export interface AttemptsShape {
+  /** Oldest first. */
+  readonly attempts: readonly AttemptShape[];
+  readonly missing: readonly string[];
+}
+
+export interface LockShape {
+  readonly key: string;
+  readonly holder: string | null;
+  readonly token: string | null;
+  readonly waiters: readonly string[];
+}
+
+export interface RingShape {
+  readonly name: string;
+  readonly problem: string | null;
+  /** null: there is no such ring. */
+  readonly slots: number | null;
+  readonly 'free-slots': number | null;
+  readonly members: readonly {
+    readonly name: string;
+    readonly phase: string;
+    readonly weight: number;
+    readonly slots: number;
+  }[];
+  readonly 'lock-count': number;
+  readonly locks: readonly LockShape[];
+}
+
+export interface LocksShape {
+  readonly connected: boolean;
+  readonly rings: readonly RingShape[];
 }
 
 export interface DeadLetterShape {

@@ -1,10 +1,12 @@
 /** One timer: when it pops next, what it is, who holds it, how its attempts went. */
 import { useRef } from 'preact/hooks';
 import { cancelTimer, getTimer } from './api.ts';
+import { Attempts } from './attempts.tsx';
 import { counted, countdown, instant, milliseconds, shortId, timingText } from './format.ts';
 import { nowMs } from './live.ts';
 import { useLoaded } from './loaded.ts';
 import { Action, Badge, Empty, Loading, Panel, Wrong } from './parts.tsx';
+import { mayWrite } from './session.ts';
 import type { TimerShape } from './shapes.ts';
 import { turns } from './skew.ts';
 
@@ -17,11 +19,14 @@ export function Timer({ id }: { readonly id: string }) {
     return error === null ? <Loading /> : <Wrong says={error} />;
   if (timer === null) {
     return (
-      <div class="panel">
-        <Empty title="No live timer has this id">
-          It has ended, or there never was one. <a href="#/timers">See all timers</a>.
-        </Empty>
-      </div>
+      <>
+        <div class="panel">
+          <Empty title="No live timer has this id">
+            It has ended, or there never was one. <a href="#/timers">See all timers</a>.
+          </Empty>
+        </div>
+        <Attempts id={id} note="what members remember of this id" />
+      </>
     );
   }
   const over = data === null;
@@ -34,7 +39,7 @@ export function Timer({ id }: { readonly id: string }) {
         <h1 class="mono">{shortId(timer.id)}</h1>
         <Badge word={over ? 'ended' : timer.state} />
         <span class="grow" />
-        {over ? null : (
+        {over || !mayWrite.value ? null : (
           <Action
             label="Cancel the timer"
             confirm="Really cancel it"
@@ -51,7 +56,7 @@ export function Timer({ id }: { readonly id: string }) {
         <Definition timer={timer} />
         <Replicas timer={timer} />
       </div>
-      <Attempts timer={timer} />
+      <Attempts id={timer.id} note={progressText(timer)} />
       <details class="panel">
         <summary>As the API gives it</summary>
         <pre>{JSON.stringify(timer, null, 2)}</pre>
@@ -160,23 +165,8 @@ function Replicas({ timer }: { readonly timer: TimerShape }) {
   );
 }
 
-function Attempts({ timer }: { readonly timer: TimerShape }) {
-  const outcome = timer['last-outcome'];
-  return (
-    <Panel title="Attempts">
-      <dl class="pairs">
-        <dt>Pops so far</dt>
-        <dd>{timer.sequence}</dd>
-        <dt>Failed attempts of the present pop</dt>
-        <dd>{timer.attempt}</dd>
-        <dt>Newest outcome</dt>
-        <dd>{outcome === null ? 'none yet' : outcomeText(outcome)}</dd>
-      </dl>
-    </Panel>
-  );
-}
-
-function outcomeText(outcome: number | string): string {
-  if (typeof outcome === 'string') return outcome;
-  return `${outcome}${outcome >= 200 && outcome < 300 ? ', success' : ', no success'}`;
+function progressText({ sequence, attempt, 'last-outcome': outcome }: TimerShape): string {
+  const pops = `${counted(sequence, 'pop')} so far`;
+  if (attempt > 0) return `${pops}, ${counted(attempt, 'failed attempt')} of the present one`;
+  return outcome === null ? pops : `${pops}, the newest answer was ${outcome}`;
 }

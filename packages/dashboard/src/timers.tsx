@@ -6,6 +6,7 @@ import { useLoaded } from './loaded.ts';
 import { Empty, Loading, Panel, Wrong } from './parts.tsx';
 import { Pager, useTrail } from './pages.tsx';
 import { go, route } from './route.ts';
+import { mayWrite } from './session.ts';
 import type { PageShape, TimerShape } from './shapes.ts';
 import { TimerTable } from './timer-table.tsx';
 
@@ -24,9 +25,11 @@ export function Timers() {
     <>
       <div class="title">
         <h1>Timers</h1>
-        <a class="button primary" href="#/timers/new">
-          Set a timer
-        </a>
+        {mayWrite.value ? (
+          <a class="button primary" href="#/timers/new">
+            Set a timer
+          </a>
+        ) : null}
       </div>
       <div class="tools">
         <Search tag={tag} state={state} />

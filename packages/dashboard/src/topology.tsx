@@ -1,12 +1,10 @@
 /** The tree of domains and members with each one's share; a chosen member with its peers and timers. */
 import { useMemo } from 'preact/hooks';
-import { listTimers } from './api.ts';
 import { type Domain, domainTree, expectedShares, levelsOf, membersBelow } from './domains.ts';
-import { count, counted, percent, signed } from './format.ts';
-import { useLoaded } from './loaded.ts';
-import { Badge, Loading, Panel, Share, Wrong } from './parts.tsx';
+import { count, counted, milliseconds, percent, rate, signed } from './format.ts';
+import { Held } from './held.tsx';
+import { Badge, Panel, Share } from './parts.tsx';
 import type { MemberShape, Snapshot } from './shapes.ts';
-import { TimerTable } from './timer-table.tsx';
 
 interface Shares {
   readonly total: number;
@@ -119,7 +117,7 @@ function Chosen({ member, now }: { readonly member: MemberShape; readonly now: S
         member.self ? (
           'the member that serves this page'
         ) : (
-          <a href={`http://${member.address}/`}>open its own dashboard</a>
+          <a href={`${location.protocol}//${member.address}/`}>open its own dashboard</a>
         )
       }
     >
@@ -130,6 +128,10 @@ function Chosen({ member, now }: { readonly member: MemberShape; readonly now: S
         <dd>{member.weight}</dd>
         <dt>Clock offset against {now.self}</dt>
         <dd>{offsetMs === null ? 'not known' : signed(offsetMs)}</dd>
+        <dt>Pops a second</dt>
+        <dd>{member.load === null ? 'not known' : rate(member.load['pops-per-second'])}</dd>
+        <dt>Lateness p50, p99</dt>
+        <dd>{lateness(member)}</dd>
       </dl>
       <h3>Peers</h3>
       <Peers member={member} now={now} />
@@ -137,6 +139,13 @@ function Chosen({ member, now }: { readonly member: MemberShape; readonly now: S
       <Held key={member.name} name={member.name} />
     </Panel>
   );
+}
+
+function lateness({ load }: MemberShape): string {
+  const p50 = load?.['lateness-p50-ms'] ?? null;
+  const p99 = load?.['lateness-p99-ms'] ?? null;
+  if (p50 === null || p99 === null) return 'no pop in the last ten seconds';
+  return `${milliseconds(p50)}, ${milliseconds(p99)}`;
 }
 
 /** Who answers whom is known for the serving member only. */
@@ -155,31 +164,6 @@ function Peers({ member, now }: { readonly member: MemberShape; readonly now: Sn
       </ul>
       {member.self ? null : (
         <p class="note">Which of them answer {member.name} is told by its own dashboard.</p>
-      )}
-    </>
-  );
-}
-
-const pageLength = 200;
-
-function Held({ name }: { readonly name: string }) {
-  const load = async () => {
-    const page = await listTimers({ tag: '', state: '', limit: pageLength, cursor: null });
-    const items = page.items.filter(({ replicas }) => replicas.includes(name));
-    return { items: items.slice(0, 25), of: items.length, all: page.cursor === null };
-  };
-  const { data, error } = useLoaded(name, load, 4000);
-  if (data === undefined) return error === null ? <Loading /> : <Wrong says={error} />;
-  if (data.items.length === 0)
-    return <p class="dim">None among the first {pageLength} timers of the cluster.</p>;
-  return (
-    <>
-      <TimerTable timers={data.items} />
-      {data.all && data.of === data.items.length ? null : (
-        <p class="note">
-          Only some are shown: {data.items.length} from the first {pageLength} timers of the
-          cluster.
-        </p>
       )}
     </>
   );

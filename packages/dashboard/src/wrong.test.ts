@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MemberShape, Snapshot } from './shapes.ts';
+import type { LoadShape, MemberShape, Snapshot } from './shapes.ts';
 import { allWell, findings } from './wrong.ts';
 
 function member(name: string, part: Partial<MemberShape> = {}): MemberShape {
@@ -14,6 +14,12 @@ function member(name: string, part: Partial<MemberShape> = {}): MemberShape {
     'clock-offset-ms': 0,
     timers: 10,
     primaries: 5,
+    load: {
+      'pops-per-second': 1,
+      'lateness-p50-ms': 1,
+      'lateness-p99-ms': 2,
+      'lag-ms': 0,
+    },
     ...part,
   };
 }
@@ -33,13 +39,29 @@ const well: Snapshot = {
   },
   timers: { pending: 10, retrying: 0, dead: 0 },
   callbacks: { 'in-flight': 0, queued: 0, answers: {} },
-  sample: { at: 0, delivered: 0, retried: 0, dead: 0, p50: 1, p99: 2, lag: 0 },
+  sample: {
+    at: 0,
+    delivered: 0,
+    retried: 0,
+    dead: 0,
+    p50: 1,
+    p99: 2,
+    lag: 0,
+    all: { pops: 1, p50: 1, p99: 2 },
+  },
 };
 
 const withMembers = (...members: MemberShape[]): Snapshot => ({
   ...well,
   cluster: { ...well.cluster, members },
 });
+
+/** One of the others tells this of itself. */
+function loaded(part: Partial<LoadShape>): Snapshot {
+  const { load } = member('n1');
+  if (load === null) throw new Error('A member has a load here.');
+  return withMembers(member('n0'), member('n1', { load: { ...load, ...part } }), member('n2'));
+}
 
 test('nothing is found where nothing is wrong', () => {
   expect(findings(well, null)).toEqual([]);
@@ -69,8 +91,8 @@ test.each([
   [{ unready: 'The disk is full.' }, 'warn', 'The disk is full.'],
   [{ timers: { ...well.timers, dead: 2 } }, 'warn', '2 dead letters at n0'],
   [{ timers: { ...well.timers, retrying: 1 } }, 'note', '1 timer at n0 retrying'],
-  [{ sample: { ...well.sample, p99: 1500 } }, 'warn', 'by more than 1.5 s'],
-  [{ sample: { ...well.sample, lag: 400 } }, 'warn', '400 ms late'],
+  [loaded({ 'lateness-p99-ms': 1500 }), 'warn', 'Pops at n1 are late: 1 in 100 by more than 1.5 s'],
+  [loaded({ 'lag-ms': 700 }), 'warn', 'n1 is overloaded: its event loop came around 700 ms late'],
 ])('%j is told', (part, weight, words) => {
   const [found, ...rest] = findings({ ...well, ...part }, null);
   expect(found?.weight).toBe(weight);

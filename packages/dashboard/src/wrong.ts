@@ -14,7 +14,7 @@ export interface Finding {
 
 const clockOffsetMsMax = 500;
 const latenessMsMax = 1000;
-const lagMsMax = 250;
+const lagMsMax = 500;
 const order: readonly Weight[] = ['bad', 'warn', 'note'];
 
 /** Worst first. `lostMs`: for how long the page has heard nothing; null while it hears. */
@@ -84,15 +84,19 @@ function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {
   return found;
 }
 
-function aboutPops({ timers, sample, self }: Snapshot): Finding[] {
+function aboutPops({ timers, cluster, self }: Snapshot): Finding[] {
   const found: Finding[] = [];
-  if (sample.p99 !== null && sample.p99 > latenessMsMax) {
-    const says = `Pops at ${self} are late: 1 in 100 by more than ${milliseconds(sample.p99)}.`;
-    found.push({ weight: 'warn', says });
-  }
-  if (sample.lag > lagMsMax) {
-    const says = `${self} is overloaded: its event loop came around ${milliseconds(sample.lag)} late.`;
-    found.push({ weight: 'warn', says });
+  for (const { name, load, reachable } of cluster.members) {
+    if (!reachable || load === null) continue;
+    const { 'lateness-p99-ms': lateMs, 'lag-ms': lagMs } = load;
+    if (lateMs !== null && lateMs > latenessMsMax) {
+      const says = `Pops at ${name} are late: 1 in 100 by more than ${milliseconds(lateMs)}.`;
+      found.push({ weight: 'warn', says });
+    }
+    if (lagMs !== null && lagMs > lagMsMax) {
+      const says = `${name} is overloaded: its event loop came around ${milliseconds(lagMs)} late.`;
+      found.push({ weight: 'warn', says });
+    }
   }
   if (timers.dead > 0) {
     const says = `${counted(timers.dead, 'dead letter')} at ${self} to be read: pops that were given up.`;

@@ -1,6 +1,6 @@
 /**
- * The dashboard at `/`: static files that were built beforehand, and the events they show. Nothing is loaded from
- * anywhere else, and the headers see to it.
+ * The dashboard at `/` and the API reference at `/docs`: static files that were built beforehand, and the events they
+ * show. Nothing is loaded from anywhere else, and the headers see to it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,14 +64,14 @@ export interface DashboardOptions extends Omit<EventsOptions, 'service' | 'metri
 
 export class Dashboard {
   private readonly options: DashboardOptions;
-  private readonly page: File | null;
+  private readonly pages: ReadonlyMap<string, File>;
   private readonly assets: ReadonlyMap<string, File>;
   private events: Events | null = null;
 
   constructor(options: DashboardOptions) {
     this.options = options;
     const folder = options.folder ?? builtFolder;
-    this.page = filesIn(folder).get('index.html') ?? null;
+    this.pages = filesIn(folder);
     this.assets = filesIn(join(folder, 'dashboard'));
   }
 
@@ -80,7 +80,18 @@ export class Dashboard {
     const events = new Events({ ...this.options, service, metrics });
     this.events = events;
     return [
-      { method: 'GET', path: '/', needs: null, handle: (request) => this.index(request) },
+      {
+        method: 'GET',
+        path: '/',
+        needs: null,
+        handle: (request) => this.page(request, 'index.html'),
+      },
+      {
+        method: 'GET',
+        path: '/docs',
+        needs: null,
+        handle: (request) => this.page(request, 'docs.html'),
+      },
       {
         method: 'GET',
         path: '/dashboard/:id',
@@ -99,8 +110,9 @@ export class Dashboard {
     this.events?.stop();
   }
 
-  private index(request: ApiRequest): ApiResponse {
-    if (this.page !== null) return fileResponse(request, this.page, 'no-cache');
+  private page(request: ApiRequest, name: string): ApiResponse {
+    const file = this.pages.get(name);
+    if (file !== undefined) return fileResponse(request, file, 'no-cache');
     throw new CarillonError(
       'not_found',
       'The dashboard is not built here: npm run dashboard builds it. The API is described at /openapi.json.',

@@ -93,3 +93,19 @@ test('a timer as it is answered has the shape that is described', async () => {
   const validator = Compile(TimerSchema);
   expect(validator.Errors(JSON.parse(response.body))).toEqual([]);
 });
+
+test('bodies that are shown as examples are accepted as they stand', async () => {
+  const { paths } = await document();
+  const contents = Object.entries(paths).flatMap(([path, item]) =>
+    verbs.flatMap((verb) => {
+      const content = Object.values(item[verb]?.requestBody?.content ?? {})[0];
+      return content === undefined ? [] : [{ verb, path, ...(content as { example?: object }) }];
+    }),
+  );
+  expect(contents).toHaveLength(3);
+  for (const { verb, path, example } of contents) {
+    const target = path.replace('{id}', '00000019000000aa-2');
+    const { status } = await testApi().ask(verb.toUpperCase(), target, { body: example });
+    expect([path, status]).toEqual([path, 200]);
+  }
+});

@@ -68,7 +68,15 @@ const paging = [
   query('cursor', { type: 'string' }, 'As an earlier page gave it out.'),
 ];
 const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
-const body = { required: true, content: json(ref('TimerBody')) };
+/** A body to copy: it works as it stands beside `carillon listen`. */
+export const exampleTimer = {
+  timing: { interval: 2 },
+  callback: { http: { uri: 'http://127.0.0.1:8080/', opaque: 'hello' } },
+};
+const body = {
+  required: true,
+  content: { 'application/json': { schema: ref('TimerBody'), example: exampleTimer } },
+};
 
 const timerPaths = {
   '/timers': {
@@ -116,7 +124,10 @@ const timerPaths = {
       requestBody: {
         required: true,
         content: {
-          ...json({ type: 'array', items: ref('TimerBody') }),
+          'application/json': {
+            schema: { type: 'array', items: ref('TimerBody') },
+            example: [exampleTimer, exampleTimer],
+          },
           'application/x-ndjson': { schema: ref('TimerBody') },
         },
       },
