@@ -2,7 +2,7 @@
  * A cluster for written stories: members by name, time in seconds since the story began, and pops as a receiver would list
  * them. Everything is as in the simulation of seeds; only the plan is written by hand.
  */
-import type { TimerRecord } from '@carillon/core';
+import { shiftNumber, type TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
 import { EtcdMeeting } from './operator.ts';
 import type { Call } from './receivers.ts';
@@ -53,6 +53,8 @@ export class Story {
   readonly cluster: SimCluster;
   readonly etcd: EtcdMeeting | null;
   readonly bugs: string[] = [];
+  /** Of all requests from now on. */
+  namespace = 'default';
   private beganMs = 0;
 
   private constructor(options: StoryOptions) {
@@ -127,8 +129,10 @@ export class Story {
 
   /** The record of a timer in a member's store. */
   record(id: string, at: string): TimerRecord | undefined {
-    const hi = Number.parseInt(id.slice(0, 8), 16);
-    const lo = Number.parseInt(id.slice(8, 16), 16);
+    const { hi, lo } = shiftNumber(this.namespace, {
+      hi: Number.parseInt(id.slice(0, 8), 16),
+      lo: Number.parseInt(id.slice(8, 16), 16),
+    });
     return this.cluster.member(at).member?.store.get(hi, lo);
   }
 
@@ -169,7 +173,7 @@ export class Story {
       method,
       path,
       query: '',
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', 'carillon-namespace': this.namespace },
       body: content === null ? new Uint8Array() : Buffer.from(JSON.stringify(content)),
     };
     const sentMs = cluster.world.nowMs;
