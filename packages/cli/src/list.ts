@@ -6,10 +6,13 @@ import { type OptionKinds, parseOptions, wholeNumber } from './options.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from './style.ts';
 
 const states = ['pending', 'retrying', 'ended', 'dead'] as const satisfies readonly TimerState[];
+const roles = ['primary', 'backup'] as const;
 const kinds = {
   ...connectOptions,
   tag: 'text',
   state: 'text',
+  member: 'text',
+  role: 'text',
   limit: 'text',
   all: 'flag',
 } as const satisfies OptionKinds;
@@ -23,6 +26,8 @@ export const command: Command = {
 
   --tag TAG        Only timers with this tag
   --state STATE    Only timers in this state: ${states.join(', ')}
+  --member NAME    Only timers that this member holds
+  --role ROLE      As what, with --member: ${roles.join(' or ')}
   --limit N        At most N timers; default 100
   --all            All of them
 ${connectUsage}`,
@@ -36,12 +41,15 @@ ${connectUsage}`,
       throw new UsageError('Give --limit or --all, not both.');
     }
     const state = flags.state === undefined ? undefined : stateOf(flags.state);
+    const role = flags.role === undefined ? undefined : roleOf(flags.role, flags.member);
     const limit = flags.all
       ? Number.POSITIVE_INFINITY
       : wholeNumber('--limit', flags.limit ?? '100', { min: 1, max: 1_000_000_000 });
     const timers = connect(flags, io).list({
       ...(flags.tag !== undefined && { tag: flags.tag }),
       ...(state !== undefined && { state }),
+      ...(flags.member !== undefined && { member: flags.member }),
+      ...(role !== undefined && { role }),
       pageSize: Math.min(limit, pieceLength),
       signal: io.signal,
       onMissing: (members) =>
@@ -58,6 +66,12 @@ function stateOf(text: string): TimerState {
   const state = states.find((known) => known === text);
   if (state !== undefined) return state;
   throw new UsageError(`--state must be one of ${states.join(', ')}, not "${text}".`);
+}
+
+function roleOf(text: string, member: string | undefined): (typeof roles)[number] {
+  const role = roles.find((known) => known === text);
+  if (role !== undefined && member !== undefined) return role;
+  throw new UsageError(`--role must be ${roles.join(' or ')}, and goes with --member NAME.`);
 }
 
 async function printJson(timers: AsyncIterable<Timer>, limit: number, io: Io): Promise<void> {

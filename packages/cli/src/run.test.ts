@@ -226,6 +226,42 @@ describe('carillon get, list, cancel, dead-letters', () => {
     replicas: ['n0', 'n1'],
   };
 
+  const tried = {
+    attempts: [
+      {
+        pop: 3,
+        attempt: 2,
+        at: '2026-01-02T03:04:00.000Z',
+        'lateness-ms': 1500,
+        'took-ms': 12.3,
+        status: 503,
+        member: 'n1',
+      },
+    ],
+    missing: ['n2'],
+  };
+
+  test('get shows how the newest callbacks went, also of a timer that has ended', async () => {
+    const script = ({ path }: Asked): Answer =>
+      path.endsWith('/attempts') ? { body: tried } : { status: 404, body: {} };
+    const { code, out, err } = await cli(['get', id], script);
+    expect(code).toBe(1);
+    expect(out.join('\n')).toMatch(
+      /CALLED +POP +ATTEMPT +STATUS +LATENESS +TOOK +MEMBER\n2026-01-02T03:04:00.000Z +3 +2 +503 +1\.5s +12\.3ms +n1$/,
+    );
+    expect(err).toEqual([
+      `No timer has the id ${id}.`,
+      'No answer from n2: attempts may be missing.',
+    ]);
+    const asJson = await cli(['get', id, '--json'], ({ path }) => ({
+      body: path.endsWith('/attempts') ? tried : timer,
+    }));
+    expect(JSON.parse(asJson.out[0] ?? '')).toMatchObject({
+      id,
+      attempts: [{ pop: 3, status: 503, member: 'n1' }],
+    });
+  });
+
   test('get shows a timer, with control characters made harmless', async () => {
     const { code, out } = await cli(['get', id], () => ({ body: timer }));
     expect(code).toBe(0);
@@ -253,6 +289,18 @@ describe('carillon get, list, cancel, dead-letters', () => {
     expect(out[1]).toMatch(new RegExp(`^${id} +pending +in 1\\.6h +3 +x +http://r/$`));
     expect(err).toEqual(['No answer from n2: timers may be missing.']);
     expect(asked[0]?.path).toBe('/timers?tag=x&state=pending&limit=100');
+  });
+
+  test('list of what a member holds passes it on; a role without a member is refused', async () => {
+    const page = { timers: [timer], cursor: null, missing: [] };
+    const args = ['list', '--member', 'n1', '--role', 'backup'];
+    const { asked } = await cli(args, () => ({ body: page }));
+    expect(asked[0]?.path).toBe('/timers?member=n1&role=backup&limit=100');
+    const refused = await cli(['list', '--role', 'primary']);
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      ['carillon list: --role must be primary or backup, and goes with --member NAME.'],
+    ]);
   });
 
   test('list stops at its limit and says that there is more', async () => {

@@ -54,6 +54,28 @@ describe('Carillon, requests', () => {
     expect(seen[1]?.headers.get('idempotency-key')).toBe('mine');
   });
 
+  test('attempts are read with their times, whether there was an answer or not', async () => {
+    const told = { pop: 2, attempt: 1, 'lateness-ms': 0.5, 'took-ms': 12, member: 'n1' };
+    const { client, seen } = make(() =>
+      json({
+        attempts: [
+          { ...told, at: '2026-01-02T03:04:05.000Z', status: 503 },
+          { ...told, attempt: 2, at: '2026-01-02T03:04:06.000Z', status: 'refused' },
+        ],
+        missing: ['n2'],
+      }),
+    );
+    const common = { pop: 2, latenessMs: 0.5, tookMs: 12, member: 'n1' };
+    expect(await client.attempts('01-2')).toEqual({
+      attempts: [
+        { ...common, attempt: 1, at: new Date('2026-01-02T03:04:05Z'), status: 503 },
+        { ...common, attempt: 2, at: new Date('2026-01-02T03:04:06Z'), status: 'refused' },
+      ],
+      missing: ['n2'],
+    });
+    expect(seen[0]).toMatchObject({ method: 'GET', path: '/timers/01-2/attempts' });
+  });
+
   test('replace and cancel go to the timer, with its id escaped', async () => {
     const { client, seen } = make(() => located('01-2'));
     expect((await client.replace('01-2', spec)).id).toBe('01-2');

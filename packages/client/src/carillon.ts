@@ -5,11 +5,13 @@
 import { ApiError } from './errors.ts';
 import { Members } from './members.ts';
 import {
+  type Attempts,
   type Cluster,
   type Confirmed,
   type DeadLetter,
   Fields,
   type Page,
+  readAttempts,
   readCluster,
   readCopies,
   readDeadLetter,
@@ -52,6 +54,9 @@ export interface SetOptions extends CallOptions {
 export interface ListOptions extends CallOptions {
   readonly tag?: string;
   readonly state?: TimerState;
+  /** Only timers that this member holds, and as which of their replicas. */
+  readonly member?: string;
+  readonly role?: 'primary' | 'backup';
   /** Timers asked for in one request; the iteration goes on over all of them. */
   readonly pageSize?: number;
   /** Called when members did not answer, so that their timers may be missing. */
@@ -155,12 +160,19 @@ export class Carillon {
     }
   }
 
+  /** How its newest callbacks went, as far as members remember; also of a timer that has ended. */
+  async attempts(id: string, options: CallOptions = {}): Promise<Attempts> {
+    const { signal } = options;
+    const path = `${timerPath(id)}/attempts`;
+    return readAttempts((await this.request({ method: 'GET', path, signal })).body);
+  }
+
   /** All timers of the cluster that fit, page by page behind the scenes. */
   list(options: ListOptions = {}): AsyncGenerator<Timer, void, undefined> {
-    const { tag, state, pageSize, signal, onMissing } = options;
+    const { tag, state, member, role, pageSize, signal, onMissing } = options;
     return pages(async (cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
-      const query = { tag, state, limit, cursor };
+      const query = { tag, state, member, role, limit, cursor };
       const answer = await this.request({ method: 'GET', path: '/timers', query, signal });
       return readPage(answer.body, 'timers', readTimer);
     }, onMissing);
@@ -212,7 +224,7 @@ export class DeadLetters {
   }
 
   list(
-    options: Omit<ListOptions, 'tag' | 'state'> = {},
+    options: Omit<ListOptions, 'tag' | 'state' | 'member' | 'role'> = {},
   ): AsyncGenerator<DeadLetter, void, undefined> {
     const { pageSize, signal, onMissing } = options;
     return pages(async (cursor) => {

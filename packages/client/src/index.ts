@@ -12,6 +12,8 @@ export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './
 export { BoundedPopMemory, type PopMemory, type PopState } from './pop-memory.ts';
 export { type Pop, type PopHandler, type ReceiverOptions, receiver } from './receiver.ts';
 export type {
+  Attempt,
+  Attempts,
   Cluster,
   ClusterMember,
   Confirmed,

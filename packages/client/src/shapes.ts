@@ -85,6 +85,30 @@ export interface Page<T> {
 }
 
 /** One JSON object, read member by member; whatever has another type counts as missing. */
+/** One try to deliver a pop, as the member that made it remembers it. */
+export interface Attempt {
+  /** Sequence number of the pop. */
+  readonly pop: number;
+  /** Which try of this pop, from 1. */
+  readonly attempt: number;
+  /** When the callback began. */
+  readonly at: Date | null;
+  /** From the due time of the pop until then. */
+  readonly latenessMs: number;
+  /** Until the answer, or until it was given up. */
+  readonly tookMs: number;
+  /** An HTTP status, or why there was none: refused, timeout and so on. */
+  readonly status: number | string;
+  readonly member: string;
+}
+
+export interface Attempts {
+  /** Oldest first. */
+  readonly attempts: readonly Attempt[];
+  /** Members that did not answer; attempts of theirs may be missing. */
+  readonly missing: readonly string[];
+}
+
 export class Fields {
   private readonly source: Readonly<Record<string, unknown>>;
 
@@ -176,6 +200,24 @@ export function readDeadLetter(json: unknown): DeadLetter {
     attempts: from.number('attempts'),
     reason: from.text('reason'),
     gaveUp: from.date('gave-up'),
+  };
+}
+
+export function readAttempts(json: unknown): Attempts {
+  const from = new Fields(json);
+  return { attempts: from.list('attempts').map(readAttempt), missing: from.texts('missing') };
+}
+
+function readAttempt(json: unknown): Attempt {
+  const from = new Fields(json);
+  return {
+    pop: from.number('pop'),
+    attempt: from.number('attempt'),
+    at: from.date('at'),
+    latenessMs: from.number('lateness-ms'),
+    tookMs: from.number('took-ms'),
+    status: from.numberOrNull('status') ?? from.text('status'),
+    member: from.text('member'),
   };
 }
 
