@@ -29,11 +29,11 @@ export function batchRoutes(options: BatchOptions): Route[] {
   ];
 }
 
-async function batch(
+function batch(
   request: ApiRequest,
   caller: Caller,
   options: BatchOptions,
-): Promise<ApiResponse> {
+): ApiResponse | Promise<ApiResponse> {
   refuseEncoded(request);
   const ndjson = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)\b/i.test(
     headerOf(request, 'content-type') ?? '',
@@ -42,11 +42,22 @@ async function batch(
   options.charge(caller, Math.max(0, items.length - 1));
   const key = idempotencyKeyOf(request);
   const parsed = parseItems(items, { key, namespace: caller.namespace }, options);
+  // Only this much is kept while the disk works: the parsed bodies of a large batch are large.
+  const refusals = parsed.map((item) => (item instanceof CarillonError ? item : null));
   const requests = parsed.filter((item): item is SetRequest => !(item instanceof CarillonError));
-  const outcomes = requests.length === 0 ? [] : await options.service.setMany(requests);
+  if (requests.length === 0) return batchResponse(refusals, [], ndjson);
+  const outcomes = options.service.setMany(requests);
+  return outcomes.then((all) => batchResponse(refusals, all, ndjson));
+}
+
+function batchResponse(
+  refusals: readonly (CarillonError | null)[],
+  outcomes: readonly SetOutcome[],
+  ndjson: boolean,
+): ApiResponse {
   let next = 0;
-  const lines = parsed.map((item) => {
-    if (item instanceof CarillonError) return JSON.stringify(problemOf(item));
+  const lines = refusals.map((refusal) => {
+    if (refusal !== null) return JSON.stringify(problemOf(refusal));
     return outcomeText(outcomes[next++] as SetOutcome);
   });
   if (!ndjson) return { status: 200, headers: jsonHeaders, body: `[${lines.join(',\n')}]` };
