@@ -1,61 +1,105 @@
-/**
- * `npm run bench`: runs the benchmarks of this folder one after the other; `-- --only sets,lateness` some of them. Prints
- * figures as they come and writes them to `bench/report/latest.json`.
- */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+/** `npm run bench`: Carillon beside its peers and beside the limit. See README.md; `-- --help` lists parts and systems. */
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { machineOf } from './machine.ts';
+import { type Options, readOptions } from './options.ts';
+import type { Report, Section } from './page/section.ts';
+import { summaryOf } from './page/summary.ts';
+import { tableOf, terminalTable } from './page/table.ts';
+import type { Part } from './sections.ts';
+import { fullSizes, quickSizes } from './sizes.ts';
+import { allSystems } from './systems/all.ts';
+import type { System } from './systems/system.ts';
+import { failed } from './workloads/workload.ts';
+import { writeDocs, writeReport } from './write.ts';
 
-/** In this order: what is quick and in one process first. */
-const names = [
-  'wheel',
-  'wire',
-  'store',
-  'journal',
-  'placement',
-  'callback',
-  'ring',
-  'sets',
-  'lateness',
-  'footprint',
-  'cluster',
-];
+const root = join(import.meta.dirname, '..');
+const folder = process.env['CARILLON_BENCH_REPORT'] ?? join(import.meta.dirname, 'report');
 
-interface Bench {
-  run(report: (line: string) => void): Promise<Record<string, unknown>>;
+// Servers that were started are ended when this process exits, however it does.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+const options = readOptions(process.argv.slice(2));
+if ('says' in options) {
+  if (options.isHelp) console.log(options.says);
+  else console.error(options.says);
+  process.exitCode = options.isHelp ? 0 : 2;
+} else await main(options);
+
+async function main(asked: Options): Promise<void> {
+  const report = await runAll(asked);
+  await writeReport(folder, report);
+  if (asked.isWhole) await writeDocs(join(root, 'docs'), folder, report);
+  for (const section of report.sections) show(section.title, terminalTable(tableOf(section)));
+  const summary = summaryOf(report);
+  if (summary.rows.length > 0) show('In short', terminalTable(summary));
+  for (const { label, reason } of report.missing) console.log(`Missing: ${label}. ${reason}`);
+  console.log(`\nThe report is in ${join(folder, 'index.html')}`);
+  const failures = report.sections
+    .flatMap(({ rows }) => rows)
+    .filter(({ note }) => note?.startsWith('failed'));
+  process.exitCode = failures.length === 0 ? 0 : 1;
 }
 
-const wanted = chosen(process.argv.slice(2));
-if (wanted === null) {
-  console.error(`Usage: npm run bench [-- --only NAME,NAME]\nNames: ${names.join(', ')}.`);
-  process.exitCode = 2;
-} else await runAll(wanted);
-
-function chosen(args: readonly string[]): readonly string[] | null {
-  if (args.length === 0) return names;
-  const [flag, list, ...rest] = args;
-  const only = (list ?? '').split(',');
-  if (flag !== '--only' || rest.length > 0) return null;
-  return only.every((name) => names.includes(name)) ? only : null;
-}
-
-async function runAll(list: readonly string[]): Promise<void> {
-  const results: Record<string, unknown> = {};
-  for (const [i, name] of list.entries()) {
-    console.log(`\n[${i + 1}/${list.length}] ${name}`);
-    const bench = (await import(`./${name}.ts`)) as Bench;
-    results[name] = await bench.run((line) => console.log(line));
-  }
-  const machine = {
-    cpu: cpus()[0]?.model,
-    cores: availableParallelism(),
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    node: process.version,
-  };
-  const folder = join(import.meta.dirname, 'report');
-  await mkdir(folder, { recursive: true });
-  await writeFile(
-    join(folder, 'latest.json'),
-    `${JSON.stringify({ machine, results }, null, 2)}\n`,
+async function runAll({ parts, systems: names, isQuick }: Options): Promise<Report> {
+  const startMs = performance.now();
+  const startedAt = new Date().toISOString();
+  const [loadBefore = 0] = loadavg();
+  const asked = allSystems.filter(({ name }) => names.includes(name));
+  const { systems, missing } = await prepare(
+    parts.some(({ isComparing }) => isComparing) ? asked : [],
   );
+  const sections: Section[] = [];
+  for (const [i, part] of parts.entries()) {
+    const tell = (line: string): void =>
+      console.error(`[${i + 1}/${parts.length} ${part.name}, ${clock(startMs)}] ${line}`);
+    const context = { systems, sizes: isQuick ? quickSizes : fullSizes, tell };
+    sections.push(
+      ...(await part.run(context).catch((error: unknown) => [brokenPart(part, error)])),
+    );
+  }
+  return {
+    machine: await machineOf(systems),
+    startedAt,
+    tookSeconds: (performance.now() - startMs) / 1000,
+    isQuick,
+    loadBefore,
+    missing,
+    sections,
+  };
+}
+
+async function prepare(asked: readonly System[]) {
+  const systems: System[] = [];
+  const missing: { label: string; reason: string }[] = [];
+  for (const system of asked) {
+    const reason = await system.prepare();
+    if (reason === null) systems.push(system);
+    else missing.push({ label: system.label, reason });
+  }
+  return { systems, missing };
+}
+
+/** A part that fails as a whole is in the report, too. */
+function brokenPart({ name, what }: Part, error: unknown): Section {
+  const { note = 'failed' } = failed(error);
+  const row = { name, label: name, kind: 'ours', values: {}, note } as const;
+  return {
+    id: name,
+    title: what,
+    what,
+    columns: [],
+    rows: [row],
+    headline: null,
+    charts: [],
+    notes: [],
+  };
+}
+
+function show(title: string, text: string): void {
+  console.log(`\n${title}\n${'─'.repeat(title.length)}\n${text}`);
+}
+
+function clock(startMs: number): string {
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

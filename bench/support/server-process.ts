@@ -1,13 +1,11 @@
-/** A server as a process of its own, with its CPU time and memory as the kernel counts them. */
+/** A Node server as a process of its own, such as a member. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { endWithUs } from './end-with-us.ts';
 
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-/** Of the counters in /proc, on every Linux that Node runs on. */
-const ticksPerSecond = 100;
 
 export class ServerProcess {
   readonly url: URL;
@@ -28,6 +26,7 @@ export class ServerProcess {
     const child = spawn(process.execPath, ['--conditions=source', script, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    endWithUs(child);
     for await (const line of createInterface({ input: child.stdout })) {
       const { url } = JSON.parse(line) as { url?: string };
       if (url !== undefined) return new ServerProcess(child, new URL(url));
@@ -37,18 +36,6 @@ export class ServerProcess {
 
   get pid(): number {
     return this.child.pid ?? 0;
-  }
-
-  /** CPU time so far, user and system, all threads. */
-  cpuMs(): number {
-    const stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
-  }
-
-  rssBytes(): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {

@@ -1,0 +1,92 @@
+/** What an operation of the store costs as it grows: a process of its own, so that ten million records do not disturb anything else. */
+import { SeededRandom } from '@carillon/core/testing';
+import { Store } from '../../packages/server/src/store/store.ts';
+import { recordOf } from '../micro/records.ts';
+import { answerCalls } from '../support/remote.ts';
+
+export interface StoreCosts {
+  readonly count: number;
+  /** Nanoseconds of CPU each. */
+  readonly setNs: number;
+  readonly replaceNs: number;
+  readonly popNs: number;
+  readonly cancelNs: number;
+  /** Resident memory a record, with its alarm. */
+  readonly bytes: number;
+}
+
+const operationCount = 50_000;
+const roundCount = 3;
+
+answerCalls({ run: (countMax: number) => grow(countMax) });
+
+function grow(countMax: number): StoreCosts[] {
+  // What making records costs the heap once shall not count as the store's, and code shall be warm.
+  measure(filled(new Store(), 0, 100_000), 100_000);
+  settleMemory();
+  const beforeBytes = process.memoryUsage().rss;
+  const store = new Store();
+  const all: StoreCosts[] = [];
+  for (let from = 0, count = 1000; count <= countMax; from = count, count *= 10) {
+    filled(store, from, count);
+    settleMemory();
+    const bytes = (process.memoryUsage().rss - beforeBytes) / count;
+    const rounds = Array.from({ length: roundCount }, () => measure(store, count));
+    const least = (key: keyof Costs): number => Math.min(...rounds.map((costs) => costs[key]));
+    all.push({
+      count,
+      setNs: least('setNs'),
+      replaceNs: least('replaceNs'),
+      popNs: least('popNs'),
+      cancelNs: least('cancelNs'),
+      bytes,
+    });
+  }
+  return all;
+}
+
+function filled(store: Store, from: number, to: number): Store {
+  for (let i = from; i < to; i++) {
+    const record = recordOf(i);
+    store.arm(store.put(record), record.dueMs);
+  }
+  return store;
+}
+
+type Costs = Record<'setNs' | 'replaceNs' | 'popNs' | 'cancelNs', number>;
+
+/** On records picked at random; the store is as before afterwards. */
+function measure(store: Store, count: number): Costs {
+  const random = new SeededRandom(count);
+  const present = Array.from({ length: operationCount }, () =>
+    recordOf(random.between(0, count - 1)),
+  );
+  const added = present.map((_, i) => recordOf(1_000_000_000 + i));
+  const setNs = timed(() => {
+    for (const record of added) store.arm(store.put(record), record.dueMs);
+  });
+  const replaceNs = timed(() => {
+    for (const record of present) store.arm(store.put(record), record.dueMs);
+  });
+  const handles = added.map(({ hi, lo }) => store.find(hi, lo));
+  for (const handle of handles) store.arm(handle, 1);
+  const out: number[] = [];
+  const popNs = timed(() => {
+    while (out.length < operationCount) store.takeDue(2, 1024, out);
+  });
+  const cancelNs = timed(() => {
+    for (const { hi, lo } of added) store.remove(hi, lo);
+  });
+  return { setNs, replaceNs, popNs, cancelNs };
+}
+
+function timed(work: () => void): number {
+  const started = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(started);
+  return ((user + system) * 1000) / operationCount;
+}
+
+function settleMemory(): void {
+  for (let i = 0; i < 3; i++) globalThis.gc?.();
+}

@@ -1,0 +1,21 @@
+/** What the receiver is told to expect, and what it tells. */
+
+export interface Expected {
+  readonly timerCount: number;
+}
+
+export interface Arrivals {
+  /** Pops, without duplicates. */
+  readonly arrived: number;
+  /** Timers of which at least one pop came. */
+  readonly timers: number;
+  readonly duplicates: number;
+  /** Requests that name no expected timer, or no due time. */
+  readonly unknown: number;
+  /** When the newest one came, on the wall clock. */
+  readonly lastMs: number;
+  /** null: nothing came. */
+  readonly latenessMs: Readonly<Record<'min' | 'p50' | 'p90' | 'p99' | 'max', number | null>>;
+  /** Lateness that 0, 0.5, 1 … 100 % of the pops did not exceed. */
+  readonly curve: readonly number[];
+}

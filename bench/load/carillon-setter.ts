@@ -1,0 +1,81 @@
+/** Sets timers over Carillon's HTTP API. */
+import { HttpConnections } from './http-connections.ts';
+import {
+  type CarillonConfig,
+  type Due,
+  payloadOf,
+  type Recurring,
+  type Setter,
+  type Spec,
+} from './setter.ts';
+
+export class CarillonSetter implements Setter {
+  private readonly connections: HttpConnections;
+  private readonly uri: string;
+  private readonly factor: number;
+
+  constructor({ urls, uri, factor }: CarillonConfig) {
+    this.connections = new HttpConnections(urls);
+    this.uri = uri;
+    this.factor = factor;
+  }
+
+  get repeated(): number {
+    return this.connections.repeated;
+  }
+
+  set(spec: Spec): Promise<void> {
+    return this.send('POST', '/timers', this.bodyOf(spec));
+  }
+
+  async setMany(specs: readonly Spec[]): Promise<void> {
+    const body = `[${specs.map((spec) => this.bodyOf(spec)).join(',')}]`;
+    const answer = await this.connections.exchange('POST', '/timers/batch', body);
+    const set = answer.body.split('"status":200').length - 1;
+    if (answer.status !== 200 || set !== specs.length) {
+      throw new Error(`Of ${specs.length} timers ${set} were set: ${answer.body.slice(0, 200)}`);
+    }
+  }
+
+  /** The client chooses the number, so a PUT of the same one replaces the timer. */
+  refresh(spec: Spec): Promise<void> {
+    return this.send('PUT', this.pathOf(spec.index), this.bodyOf(spec));
+  }
+
+  cancel(index: number): Promise<void> {
+    return this.send('DELETE', this.pathOf(index), '');
+  }
+
+  recur({ index, everyMs, count }: Recurring): Promise<void> {
+    const timing = { interval: everyMs / 1000, count };
+    return this.send('POST', '/timers', this.json(timing, index));
+  }
+
+  async close(): Promise<void> {
+    this.connections.close();
+  }
+
+  private async send(method: string, path: string, body: string): Promise<void> {
+    const answer = await this.connections.exchange(method, path, body);
+    if (answer.status !== 200) {
+      throw new Error(`${method} ${path} was answered with ${answer.status}: ${answer.body}`);
+    }
+  }
+
+  private pathOf(index: number): string {
+    return `/timers/${(index + 1).toString(16).padStart(16, '0')}-${this.factor}`;
+  }
+
+  private bodyOf({ index, due }: Spec): string {
+    return this.json(timingOf(due), index);
+  }
+
+  private json(timing: object, index: number): string {
+    const http = { uri: this.uri, opaque: payloadOf(index) };
+    return JSON.stringify({ timing, callback: { http } });
+  }
+}
+
+function timingOf(due: Due): object {
+  return 'inMs' in due ? { interval: due.inMs / 1000 } : { at: new Date(due.atMs).toISOString() };
+}

@@ -1,0 +1,30 @@
+/** The callback of systems that have none of their own: what their users write in a worker, an HTTP request with undici. */
+import { Pool } from 'undici';
+
+const connectionCount = 128;
+
+export class Poster {
+  private readonly pool: Pool;
+  private readonly path: string;
+
+  constructor(uri: string) {
+    const { origin, pathname } = new URL(uri);
+    this.pool = new Pool(origin, { connections: connectionCount });
+    this.path = pathname;
+  }
+
+  async post(payload: string, dueMs: number): Promise<void> {
+    const { statusCode, body } = await this.pool.request({
+      path: this.path,
+      method: 'POST',
+      headers: { 'content-type': 'text/plain', 'x-timer-due': new Date(dueMs).toISOString() },
+      body: payload,
+    });
+    await body.dump();
+    if (statusCode >= 300) throw new Error(`The receiver answered ${statusCode}.`);
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Where all callbacks arrive, in a process of its own: records for each how late it came, and whether it came twice.
+ * It reads just enough HTTP by hand to be cheaper than any sender, so that senders are what is measured.
+ */
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { answerCalls } from '../support/remote.ts';
+import type { Arrivals, Expected } from './arrivals.ts';
+import { indexOf } from './setter.ts';
+
+const answer = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+const curvePoints = 200;
+const headEnd = '\r\n\r\n';
+
+let latenesses: number[] = [];
+/** Due time of the newest pop of each timer; NaN: none yet. */
+let lastDues = new Float64Array(0);
+let duplicates = 0;
+let unknown = 0;
+let lastMs = 0;
+
+const server = createServer(serve);
+const listening = new Promise<string>((resolve) => {
+  server.listen(0, '127.0.0.1', 4096, () => {
+    resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/pop`);
+  });
+});
+
+answerCalls({
+  uri: () => listening,
+  expect: ({ timerCount }: Expected) => {
+    latenesses = [];
+    lastDues = new Float64Array(timerCount).fill(Number.NaN);
+    duplicates = 0;
+    unknown = 0;
+    lastMs = 0;
+  },
+  arrived: () => latenesses.length,
+  arrivals: () => summary(),
+});
+
+function serve(socket: Socket): void {
+  let received = '';
+  socket.setNoDelay(true);
+  socket.setEncoding('latin1');
+  socket.on('error', () => {});
+  socket.on('data', (text: string) => {
+    // Finer than the whole milliseconds of Date.now.
+    const nowMs = performance.timeOrigin + performance.now();
+    received += text;
+    for (;;) {
+      const taken = takeRequest(received, nowMs);
+      if (taken === 0) return;
+      received = received.slice(taken);
+      socket.write(answer);
+    }
+  });
+}
+
+/** How many characters the first request has; 0 while it is not complete. */
+function takeRequest(received: string, nowMs: number): number {
+  const bodyStart = received.indexOf(headEnd) + headEnd.length;
+  if (bodyStart < headEnd.length) return 0;
+  const head = received.slice(0, bodyStart);
+  const length = Number(/\r\ncontent-length: ?(\d+)/i.exec(head)?.[1] ?? 0);
+  if (received.length < bodyStart + length) return 0;
+  const dueMs = Date.parse(/\r\nx-timer-due: ?([^\r]+)/i.exec(head)?.[1] ?? '');
+  note(indexOf(received.slice(bodyStart, bodyStart + length)), dueMs, nowMs);
+  return bodyStart + length;
+}
+
+function note(index: number, dueMs: number, nowMs: number): void {
+  const lastDue = lastDues[index];
+  if (lastDue === undefined || Number.isNaN(dueMs)) {
+    unknown++;
+    return;
+  }
+  if (lastDue === dueMs) {
+    duplicates++;
+    return;
+  }
+  lastDues[index] = dueMs;
+  lastMs = nowMs;
+  latenesses.push(nowMs - dueMs);
+}
+
+function summary(): Arrivals {
+  const sorted = Float64Array.from(latenesses).toSorted();
+  const at = (share: number): number | null =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
+  return {
+    arrived: sorted.length,
+    timers: lastDues.reduce((sum, due) => sum + (Number.isNaN(due) ? 0 : 1), 0),
+    duplicates,
+    unknown,
+    lastMs,
+    latenessMs: { min: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) },
+    curve: Array.from({ length: curvePoints + 1 }, (_, i) => at(i / curvePoints) ?? 0),
+  };
+}

@@ -1,0 +1,46 @@
+/** What can be run, by name, in this order: side by side first, then the parts alone, then growth. */
+import { growth } from './growth/growth.ts';
+import { micro } from './micro/micro.ts';
+import { placement } from './micro/placement-section.ts';
+import { ring } from './micro/ring-section.ts';
+import { burst } from './workloads/burst.ts';
+import { cluster } from './workloads/cluster.ts';
+import { footprint } from './workloads/footprint.ts';
+import { lateness } from './workloads/lateness.ts';
+import { recurring } from './workloads/recurring.ts';
+import { bulkSets, singleSets } from './workloads/sets.ts';
+import { updates } from './workloads/updates.ts';
+import type { Workload } from './workloads/workload.ts';
+
+export interface Part {
+  readonly name: string;
+  readonly what: string;
+  readonly run: Workload;
+  /** Runs the systems side by side. False: is about Carillon alone. */
+  readonly isComparing: boolean;
+  /** False: only when it is asked for. */
+  readonly isUsual: boolean;
+}
+
+const sideBySide = { isComparing: true, isUsual: true };
+const alone = { isComparing: false, isUsual: true };
+
+export const parts: readonly Part[] = [
+  { name: 'sets', what: 'W1: sets, single calls', run: singleSets, ...sideBySide },
+  { name: 'bulk', what: 'W1b: sets in bulk of 500', run: bulkSets, ...sideBySide },
+  { name: 'lateness', what: 'W2: 10,000 timers due over 10 s', run: lateness, ...sideBySide },
+  { name: 'burst', what: 'W3: 20,000 timers due at once', run: burst, ...sideBySide },
+  {
+    name: 'footprint',
+    what: 'W4, W5, W8: memory, idle CPU, restart',
+    run: footprint,
+    ...sideBySide,
+  },
+  { name: 'updates', what: 'W6: timers put off again and again', run: updates, ...sideBySide },
+  { name: 'recurring', what: 'W7: 5,000 timers every second', run: recurring, ...sideBySide },
+  { name: 'cluster', what: 'W9: three members, one killed', run: cluster, ...alone },
+  { name: 'micro', what: 'wheel, wire, journal, callback and their limits', run: micro, ...alone },
+  { name: 'placement', what: 'placement beside npm packages', run: placement, ...alone },
+  { name: 'growth', what: 'costs at 10³ … 10⁷ timers and 1 … 9 members', run: growth, ...alone },
+  { name: 'ring', what: 'the lock ring on etcd', run: ring, ...alone, isUsual: false },
+];

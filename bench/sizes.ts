@@ -1,0 +1,73 @@
+/** How much of everything: what the report is made from, and a quick pass that only shows that all of it works. */
+
+export interface Sizes {
+  readonly isQuick: boolean;
+  readonly sets: { readonly warmMs: number; readonly limitMs: number };
+  readonly lateness: {
+    readonly timerCount: number;
+    readonly spreadMs: number;
+    readonly leadMs: number;
+  };
+  readonly burst: { readonly timerCount: number; readonly leadMs: number };
+  readonly footprint: {
+    readonly smallCount: number;
+    readonly largeCount: number;
+    readonly settleMs: number;
+    readonly idleMs: number;
+  };
+  readonly updates: {
+    readonly timerCount: number;
+    readonly updateCount: number;
+    readonly limitMs: number;
+  };
+  readonly recurring: {
+    readonly timerCount: number;
+    readonly times: number;
+    readonly spreadMs: number;
+  };
+  /** How much of the usual work the parts alone do. */
+  readonly microShare: number;
+  readonly growth: {
+    readonly memberCounts: readonly number[];
+    readonly timerCountMax: number;
+    readonly storeCountMax: number;
+    readonly operationCount: number;
+    readonly idleMs: number;
+  };
+}
+
+export const fullSizes: Sizes = {
+  isQuick: false,
+  sets: { warmMs: 1500, limitMs: 5000 },
+  lateness: { timerCount: 10_000, spreadMs: 10_000, leadMs: 3000 },
+  burst: { timerCount: 20_000, leadMs: 4000 },
+  footprint: { smallCount: 200_000, largeCount: 1_000_000, settleMs: 10_000, idleMs: 30_000 },
+  updates: { timerCount: 20_000, updateCount: 200_000, limitMs: 12_000 },
+  recurring: { timerCount: 5000, times: 60, spreadMs: 5000 },
+  microShare: 1,
+  growth: {
+    memberCounts: [1, 2, 3, 5, 7, 9],
+    timerCountMax: 1_000_000,
+    storeCountMax: 10_000_000,
+    operationCount: 10_000,
+    idleMs: 3000,
+  },
+};
+
+export const quickSizes: Sizes = {
+  isQuick: true,
+  sets: { warmMs: 100, limitMs: 400 },
+  lateness: { timerCount: 500, spreadMs: 500, leadMs: 700 },
+  burst: { timerCount: 500, leadMs: 700 },
+  footprint: { smallCount: 2000, largeCount: 10_000, settleMs: 300, idleMs: 500 },
+  updates: { timerCount: 200, updateCount: 2000, limitMs: 500 },
+  recurring: { timerCount: 100, times: 2, spreadMs: 500 },
+  microShare: 0.01,
+  growth: {
+    memberCounts: [1, 3],
+    timerCountMax: 10_000,
+    storeCountMax: 100_000,
+    operationCount: 500,
+    idleMs: 300,
+  },
+};

@@ -1,0 +1,37 @@
+/** A worker of graphile-worker that makes the callbacks, and sets the next run of a recurring timer. */
+import { run } from 'graphile-worker';
+import { graphileLogger, type GraphilePayload } from '../load/graphile-setter.ts';
+import { Poster } from '../load/post.ts';
+import { queueName } from '../load/setter.ts';
+import { answerCalls } from '../support/remote.ts';
+
+/** Batching as its page on performance recommends; polled twenty times as often as by default, for the sake of lateness. */
+const concurrentJobs = 64;
+const worker = {
+  concurrentJobs,
+  maxPoolSize: 20,
+  pollInterval: 100,
+  localQueue: { size: 500 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+};
+
+answerCalls({
+  work: async ({ connectionString, uri }: { connectionString: string; uri: string }) => {
+    const poster = new Poster(uri);
+    await run({
+      preset: { worker: { ...worker, connectionString, logger: graphileLogger } },
+      noHandleSignals: true,
+      taskList: {
+        [queueName]: async (given, helpers) => {
+          const data = given as GraphilePayload;
+          await poster.post(data.payload, data.dueMs);
+          if (data.more === 0) return;
+          const dueMs = data.dueMs + data.everyMs;
+          const next = { ...data, dueMs, more: data.more - 1 };
+          await helpers.addJob(queueName, next, { runAt: new Date(dueMs) });
+        },
+      },
+    });
+  },
+});

@@ -1,0 +1,140 @@
+/** W9: three members, two replicas of each timer, both synced: W1 to W3 again, and once more with a member killed in the middle. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Column, Row, Section } from '../page/section.ts';
+import { type RunningCluster, startCluster } from '../systems/cluster.ts';
+import { burstOf } from './burst.ts';
+import { spreadPops } from './lateness.ts';
+import { type Session, withSession } from './session.ts';
+import { type Context, failed, type Measured, rowOf } from './workload.ts';
+
+const memberCount = 3;
+/** After the instant of the burst: well before it is over. */
+const killInBurstMs = 300;
+
+const columns: readonly Column[] = [
+  { key: 'setsPerSecond', title: 'W1: sets', unit: 'perSecond', better: 'more' },
+  { key: 'setMicros', title: 'CPU of all members a set', unit: 'micros', better: 'less' },
+  { key: 'bulkPerSecond', title: 'W1b: sets', unit: 'perSecond', better: 'more' },
+  { key: 'p50Ms', title: 'W2: late by, p50', unit: 'ms', better: 'less' },
+  { key: 'p99Ms', title: 'p99', unit: 'ms', better: 'less' },
+  { key: 'maxMs', title: 'most', unit: 'ms', better: 'less' },
+  { key: 'popsPerSecond', title: 'W3: pops', unit: 'perSecond', better: 'more' },
+  { key: 'refused', title: 'sets refused', unit: 'count', better: 'less' },
+  { key: 'lost', title: 'lost', unit: 'count', better: 'less' },
+  { key: 'duplicates', title: 'twice', unit: 'count', better: 'less' },
+];
+
+type Values = Record<string, number | null>;
+
+export async function cluster(context: Context): Promise<readonly Section[]> {
+  const rows: Row[] = [];
+  for (const [name, label, isKilling] of [
+    ['three', 'three members, factor 2', false],
+    ['three-killed', 'the same, one member killed in the middle', true],
+  ] as const) {
+    context.tell(`${label} …`);
+    const { values, note } = await measure(context, isKilling).catch(failed);
+    rows.push(rowOf({ name, label, kind: 'ours' }, columns, values, note));
+  }
+  return [
+    {
+      id: 'cluster',
+      title: 'W9 · Three members, factor 2',
+      what: 'Three members on this machine, each timer on two of them, synced on both before the answer: W1 to W3 again. In the second row a member is killed with SIGKILL in the middle of each; its clients go on with the others.',
+      columns,
+      rows,
+      headline: null,
+      charts: [
+        { kind: 'bars', id: 'cluster-lateness', title: 'W9 · Lateness, p99', column: 'p99Ms' },
+        {
+          kind: 'bars',
+          id: 'cluster-sets',
+          title: 'W9 · Sets a second, single calls',
+          column: 'setsPerSecond',
+        },
+      ],
+      notes: [
+        'Members, client and receiver share the same cores: more members do not make it faster here. Lost and twice are summed over W2 and W3.',
+      ],
+    },
+  ];
+}
+
+async function measure(context: Context, isKilling: boolean): Promise<Measured> {
+  const setting = await onCluster((session, kill) =>
+    sets(session, context, isKilling ? kill : null),
+  );
+  const { spreadMs, leadMs } = context.sizes.lateness;
+  const system = { name: 'carillon', label: 'Carillon', kind: 'ours' } as const;
+  const spread = await onCluster((session, kill) =>
+    meanwhile(
+      () => spreadPops(session, context, { system, series: [] }),
+      isKilling ? kill : null,
+      leadMs + spreadMs / 2,
+    ),
+  );
+  const burst = await onCluster((session, kill) =>
+    meanwhile(
+      () => burstOf(session, context),
+      isKilling ? kill : null,
+      context.sizes.burst.leadMs + killInBurstMs,
+    ),
+  );
+  const sum = (key: string): number => (spread.values[key] ?? 0) + (burst.values[key] ?? 0);
+  const { p50Ms = null, p99Ms = null, maxMs = null } = spread.values;
+  const popsPerSecond = burst.values['perSecond'] ?? null;
+  const counts = { lost: sum('lost'), duplicates: sum('duplicates') };
+  return {
+    values: { ...setting, p50Ms, p99Ms, maxMs, popsPerSecond, ...counts },
+    note: spread.note ?? burst.note,
+  };
+}
+
+type Kill = () => Promise<void>;
+
+function onCluster<T>(use: (session: Session, kill: Kill) => Promise<T>): Promise<T> {
+  let running: RunningCluster | null = null;
+  const start: Parameters<typeof withSession>[0]['start'] = async (options) => {
+    running = await startCluster(options, memberCount);
+    return running;
+  };
+  return withSession({ start }, (session) =>
+    use(session, async () => {
+      await running?.kill(memberCount - 1);
+    }),
+  );
+}
+
+async function sets(session: Session, { sizes }: Context, kill: Kill | null): Promise<Values> {
+  const { warmMs, limitMs } = sizes.sets;
+  const count = 10_000_000;
+  await session.run({ call: 'set', count, limitMs: warmMs });
+  const single = await meanwhile(
+    () => session.runAnyway({ call: 'set', count, limitMs }),
+    kill,
+    limitMs / 2,
+  );
+  const bulk = await session.runAnyway({ call: 'setMany', count, limitMs });
+  return {
+    setsPerSecond: single.count / single.seconds,
+    // The CPU of a member that was killed is not known any more.
+    setMicros: kill === null ? (single.serverCpuMs * 1000) / single.count : null,
+    bulkPerSecond: bulk.count / bulk.seconds,
+    refused: single.failed + bulk.failed,
+  };
+}
+
+async function meanwhile<T>(
+  work: () => Promise<T>,
+  kill: Kill | null,
+  afterMs: number,
+): Promise<T> {
+  const working = work();
+  // Waited for below; a failure before that must not end the process.
+  working.catch(() => {});
+  if (kill !== null) {
+    await sleep(afterMs);
+    await kill();
+  }
+  return working;
+}

@@ -1,0 +1,199 @@
+/**
+ * W4: memory per pending timer. W5: CPU while nothing is due. W8: restart. All systems are filled first and then idle at
+ * the same time, each watched through its own processes, so that one pause serves all.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withScratch } from '../support/scratch.ts';
+import type { Column, Row, Section } from '../page/section.ts';
+import type { System } from '../systems/system.ts';
+import { type Session, startSession } from './session.ts';
+import { type Context, failed, rowOf } from './workload.ts';
+
+const memoryColumns: readonly Column[] = [
+  { key: 'smallBytes', title: 'memory a timer, few', unit: 'bytes', better: 'less' },
+  { key: 'largeBytes', title: 'memory a timer, many', unit: 'bytes', better: 'less' },
+  { key: 'emptyMiB', title: 'empty, MiB', unit: 'count', better: 'less' },
+  { key: 'allMiB', title: 'with all, MiB', unit: 'count', better: 'less' },
+];
+const idleColumns: readonly Column[] = [
+  { key: 'idlePercent', title: 'CPU, of one core', unit: 'percent', better: 'less' },
+];
+const restartColumns: readonly Column[] = [
+  { key: 'restartSeconds', title: 'until it serves', unit: 'seconds', better: 'less' },
+  { key: 'lost', title: 'lost', unit: 'count', better: 'less' },
+];
+const allColumns = [...memoryColumns, ...idleColumns, ...restartColumns];
+
+interface Filled {
+  readonly system: System;
+  readonly session: Session | null;
+  readonly emptyBytes: number;
+  readonly values: Record<string, number | null>;
+  note: string | undefined;
+}
+
+export async function footprint(context: Context): Promise<readonly Section[]> {
+  const rows = await withScratch(async (folder) => {
+    const all: Filled[] = [];
+    try {
+      for (const system of context.systems) all.push(await startOne(context, system, folder));
+      await idle(context, all);
+      await each(all, (filled) => fillUp(context, filled));
+      await sleep(context.sizes.footprint.settleMs);
+      await each(all, (filled) => weigh(context, filled, 'largeBytes'));
+      await each(all, (filled) => restart(context, filled));
+    } finally {
+      for (const { session } of all) await session?.end();
+    }
+    return all.map(({ system, values, note }) => rowOf(system, allColumns, values, note));
+  });
+  return sections(context, rows);
+}
+
+async function startOne(context: Context, system: System, folder: string): Promise<Filled> {
+  const { smallCount } = context.sizes.footprint;
+  context.tell(`${system.label}: ${smallCount} timers …`);
+  const values: Record<string, number | null> = {};
+  try {
+    const session = await startSession(system, folder);
+    await session.running.work();
+    await withoutClient(system, session);
+    await sleep(context.sizes.footprint.settleMs / 4);
+    const emptyBytes = session.rssBytes();
+    values['emptyMiB'] = mib(emptyBytes);
+    if (system.kind !== 'baseline') await session.openClient();
+    await session.run({ call: 'setMany', count: smallCount });
+    await withoutClient(system, session);
+    return { system, session, emptyBytes, values, note: undefined };
+  } catch (error) {
+    return { system, session: null, emptyBytes: 0, values, note: failed(error).note };
+  }
+}
+
+async function each(all: readonly Filled[], work: (filled: Filled) => Promise<void>) {
+  for (const filled of all) {
+    if (filled.session === null || filled.note !== undefined) continue;
+    try {
+      await work(filled);
+    } catch (error) {
+      filled.note = failed(error).note;
+    }
+  }
+}
+
+async function idle(context: Context, all: readonly Filled[]): Promise<void> {
+  const { idleMs, settleMs } = context.sizes.footprint;
+  await sleep(settleMs);
+  context.tell(`all idle for ${idleMs / 1000} s …`);
+  const before = new Map(all.map((filled) => [filled, filled.session?.cpuMs() ?? 0]));
+  const startMs = performance.now();
+  await sleep(idleMs);
+  const tookMs = performance.now() - startMs;
+  await each(all, async (filled) => {
+    const usedMs = (filled.session?.cpuMs() ?? 0) - (before.get(filled) ?? 0);
+    filled.values['idlePercent'] = (usedMs / tookMs) * 100;
+    await weigh(context, filled, 'smallBytes');
+  });
+}
+
+async function weigh(
+  { sizes }: Context,
+  { session, emptyBytes, values }: Filled,
+  key: 'smallBytes' | 'largeBytes',
+): Promise<void> {
+  const { smallCount, largeCount } = sizes.footprint;
+  const bytes = session?.rssBytes() ?? Number.NaN;
+  values[key] = (bytes - emptyBytes) / (key === 'smallBytes' ? smallCount : largeCount);
+  values['allMiB'] = mib(bytes);
+}
+
+async function fillUp(context: Context, { system, session }: Filled): Promise<void> {
+  const { smallCount, largeCount } = context.sizes.footprint;
+  if (session === null) return;
+  context.tell(`${system.label}: ${largeCount} timers …`);
+  if (system.kind !== 'baseline') await session.openClient();
+  const count = largeCount - smallCount;
+  await session.run({ call: 'setMany', count, firstIndex: smallCount });
+  await withoutClient(system, session);
+}
+
+/** What the client's connections cost a server does not count. A baseline lives in the client. */
+async function withoutClient(system: System, session: Session): Promise<void> {
+  if (system.kind !== 'baseline') await session.closeClient();
+  await session.running.settle();
+}
+
+async function restart(context: Context, { system, session, values }: Filled): Promise<void> {
+  const run = session?.running.restart ?? null;
+  if (session === null || run === null) return;
+  context.tell(`${system.label}: restart …`);
+  values['restartSeconds'] = await run();
+  values['lost'] = context.sizes.footprint.largeCount - (await session.running.pending());
+}
+
+function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
+  const { smallCount, largeCount, idleMs } = sizes.footprint;
+  const few = smallCount.toLocaleString('en').replaceAll(',', ' ');
+  const many = largeCount.toLocaleString('en').replaceAll(',', ' ');
+  const only = (columns: readonly Column[]): Row[] =>
+    rows.map((row) => {
+      const values = columns.map(({ key }) => [key, row.values[key] ?? null] as const);
+      return { ...row, values: Object.fromEntries(values) };
+    });
+  return [
+    {
+      id: 'memory',
+      title: 'W4 · Memory per pending timer',
+      what: `Resident memory of the server and worker processes with ${few} and ${many} pending timers with 64 bytes of payload, less what they take when empty.`,
+      columns: memoryColumns,
+      rows: only(memoryColumns),
+      headline: { column: 'largeBytes', reference: 'carillon' },
+      charts: [
+        {
+          kind: 'bars',
+          id: 'memory',
+          title: `W4 · Memory per timer, ${many} pending`,
+          column: 'largeBytes',
+        },
+      ],
+      notes: [
+        `Few is ${few}, many is ${many}. PostgreSQL keeps rows in files and as much as fits in its buffers, here a quarter of the memory; what the operating system caches for it is not counted.`,
+      ],
+    },
+    {
+      id: 'idle',
+      title: 'W5 · CPU while nothing is due',
+      what: `${few} pending timers, none due for an hour, over ${idleMs / 1000} s; servers and workers together.`,
+      columns: idleColumns,
+      rows: only(idleColumns),
+      headline: { column: 'idlePercent', reference: 'carillon' },
+      charts: [
+        { kind: 'bars', id: 'idle', title: 'W5 · CPU while nothing is due', column: 'idlePercent' },
+      ],
+      notes: ['The kernel counts CPU in steps of 10 ms: 0 is less than one step.'],
+    },
+    {
+      id: 'restart',
+      title: 'W8 · Restart',
+      what: `Killed with SIGKILL with ${many} pending timers and started again: seconds from the start until it serves, and timers that are missing then.`,
+      columns: restartColumns,
+      rows: only(restartColumns),
+      headline: { column: 'restartSeconds', reference: 'carillon' },
+      charts: [
+        {
+          kind: 'bars',
+          id: 'restart',
+          title: `W8 · Restart with ${many} pending`,
+          column: 'restartSeconds',
+        },
+      ],
+      notes: [
+        'Systems that keep nothing have no figure. PostgreSQL reads what it needs later, and the queues still have to find what is due.',
+      ],
+    },
+  ];
+}
+
+function mib(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}

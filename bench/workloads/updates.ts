@@ -1,0 +1,46 @@
+/** W6: the session refresh pattern, a few timers put off again and again. */
+import type { Column, Section } from '../page/section.ts';
+import { type Session, withSession } from './session.ts';
+import { type Context, type Measured, rowsOf } from './workload.ts';
+
+const columns: readonly Column[] = [
+  { key: 'perSecond', title: 'updates', unit: 'perSecond', better: 'more' },
+  { key: 'serverMicros', title: 'CPU of the system an update', unit: 'micros', better: 'less' },
+  { key: 'clientMicros', title: 'CPU of the client an update', unit: 'micros', better: 'less' },
+  { key: 'count', title: 'updates made', unit: 'count', better: 'neither' },
+];
+
+export async function updates(context: Context): Promise<readonly Section[]> {
+  const { timerCount, updateCount, limitMs } = context.sizes.updates;
+  return [
+    {
+      id: 'updates',
+      title: 'W6 · Updates',
+      what: `${updateCount} updates that put ${timerCount} timers off by an hour, single calls, 64 in flight; a system that is not through after ${limitMs / 1000} s is stopped and its rate so far counts.`,
+      columns,
+      rows: await rowsOf(context, columns, (system) =>
+        withSession(system, (session) => refreshes(session, context)),
+      ),
+      headline: { column: 'perSecond', reference: 'carillon' },
+      charts: [
+        { kind: 'bars', id: 'updates', title: 'W6 · Updates a second', column: 'perSecond' },
+      ],
+      notes: [],
+    },
+  ];
+}
+
+async function refreshes(session: Session, { sizes }: Context): Promise<Measured> {
+  const { timerCount, updateCount, limitMs } = sizes.updates;
+  // The first round sets them.
+  await session.run({ call: 'refresh', count: timerCount, timerCount });
+  const timed = await session.run({ call: 'refresh', count: updateCount, timerCount, limitMs });
+  return {
+    values: {
+      perSecond: timed.count / timed.seconds,
+      serverMicros: (timed.serverCpuMs * 1000) / timed.count,
+      clientMicros: (timed.cpuMs * 1000) / timed.count,
+      count: timed.count,
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** Writes a report: data, page and pictures to a folder, and the figures of a whole run into the docs. */
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { picturesOf } from './page/charts.ts';
+import { pageOf } from './page/html.ts';
+import { withFigures } from './page/markdown.ts';
+import type { Report } from './page/section.ts';
+
+export async function writeReport(folder: string, report: Report): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await removePictures(folder);
+  await writeFile(join(folder, 'results.json'), `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(join(folder, 'index.html'), pageOf(report));
+  for (const section of report.sections) {
+    for (const { file, svg } of picturesOf(section)) await writeFile(join(folder, file), svg);
+  }
+}
+
+/** From the folder of the report. */
+export async function writeDocs(docs: string, folder: string, report: Report): Promise<void> {
+  const page = join(docs, 'benchmarks.md');
+  const images = join(docs, 'images');
+  await writeFile(page, withFigures(await readFile(page, 'utf8'), report));
+  await removePictures(images);
+  for (const name of await readdir(folder)) {
+    if (isPicture(name)) await copyFile(join(folder, name), join(images, name));
+  }
+}
+
+/** Those of earlier runs may show what is not measured any more. */
+async function removePictures(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) if (isPicture(name)) await rm(join(folder, name));
+}
+
+function isPicture(name: string): boolean {
+  return /^bench-[\w-]+\.svg$/.test(name);
+}
