@@ -48,7 +48,8 @@ export class Deadlines {
 
   private arm(first: Waiting): void {
     this.armed = true;
-    this.clock.at(first.startMs + this.lengthMs, () => this.ring());
+    // An alarm that rings late, because the member had no time, comes before what has arrived meanwhile: first that.
+    this.clock.at(first.startMs + this.lengthMs, () => this.clock.soon(() => this.ring()));
   }
 
   private ring(): void {

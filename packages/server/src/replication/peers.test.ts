@@ -1,6 +1,7 @@
 import type { Network } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, expect, test } from 'vitest';
+import { recordOf } from '../testing/records.ts';
 import { Peers } from './peers.ts';
 import { type Answer, decodeMessages, encodeAnswers, type Message, protocol } from './wire.ts';
 import type { Hello } from './wire-hello.ts';
@@ -102,4 +103,46 @@ test('a peer that comes back as an older release is understood again', async () 
   knows = 1;
   expect(await greet()).not.toBeNull();
   expect(asked.map((frame) => frame.protocol)).toEqual([1, 2, 2, 1]);
+});
+
+test('tells how long the oldest message has been the oldest: a busy peer is not a stalled one', async () => {
+  const answers: (() => void)[] = [];
+  const network: Pick<Network, 'call'> = {
+    call: (_, bytes, __, done) => {
+      const { items } = decodeMessages(bytes, 0);
+      const stored = items.map((): Answer => ({ type: 'stored' }));
+      answers.push(() => done(encodeAnswers({ protocol: 1, from: 'b', items: stored }, 0)));
+    },
+  };
+  const busy = new Peers({
+    self: 'a',
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    network: network as Network,
+    addressOf: () => 'b:1',
+    onBack: () => undefined,
+    onFrame: () => undefined,
+  });
+  const store = async (): Promise<void> => {
+    busy.send('b', { type: 'store', mode: 'any', record: recordOf({}) }, () => undefined);
+    await clock.advance(0);
+  };
+  expect(busy.stalledMs('b')).toBe(0);
+  for (let i = 0; i < 3; i++) await store();
+  await clock.advance(100);
+  expect(busy.stalledMs('b')).toBe(100);
+  // The first is answered: the second is the oldest from now on.
+  answers.shift()?.();
+  await clock.advance(70);
+  expect(busy.stalledMs('b')).toBe(70);
+  // One that overtakes does not count.
+  answers.pop()?.();
+  await clock.advance(70);
+  expect(busy.stalledMs('b')).toBe(140);
+  answers.pop()?.();
+  expect(busy.stalledMs('b')).toBe(0);
+  await clock.advance(70);
+  await store();
+  await clock.advance(30);
+  expect(busy.stalledMs('b')).toBe(30);
 });

@@ -37,7 +37,11 @@ type LaneName = 'quick' | 'durable';
 interface Lane {
   readonly name: LaneName;
   readonly queue: { message: Message; done: Done }[];
-  framesInFlight: number;
+  /** Frames in flight by the order they were sent in. */
+  readonly open: number[];
+  lastFrame: number;
+  /** Since when the first of them is the first. */
+  headSinceMs: number;
 }
 
 interface Peer {
@@ -90,11 +94,21 @@ export class Peers {
     return this.peers.get(name)?.silentSinceMs ?? null;
   }
 
+  /**
+   * How long the oldest message that a peer has yet to confirm is the oldest: one that has much to do confirms one frame
+   * after the other, and this stays small. 0: it owes nothing.
+   */
+  stalledMs(name: string): number {
+    const lane = this.peers.get(name)?.lanes.durable;
+    if (lane === undefined || lane.open.length === 0) return 0;
+    return this.options.clock.now() - lane.headSinceMs;
+  }
+
   /** Whether a peer that answers still has something to confirm. */
   get owed(): boolean {
     for (const { lanes, silentSinceMs } of this.peers.values()) {
-      const { queue, framesInFlight } = lanes.durable;
-      if (silentSinceMs === null && queue.length + framesInFlight > 0) return true;
+      const { queue, open } = lanes.durable;
+      if (silentSinceMs === null && queue.length + open.length > 0) return true;
     }
     return false;
   }
@@ -132,7 +146,7 @@ export class Peers {
   }
 
   private flush(peer: Peer, lane: Lane): void {
-    while (lane.queue.length > 0 && lane.framesInFlight < framesInFlightMax) {
+    while (lane.queue.length > 0 && lane.open.length < framesInFlightMax) {
       this.sendFrame(peer, lane, lane.queue.splice(0, frameMessagesMax));
     }
   }
@@ -147,9 +161,9 @@ export class Peers {
     const sentMs = clock.now();
     const items = batch.map((item) => item.message);
     const frame = encodeMessages({ protocol: peer.protocol, from: self, items }, sentMs);
-    lane.framesInFlight++;
+    const settled = inFlight(lane, clock);
     network.call(address, frame, limitMs[lane.name], (bytes) => {
-      lane.framesInFlight--;
+      settled();
       const answers = bytes === null ? null : this.read(peer, bytes, batch.length);
       this.heard(peer, answers !== null, sentMs);
       for (const [i, { done }] of batch.entries()) done(answers?.[i] ?? null);
@@ -198,7 +212,18 @@ function learn(peer: Peer, hello: Hello): void {
 }
 
 function emptyLane(name: LaneName): Lane {
-  return { name, queue: [], framesInFlight: 0 };
+  return { name, queue: [], open: [], lastFrame: 0, headSinceMs: 0 };
+}
+
+/** One more frame is under way; call what is returned when it is not. */
+function inFlight(lane: Lane, clock: Clock): () => void {
+  const number = ++lane.lastFrame;
+  if (lane.open.push(number) === 1) lane.headSinceMs = clock.now();
+  return () => {
+    const at = lane.open.indexOf(number);
+    lane.open.splice(at, 1);
+    if (at === 0) lane.headSinceMs = clock.now();
+  };
 }
 
 function laneOf(message: Message): LaneName {

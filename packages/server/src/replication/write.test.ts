@@ -35,6 +35,8 @@ class Rig {
   readonly stored: { name: string; mode: StoreMode; record: TimerRecord; atMs: number }[] = [];
   readonly missed: { names: readonly string[]; holders: readonly string[] }[] = [];
   result: { value: WriteResult; atMs: number } | null = null;
+  /** A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing else. */
+  readonly busyMs = new Map<string, number>();
   private readonly self: string;
   private readonly behaviours: Readonly<Record<string, Behaviour>>;
   private readonly silent: readonly string[];
@@ -53,6 +55,10 @@ class Rig {
     } as unknown as Replica;
     const peers = {
       silent: (name: string) => this.silent.includes(name),
+      stalledMs: (name: string) => {
+        const busyMs = this.busyMs.get(name);
+        return busyMs === undefined ? Number.POSITIVE_INFINITY : clock.now() % busyMs;
+      },
       send: (
         name: string,
         message: { mode: StoreMode; record: TimerRecord },
@@ -126,6 +132,40 @@ it('a replica known to be silent gets its stand-in at once', async () => {
   const rig = new Rig(first, { [second]: 'silence' }, [second]).write();
   await rig.clock.advance(10);
   expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+});
+
+it('a replica that has much to do, and does it, gets the time to come to this one', async () => {
+  const rig = new Rig(first, { [second]: { afterMs: 3000, answer: stored } });
+  rig.busyMs.set(second, 240);
+  rig.write();
+  await rig.clock.advance(2999);
+  expect(rig.result).toBeNull();
+  await rig.clock.advance(1);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+  expect(rig.stored.map(({ name }) => name)).toEqual([first, second]);
+});
+
+it('a replica that stops confirming anything gets its stand-in after all', async () => {
+  const rig = new Rig(first, { [second]: { afterMs: 60_000, answer: stored } });
+  rig.busyMs.set(second, 240);
+  rig.write();
+  await rig.clock.advance(2000);
+  expect(rig.result).toBeNull();
+  rig.busyMs.delete(second);
+  await rig.clock.advance(260);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+  expect(rig.stored.map(({ name }) => name)).toContain(third);
+});
+
+it('waits no more than ten seconds for those that are busy', async () => {
+  const busy = Object.fromEntries(
+    ranked.slice(1).map((name) => [name, { afterMs: 60_000, answer: stored }] as const),
+  );
+  const rig = new Rig(first, busy);
+  for (const name of ranked.slice(1)) rig.busyMs.set(name, 240);
+  rig.write();
+  await rig.clock.advance(10_000);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1, wanted: 2 });
 });
 
 it('tells how many copies there are when nobody is left to stand in', async () => {

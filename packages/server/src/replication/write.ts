@@ -4,7 +4,8 @@
  *
  * W1  It is over when as many listed replicas as wanted confirmed and every reachable former holder knows, or
  *     when nobody is left to wait for.
- * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last.
+ * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do and
+ *     confirms one thing after the other gets the time to come to this one: another would not have it sooner.
  * W3  Whoever did not confirm is reported, so that repair can bring it what it missed.
  */
 import {
@@ -23,7 +24,8 @@ import type { Answer, StoreMode } from './wire.ts';
 /** After this long without all confirmations, stand-ins are asked. */
 export const hedgeMs = 250;
 const giveUpMs = 1000;
-const giveUpOwnMs = 10_000;
+/** However hopeful it looks. */
+const giveUpMsMax = 10_000;
 
 export interface WriteParts {
   readonly self: string;
@@ -82,7 +84,8 @@ class Write implements Waiting {
   private refusedFull = false;
   private hedged = false;
   private cancelAlarm: Cancel | null = null;
-  readonly startMs: number;
+  private readonly bornMs: number;
+  startMs: number;
   before: Waiting | null = null;
   after: Waiting | null = null;
 
@@ -95,7 +98,8 @@ class Write implements Waiting {
     this.waiting = [...replicas, ...this.former];
     this.wanted = Math.max(1, Math.min(request.record.factor, parts.view().activeCount));
     this.done = done;
-    this.startMs = parts.clock.now();
+    this.bornMs = parts.clock.now();
+    this.startMs = this.bornMs;
   }
 
   start(): void {
@@ -109,20 +113,44 @@ class Write implements Waiting {
   }
 
   overdue(): void {
-    this.hedged = true;
-    for (const name of this.record.replicas) if (this.waiting.includes(name)) this.standIn();
+    const { clock, hedges } = this.parts;
+    const nowMs = clock.now();
+    const lastChance = nowMs + hedgeMs > this.bornMs + giveUpMsMax;
+    this.hedged = lastChance || this.waiting.every((name) => this.isLate(name));
+    for (const name of this.record.replicas) if (this.isLate(name)) this.standIn();
     this.check();
-    if (this.done !== null) this.giveUpAt(this.startMs + giveUpMs);
+    if (this.done === null) return;
+    if (this.hedged) return this.giveUpAt(this.bornMs + giveUpMs);
+    this.startMs = nowMs;
+    hedges.add(this);
+  }
+
+  /** Nothing came from it for so long that its answer to this is not worth waiting for. */
+  private isLate(name: string): boolean {
+    const { self, clock, peers } = this.parts;
+    if (!this.waiting.includes(name)) return false;
+    const waitedMs = clock.now() - this.bornMs;
+    const stalledMs = name === self ? waitedMs : (peers?.stalledMs(name) ?? waitedMs);
+    return Math.min(waitedMs, stalledMs) >= hedgeMs;
+  }
+
+  private giveUpAt(atMs: number): void {
+    const { clock } = this.parts;
+    const late = (): void => {
+      if (this.done === null) return;
+      const againMs = clock.now() + hedgeMs;
+      if (this.isHopeless() || againMs > this.bornMs + giveUpMsMax) this.conclude();
+      else this.giveUpAt(againMs);
+    };
+    // What has arrived while the member had no time comes first.
+    this.cancelAlarm = clock.at(atMs, () => clock.soon(late));
   }
 
   /** A slow disk of its own is worth waiting for where nobody else has the record: its answer will come. */
-  private giveUpAt(atMs: number): void {
-    const { clock, self } = this.parts;
-    this.cancelAlarm = clock.at(atMs, () => {
-      const ownOnly = this.confirmed.length === 0 && this.waiting.includes(self);
-      if (!ownOnly || atMs > this.startMs + giveUpOwnMs) this.conclude();
-      else this.giveUpAt(clock.now() + giveUpMs);
-    });
+  private isHopeless(): boolean {
+    const { waiting, confirmed } = this;
+    if (confirmed.length === 0 && waiting.includes(this.parts.self)) return false;
+    return waiting.every((name) => this.isLate(name));
   }
 
   private send(name: string): void {
@@ -174,9 +202,8 @@ class Write implements Waiting {
 
   /** Still expected to confirm soon. */
   private promising(name: string): boolean {
-    return (
-      this.waiting.includes(name) && !this.hedged && !(this.parts.peers?.silent(name) ?? false)
-    );
+    if (!this.waiting.includes(name) || this.hedged || this.isLate(name)) return false;
+    return !(this.parts.peers?.silent(name) ?? false);
   }
 
   private nextInRank(): string | undefined {
