@@ -11,9 +11,12 @@ import { serve, type ServedMember } from '../test/e2e/cli-process.ts';
 const folder = import.meta.dirname;
 const etcd = etcdForTests();
 
+const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 let member: ServedMember;
 beforeAll(async () => {
-  member = await serve(['--memory', '--log-level', 'warn']);
+  // Whoever does not check signatures takes no notice of them.
+  const signing = ['--callbacks-signing-secrets', secret];
+  member = await serve(['--memory', '--log-level', 'warn', ...signing]);
 }, 60_000);
 afterAll(async () => {
   await member.process.kill('SIGTERM');
@@ -27,7 +30,12 @@ async function run(name: string, env: Readonly<Record<string, string>> = {}): Pr
     {
       encoding: 'utf8',
       timeout: 50_000,
-      env: { PATH: process.env['PATH'], CARILLON_SERVER: member.url, ...env },
+      env: {
+        PATH: process.env['PATH'],
+        CARILLON_SERVER: member.url,
+        CARILLON_SECRET: secret,
+        ...env,
+      },
     },
   );
   return stdout.trim().split('\n');
@@ -35,6 +43,10 @@ async function run(name: string, env: Readonly<Record<string, string>> = {}): Pr
 
 const stories: Readonly<Record<string, readonly string[]>> = {
   'receiver-http.ts': ['pop 1 of "hello"'],
+  'receiver-express.ts': ['Express: pop 1 of "{"order": 17}"'],
+  'receiver-fastify.ts': ['Fastify: pop 1 of "{"order": 17}"'],
+  'receiver-hono.ts': ['Hono: pop 1 of "{"order": 17}"'],
+  'receiver-next.ts': ['Next: pop 1 of "{"order": 17}"'],
   'receiver-fetch.ts': ['handled: order 17', 'answered: 200, 200, 401'],
   'session-timeout.ts': [
     'activity: /basket',

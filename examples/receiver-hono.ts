@@ -1,0 +1,30 @@
+/**
+ * A receiver in a Hono app. Its requests already are `Request` objects: the line with `c.req.raw` is all there is to it.
+ * Run it beside a member: node --conditions=source examples/receiver-hono.ts
+ */
+import { Carillon, receiver } from '@carillon/client';
+import { Hono } from 'hono';
+import { listen } from './receiver-http.ts';
+
+const { promise: done, resolve } = Promise.withResolvers<void>();
+// The same as in the members' `callbacks.signingSecrets`, where they sign.
+const secret = process.env['CARILLON_SECRET'];
+const receive = receiver(
+  (pop) => {
+    console.log(`Hono: pop ${pop.sequence} of "${pop.opaque}"`);
+    resolve();
+  },
+  secret === undefined ? {} : { secret },
+);
+
+const app = new Hono();
+app.post('/callbacks', (c) => receive(c.req.raw));
+
+// Here on node:http; workers, Deno and Bun take `export default app`.
+const { url, close } = await listen(async (request) => app.fetch(request));
+const carillon = new Carillon({
+  members: [process.env['CARILLON_SERVER'] ?? 'http://127.0.0.1:7253'],
+});
+await carillon.set({ in: '200ms', uri: `${url}/callbacks`, opaque: '{"order": 17}' });
+await done;
+close();

@@ -1,0 +1,27 @@
+/**
+ * A receiver in a Next app: this would be `app/callbacks/route.ts`. A route handler of Next is a function from `Request` to
+ * `Response`, which is what `receiver` gives; Next itself is not installed here, so the function is called as Next would.
+ * Run it beside a member: node --conditions=source examples/receiver-next.ts
+ */
+import { Carillon, receiver } from '@carillon/client';
+import { listen } from './receiver-http.ts';
+
+const { promise: done, resolve } = Promise.withResolvers<void>();
+// The same as in the members' `callbacks.signingSecrets`, where they sign.
+const secret = process.env['CARILLON_SECRET'];
+
+export const POST = receiver(
+  (pop) => {
+    console.log(`Next: pop ${pop.sequence} of "${pop.opaque}"`);
+    resolve();
+  },
+  secret === undefined ? {} : { secret },
+);
+
+const { url, close } = await listen((request) => POST(request));
+const carillon = new Carillon({
+  members: [process.env['CARILLON_SERVER'] ?? 'http://127.0.0.1:7253'],
+});
+await carillon.set({ in: '200ms', uri: `${url}/callbacks`, opaque: '{"order": 17}' });
+await done;
+close();
