@@ -16,7 +16,7 @@ import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
 import { release } from './release.ts';
 import { openRings } from './rings.ts';
-import { openSurroundings } from './surroundings.ts';
+import { openSurroundings, type Surroundings } from './surroundings.ts';
 import { watchFile } from './watch-file.ts';
 
 const leaseMs = 5000;
@@ -44,10 +44,23 @@ export interface RunningMember {
 }
 
 export async function startMember(options: StartOptions): Promise<RunningMember> {
+  const identity = await identify(options.config);
+  const around = await openSurroundings(options.config, identity);
+  try {
+    return await startWithin(around, identity, options);
+  } catch (error) {
+    await around.close();
+    throw error;
+  }
+}
+
+async function startWithin(
+  around: Surroundings,
+  identity: Identity,
+  options: StartOptions,
+): Promise<RunningMember> {
   const { config } = options;
-  const identity = await identify(config);
   const { name, listen, peerListen } = identity;
-  const around = await openSurroundings(config, identity);
   const { env, gate } = around;
   const { log } = env;
   const source = createSource(config, identity, env);
