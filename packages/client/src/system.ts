@@ -16,9 +16,17 @@ export const system: ClientSystem = {
   now: () => performance.now(),
   wall: () => Date.now(),
   random: () => Math.random(),
-  uuid: () => crypto.randomUUID(),
+  uuid,
   after: (ms, fn) => {
     const handle = setTimeout(fn, ms);
     return () => clearTimeout(handle);
   },
 };
+
+/** Browsers have `randomUUID` only on pages that came over HTTPS, or from the machine itself. */
+function uuid(): string {
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+}
