@@ -99,7 +99,7 @@ async function create(file: string, flags: Flags, io: Io): Promise<number> {
     name,
     scope,
     namespace,
-    digest: tokenDigest(text).toString('hex'),
+    digest: tokenDigest(text),
     created: new Date(nowMs).toISOString(),
     until: lastsMs === null ? null : new Date(nowMs + lastsMs).toISOString(),
   };

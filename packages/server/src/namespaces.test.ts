@@ -20,7 +20,10 @@ let before: TimerRecord[];
 
 beforeEach(async () => {
   world = await startOne({
-    config: { retry: { ...defaultConfig.retry, attemptCountMax: 1, limitMs: 0 } },
+    config: {
+      retry: { ...defaultConfig.retry, attemptCountMax: 1, limitMs: 0 },
+      callbacks: { ...defaultConfig.callbacks, signingSecrets: [`whsec_${'a'.repeat(32)}`] },
+    },
   });
   const failing = { ...timerBody(1, { uri: 'http://broken.test/' }), tags: ['orders'] };
   world.receivers.script = ({ uri }) => (uri.startsWith('http://broken') ? 500 : 200);
@@ -193,6 +196,20 @@ describe('lists and everything at once', () => {
     ]);
     for (const { headers } of pops) expect(headers['x-timer-id']).toMatch(/^0000000000000001/);
   });
+});
+
+test('a dead letter that is sent again carries the id and the name of the pop it stands for', async () => {
+  const calls = () => world.receivers.calls.map(({ request }) => request.headers);
+  const [first] = calls();
+  await send('POST', `/dead-letters/${letter}/redeliver`, undefined, theirs);
+  await world.clock.advance(100);
+  const again = calls().at(-1);
+  expect(calls()).toHaveLength(2);
+  expect(again?.['webhook-id']).toMatch(/^[0-9a-f]{16}_/);
+  for (const name of ['webhook-id', 'x-timer-id', 'x-sequence-number']) {
+    expect(again?.[name]).toBe(first?.[name]);
+  }
+  expect(first?.['x-timer-id']?.slice(0, 16)).toBe(first?.['webhook-id']?.slice(0, 16));
 });
 
 describe('a new timer', () => {

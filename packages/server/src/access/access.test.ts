@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { VirtualClock } from '@carillon/core/testing';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ApiRequest } from '../api/message.ts';
 import { testToken } from '../testing/tokens.ts';
 import { Access, type Caller, type Refusal } from './access.ts';
-import { newToken, tokenDigest, tokenIdOf } from './token.ts';
+import { newToken, tokenDigest, tokenIdOf, tokenLength } from './token.ts';
 
 const reader = testToken(1, { scope: 'read', namespace: 'team-a', name: 'reader' });
 const writer = testToken(2, { scope: 'write', namespace: 'team-a' });
@@ -31,7 +32,8 @@ describe('tokens', () => {
     const made = Array.from({ length: 100 }, () => newToken(randomBytes));
     for (const { id, text } of made) expect(tokenIdOf(text)).toBe(id);
     expect(new Set(made.map(({ text }) => text)).size).toBe(100);
-    expect(tokenDigest(made[0]?.text ?? '')).toHaveLength(32);
+    expect(made[0]?.text).toHaveLength(tokenLength);
+    expect(tokenDigest(made[0]?.text ?? '')).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test.each(['', 'carillon', `carillon_${'0'.repeat(12)}_`, `${reader.text}x`, ` ${reader.text}`])(
@@ -97,6 +99,30 @@ describe('with tokens', () => {
     expect(rest[2]).toMatch(/^Bearer realm="carillon"/);
     expect(JSON.stringify(rest)).not.toContain(admin.text.slice(9));
     expect(access.refuse(request(headers), { needs: 'read' })?.error.status).toBe(401);
+  });
+
+  test.each(['Bearer ', 'bearer ', 'BEARER   '])('%j may stand before the token', (scheme) => {
+    const { access } = accessOf(admin);
+    const headers = { authorization: scheme + admin.text };
+    expect(access.admit(request(headers), { needs: 'admin' })).toMatchObject({ auth: true });
+  });
+
+  test('nothing but a token gets in, whatever the header holds', () => {
+    const { access } = accessOf(admin);
+    const digest = tokenDigest(admin.text);
+    const near = fc
+      .tuple(fc.nat({ max: tokenLength - 1 }), fc.string({ minLength: 1, maxLength: 1 }))
+      .map(([at, other]) => admin.text.slice(0, at) + other + admin.text.slice(at + 1));
+    const texts = fc.oneof(fc.string(), near, fc.constantFrom(digest, '', admin.token.id));
+    fc.assert(
+      fc.property(fc.constantFrom('Bearer ', 'Basic ', ''), texts, (scheme, text) => {
+        fc.pre(text !== admin.text);
+        const headers = { authorization: scheme + text };
+        const answer = access.admit(request(headers), { needs: 'read' });
+        expect('error' in answer && answer.error.status).toBe(401);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   test.each([

@@ -13,7 +13,7 @@ import { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './na
 import { type Rate, RateLimits } from './rate-limit.ts';
 import { networkOf } from './remote.ts';
 import { allows, type Scope } from './scope.ts';
-import { type Token, tokenDigest, tokenIdOf } from './token.ts';
+import { type Token, tokenDigest, tokenIdOf, tokenLength } from './token.ts';
 
 export interface Caller {
   /** Whether a token was asked for. */
@@ -49,6 +49,7 @@ export interface AccessOptions {
 }
 
 interface Known {
+  /** Of 64 hex digits. */
   readonly digest: Buffer;
   readonly untilMs: number;
   readonly until: string | null;
@@ -66,13 +67,17 @@ const everybody: Caller = {
   key: '',
 };
 /** In place of the digest of a token that is not known. */
-const noDigest = Buffer.alloc(32);
+const noDigest = Buffer.alloc(64);
+/** Where the digest of a token is put to be compared; written over by the next. */
+const givenDigest = Buffer.alloc(64);
 
 export class Access {
   private readonly clock: Clock;
   private readonly limits: RateLimits | null;
   private known: ReadonlyMap<string, Known> = new Map();
   private asks = false;
+  /** The request whose token was found last: most are asked about twice, before their body and after it. */
+  private proven: { readonly headers: object; readonly known: Known } | null = null;
 
   constructor({ clock, rate = null }: AccessOptions) {
     this.clock = clock;
@@ -87,6 +92,7 @@ export class Access {
   /** From now on these are the tokens. */
   use(tokens: readonly Token[]): void {
     this.known = new Map(tokens.map((token) => [token.id, knownOf(token)]));
+    this.proven = null;
     if (tokens.length > 0) this.asks = true;
   }
 
@@ -118,18 +124,32 @@ export class Access {
   private authenticate(request: ApiRequest): Caller | Refusal {
     const text = headerOf(request, 'authorization');
     if (text === undefined) return noToken;
-    const given = /^Bearer +(\S{1,128})$/i.exec(text)?.[1] ?? '';
-    const known = this.known.get(tokenIdOf(given) ?? '');
-    const same = timingSafeEqual(tokenDigest(given), known?.digest ?? noDigest);
-    if (known === undefined || !same) return wrongToken;
+    const known = this.proven?.headers === request.headers ? this.proven.known : this.find(text);
+    if (known === null) return wrongToken;
+    this.proven = { headers: request.headers, known };
     return this.clock.wall() < known.untilMs ? known.caller : pastToken(known);
   }
+
+  private find(text: string): Known | null {
+    const given = bearerOf(text);
+    const known = this.known.get(tokenIdOf(given) ?? '');
+    givenDigest.write(tokenDigest(given), 'latin1');
+    const same = timingSafeEqual(givenDigest, known?.digest ?? noDigest);
+    return known !== undefined && same ? known : null;
+  }
+}
+
+/** The token in an `Authorization`; empty where it holds none. */
+function bearerOf(text: string): string {
+  if (text.slice(0, 7).toLowerCase() !== 'bearer ') return '';
+  const given = text.slice(7).trimStart();
+  return given.length === tokenLength ? given : '';
 }
 
 function knownOf(token: Token): Known {
   const { id, name, scope, namespace, until } = token;
   return {
-    digest: Buffer.from(token.digest, 'hex'),
+    digest: Buffer.from(token.digest, 'latin1'),
     untilMs: until === null ? Infinity : Date.parse(until),
     until,
     caller: {

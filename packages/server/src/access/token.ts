@@ -21,6 +21,7 @@ export interface Token {
 }
 
 const form = /^carillon_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+export const tokenLength = 65;
 const idBytes = 6;
 const secretBytes = 32;
 
@@ -41,6 +42,7 @@ export function tokenIdOf(text: string): string | null {
   return form.exec(text)?.[1] ?? null;
 }
 
-export function tokenDigest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
+/** In hex: the form that is kept, and the fastest to get. */
+export function tokenDigest(text: string): string {
+  return hash('sha256', text, 'hex');
 }

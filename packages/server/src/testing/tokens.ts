@@ -16,7 +16,7 @@ export function testToken(number: number, fields: Partial<Token> = {}): TestToke
     name: `token ${number}`,
     scope: 'admin',
     namespace: '*',
-    digest: tokenDigest(text).toString('hex'),
+    digest: tokenDigest(text),
     created: '2026-01-01T00:00:00.000Z',
     until: null,
     ...fields,
