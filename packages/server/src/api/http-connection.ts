@@ -245,9 +245,13 @@ export class HttpConnection {
   private takeBody(): Uint8Array {
     const { pieces } = this;
     if (pieces.length === 0) return noBody;
+    this.dropBody();
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  }
+
+  private dropBody(): void {
     this.pieces = [];
     this.keep(-this.keptBytes);
-    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
   private keep(bytes: number): void {
@@ -272,7 +276,7 @@ export class HttpConnection {
   /** Answers before the request is complete. */
   private refuse(refusal: Refusal): void {
     this.owner.refused(refusal);
-    this.takeBody();
+    this.dropBody();
     this.answers.oweContinue(false);
     const exchange = this.enqueue(this.head, true);
     this.readUntilMs = never;
@@ -325,7 +329,7 @@ export class HttpConnection {
 
   private closed(): void {
     this.reading = false;
-    this.keep(-this.keptBytes);
+    this.dropBody();
     this.answers.closed();
     this.owner.closed(this);
   }
