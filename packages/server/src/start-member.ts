@@ -69,6 +69,7 @@ async function startWithin(
     self: name,
     version: release.version,
     factor: config.defaultFactor,
+    knows: (caller) => gate.access.knows(caller),
   });
   const rings = openRings(config, env);
   const member = await Member.start({

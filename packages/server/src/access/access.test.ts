@@ -199,6 +199,25 @@ describe('with tokens', () => {
     });
   });
 
+  test('who was let in is known until the token ends or is revoked', async () => {
+    const clock = new VirtualClock();
+    const until = new Date(clock.wall() + 1000).toISOString();
+    const brief = testToken(8, { until });
+    const access = new Access({ clock });
+    const anybody = access.admit(request(), { needs: 'read' }) as Caller;
+    expect(access.knows(anybody)).toBe(true);
+    access.use([brief.token, writer.token]);
+    expect(access.knows(anybody)).toBe(false);
+    const [short, long] = [brief, writer].map(
+      ({ headers }) => access.admit(request(headers), { needs: 'read' }) as Caller,
+    ) as [Caller, Caller];
+    expect([access.knows(short), access.knows(long)]).toEqual([true, true]);
+    await clock.advance(1000);
+    expect([access.knows(short), access.knows(long)]).toEqual([false, true]);
+    access.use([brief.token]);
+    expect(access.knows(long)).toBe(false);
+  });
+
   test('nobody gets in any more once all tokens are revoked', () => {
     const { access } = accessOf(admin);
     access.use([]);

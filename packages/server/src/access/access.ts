@@ -111,6 +111,13 @@ export class Access {
     return lacking(who, demand) ?? within(who, headerOf(request, namespaceHeader));
   }
 
+  /** Whether a caller that was let in would still be: for answers that go on. */
+  knows({ auth, key }: Caller): boolean {
+    if (!auth) return !this.asks;
+    const known = this.known.get(key);
+    return known !== undefined && this.clock.wall() < known.untilMs;
+  }
+
   /** Counts work that one request brought with it, such as the timers of a batch, as so many requests more. */
   charge(caller: Caller, cost: number): void {
     this.limits?.charge(caller.key, this.clock.now(), cost);

@@ -25,7 +25,14 @@ async function served(from = folder) {
   const clock = new SystemClock();
   const metrics = new Metrics({ version: '1', runtime: 'x' });
   const service = new StandIn();
-  const dashboard = new Dashboard({ clock, self: 'n0', version: '1', factor: 2, folder: from });
+  const dashboard = new Dashboard({
+    clock,
+    self: 'n0',
+    version: '1',
+    factor: 2,
+    knows: () => true,
+    folder: from,
+  });
   const routes = dashboard.routes(service, metrics);
   const fail = (error: unknown): never => {
     throw error;

@@ -1,6 +1,7 @@
 import { CarillonError } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
+import type { Caller } from '../access/access.ts';
 import { Metrics } from '../metrics.ts';
 import { Events, listenerCountMax, waitingBytesMax } from './events.ts';
 import { sampleCountMax, type Sample } from './events-samples.ts';
@@ -49,6 +50,8 @@ class Scene {
   readonly metrics = new Metrics({ version: '1', runtime: 'x' });
   readonly service = new StandIn();
   asked = 0;
+  /** Of the token that is not good any more. */
+  revoked = '';
   readonly events: Events;
 
   constructor() {
@@ -58,7 +61,9 @@ class Scene {
       return cluster;
     };
     const { clock, metrics, service } = this;
-    this.events = new Events({ clock, metrics, service, self: 'n0', version: '1', factor: 2 });
+    const knows = (caller: Caller): boolean => caller.name !== this.revoked;
+    const about = { self: 'n0', version: '1', factor: 2, knows };
+    this.events = new Events({ clock, metrics, service, ...about });
     this.events.start();
   }
 
@@ -66,12 +71,11 @@ class Scene {
     await this.clock.advance(seconds * 1000);
   }
 
-  listen(): Listening {
+  listen(name = 'ada'): Listening {
     const answer = this.events.route.handle(
       { method: 'GET', path: '/events', query: '', headers: {}, body: new Uint8Array(0) },
       '',
-      // It does not matter who asks.
-      undefined as never,
+      { auth: true, scope: 'read', name, bound: '*', namespace: 'default', key: name },
     ) as ApiResponse;
     expect(answer.headers).toContain('text/event-stream; charset=utf-8');
     const listening = new Listening();
@@ -175,4 +179,14 @@ test('after a stop nothing is computed any more and every listener has its end',
   await scene.pass(5);
   expect(listening.over).toBe('ended');
   expect(scene.asked).toBe(0);
+});
+
+test('who is not let in any more hears nothing more', async () => {
+  const scene = new Scene();
+  const [ada, bob] = [scene.listen('ada'), scene.listen('bob')];
+  await scene.pass(1);
+  scene.revoked = 'bob';
+  const heard = bob.chunks.length;
+  await scene.pass(2);
+  expect([ada.over, bob.over, bob.chunks.length]).toEqual(['no', 'ended', heard]);
 });

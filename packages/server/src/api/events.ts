@@ -2,9 +2,11 @@
  * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the dashboard.
  *
  * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen.
- * E2  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
+ * E2  Who would not be let in any more is not told anything more.
+ * E3  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
  */
 import { type Cancel, CarillonError, type Clock } from '@carillon/core';
+import type { Caller } from '../access/access.ts';
 import type { Metrics } from '../metrics.ts';
 import { renderCluster } from './admin.ts';
 import { type Sample, Samples } from './events-samples.ts';
@@ -27,6 +29,8 @@ export interface EventsOptions {
   readonly version: string;
   /** Replicas of a timer that names no factor. */
   readonly factor: number;
+  /** Whether a caller may go on listening. */
+  readonly knows: (caller: Caller) => boolean;
 }
 
 const headers = [
@@ -41,7 +45,7 @@ const headers = [
 export class Events {
   private readonly options: EventsOptions;
   private readonly samples: Samples;
-  private readonly listeners = new Set<Outflow>();
+  private readonly listeners = new Map<Outflow, Caller>();
   private newest: string | null = null;
   private dueMs = 0;
   private cancel: Cancel = () => {};
@@ -49,7 +53,7 @@ export class Events {
     method: 'GET',
     path: '/events',
     needs: 'read',
-    handle: () => this.listen(),
+    handle: (_, __, caller) => this.listen(caller),
   };
 
   constructor(options: EventsOptions) {
@@ -64,21 +68,21 @@ export class Events {
 
   stop(): void {
     this.cancel();
-    for (const out of this.listeners) out.end();
+    for (const out of this.listeners.keys()) out.end();
   }
 
-  private listen(): ApiResponse {
+  private listen(caller: Caller): ApiResponse {
     if (this.listeners.size >= listenerCountMax) {
       throw new CarillonError(
         'overloaded',
         `${listenerCountMax} dashboards listen to this member already; open one at another member.`,
       );
     }
-    return { status: 200, headers, body: '', stream: (out) => this.add(out) };
+    return { status: 200, headers, body: '', stream: (out) => this.add(out, caller) };
   }
 
-  private add(out: Outflow): void {
-    this.listeners.add(out);
+  private add(out: Outflow, caller: Caller): void {
+    this.listeners.set(out, caller);
     out.onClose(() => this.listeners.delete(out));
     out.write(event('history', this.samples.all));
     const [sample] = this.samples.all.slice(-1);
@@ -104,12 +108,13 @@ export class Events {
     const sample = this.samples.take(clock.wall(), lag, view.members);
     const awaited = this.listeners.size > 0;
     this.newest = awaited ? event('snapshot', this.snapshot(sample, view)) : null;
-    for (const out of this.listeners) this.tell(out);
+    for (const [out, caller] of this.listeners) this.tell(out, caller);
     this.next();
   }
 
-  private tell(out: Outflow): void {
-    if (out.waitingBytes > waitingBytesMax) out.cut();
+  private tell(out: Outflow, caller: Caller): void {
+    if (!this.options.knows(caller)) out.end();
+    else if (out.waitingBytes > waitingBytesMax) out.cut();
     else if (this.newest !== null) out.write(this.newest);
   }
 
