@@ -1,4 +1,4 @@
-/** Few dependencies, each pinned, from the public registry, and none that runs code when it is installed. */
+/** Few dependencies, each pinned and known by its hash, from the public registry, and none that runs code when it is installed. */
 import type { Finding } from './source.ts';
 import type { Package } from './workspace.ts';
 
@@ -8,6 +8,7 @@ export interface LockFile {
       string,
       {
         readonly resolved?: string;
+        readonly integrity?: string;
         readonly link?: boolean;
         readonly dev?: boolean;
         readonly hasInstallScript?: boolean;
@@ -25,11 +26,15 @@ export function lockFile(lock: LockFile): Finding[] {
   for (const [key, entry] of Object.entries(lock.packages)) {
     const found = (says: string): number =>
       findings.push({ path: 'package-lock.json', line: 1, says: `${key} ${says}` });
-    const { resolved, link, dev, hasInstallScript } = entry;
+    const { resolved, integrity = '', link, dev, hasInstallScript } = entry;
+    const isForeign = key.includes('node_modules/') && link !== true;
+    if (isForeign && !integrity.startsWith('sha512-')) {
+      found('has no sha512 hash: whatever the registry sends would be installed');
+    }
     if (link !== true && resolved !== undefined && !resolved.startsWith(registry)) {
       found(`comes from ${resolved}: only ${registry} may be named`);
     }
-    const isRuntime = dev !== true && key.includes('node_modules/');
+    const isRuntime = dev !== true && isForeign;
     if (isRuntime && hasInstallScript === true) {
       found('is needed at run time and runs a script when installed: choose another package');
     }

@@ -20,6 +20,7 @@ function packageNamed(folder: string, dependencies: Record<string, string> = {})
   };
 }
 
+const integrity = 'sha512-x';
 const names = ['core', 'placement', 'ring', 'server', 'client', 'cli', 'sim'];
 
 /** A workspace of these files, with all packages there. */
@@ -202,7 +203,8 @@ describe('dependencies', () => {
   );
 
   test('the lock file names the public registry only', () => {
-    const lock = (resolved: string) => lockFile({ packages: { 'node_modules/a': { resolved } } });
+    const lock = (resolved: string) =>
+      lockFile({ packages: { 'node_modules/a': { resolved, integrity } } });
     expect(lock('https://registry.npmjs.org/a/-/a-1.0.0.tgz')).toEqual([]);
     expect(lock('https://registry.npmjs.org.example.com/a.tgz')).toHaveLength(1);
     expect(lock('git+ssh://git@example.com/a.git')).toHaveLength(1);
@@ -211,20 +213,35 @@ describe('dependencies', () => {
     ).toEqual([]);
   });
 
+  test('everything that is installed is known by its hash', () => {
+    for (const entry of [{}, { integrity: 'sha1-x' }, { dev: true }]) {
+      expect(says(lockFile({ packages: { 'node_modules/a': entry } })).join()).toContain(
+        'no sha512',
+      );
+    }
+    expect(lockFile({ packages: { 'node_modules/a': { integrity }, 'packages/a': {} } })).toEqual(
+      [],
+    );
+  });
+
   test('what one platform needs is locked on all of them', () => {
-    const tool = { optionalDependencies: { '@tool/mac': '1.0.0' } };
+    const tool = { integrity, optionalDependencies: { '@tool/mac': '1.0.0' } };
     expect(says(lockFile({ packages: { 'node_modules/tool': tool } })).join()).toContain(
       'not locked',
     );
     expect(
-      lockFile({ packages: { 'node_modules/tool': tool, 'node_modules/@tool/mac': {} } }),
+      lockFile({
+        packages: { 'node_modules/tool': tool, 'node_modules/@tool/mac': { integrity } },
+      }),
     ).toEqual([]);
     const nested = 'node_modules/tool/node_modules/@tool/mac';
-    expect(lockFile({ packages: { 'node_modules/tool': tool, [nested]: {} } })).toEqual([]);
+    expect(lockFile({ packages: { 'node_modules/tool': tool, [nested]: { integrity } } })).toEqual(
+      [],
+    );
   });
 
   test('only tools of development may run a script when installed', () => {
-    const entry = { hasInstallScript: true };
+    const entry = { integrity, hasInstallScript: true };
     expect(lockFile({ packages: { 'node_modules/a': entry } })).toHaveLength(1);
     expect(lockFile({ packages: { 'node_modules/a': { ...entry, dev: true } } })).toEqual([]);
   });
