@@ -43,7 +43,6 @@ const pipelinedCountMax = 32;
 const lingerMs = 1_000;
 /** What a piece of a body costs beside its bytes: a client that sends single bytes must not get them cheap. */
 const pieceCostBytes = 256;
-const noBody = new Uint8Array(0);
 const never = Number.POSITIVE_INFINITY;
 
 export class HttpConnection {
@@ -182,6 +181,7 @@ export class HttpConnection {
 
   private tookHead(head: RequestHead): void {
     this.head = head;
+    head.remote = this.remote;
     const expected = head.minor === 1 ? head.headers['expect'] : undefined;
     const bodyBytesMax = head.bodyBytes === 0 ? 0 : this.owner.bodyBytesMax(head);
     const refusal = this.refusalOf(head, expected, bodyBytesMax);
@@ -210,18 +210,17 @@ export class HttpConnection {
     if (!this.owner.hasRoom(head.bodyBytes + pieceCostBytes)) return refusals.bodies;
     // What is here already costs nothing more to look at, and then it is looked at anyway.
     if (this.parser.holds(head.bodyBytes)) return null;
-    return this.owner.refuseEarly(this.requestOf(head, noBody));
-  }
-
-  private requestOf({ method, path, query, headers }: RequestHead, body: Uint8Array): ApiRequest {
-    return { method, path, query, headers, body, remote: this.remote };
+    return this.owner.refuseEarly(head);
   }
 
   private tookPiece(piece: Buffer): void {
     this.answers.oweContinue(false);
-    this.pieces.push(piece);
     // A body that comes in one piece is not kept: it goes on at once.
-    if (piece.length === this.head?.bodyBytes) return;
+    if (piece.length === this.head?.bodyBytes) {
+      this.head.body = piece;
+      return;
+    }
+    this.pieces.push(piece);
     const bytes = piece.length + pieceCostBytes;
     if (this.owner.hasRoom(bytes)) this.keep(bytes);
     else this.refuse(refusals.bodies);
@@ -230,10 +229,10 @@ export class HttpConnection {
   private tookEnd(): void {
     const { head, owner } = this;
     if (head === null) return;
-    const request = this.requestOf(head, this.takeBody());
+    if (this.pieces.length > 0) head.body = this.takeBody();
     const exchange = this.enqueue(head, head.last || owner.stopping);
     this.begunMs = owner.nowMs;
-    const answer = owner.work(request);
+    const answer = owner.work(head);
     if (answer instanceof Promise)
       void answer.then((response) => {
         owner.finished();
@@ -244,9 +243,8 @@ export class HttpConnection {
 
   private takeBody(): Uint8Array {
     const { pieces } = this;
-    if (pieces.length === 0) return noBody;
     this.dropBody();
-    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+    return Buffer.concat(pieces);
   }
 
   private dropBody(): void {

@@ -20,6 +20,7 @@ import {
   valueBytes,
 } from './http-syntax.ts';
 import { splitTarget } from './http-target.ts';
+import type { ApiRequest } from './message.ts';
 
 /** Names in lower case; values of one name that came several times, with commas between them. */
 export type HeaderValues = Record<string, string | undefined>;
@@ -28,11 +29,11 @@ export type HeaderValues = Record<string, string | undefined>;
 const Headers = function () {} as unknown as new () => HeaderValues;
 Headers.prototype = Object.create(null);
 
-export interface RequestHead {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
+/** A request without its body. Whoever reads that adds it, and where it came from. */
+export interface RequestHead extends ApiRequest {
   readonly headers: HeaderValues;
+  body: Uint8Array;
+  remote: string;
   /** Of the body, -1 when it comes in chunks. */
   readonly bodyBytes: number;
   /** The minor version: HTTP/1.0 or HTTP/1.1. */
@@ -43,10 +44,10 @@ export interface RequestHead {
 
 const closing = /(?:^|[\t ,])close(?:$|[\t ,])/i;
 const hostForm = /^[\w\-.~%!$&'()*+,;=:[\]]*$/;
-const lengthForm = /^[0-9]+$/;
 /** `HTTP/1.`, as bytes. */
 const versionBytes = Buffer.from('HTTP/1.');
 const noBytes = Buffer.alloc(0);
+const digitZero = 0x30;
 
 export class HeadParser {
   private readonly headerCountMax: number;
@@ -55,6 +56,8 @@ export class HeadParser {
   private text = '';
   private at = 0;
   private target = '';
+  /** The last good one: a client seldom means another. */
+  private host = '';
   private method = '';
   private minor: 0 | 1 = 1;
 
@@ -140,11 +143,16 @@ export class HeadParser {
     const { host, connection } = headers as { host?: string; connection?: string };
     if (host === undefined && minor === 1) return refusals.hostMissing;
     // Two of them, joined by a comma and a blank, do not have the form of one.
-    if (host !== undefined && !hostForm.test(host)) return refusals.host;
+    if (host !== undefined && host !== this.host) {
+      if (!hostForm.test(host)) return refusals.host;
+      this.host = host;
+    }
     const bodyBytes = bodyBytesOf(headers, minor);
     if (typeof bodyBytes !== 'number') return bodyBytes;
     const last = minor === 0 || (connection !== undefined && closing.test(connection));
-    return { method, path: target.path, query: target.query, headers, bodyBytes, minor, last };
+    const { path, query } = target;
+    const rest = { body: noBytes, remote: '', bodyBytes, minor, last };
+    return { method, path, query, headers, ...rest };
   }
 }
 
@@ -157,7 +165,18 @@ function bodyBytesOf(headers: HeaderValues, minor: 0 | 1): number | Refusal {
     return coding.toLowerCase() === 'chunked' && minor === 1 ? -1 : refusals.transferEncoding;
   }
   if (length === undefined) return 0;
-  return lengthForm.test(length) ? Number(length) : refusals.length;
+  return wholeNumber(length) ?? refusals.length;
+}
+
+/** Null: not digits alone. So large that it is not exact: too large in any case. */
+function wholeNumber(text: string): number | null {
+  let value = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - digitZero;
+    if (digit < 0 || digit > 9) return null;
+    value = value * 10 + digit;
+  }
+  return text === '' ? null : value;
 }
 
 function isBlank(byte: number): boolean {

@@ -37,6 +37,8 @@ const noHead: RequestHead = {
   path: '',
   query: '',
   headers: {},
+  body: noBytes,
+  remote: '',
   bodyBytes: 0,
   minor: 1,
   last: true,
