@@ -1,5 +1,5 @@
 /**
- * `npm run --silent sbom > carillon-VERSION.cdx.json`: what a release is made of, as CycloneDX. npm writes it from the lock file; here it
+ * `npm run sbom --silent > carillon-VERSION.cdx.json`: what a release is made of, as CycloneDX. npm writes it from the lock file; here it
  * is checked that it names everything that runs, and nothing without a hash. A release without such a list is not made.
  */
 import { execFileSync } from 'node:child_process';
