@@ -90,6 +90,27 @@ describe.skipIf(paths === null)('carillon lock', () => {
     expect(await second.ended).toBe(0);
   });
 
+  test('locks on other keys do not wait for each other', async () => {
+    const others = ['a', 'b', 'c', 'd'].map((key) =>
+      carillon(
+        'lock',
+        key,
+        '--ring',
+        'many',
+        '--ttl',
+        '2s',
+        '--',
+        'sh',
+        '-c',
+        'echo in; exec sleep 20',
+      ),
+    );
+    for (const one of others) await says(one, 'in');
+    expect(others.map(({ err }) => err)).toEqual(['', '', '', '']);
+    for (const { child } of others) child.kill('SIGTERM');
+    await Promise.all(others.map(({ ended }) => ended));
+  });
+
   test('a wait that is interrupted ends with 130 and leaves nothing', async () => {
     const first = lock('wait', 'sh', '-c', 'echo first; exec sleep 20');
     await says(first, 'first');
@@ -123,14 +144,14 @@ describe.skipIf(paths === null)('carillon lock', () => {
     await says(first, 'first');
     const text = carillon('ring', 'status', '--ring', 'shown');
     expect(await text.ended).toBe(0);
-    expect(text.out).toMatch(/1024 slots by rendezvous.*\n.* active {2}weight 1 {2}1024 slots/);
+    expect(text.out).toMatch(/16384 slots by wish.*\n.* active {2}weight 1 {2}1 slot /);
     const json = carillon('ring', 'status', '--ring', 'shown', '--json');
     expect(await json.ended).toBe(0);
     const [member] = (JSON.parse(json.out) as { members: { id: string }[] }).members;
     const held = { key: 'demo', holder: member?.id, token: expect.stringMatching(/^\d+$/) };
     expect(JSON.parse(json.out)).toMatchObject({
       ring: 'shown',
-      free: 0,
+      free: 16_383,
       locks: [{ ...held, waiters: [] }],
     });
     const second = lock('shown', 'echo', 'second');

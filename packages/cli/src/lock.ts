@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Lock, Ring } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from './command.ts';
+import { byWish, memberFor, slotCount } from './lock-placement.ts';
 import { duration, parseOptions } from './options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from './ring-options.ts';
 
@@ -15,6 +16,7 @@ const usage = `carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
 Waits for the lock on KEY, runs COMMAND while holding it, and passes its exit code on. COMMAND finds the
 lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant; hand it to whatever the lock
 protects. When the lock is lost, COMMAND is stopped (SIGTERM, after 5 s SIGKILL) and the exit code is 1.
+The rings of this command are its own; programs that use the library take others.
 
 ${ringUsage}
   --ttl DURATION   How long after a crash others wait before they get the lock. Default: 5s`;
@@ -42,9 +44,11 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const etcd = etcdOf(place);
   // A command is never asked to hurry: the lock moves when it has ended, however long that takes.
   const drainMs = Number.POSITIVE_INFINITY;
-  const ring = await Ring.open({ etcd, prefix: place.prefix, ttlMs, drainMs });
+  const kind = { placement: byWish, slots: slotCount };
+  const ring = await Ring.open({ etcd, prefix: place.prefix, ttlMs, drainMs, ...kind });
   try {
-    await ring.addMember(`${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`);
+    const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+    await ring.addMember(memberFor(key, name));
     const lock = await waitFor(ring, key, io);
     return await runUnder(lock, [program, ...given], io);
   } finally {

@@ -38,7 +38,7 @@ function describe(ring: string, status: RingStatus): string {
     members.length === 0 ? 'no members' : '',
     ...members.map(
       ({ id, phase, weight, slots, incarnation }) =>
-        `  ${id}  ${phase}  weight ${weight}  ${slots} slots  since revision ${incarnation}`,
+        `  ${id}  ${phase}  weight ${weight}  ${slots === 1 ? '1 slot' : `${slots} slots`}  since revision ${incarnation}`,
     ),
     ...locks.map(lockLine),
   ];
