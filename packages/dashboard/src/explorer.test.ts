@@ -1,3 +1,4 @@
+import { shiftNumber } from '@carillon/core';
 import { compileLabelled } from '@carillon/placement';
 import { expect, test } from 'vitest';
 import { domainTree, expectedShares, membersBelow, type Placed } from './domains.ts';
@@ -15,6 +16,7 @@ test('a timer id and 16 hex digits are numbers, everything else is a text', () =
   expect(keyOf('00000000000004D2')).toEqual({ hi: 0, lo: 1234 });
   expect(keyOf('0d1e1d1ab81140010000204080102040-2')).toEqual({ hi: 0x0d1e1d1a, lo: 0xb8114001 });
   expect(keyOf('order-4711')).toBe('order-4711');
+  expect(keyOf('00000000000004d2-2', 'team-a')).toEqual(shiftNumber('team-a', { hi: 0, lo: 1234 }));
 });
 
 test.each([

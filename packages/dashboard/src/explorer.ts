@@ -1,5 +1,5 @@
 /** The placement explorer without its looks: where a key lives and why, and what would move if the members changed. */
-import { parseHex16, parseTimerId } from '@carillon/core';
+import { parseHex16, parseTimerId, shiftNumber } from '@carillon/core';
 import {
   compileLabelled,
   type Diff,
@@ -20,11 +20,11 @@ export interface Found {
 /** How many keys the what-if tries: enough for half a percent, few enough to answer while somebody types. */
 export const sampleKeys = 10_000;
 
-/** A timer id, or 16 hex digits, is a number; everything else is a text. */
-export function keyOf(text: string): Key {
+/** A timer id, or 16 hex digits, is a number of the namespace; everything else is a text. */
+export function keyOf(text: string, namespace = 'default'): Key {
   const lower = text.trim().toLowerCase();
   const number = parseHex16(lower) ?? parseTimerId(lower);
-  return number === null ? text : { hi: number.hi, lo: number.lo };
+  return number === null ? text : shiftNumber(namespace, number);
 }
 
 export function roleOf(position: number, replicas: number): string {

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { keyOf } from './explorer.ts';
 import type { Placed } from './domains.ts';
 import { Panel } from './parts.tsx';
+import { presentNamespace } from './session.ts';
 import type { Snapshot } from './shapes.ts';
 import { Walk } from './walk.tsx';
 import { WhatIf } from './what-if.tsx';
@@ -50,7 +51,7 @@ export function Placement({ now }: { readonly now: Snapshot }) {
             />
           </label>
         </div>
-        <Walk members={members} keyed={keyOf(text)} replicas={replicas} />
+        <Walk members={members} keyed={keyOf(text, presentNamespace.value)} replicas={replicas} />
       </Panel>
       <WhatIf members={members} replicas={replicas} />
     </>

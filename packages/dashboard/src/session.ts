@@ -34,6 +34,11 @@ let token = kept(tokenKey);
 export const mayWrite = computed(() => scopes.indexOf(whoami.value.scope) >= 1);
 export const mayChooseNamespace = computed(() => whoami.value.namespace === '*');
 
+/** The one whose timers are shown. */
+export const presentNamespace = computed(() =>
+  mayChooseNamespace.value ? namespace.value || 'default' : whoami.value.namespace,
+);
+
 export function headersOf(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
     ...extra,

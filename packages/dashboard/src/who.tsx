@@ -1,6 +1,12 @@
 /** Who looks, into which namespace, and the way out; where there is anything to say about it. */
 import { useState } from 'preact/hooks';
-import { chooseNamespace, logOut, mayChooseNamespace, namespace, whoami } from './session.ts';
+import {
+  chooseNamespace,
+  logOut,
+  mayChooseNamespace,
+  presentNamespace,
+  whoami,
+} from './session.ts';
 
 export function Who() {
   const { auth, name, scope } = whoami.value;
@@ -27,8 +33,7 @@ const form = '[a-z0-9][a-z0-9._\\-]{0,63}';
 
 function Namespace() {
   const [typing, setTyping] = useState(false);
-  const { namespace: bound } = whoami.value;
-  const shown = mayChooseNamespace.value ? namespace.value || 'default' : bound;
+  const shown = presentNamespace.value;
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const typed = (event.currentTarget as HTMLFormElement).elements.namedItem('namespace');
