@@ -17,8 +17,7 @@ export function Held({ name }: { readonly name: string }) {
   const [role, setRole] = useState('');
   return (
     <>
-      <fieldset class="choice">
-        <legend>Role</legend>
+      <fieldset class="choice roles" aria-label="Role">
         {roles.map(([value, title]) => (
           <label key={value}>
             <input

@@ -195,7 +195,7 @@ function Copies({ now }: { readonly now: Snapshot }) {
         <span>{resync.running ? 'Resync is running' : 'No resync is running'}</span>
         <span class="number">{resync.running ? percent(done) : ''}</span>
       </p>
-      <progress max={1} value={resync.running ? done : 1} aria-label="Resync progress" />
+      {resync.running ? <progress max={1} value={done} aria-label="Resync progress" /> : null}
       <dl class="pairs">
         <dt>Records checked</dt>
         <dd>

@@ -87,7 +87,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 const otherTitle = 'The member itself';
 
-/** In the order of the document. */
+/** In the order of the document; what is about no particular thing comes last. */
 export function groupsOf(document: Document): Group[] {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     verbs.flatMap((verb) => {
@@ -96,7 +96,9 @@ export function groupsOf(document: Document): Group[] {
     }),
   );
   const groups = Map.groupBy(all, ({ path }) => titles[path.split('/')[1] ?? ''] ?? otherTitle);
-  return [...groups].map(([title, operations]) => ({ title, operations }));
+  return [...groups]
+    .map(([title, operations]) => ({ title, operations }))
+    .toSorted((a, b) => Number(a.title === otherTitle) - Number(b.title === otherTitle));
 }
 
 function operationOf(
