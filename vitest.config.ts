@@ -13,7 +13,12 @@ const quick = ['core', 'placement', 'server', 'client', 'cli', 'dashboard'].map(
 );
 const heavy = [project({ name: 'sim', include: inPackage('sim'), group: 2, timeoutMs: 600_000 })];
 const alone = [
-  project({ name: 'scripts', include: ['scripts/**/*.test.ts'], group: 3, workers: 1 }),
+  project({
+    name: 'scripts',
+    include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+    group: 3,
+    workers: 1,
+  }),
   project({
     name: 'examples',
     include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'],

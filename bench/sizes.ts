@@ -41,7 +41,7 @@ export const fullSizes: Sizes = {
   sets: { warmMs: 1500, limitMs: 5000 },
   lateness: { timerCount: 10_000, spreadMs: 10_000, leadMs: 3000 },
   burst: { timerCount: 20_000, leadMs: 4000 },
-  footprint: { smallCount: 200_000, largeCount: 1_000_000, settleMs: 10_000, idleMs: 30_000 },
+  footprint: { smallCount: 200_000, largeCount: 1_000_000, settleMs: 12_000, idleMs: 30_000 },
   updates: { timerCount: 20_000, updateCount: 200_000, limitMs: 12_000 },
   recurring: { timerCount: 5000, times: 60, spreadMs: 5000 },
   microShare: 1,

@@ -1,22 +1,9 @@
 /** Delayed jobs of BullMQ: `add`, `addBulk`, `changeDelay` and job schedulers. */
 import { type Job, Queue } from 'bullmq';
-import {
-  delayMs,
-  instantMs,
-  payloadOf,
-  queueName,
-  type Recurring,
-  type Setter,
-  type Spec,
-} from './setter.ts';
+import { delayMs, payloadOf, queueName, type Recurring, type Setter, type Spec } from './setter.ts';
 
 /** Finished jobs are removed, as its guide to production says. */
 const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
-
-export interface BullmqData {
-  readonly payload: string;
-  readonly dueMs: number;
-}
 
 export class BullmqSetter implements Setter {
   private readonly queue: Queue;
@@ -30,15 +17,15 @@ export class BullmqSetter implements Setter {
   }
 
   async set(spec: Spec): Promise<void> {
-    await this.queue.add('pop', dataOf(spec), { delay: delayMs(spec.due) });
+    await this.queue.add('pop', payloadOf(spec.index), optionsOf(spec));
   }
 
   async setMany(specs: readonly Spec[]): Promise<void> {
     await this.queue.addBulk(
       specs.map((spec) => ({
         name: 'pop',
-        data: dataOf(spec),
-        opts: { delay: delayMs(spec.due) },
+        data: payloadOf(spec.index),
+        opts: optionsOf(spec),
       })),
     );
   }
@@ -46,7 +33,7 @@ export class BullmqSetter implements Setter {
   async refresh(spec: Spec): Promise<void> {
     const known = this.jobs.get(spec.index);
     if (known !== undefined) return known.changeDelay(delayMs(spec.due));
-    const job = await this.queue.add('pop', dataOf(spec), { delay: delayMs(spec.due) });
+    const job = await this.queue.add('pop', payloadOf(spec.index), optionsOf(spec));
     this.jobs.set(spec.index, job);
   }
 
@@ -55,7 +42,7 @@ export class BullmqSetter implements Setter {
     await this.queue.upsertJobScheduler(
       `t${index}`,
       { every: everyMs, limit: count, startDate: firstMs },
-      { name: 'pop', data: { payload: payloadOf(index), dueMs: 0 } satisfies BullmqData },
+      { name: 'pop', data: payloadOf(index) },
     );
   }
 
@@ -64,6 +51,8 @@ export class BullmqSetter implements Setter {
   }
 }
 
-function dataOf({ index, due }: Spec): BullmqData {
-  return { payload: payloadOf(index), dueMs: instantMs(due) };
+/** Time stamp and delay together are the due time. */
+function optionsOf({ due }: Spec): { timestamp: number; delay: number } {
+  const timestamp = Date.now();
+  return { timestamp, delay: 'inMs' in due ? due.inMs : Math.max(0, due.atMs - timestamp) };
 }

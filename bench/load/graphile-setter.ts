@@ -12,10 +12,8 @@ import {
 
 export interface GraphilePayload {
   readonly payload: string;
-  readonly dueMs: number;
-  /** How many more runs follow this one, and how far apart. */
-  readonly more: number;
-  readonly everyMs: number;
+  /** Recurring: how many more runs follow this one, and how far apart. */
+  readonly next?: { readonly more: number; readonly everyMs: number };
 }
 
 const connectionCountMax = 20;
@@ -45,29 +43,26 @@ export class GraphileSetter implements Setter {
   }
 
   async set({ index, due }: Spec): Promise<void> {
-    const dueMs = instantMs(due);
-    await this.jobs.addJob(queueName, payload(index, dueMs), { runAt: new Date(dueMs) });
+    await this.jobs.addJob(queueName, payload(index), { runAt: new Date(instantMs(due)) });
   }
 
   async setMany(specs: readonly Spec[]): Promise<void> {
     await this.jobs.addJobs(
       specs.map(({ index, due }) => {
-        const dueMs = instantMs(due);
-        const runAt = new Date(dueMs);
-        return { identifier: queueName, payload: payload(index, dueMs), runAt };
+        const runAt = new Date(instantMs(due));
+        return { identifier: queueName, payload: payload(index), runAt };
       }),
     );
   }
 
   async refresh({ index, due }: Spec): Promise<void> {
-    const dueMs = instantMs(due);
-    const options = { runAt: new Date(dueMs), jobKey: `t${index}` };
-    await this.jobs.addJob(queueName, payload(index, dueMs), options);
+    const options = { runAt: new Date(instantMs(due)), jobKey: `t${index}` };
+    await this.jobs.addJob(queueName, payload(index), options);
   }
 
   /** Its crontab counts in minutes, so each run sets the next one; see the worker. */
   async recur({ index, firstMs, everyMs, count }: Recurring): Promise<void> {
-    const first = { ...payload(index, firstMs), more: count - 1, everyMs };
+    const first = { ...payload(index), next: { more: count - 1, everyMs } };
     await this.jobs.addJob(queueName, first, { runAt: new Date(firstMs) });
   }
 
@@ -77,6 +72,6 @@ export class GraphileSetter implements Setter {
   }
 }
 
-function payload(index: number, dueMs: number): GraphilePayload {
-  return { payload: payloadOf(index), dueMs, more: 0, everyMs: 0 };
+function payload(index: number): GraphilePayload {
+  return { payload: payloadOf(index) };
 }

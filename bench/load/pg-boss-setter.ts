@@ -13,9 +13,8 @@ import {
 export interface PgBossData {
   readonly payload: string;
   readonly dueMs: number;
-  /** How many more runs follow this one, and how far apart. */
-  readonly more: number;
-  readonly everyMs: number;
+  /** Recurring: how many more runs follow this one, and how far apart. */
+  readonly next?: { readonly more: number; readonly everyMs: number };
 }
 
 export class PgBossSetter implements Setter {
@@ -60,7 +59,7 @@ export class PgBossSetter implements Setter {
 
   /** Its schedules count in minutes, so each run sets the next one; see the worker. */
   async recur({ index, firstMs, everyMs, count }: Recurring): Promise<void> {
-    const data = { ...dataOf(index, firstMs), more: count - 1, everyMs };
+    const data = { ...dataOf(index, firstMs), next: { more: count - 1, everyMs } };
     await this.boss.send(queueName, data, { startAfter: new Date(firstMs) });
   }
 
@@ -70,7 +69,7 @@ export class PgBossSetter implements Setter {
 }
 
 function dataOf(index: number, dueMs: number): PgBossData {
-  return { payload: payloadOf(index), dueMs, more: 0, everyMs: 0 };
+  return { payload: payloadOf(index), dueMs };
 }
 
 function jobOf(index: number, dueMs: number): JobInsert<PgBossData> {

@@ -35,6 +35,15 @@ export function rssBytes(roots: readonly number[]): number {
   }, 0);
 }
 
+/** The processes and all their children. */
+export function processTree(roots: readonly number[]): number[] {
+  return treeOf(roots, readStats());
+}
+
+export function isRunning(pid: number): boolean {
+  return read(`/proc/${pid}/stat`) !== '';
+}
+
 function readStats(): Map<number, Stat> {
   const stats = new Map<number, Stat>();
   for (const name of readdirSync('/proc')) {

@@ -3,12 +3,15 @@ import { execFile, execFileSync } from 'node:child_process';
 import { chmod, chown, cp, mkdtemp } from 'node:fs/promises';
 import { totalmem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { isRunning, processTree } from '../support/process-tree.ts';
 import { freePort, Server } from './server.ts';
 
 const run = promisify(execFile);
 const mib = 2 ** 20;
+const pollMs = 20;
 
 /** A quarter of the memory, as its manual says; synced before each commit is confirmed, as it comes. */
 const settings = {
@@ -72,7 +75,10 @@ export class PostgresServer {
   }
 
   async restart(): Promise<number> {
+    const all = processTree([this.server.pid]);
     await this.server.end('SIGKILL');
+    // It does not start while one of its children still has the memory they share.
+    while (all.some(isRunning)) await sleep(pollMs);
     const startMs = performance.now();
     this.server = this.spawn();
     await this.ready();

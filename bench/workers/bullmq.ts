@@ -1,6 +1,5 @@
 /** A worker of BullMQ that makes the callbacks. */
 import { type Job, Worker } from 'bullmq';
-import type { BullmqData } from '../load/bullmq-setter.ts';
 import { Poster } from '../load/post.ts';
 import { queueName } from '../load/setter.ts';
 import { answerCalls } from '../support/remote.ts';
@@ -11,17 +10,17 @@ const concurrency = 128;
 answerCalls({
   work: async ({ port, uri }: { port: number; uri: string }) => {
     const poster = new Poster(uri);
-    const worker = new Worker<BullmqData>(
-      queueName,
-      (job) => poster.post(job.data.payload, dueMsOf(job)),
-      { connection: { host: '127.0.0.1', port, maxRetriesPerRequest: null }, concurrency },
-    );
+    const worker = new Worker<string>(queueName, (job) => poster.post(job.data, dueMsOf(job)), {
+      connection: { host: '127.0.0.1', port, maxRetriesPerRequest: null },
+      concurrency,
+    });
     worker.on('error', (error) => console.error(error.message));
     await worker.waitUntilReady();
   },
 });
 
 /** A job of a scheduler is called `repeat:<scheduler>:<due>`. */
-function dueMsOf({ id, data }: Job<BullmqData>): number {
-  return data.dueMs > 0 ? data.dueMs : Number(id?.split(':').at(-1));
+function dueMsOf({ id = '', timestamp, opts }: Job<string>): number {
+  const isRepeated = id.startsWith('repeat:');
+  return isRepeated ? Number(id.split(':').at(-1)) : timestamp + (opts.delay ?? 0);
 }

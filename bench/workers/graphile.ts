@@ -6,7 +6,7 @@ import { queueName } from '../load/setter.ts';
 import { answerCalls } from '../support/remote.ts';
 
 /** Batching as its page on performance recommends; polled twenty times as often as by default, for the sake of lateness. */
-const concurrentJobs = 64;
+const concurrentJobs = 128;
 const worker = {
   concurrentJobs,
   maxPoolSize: 20,
@@ -23,13 +23,13 @@ answerCalls({
       preset: { worker: { ...worker, connectionString, logger: graphileLogger } },
       noHandleSignals: true,
       taskList: {
-        [queueName]: async (given, helpers) => {
-          const data = given as GraphilePayload;
-          await poster.post(data.payload, data.dueMs);
-          if (data.more === 0) return;
-          const dueMs = data.dueMs + data.everyMs;
-          const next = { ...data, dueMs, more: data.more - 1 };
-          await helpers.addJob(queueName, next, { runAt: new Date(dueMs) });
+        [queueName]: async (given, { job, addJob }) => {
+          const { payload, next } = given as GraphilePayload;
+          await poster.post(payload, job.run_at.getTime());
+          if (next === undefined || next.more === 0) return;
+          const following = { payload, next: { ...next, more: next.more - 1 } };
+          const runAt = new Date(job.run_at.getTime() + next.everyMs);
+          await addJob(queueName, following, { runAt });
         },
       },
     });

@@ -1,5 +1,5 @@
 /** A worker of pg-boss that makes the callbacks, and sets the next run of a recurring timer. */
-import { PgBoss } from 'pg-boss';
+import { type JobInsert, PgBoss } from 'pg-boss';
 import type { PgBossData } from '../load/pg-boss-setter.ts';
 import { Poster } from '../load/post.ts';
 import { queueName } from '../load/setter.ts';
@@ -21,17 +21,15 @@ answerCalls({
     await boss.start();
     await boss.work<PgBossData>(queueName, options, async (jobs) => {
       await Promise.all(jobs.map(({ data }) => poster.post(data.payload, data.dueMs)));
-      const recurring = jobs.filter(({ data }) => data.more > 0);
-      if (recurring.length > 0)
-        await boss.insert(
-          queueName,
-          recurring.map(({ data }) => nextOf(data)),
-        );
+      const following = jobs.flatMap(({ data }) => nextOf(data));
+      if (following.length > 0) await boss.insert(queueName, following);
     });
   },
 });
 
-function nextOf(data: PgBossData): { data: PgBossData; startAfter: Date } {
-  const dueMs = data.dueMs + data.everyMs;
-  return { data: { ...data, dueMs, more: data.more - 1 }, startAfter: new Date(dueMs) };
+function nextOf({ payload, dueMs, next }: PgBossData): JobInsert<PgBossData>[] {
+  if (next === undefined || next.more === 0) return [];
+  const { more, everyMs } = next;
+  const data = { payload, dueMs: dueMs + everyMs, next: { more: more - 1, everyMs } };
+  return [{ data, startAfter: new Date(data.dueMs) }];
 }

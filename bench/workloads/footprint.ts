@@ -22,25 +22,30 @@ const restartColumns: readonly Column[] = [
   { key: 'restartSeconds', title: 'until it serves', unit: 'seconds', better: 'less' },
   { key: 'lost', title: 'lost', unit: 'count', better: 'less' },
 ];
+/** In which the kernel counts CPU. */
+const stepMs = 10;
 const allColumns = [...memoryColumns, ...idleColumns, ...restartColumns];
 
 interface Filled {
   readonly system: System;
   readonly session: Session | null;
-  readonly emptyBytes: number;
   readonly values: Record<string, number | null>;
   note: string | undefined;
 }
 
 export async function footprint(context: Context): Promise<readonly Section[]> {
+  const { smallCount, largeCount, settleMs } = context.sizes.footprint;
   const rows = await withScratch(async (folder) => {
     const all: Filled[] = [];
     try {
-      for (const system of context.systems) all.push(await startOne(context, system, folder));
+      for (const system of context.systems) all.push(await startOne(system, folder));
+      await weighAll(context, all, 'emptyBytes');
+      await each(all, (filled) => fill(context, filled, [0, smallCount]));
+      await sleep(settleMs);
       await idle(context, all);
-      await each(all, (filled) => fillUp(context, filled));
-      await sleep(context.sizes.footprint.settleMs);
-      await each(all, (filled) => weigh(context, filled, 'largeBytes'));
+      await weighAll(context, all, 'smallBytes');
+      await each(all, (filled) => fill(context, filled, [smallCount, largeCount]));
+      await weighAll(context, all, 'largeBytes');
       await each(all, (filled) => restart(context, filled));
     } finally {
       for (const { session } of all) await session?.end();
@@ -50,23 +55,15 @@ export async function footprint(context: Context): Promise<readonly Section[]> {
   return sections(context, rows);
 }
 
-async function startOne(context: Context, system: System, folder: string): Promise<Filled> {
-  const { smallCount } = context.sizes.footprint;
-  context.tell(`${system.label}: ${smallCount} timers …`);
+async function startOne(system: System, folder: string): Promise<Filled> {
   const values: Record<string, number | null> = {};
   try {
     const session = await startSession(system, folder);
     await session.running.work();
     await withoutClient(system, session);
-    await sleep(context.sizes.footprint.settleMs / 4);
-    const emptyBytes = session.rssBytes();
-    values['emptyMiB'] = mib(emptyBytes);
-    if (system.kind !== 'baseline') await session.openClient();
-    await session.run({ call: 'setMany', count: smallCount });
-    await withoutClient(system, session);
-    return { system, session, emptyBytes, values, note: undefined };
+    return { system, session, values, note: undefined };
   } catch (error) {
-    return { system, session: null, emptyBytes: 0, values, note: failed(error).note };
+    return { system, session: null, values, note: failed(error).note };
   }
 }
 
@@ -81,39 +78,49 @@ async function each(all: readonly Filled[], work: (filled: Filled) => Promise<vo
   }
 }
 
-async function idle(context: Context, all: readonly Filled[]): Promise<void> {
-  const { idleMs, settleMs } = context.sizes.footprint;
-  await sleep(settleMs);
-  context.tell(`all idle for ${idleMs / 1000} s …`);
+async function idle({ sizes, tell }: Context, all: readonly Filled[]): Promise<void> {
+  const { idleMs } = sizes.footprint;
+  tell(`all idle for ${idleMs / 1000} s …`);
   const before = new Map(all.map((filled) => [filled, filled.session?.cpuMs() ?? 0]));
   const startMs = performance.now();
   await sleep(idleMs);
   const tookMs = performance.now() - startMs;
   await each(all, async (filled) => {
     const usedMs = (filled.session?.cpuMs() ?? 0) - (before.get(filled) ?? 0);
-    filled.values['idlePercent'] = (usedMs / tookMs) * 100;
-    await weigh(context, filled, 'smallBytes');
+    filled.values['idlePercent'] = (Math.max(usedMs, stepMs) / tookMs) * 100;
   });
 }
 
-async function weigh(
+/** After a pause in which all give back what they do not need: heap, connections of pools. */
+async function weighAll(
   { sizes }: Context,
-  { session, emptyBytes, values }: Filled,
-  key: 'smallBytes' | 'largeBytes',
+  all: readonly Filled[],
+  key: 'emptyBytes' | 'smallBytes' | 'largeBytes',
 ): Promise<void> {
-  const { smallCount, largeCount } = sizes.footprint;
-  const bytes = session?.rssBytes() ?? Number.NaN;
-  values[key] = (bytes - emptyBytes) / (key === 'smallBytes' ? smallCount : largeCount);
-  values['allMiB'] = mib(bytes);
+  const { smallCount, largeCount, settleMs } = sizes.footprint;
+  await sleep(settleMs);
+  await each(all, async ({ session, values }) => {
+    const bytes = session?.rssBytes() ?? Number.NaN;
+    if (key === 'emptyBytes') {
+      values[key] = bytes;
+      values['emptyMiB'] = mib(bytes);
+      return;
+    }
+    const count = key === 'smallBytes' ? smallCount : largeCount;
+    values[key] = (bytes - (values['emptyBytes'] ?? 0)) / count;
+    values['allMiB'] = mib(bytes);
+  });
 }
 
-async function fillUp(context: Context, { system, session }: Filled): Promise<void> {
-  const { smallCount, largeCount } = context.sizes.footprint;
+async function fill(
+  { tell }: Context,
+  { system, session }: Filled,
+  [from, to]: readonly [number, number],
+): Promise<void> {
   if (session === null) return;
-  context.tell(`${system.label}: ${largeCount} timers …`);
+  tell(`${system.label}: ${to} timers …`);
   if (system.kind !== 'baseline') await session.openClient();
-  const count = largeCount - smallCount;
-  await session.run({ call: 'setMany', count, firstIndex: smallCount });
+  await session.run({ call: 'setMany', count: to - from, firstIndex: from });
   await withoutClient(system, session);
 }
 
@@ -170,7 +177,7 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
       charts: [
         { kind: 'bars', id: 'idle', title: 'W5 · CPU while nothing is due', column: 'idlePercent' },
       ],
-      notes: ['The kernel counts CPU in steps of 10 ms: 0 is less than one step.'],
+      notes: ['The kernel counts CPU in steps of 10 ms: less than one step is shown as one.'],
     },
     {
       id: 'restart',

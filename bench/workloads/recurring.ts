@@ -24,15 +24,15 @@ export async function recurring(context: Context): Promise<readonly Section[]> {
       rows: await rowsOf(context, columns, (system) =>
         withSession(system, (session) => recur(session, context)),
       ),
-      headline: { column: 'popMicros', reference: 'carillon' },
+      headline: { column: 'p99Ms', reference: 'carillon' },
       charts: [
+        { kind: 'bars', id: 'recurring', title: 'W7 · Lateness, p99', column: 'p99Ms' },
         {
           kind: 'bars',
-          id: 'recurring',
+          id: 'recurring-cpu',
           title: 'W7 · CPU of the system a pop',
           column: 'popMicros',
         },
-        { kind: 'bars', id: 'recurring-late', title: 'W7 · Lateness, p99', column: 'p99Ms' },
       ],
       notes: [
         'BullMQ repeats with a job scheduler a timer. pg-boss and graphile-worker schedule by the minute; there each run sets the next one (pg-boss in bulk for each batch).',

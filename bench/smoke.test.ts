@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import type { Report } from './page/section.ts';
+
+const run = promisify(execFile);
+const main = join(import.meta.dirname, 'main.ts');
+
+test('a quick pass measures Carillon and a baseline, and writes data, page and pictures', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-smoke-'));
+  try {
+    const flags = ['--quick', '--only', 'bulk,lateness', '--systems', 'carillon,settimeout'];
+    const { stdout } = await run(
+      process.execPath,
+      ['--conditions=source', '--expose-gc', main, ...flags],
+      { env: { ...process.env, CARILLON_BENCH_REPORT: folder } },
+    );
+    expect(stdout).toContain('W2 · Lateness');
+    const report = JSON.parse(await readFile(join(folder, 'results.json'), 'utf8')) as Report;
+    const [bulk, lateness] = report.sections;
+    expect(bulk?.rows.map(({ name }) => name)).toEqual(['carillon', 'settimeout']);
+    for (const row of bulk?.rows ?? []) expect(row.values['perSecond']).toBeGreaterThan(0);
+    for (const row of lateness?.rows ?? []) {
+      expect(row.values).toMatchObject({ lost: 0, duplicates: 0 });
+      // Node's own timers may come a little before their millisecond is over.
+      expect(row.values['minMs']).toBeGreaterThan(-2);
+    }
+    expect((await readdir(folder)).toSorted()).toEqual([
+      'bench-bulk.svg',
+      'bench-lateness-shares.svg',
+      'bench-lateness.svg',
+      'index.html',
+      'results.json',
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
