@@ -5,7 +5,14 @@
  * A2  While the client does not take what was written, nothing more is; a long answer is written piece by piece.
  */
 import type { Socket } from 'node:net';
-import { type Asked, continueText, isFit, responseText, streamHeadText } from './http-response.ts';
+import {
+  type Asked,
+  type CommonHeaders,
+  continueText,
+  isFit,
+  responseText,
+  streamHeadText,
+} from './http-response.ts';
 import type { ApiResponse } from './message.ts';
 import { AnswerOutflow, type Outflow, type Pipe } from './outflow.ts';
 import { bugResponse } from './problem.ts';
@@ -18,8 +25,7 @@ export interface Exchange extends Asked {
 
 export interface AnswersOptions {
   readonly socket: Socket;
-  /** Header lines of every answer. */
-  readonly commonHeaders: () => string;
+  readonly commonHeaders: () => CommonHeaders;
   /** Something was written, so there may be room for more requests. */
   readonly onWritten: () => void;
   /** The last answer was written. */

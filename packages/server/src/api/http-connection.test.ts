@@ -206,6 +206,21 @@ test('every answer has the date of the clock', async () => {
   client.socket.destroy();
 });
 
+test('clients are told how long a connection may be idle, unless it closes', async () => {
+  await using at = await serving(() => textResponse('OK'), {
+    overrides: { 'limits.idleTimeoutMs': 5500 },
+  });
+  const client = await at.dial();
+  client.send(get('/'));
+  await client.until(/\r\nkeep-alive: timeout=5\r\n.*OK$/s);
+  client.send(get('/', 'connection: close\r\n'));
+  await client.closed;
+  expect(client.text.match(/keep-alive|connection: close/g)).toEqual([
+    'keep-alive',
+    'connection: close',
+  ]);
+});
+
 test.each([
   ['connection: close', get('/a', 'connection: close\r\n')],
   ['HTTP/1.0', 'GET /a HTTP/1.0\r\n\r\n'],

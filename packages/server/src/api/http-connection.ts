@@ -13,6 +13,7 @@ import { Answers, type Exchange } from './http-answers.ts';
 import type { RequestHead } from './http-head.ts';
 import { HttpParser } from './http-parser.ts';
 import { type Refusal, refusals } from './http-refusal.ts';
+import type { CommonHeaders } from './http-response.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 
 /** What a connection needs of its listener. */
@@ -20,8 +21,7 @@ export interface ConnectionOwner {
   readonly limits: Limits;
   /** The monotonic clock as of the last sweep: near enough for time-outs. */
   readonly nowMs: number;
-  /** Header lines of every answer. */
-  readonly commonHeaders: string;
+  readonly commonHeaders: CommonHeaders;
   readonly stopping: boolean;
   bodyBytesMax(head: RequestHead): number;
   /** Asked before a body is waited for: why the request would be turned away whatever is in it, or null. */

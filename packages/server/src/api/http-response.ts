@@ -11,6 +11,14 @@ export interface Asked {
   readonly last: boolean;
 }
 
+/** Header lines that all answers share. */
+export interface CommonHeaders {
+  /** Where the connection stays open. */
+  readonly kept: string;
+  /** Where it closes. */
+  readonly last: string;
+}
+
 /** How the end of an answer that goes on is told: by its length, by chunks, or by the end of the connection. */
 export type Framing = 'length' | 'chunks' | 'close';
 
@@ -29,8 +37,8 @@ export function isFit({ headers }: ApiResponse): boolean {
   return true;
 }
 
-/** A whole answer. `common` are header lines that all answers share. */
-export function responseText(response: ApiResponse, asked: Asked, common: string): string {
+/** A whole answer. */
+export function responseText(response: ApiResponse, asked: Asked, common: CommonHeaders): string {
   const { status, body } = response;
   const head = headText(response, asked, common);
   if (status === 204 || status === 304) return `${head}\r\n`;
@@ -43,7 +51,7 @@ export function responseText(response: ApiResponse, asked: Asked, common: string
 export function streamHeadText(
   response: ApiResponse,
   asked: Asked,
-  common: string,
+  common: CommonHeaders,
 ): { readonly text: string; readonly framing: Framing } {
   const framing = framingOf(response, asked);
   const head = headText(response, asked, common);
@@ -56,9 +64,8 @@ function framingOf({ headers }: ApiResponse, { minor }: Asked): Framing {
   return minor === 1 ? 'chunks' : 'close';
 }
 
-function headText({ status, headers }: ApiResponse, asked: Asked, common: string): string {
+function headText({ status, headers }: ApiResponse, asked: Asked, common: CommonHeaders): string {
   let text = statusLines.get(status) ?? `HTTP/1.1 ${status} \r\n`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  text += `x-request-id: ${asked.requestId}\r\n${common}`;
-  return asked.last ? `${text}connection: close\r\n` : text;
+  return `${text}x-request-id: ${asked.requestId}\r\n${asked.last ? common.last : common.kept}`;
 }

@@ -14,6 +14,7 @@ import type { Metrics } from '../metrics.ts';
 import { type ConnectionOwner, HttpConnection } from './http-connection.ts';
 import type { RequestHead } from './http-head.ts';
 import { Refusal, refusals } from './http-refusal.ts';
+import type { CommonHeaders } from './http-response.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Router } from './router.ts';
 import { type Certificate, createSecureServer, type SecureServer } from './secure-server.ts';
@@ -49,7 +50,9 @@ export class Listener implements ConnectionOwner {
   private keptBytes = 0;
   readonly limits: Limits;
   nowMs = 0;
-  commonHeaders = '';
+  commonHeaders: CommonHeaders = { kept: '', last: '' };
+  /** The same for every answer. */
+  private readonly fixedHeaders: CommonHeaders;
   stopping = false;
 
   constructor(options: ListenerOptions) {
@@ -63,6 +66,7 @@ export class Listener implements ConnectionOwner {
     const { certificate = null } = options;
     this.secure = certificate === null ? null : this.secureServer(certificate);
     this.server = this.secure?.server ?? this.plainServer();
+    this.fixedHeaders = fixedHeaders(certificate !== null, idleTimeoutMs);
     this.server.maxConnections = limits.connectionCountMax;
     this.server.on('drop', () => metrics.httpRefused.add('connections'));
     metrics.httpInFlight.read(() => this.inFlight);
@@ -180,7 +184,8 @@ export class Listener implements ConnectionOwner {
     const { clock } = this.options;
     this.nowMs = clock.now();
     const date = `date: ${new Date(clock.wall()).toUTCString()}\r\n`;
-    this.commonHeaders = this.secure === null ? date : date + strictTransport;
+    const { kept, last } = this.fixedHeaders;
+    this.commonHeaders = { kept: date + kept, last: date + last };
     // What began since the last sweep was counted from there: nobody is cut before their time.
     for (const connection of this.connections) connection.sweep(this.nowMs - this.sweepMs);
     this.cancelSweep = clock.at(this.nowMs + this.sweepMs, () => {
@@ -188,4 +193,12 @@ export class Listener implements ConnectionOwner {
       if (this.connections.size > 0) this.sweep();
     });
   }
+}
+
+/** With how long an idle connection stays, so that clients use it as long, and let go of it first. */
+function fixedHeaders(secure: boolean, idleTimeoutMs: number): CommonHeaders {
+  const always = secure ? strictTransport : '';
+  const idleSeconds = Math.floor(idleTimeoutMs / 1000);
+  const hint = idleSeconds === 0 ? '' : `keep-alive: timeout=${idleSeconds}\r\n`;
+  return { kept: always + hint, last: `${always}connection: close\r\n` };
 }
