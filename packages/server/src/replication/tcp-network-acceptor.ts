@@ -116,6 +116,7 @@ export class Acceptor {
 
   async close(): Promise<void> {
     for (const { link } of this.guests) link.end('This member is stopping.');
+    this.strangers.close();
     const { server } = this;
     if (!server.listening) return;
     await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -131,6 +132,8 @@ export class Acceptor {
       handshakeTimeout: handshakeMs,
     });
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+      // Nobody else does.
+      socket.destroy();
       const slow = error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT' || error.code === 'ECONNRESET';
       this.refuse(slow ? 'slow' : 'certificate', peerOf(socket), error.message);
     });

@@ -30,6 +30,10 @@ export class Strangers {
     this.onCut(oldest);
   }
 
+  close(): void {
+    for (const socket of this.waiting.values()) socket.destroy();
+  }
+
   /** It belongs here, or is gone. */
   leave(peer: string): void {
     this.waiting.delete(peer);

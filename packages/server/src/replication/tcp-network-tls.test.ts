@@ -122,6 +122,48 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(await answered(member(trusting('a')), member(null))).toBe(false);
   });
 
+  test('who says nothing, or begins and does not go on, is cut off', async () => {
+    const callee = member(trusting('b'), { limits: { handshakeMs: 50 } });
+    await callee.listen(() => {});
+    const port = Number(callee.address.split(':')[1]);
+    const closed = [[], [22, 3, 1], [22, 3, 1, 255, 255]].map((bytes) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.resume();
+      socket.write(Uint8Array.from(bytes));
+      return new Promise((resolve) => socket.on('close', resolve));
+    });
+    await Promise.all(closed);
+    const { slow, certificate } = callee.refusedCounts;
+    expect(slow + certificate).toBe(3);
+  });
+
+  test('who has yet to say something does not keep the member from stopping', async () => {
+    const callee = member(trusting('b'), { limits: { handshakeMs: 60_000 } });
+    await callee.listen((frame, reply) => reply(frame));
+    const socket = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((resolve) => socket.on('connect', resolve));
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    // Once another is answered, the server has taken this one too.
+    expect(await ask(member(trusting('a')), callee)).toBe(true);
+    await callee.close();
+    await closed;
+  });
+
+  test('who has shown a certificate and then says nothing is cut off', async () => {
+    const callee = member(trusting('b'), { limits: { handshakeMs: 50 } });
+    await callee.listen(() => {});
+    const port = Number(callee.address.split(':')[1]);
+    await new Promise((resolve) => {
+      const identity = { checkServerIdentity: () => undefined };
+      const socket = connectTls({ ...trusting('a'), port, host: '127.0.0.1', ...identity });
+      socket.on('error', () => {});
+      socket.on('close', resolve);
+    });
+    expect(callee.refusedCounts.slow).toBe(1);
+  });
+
   test('older TLS is refused', async () => {
     const callee = member(trusting('b'));
     await callee.listen(() => {});
