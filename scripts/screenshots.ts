@@ -1,49 +1,125 @@
 /**
  * Takes the pictures of the dashboard in `docs/images/` from a real cluster under a light load: `npm run screenshots`.
- * They look best where the font Inter is installed (Debian: fonts-inter).
+ * They look best where the font Inter is installed (Debian: fonts-inter). Locks are left as they are without etcd.
  */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TimerSpec } from '@carillon/client';
+import type { Page } from 'playwright-core';
+import { CliProcess } from '../test/e2e/cli-process.ts';
 import { DashboardScene } from '../test/e2e/dashboard-scene.ts';
 import { chromiumForTests } from './chromium.ts';
+import { etcdForTests } from './etcd.ts';
+import { EtcdCluster } from './etcd-cluster.ts';
 
 const images = join(import.meta.dirname, '../docs/images');
 /** How long the charts are filled before the pictures are taken. */
 const loadMs = 120_000;
-const window = { width: 1280, height: 900 };
+const width = 1280;
 const words = ['session', 'reminder', 'invoice', 'retry', 'lease'];
 
 async function main(): Promise<void> {
   const executable = chromiumForTests();
   if (executable === null) return;
+  const paths = etcdForTests();
+  const etcd = paths === null ? null : await EtcdCluster.start({ paths });
+  const endpoints = etcd?.endpoints.join() ?? '';
+  const args = etcd === null ? [] : ['--locks-etcd-endpoints', endpoints];
   const zones = { ber: 'berlin', fra: 'frankfurt', muc: 'munich' };
   const members = Object.entries(zones).flatMap(([short, zone]) =>
-    [1, 2].map((i) => ({ name: `${short}-${i}`, labels: { zone } })),
+    [1, 2].map((i) => ({ name: `${short}-${i}`, labels: { zone }, args })),
   );
   await using scene = await DashboardScene.begin(members);
-  const page = await scene.open('ber-1', executable, { viewport: window, deviceScaleFactor: 1.25 });
-  const show = (view: string) => page.goto(`${scene.url('ber-1')}/#/${view}`);
-  const shoot = async (name: string): Promise<void> => {
-    await sleep(2500);
-    await page.screenshot({ path: join(images, `dashboard-${name}.png`) });
-  };
+  const viewport = { width, height: 900 };
+  const page = await scene.open('ber-1', executable, { viewport, deviceScaleFactor: 1.25 });
+  const camera = new Camera(page, scene.url('ber-1'));
   const stop = new AbortController();
+  const moody = await moodyReceiver();
+  const watched = await scene.client.set({
+    every: '7s',
+    count: 500,
+    uri: `http://127.0.0.1:${(moody.address() as AddressInfo).port}/invoices`,
+    opaque: '{"invoice": 4711}',
+    tags: ['invoice', 'customer-17'],
+    retry: { base: 400, maxWait: 900, limit: '1m' },
+  });
+  const locks = etcd === null ? [] : startLocks(endpoints);
   const loading = load(scene, stop.signal);
   await sleep(loadMs);
-  await show('overview');
-  await shoot('overview');
-  await show('timers');
-  await page.setViewportSize({ ...window, height: 760 });
-  await shoot('timers');
-  await show('placement');
-  await page.setViewportSize({ ...window, height: 1240 });
+  await takeAll(camera, watched.id, etcd !== null);
+  stop.abort();
+  await loading;
+  for (const one of locks) await one.kill('SIGTERM');
+  moody.close();
+  moody.closeAllConnections();
+  await etcd?.stop();
+}
+
+class Camera {
+  readonly page: Page;
+  private readonly url: string;
+
+  constructor(page: Page, url: string) {
+    this.page = page;
+    this.url = url;
+  }
+
+  /** The view once it has settled, in a window of this height. */
+  async take(name: string, view: string, height: number): Promise<void> {
+    await this.page.setViewportSize({ width, height });
+    await this.page.goto(`${this.url}/${view}`);
+    await this.shoot(name);
+  }
+
+  async shoot(name: string): Promise<void> {
+    await sleep(2500);
+    await this.page.screenshot({ path: join(images, `dashboard-${name}.png`) });
+  }
+}
+
+async function takeAll(camera: Camera, timer: string, withLocks: boolean): Promise<void> {
+  const { page } = camera;
+  await camera.take('overview', '#/overview', 1120);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await camera.take('overview-dark', '#/overview', 1120);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await camera.take('topology', '#/topology/fra-1', 1120);
+  await camera.take('timers', '#/timers', 760);
+  await camera.take('timer', `#/timers/${timer}`, 1080);
+  if (withLocks) await camera.take('locks', '#/locks', 560);
+  await camera.take('reference', 'docs#post-timers', 900);
+  await camera.take('placement', '#/placement', 1240);
   await page.getByLabel('A member to add').fill('ham-1 zone=hamburg');
   await page.keyboard.press('Enter');
   await page.getByLabel('A member to add').blur();
-  await shoot('placement');
-  stop.abort();
-  await loading;
+  await camera.shoot('placement');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.evaluate(() => {
+    location.hash = '#/overview';
+  });
+  await camera.shoot('phone');
+}
+
+/** Refuses every fourth request, so that there is something to retry. */
+async function moodyReceiver(): Promise<Server> {
+  let count = 0;
+  const server = createServer((_, response) => {
+    response.statusCode = ++count % 4 === 0 ? 503 : 200;
+    setTimeout(() => response.end(), 5 + 20 * Math.random());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
+/** Some that hold a lock, and some that wait for one. */
+function startLocks(endpoints: string): CliProcess[] {
+  return ['nightly-export', 'nightly-export', 'billing-run', 'reindex', 'nightly-export'].map(
+    (key) => new CliProcess(['lock', key, '--etcd', endpoints, '--', 'sleep', '600']),
+  );
 }
 
 /** Timers of all kinds that wait, and some that pop all the time. */
