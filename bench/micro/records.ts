@@ -15,6 +15,7 @@ const body = encodeDefinition({
   retry: null,
   tags: [],
   tagInfo: [],
+  batch: false,
   idempotent: false,
   origin: null,
 });

@@ -81,6 +81,7 @@ function store(i: number): Extract<Message, { type: 'store' }> {
       retry: null,
       tags: [],
       tagInfo: [],
+      batch: false,
       idempotent: false,
       origin: null,
     }),

@@ -23,6 +23,7 @@ function draw(section: Section, chart: Chart): string | null {
   }
   const column = section.columns.find(({ key }) => key === chart.column);
   if (column === undefined) return null;
-  const hasFigures = section.rows.some((row) => typeof row.values[column.key] === 'number');
-  return hasFigures ? drawBars(chart.title, column, section.rows) : null;
+  const rows = section.rows.filter(({ name }) => !chart.without?.includes(name));
+  const hasFigures = rows.some((row) => typeof row.values[column.key] === 'number');
+  return hasFigures ? drawBars(chart.title, column, rows) : null;
 }

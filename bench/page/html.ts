@@ -10,6 +10,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #30343b; background: #fff; m
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; display: block; overflow-x: auto }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #dfe2e6; text-align: right }
 th:first-child, td:first-child { text-align: left }
+td { white-space: nowrap }
 svg { max-width: 100%; height: auto; display: block; margin: 1rem 0; border: 1px solid #dfe2e6 }
 .note { color: #6b7078 } nav a { margin-right: 1rem }`;
 

@@ -1,13 +1,13 @@
 /** Lines over a linear or logarithmic axis, with a legend. */
 import { figure } from './figures.ts';
-import type { Axis, Chart } from './section.ts';
+import type { Axis, Chart, Unit } from './section.ts';
 import { colours, line, palette, picture, round, text } from './svg.ts';
 
 type Lines = Extract<Chart, { kind: 'lines' }>;
 
 const width = 720;
 const left = 70;
-const right = width - 24;
+const right = width - 40;
 const plotHeight = 260;
 const top = 46;
 const bottom = top + plotHeight;
@@ -40,17 +40,22 @@ export function drawLines(chart: Lines): string {
     text(16, 24, title, { size: 15, isBold: true }),
     ...xScale.ticks.flatMap((tick) => [
       line([xScale.at(tick), top], [xScale.at(tick), bottom], colours.grid),
-      text(xScale.at(tick), bottom + 16, figure(tick, x.unit), { anchor: 'middle', size: 11 }),
+      text(xScale.at(tick), bottom + 16, tickText(tick, x.unit), { anchor: 'middle', size: 11 }),
     ]),
     ...yScale.ticks.flatMap((tick) => [
       line([left, yScale.at(tick)], [right, yScale.at(tick)], colours.grid),
-      text(left - 8, yScale.at(tick) + 4, figure(tick, y.unit), { anchor: 'end', size: 11 }),
+      text(left - 8, yScale.at(tick) + 4, tickText(tick, y.unit), { anchor: 'end', size: 11 }),
     ]),
     text((left + right) / 2, bottom + 34, x.title, { anchor: 'middle', fill: colours.faint }),
     text(left, top - 6, y.title, { size: 11, fill: colours.faint }),
     ...paths,
     ...legend(chart),
   ]);
+}
+
+/** Without zeros that say nothing. */
+function tickText(tick: number, unit: Unit): string {
+  return figure(tick, unit).replace(/\.0+(?=\D|$)/, '');
 }
 
 function dot(x: number, y: number, fill: string): string {

@@ -44,8 +44,14 @@ export interface Axis {
 }
 
 export type Chart =
-  /** One bar a row. */
-  | { readonly kind: 'bars'; readonly id: string; readonly title: string; readonly column: string }
+  /** One bar a row; rows that are far from all others can be left to the table. */
+  | {
+      readonly kind: 'bars';
+      readonly id: string;
+      readonly title: string;
+      readonly column: string;
+      readonly without?: readonly string[];
+    }
   | {
       readonly kind: 'lines';
       readonly id: string;

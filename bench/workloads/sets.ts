@@ -5,7 +5,7 @@ import type { Column, Row, Section } from '../page/section.ts';
 import type { System } from '../systems/system.ts';
 import type { SetterConfig } from '../load/setter.ts';
 import { type Session, withSession } from './session.ts';
-import { type Context, failed, rowOf, rowsOf } from './workload.ts';
+import { type Context, failed, inProcess, rowOf, rowsOf } from './workload.ts';
 
 const columns: readonly Column[] = [
   { key: 'perSecond', title: 'sets', unit: 'perSecond', better: 'more' },
@@ -30,6 +30,7 @@ export async function singleSets(context: Context): Promise<readonly Section[]> 
           id: 'sets',
           title: 'W1 · Sets a second, single calls',
           column: 'perSecond',
+          without: inProcess,
         },
       ],
       notes: [
@@ -54,6 +55,7 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
           id: 'bulk',
           title: 'W1b · Sets a second, 500 in a call',
           column: 'perSecond',
+          without: inProcess,
         },
       ],
       notes: [],
