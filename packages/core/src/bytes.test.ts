@@ -147,4 +147,12 @@ describe('ByteWriter and ByteReader', () => {
     expect(from.u32()).toBe(0x05040302);
     expect(() => from.u8()).toThrow(MalformedError);
   });
+
+  it('texts from one buffer that is filled again and again are each right', () => {
+    const buffer = Buffer.alloc(6, 5);
+    for (let i = 10_000; i < 14_000; i++) {
+      buffer.write(String(i), 1);
+      expect(new ByteReader(buffer).text()).toBe(String(i));
+    }
+  });
 });

@@ -231,7 +231,8 @@ function shortText(bytes: Uint8Array, from: number, length: number): string {
   const slot = (hash ^ (hash >>> 15)) & (shortCount - 1);
   const known = shortTexts[slot];
   if (known !== undefined && isSame(known.bytes, bytes, from, length)) return known.text;
-  const own = bytes.slice(from, from + length);
+  // Not `slice`: of a Buffer that is a view, which would hold on to all of a frame and change with it.
+  const own = Uint8Array.from(bytes.subarray(from, from + length));
   const text = decode(own);
   shortTexts[slot] = { bytes: own, text };
   return text;
