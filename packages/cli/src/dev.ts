@@ -6,6 +6,7 @@ import { type Command, exit, type Io, UsageError } from './command.ts';
 import { DevMember } from './dev-member.ts';
 import { arrivalText, listen } from './listen.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from './options.ts';
+import { ownName } from './own-name.ts';
 import { jsonLine, paint } from './style.ts';
 
 const kinds = {
@@ -158,7 +159,8 @@ class Dev {
       this.tell({ event: 'member', name, url, pid }, `Member ${name} at ${url} (pid ${pid})`);
     }
     const [first] = this.members;
-    if (!this.options.json && first !== undefined) this.io.err(hints(first, this.receiverUrl));
+    if (!this.options.json && first !== undefined)
+      this.io.err(hints(first, this.receiverUrl, ownName(this.io)));
     return true;
   }
 
@@ -168,11 +170,11 @@ class Dev {
   }
 }
 
-function hints({ url, pid }: DevMember, receiverUrl: string): string {
+function hints({ url, pid }: DevMember, receiverUrl: string, self: string): string {
   return `
 Look at it:        ${url}/ in a browser
-Set a timer:       carillon set 5s ${receiverUrl}/ --opaque hello --server ${url}
-See the members:   carillon cluster members --server ${url}
+Set a timer:       ${self} set 5s ${receiverUrl}/ --opaque hello --server ${url}
+See the members:   ${self} cluster members --server ${url}
 Break something:   kill -9 ${pid}
 `;
 }

@@ -8,6 +8,7 @@ import {
 } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from './command.ts';
 import { memberConfig, memberUsage } from './member-config.ts';
+import { ownName } from './own-name.ts';
 import { jsonLine, paintErr } from './style.ts';
 
 export const command: Command = {
@@ -88,7 +89,7 @@ function welcome(running: RunningMember, io: Io, data: string | null): string {
   return [
     `${paintErr(io, 'bold', `Carillon${shown}`)} serves at ${paintErr(io, 'cyan', url)}, timers are kept ${kept}.`,
     `The dashboard is at ${paintErr(io, 'cyan', `${url}/`)}, the API reference at ${url}/docs.`,
-    'Try it: run "carillon listen" in another terminal, then',
+    `Try it: run "${ownName(io)} listen" in another terminal, then`,
     `  curl -i ${url}/timers${needsToken ? ' -H "Authorization: Bearer $CARILLON_TOKEN"' : ''} -d '${body}'`,
   ].join('\n');
 }
