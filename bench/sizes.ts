@@ -38,15 +38,15 @@ export interface Sizes {
 
 export const fullSizes: Sizes = {
   isQuick: false,
-  sets: { warmMs: 1500, limitMs: 5000 },
+  sets: { warmMs: 1000, limitMs: 4500 },
   lateness: { timerCount: 10_000, spreadMs: 10_000, leadMs: 3000 },
-  burst: { timerCount: 20_000, leadMs: 4000 },
+  burst: { timerCount: 20_000, leadMs: 3500 },
   footprint: { smallCount: 200_000, largeCount: 1_000_000, settleMs: 12_000, idleMs: 30_000 },
-  updates: { timerCount: 20_000, updateCount: 200_000, limitMs: 12_000 },
+  updates: { timerCount: 20_000, updateCount: 200_000, limitMs: 10_000 },
   recurring: { timerCount: 5000, times: 60, spreadMs: 5000 },
   microShare: 1,
   growth: {
-    memberCounts: [1, 2, 3, 5, 7, 9],
+    memberCounts: [1, 2, 3, 5, 9],
     timerCountMax: 1_000_000,
     storeCountMax: 10_000_000,
     operationCount: 10_000,

@@ -1,12 +1,6 @@
 /** The process that makes the load, the same for every system: it sets, refreshes and fills, and counts its own CPU. */
 import { answerCalls } from '../support/remote.ts';
-import { BaselineSetter } from './baseline-setter.ts';
-import { BullmqSetter } from './bullmq-setter.ts';
-import { CarillonClientSetter } from './carillon-client-setter.ts';
-import { CarillonSetter } from './carillon-setter.ts';
-import { GraphileSetter } from './graphile-setter.ts';
 import type { Load, LoadResult } from './load.ts';
-import { PgBossSetter } from './pg-boss-setter.ts';
 import type { Due, Setter, SetterConfig, Spec } from './setter.ts';
 
 const reasonCountMax = 3;
@@ -24,21 +18,34 @@ answerCalls({
   },
 });
 
+/** Only the library that is measured is loaded. */
 async function openSetter(config: SetterConfig): Promise<Setter> {
   switch (config.kind) {
-    case 'carillon':
+    case 'carillon': {
+      const { CarillonSetter } = await import('./carillon-setter.ts');
       return new CarillonSetter(config);
-    case 'carillon-client':
+    }
+    case 'carillon-client': {
+      const { CarillonClientSetter } = await import('./carillon-client-setter.ts');
       return new CarillonClientSetter(config);
-    case 'bullmq':
+    }
+    case 'bullmq': {
+      const { BullmqSetter } = await import('./bullmq-setter.ts');
       return new BullmqSetter(config.port);
-    case 'pg-boss':
+    }
+    case 'pg-boss': {
+      const { PgBossSetter } = await import('./pg-boss-setter.ts');
       return PgBossSetter.open(config.connectionString);
-    case 'graphile':
+    }
+    case 'graphile': {
+      const { GraphileSetter } = await import('./graphile-setter.ts');
       return GraphileSetter.open(config.connectionString);
+    }
     case 'settimeout':
-    case 'heap':
+    case 'heap': {
+      const { BaselineSetter } = await import('./baseline-setter.ts');
       return new BaselineSetter(config.kind, config.uri);
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { type Session, withSession } from './session.ts';
 import { type Context, type Measured, rowsOf } from './workload.ts';
 
 const everyMs = 1000;
-const graceMs = 10_000;
+const graceMs = 5000;
 const columns: readonly Column[] = [
   { key: 'delivered', title: 'delivered', unit: 'percent', better: 'more' },
   ...latenessColumns,
