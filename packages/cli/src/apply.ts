@@ -37,7 +37,7 @@ export const command: Command = {
   usage: `Usage: carillon apply -f FILE [flags]
 
 FILE is YAML or JSON: a list of timers, or a map of "set" and "timers". Each has a name, a uri, one of every, at and cron,
-for what recurs one of for, until, count and forever, and may have timezone, opaque, method, headers, timeout, retry, tags and
+for what recurs one of for, until, count and forever, and may have timezone, opaque, method, headers, timeout, batch, retry, tags and
 factor. Prints what it does, then does it: timers that are as declared are left alone. A recurring timer that has ended is
 created anew. Timers get the tags applied:SET and name:NAME.
 

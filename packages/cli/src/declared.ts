@@ -46,6 +46,7 @@ const members: Readonly<
   method: [isText, 'a method such as POST'],
   headers: [(value) => isJson(value) && Object.values(value).every(isText), 'a map of texts'],
   timeout: [isDuration, 'a duration such as 5s'],
+  batch: [(value) => typeof value === 'boolean', 'true or false'],
   retry: [isRetry, 'a map of limit, base, maxWait (durations) and maxAttempts'],
   tags: [(value) => Array.isArray(value) && value.every(isText), 'a list of texts'],
   factor: [(value) => isWhole(value, factorMax), `a whole number from 1 to ${factorMax}`],

@@ -22,6 +22,7 @@ const kinds = {
   method: 'text',
   header: 'list',
   timeout: 'text',
+  batch: 'flag',
   'idempotency-key': 'text',
 } as const satisfies OptionKinds;
 
@@ -53,6 +54,7 @@ What
   --method NAME      Of the callback; default POST
   --header "A: B"    Sent with the callback; may be repeated
   --timeout DURATION For one attempt of the callback
+  --batch            Callbacks due together may come in one request (NDJSON)
   --idempotency-key KEY  The same key twice is one timer
 
 Whom to ask
@@ -96,7 +98,7 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
   }
   const isUrl = /^https?:\/\//.test(uri);
   if (!isUrl) throw new UsageError(`"${uri}" is not an http or https URL to call back.`);
-  const { opaque, tag, factor, method, timeout, header } = flags;
+  const { opaque, tag, factor, method, timeout, batch, header } = flags;
   return {
     ...whenOf(flags, second === undefined ? undefined : first),
     uri,
@@ -105,6 +107,7 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
     ...(factor !== undefined && { factor: wholeNumber('--factor', factor, { min: 1, max: 16 }) }),
     ...(method !== undefined && { method }),
     ...(timeout !== undefined && { timeout: duration('--timeout', timeout) }),
+    ...(batch && { batch }),
     ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerOf)) }),
   };
 }

@@ -127,6 +127,54 @@ describe('receiver', () => {
   });
 });
 
+describe('receiver of a batch', () => {
+  const line = (opaque: string, sequence = 1) => ({
+    id: '00000000000000ff0123456789abcdef-2',
+    sequence,
+    due: '2026-01-01T00:00:01.000Z',
+    version: '7.0',
+    attempt: 1,
+    opaque,
+  });
+  const batch = (lines: readonly unknown[]): Request =>
+    new Request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson', 'x-timer-count': String(lines.length) },
+      body: lines.map((one) => `${JSON.stringify(one)}\n`).join(''),
+    });
+
+  test('hands over each pop as if it had come alone', async () => {
+    const { pops, status } = make();
+    expect(await status(batch([line('grüß'), { ...line('b', 2), missed: 3 }]))).toBe(200);
+    expect(pops).toMatchObject([
+      { opaque: 'grüß', sequence: 1, missed: 0, due: new Date('2026-01-01T00:00:01.000Z') },
+      { opaque: 'b', sequence: 2, missed: 3 },
+    ]);
+  });
+
+  test('when one pop fails all come again, and only that one is handled again', async () => {
+    let bad = true;
+    const { pops, status } = make({}, ({ opaque }) =>
+      bad && opaque === 'b' ? Promise.reject(new Error('away')) : Promise.resolve(),
+    );
+    const lines = [line('a'), line('b', 2), line('c', 3)];
+    expect(await status(batch(lines))).toBe(500);
+    bad = false;
+    expect(await status(batch(lines))).toBe(200);
+    expect(pops.map(({ opaque }) => opaque)).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  test.each([
+    ['nothing', []],
+    ['a line that is no object', [line('a'), 7]],
+    ['a line without an id', [{ ...line('a'), id: undefined }]],
+  ])('a batch of %s is refused', async (_what, lines) => {
+    const { pops, status } = make();
+    expect(await status(batch(lines))).toBe(400);
+    expect(pops).toEqual([]);
+  });
+});
+
 describe('BoundedPopMemory', () => {
   test('forgets the oldest beyond its limit, and never what is being handled', () => {
     const memory = new BoundedPopMemory(2);

@@ -64,15 +64,23 @@ export function receiver(
       system.wall(),
     );
     if (typeof refusal === 'string') return answer(401, refusal);
-    const pop = popOf(headers, body);
-    if (pop === null) return answer(400, 'This is no callback of a timer: X-Timer-Id is missing.');
-    try {
-      return await handleOnce(pop, handler, memory);
-    } catch (error) {
-      options.onError?.(error, pop);
-      return answer(500, 'The pop could not be handled.');
-    }
+    const pops = popsOf(headers, body);
+    if (pops.length === 0) return answer(400, 'This is no callback of a timer.');
+    const handle = async (pop: Pop): Promise<Response> => {
+      try {
+        return await handleOnce(pop, handler, memory);
+      } catch (error) {
+        options.onError?.(error, pop);
+        return answer(500, 'The pop could not be handled.');
+      }
+    };
+    return worst(await Promise.all(pops.map(handle)));
   };
+}
+
+/** A batch is over when all of it is; what was handled is remembered, so that only the rest is handled when it comes again. */
+function worst(answers: readonly Response[]): Response {
+  return answers.reduce((worse, next) => (next.status > worse.status ? next : worse));
 }
 
 async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Promise<Response> {
@@ -102,6 +110,50 @@ export function popKey({ id, sequence, due, headers }: Pop): string {
   if (given !== null) return given;
   const version = headers.get('x-timer-version') ?? due?.toISOString() ?? '';
   return `${id.slice(0, 16)}_${version}_${sequence}`;
+}
+
+/** The pops of a callback, several in a batch; none: it is no callback. */
+function popsOf(headers: Headers, body: Uint8Array): Pop[] {
+  if (headers.has('x-timer-count')) return batchedPops(headers, body);
+  const pop = popOf(headers, body);
+  return pop === null ? [] : [pop];
+}
+
+/** One broken line makes all of it nothing: it did not come from a member. */
+function batchedPops(common: Headers, body: Uint8Array): Pop[] {
+  try {
+    const lines = new TextDecoder().decode(body).split('\n');
+    return lines.filter((line) => line !== '').map((line) => batchedPop(JSON.parse(line), common));
+  } catch {
+    return [];
+  }
+}
+
+interface BatchLine {
+  readonly id: string;
+  readonly sequence: number;
+  readonly due: string;
+  readonly version: string;
+  readonly attempt: number;
+  readonly missed?: number;
+  readonly opaque: string;
+}
+
+/** As it would have come by itself. The signature was that of the batch, and is checked. */
+function batchedPop(line: BatchLine, common: Headers): Pop {
+  const headers = new Headers(common);
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-timer-count']) {
+    headers.delete(name);
+  }
+  headers.set('x-timer-id', line.id);
+  headers.set('x-sequence-number', String(line.sequence));
+  headers.set('x-timer-due', line.due);
+  headers.set('x-timer-version', line.version);
+  headers.set('x-timer-attempt', String(line.attempt));
+  headers.set('x-timer-missed', String(line.missed ?? 0));
+  const pop = popOf(headers, new TextEncoder().encode(line.opaque));
+  if (pop === null || typeof line.id !== 'string') throw new Error('A line names no timer.');
+  return pop;
 }
 
 function popOf(headers: Headers, body: Uint8Array): Pop | null {

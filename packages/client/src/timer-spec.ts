@@ -41,6 +41,8 @@ export type TimerSpec = When & {
   readonly headers?: Readonly<Record<string, string>>;
   /** Time limit of one attempt. */
   readonly timeout?: Duration;
+  /** Callbacks to the same uri that are due together may come in one request; `receiver` takes it apart again. */
+  readonly batch?: boolean;
   readonly retry?: RetrySpec;
   readonly tags?: readonly string[];
   /** How many members hold the timer. */
@@ -49,13 +51,14 @@ export type TimerSpec = When & {
 
 /** The body of a set or replace. Throws TypeError for a duration or instant that is none; the rest the cluster judges. */
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
-  const { uri, opaque, method, headers, timeout, retry, tags, factor } = spec;
+  const { uri, opaque, method, headers, timeout, batch, retry, tags, factor } = spec;
   const http = given({
     uri,
     opaque,
     method,
     headers,
     timeout: timeout === undefined ? undefined : seconds('timeout', timeout),
+    batch,
   });
   return given({
     timing: timingOf(spec),

@@ -49,6 +49,7 @@ const definition: fc.Arbitrary<Definition> = fc.record({
   retry: fc.option(retry),
   tags: fc.array(text),
   tagInfo: fc.array(fc.record({ type: text, count: ms })),
+  batch: fc.boolean(),
   idempotent: fc.boolean(),
   origin: fc.option(origin),
 });
@@ -67,6 +68,7 @@ const plain: Definition = {
   retry: null,
   tags: [],
   tagInfo: [],
+  batch: false,
   idempotent: false,
   origin: null,
 };

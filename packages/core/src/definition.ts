@@ -66,6 +66,8 @@ export interface Definition {
   readonly tags: readonly string[];
   /** `statistics.tag-info`, kept as it came. */
   readonly tagInfo: readonly { readonly type: string; readonly count: number }[];
+  /** Its callbacks may share a request with others to the same uri. */
+  readonly batch: boolean;
   /** Set under an idempotency key: its end is remembered for a day. */
   readonly idempotent: boolean;
   readonly origin: Origin | null;
@@ -92,6 +94,7 @@ const tag = {
   tagInfo: 16,
   idempotent: 17,
   origin: 18,
+  batch: 19,
 } as const;
 
 const writer = new ByteWriter(4096);
@@ -128,6 +131,7 @@ export function encodeDefinition(definition: Definition): Uint8Array {
     writer.text(type);
     writer.f64(count);
   }
+  if (definition.batch) writer.u8(tag.batch);
   if (definition.idempotent) writer.u8(tag.idempotent);
   if (definition.origin !== null) encodeOrigin(writer, definition.origin);
   writer.u8(tag.end);
@@ -209,6 +213,7 @@ class Draft {
   private retry: RetryPolicy | null = null;
   private readonly tags: string[] = [];
   private readonly tagInfo: { type: string; count: number }[] = [];
+  private batch = false;
   private idempotent = false;
   private origin: Origin | null = null;
 
@@ -239,6 +244,7 @@ class Draft {
     else if (name === tag.tagInfo) this.tagInfo.push({ type: from.text(), count: from.f64() });
     else if (name === tag.idempotent) this.idempotent = true;
     else if (name === tag.origin) this.origin = decodeOrigin(from);
+    else if (name === tag.batch) this.batch = true;
     else
       throw new MalformedError(`A definition has a field ${name} that this release does not know.`);
   }
@@ -249,8 +255,8 @@ class Draft {
   }
 
   finish(): Definition {
-    const { uri, opaque, method, headers, timeoutMs, retry, tags, tagInfo, idempotent, origin } =
-      this;
+    const { uri, opaque, method, headers, timeoutMs, retry, tags, tagInfo } = this;
+    const { batch, idempotent, origin } = this;
     const timing = this.timing();
     return {
       timing,
@@ -262,6 +268,7 @@ class Draft {
       retry,
       tags,
       tagInfo,
+      batch,
       idempotent,
       origin,
     };

@@ -252,6 +252,11 @@ export const options = {
       whole(1, 100_000),
       'Callbacks under way to one origin. Lower: bursts to one receiver pop later. Higher: one slow receiver can take most slots.',
     ),
+    batchCountMax: option(
+      500,
+      whole(1, 10_000),
+      'Pops in one request, of timers that allow it (callback.http.batch). Lower: more requests. Higher: more pops come again when the receiver fails once.',
+    ),
     allow: option<readonly string[]>(
       [],
       list(allowRule),
@@ -260,8 +265,13 @@ export const options = {
     signingSecrets: {
       ...option<readonly string[]>(
         [],
-        list(text(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'whsec_ and 24 to 64 bytes in base64')),
-        'Secrets that sign callbacks (Standard Webhooks); with two, both sign, so that receivers can change over. Not set: unsigned.',
+        list(
+          text(
+            /^(?:[a-z0-9][a-z0-9._-]{0,63}=)?whsec_[A-Za-z0-9+/]{32,88}={0,2}$/,
+            'whsec_ and 24 to 64 bytes in base64, or NAMESPACE= and that',
+          ),
+        ),
+        'Secrets that sign callbacks (Standard Webhooks); with two, both sign, so that receivers can change over. With a namespace and = in front, for its callbacks alone, instead of the others. Not set: unsigned.',
       ),
       secret: true,
     },

@@ -21,10 +21,11 @@ import type { ViewSource } from './cluster/source.ts';
 import type { Config } from './config.ts';
 import { Coordinator } from './coordinator.ts';
 import { Metrics } from './metrics.ts';
+import { Batches } from './pop/batches.ts';
 import { Destinations } from './pop/destinations.ts';
 import { History } from './pop/history.ts';
 import { Popper } from './pop/popper.ts';
-import { Signer } from './pop/sign.ts';
+import { Signers } from './pop/signers.ts';
 import { Deadlines } from './replication/deadlines.ts';
 import { createHandler } from './replication/handler.ts';
 import { createInbox } from './replication/inbox.ts';
@@ -42,6 +43,8 @@ const drainPollMs = 100;
 const deadLetterRetentionMs = 30 * 86_400_000;
 /** Sets wait outside while this much is appended and not yet synced. */
 const backlogBytesMax = 64 * 1024 * 1024;
+/** A batched callback that has grown to this leaves without more. */
+const batchBytesMax = 1024 * 1024;
 
 export interface MemberOptions {
   /** Stays the same over restarts. */
@@ -73,6 +76,7 @@ export class Member {
   private readonly cluster: Cluster;
   private journal: Journal | null = null;
   private replica: Replica;
+  private readonly signers: Signers;
   private readonly destinations: Destinations;
   private popper: Popper;
   private coordinator: Coordinator;
@@ -103,6 +107,7 @@ export class Member {
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
     this.replica = this.createReplica();
+    this.signers = new Signers(options.config.callbacks.signingSecrets);
     this.destinations = this.createDestinations();
     this.popper = this.createPopper();
     this.coordinator = this.createCoordinator();
@@ -244,7 +249,6 @@ export class Member {
   private createPopper(): Popper {
     const { name, env, config } = this.options;
     const { clock, random } = env;
-    const { signingSecrets } = config.callbacks;
     return new Popper({
       self: name,
       clock,
@@ -254,9 +258,9 @@ export class Member {
       peers: this.cluster.peers,
       metrics: this.metrics,
       history: this.history,
-      destinations: this.destinations,
       activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
-      signer: signingSecrets.length === 0 ? null : new Signer(signingSecrets),
+      batches: this.createBatches(),
+      signers: this.signers,
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
       instant: () => this.cluster.instant(),
@@ -266,6 +270,18 @@ export class Member {
       keep: (record, done) => this.coordinator.keep(record, done),
       holds: (handle, slept) => this.cluster.holds(handle, slept),
       onEnd: (record) => this.cluster.end(record),
+    });
+  }
+
+  private createBatches(): Batches {
+    const { env, config } = this.options;
+    return new Batches({
+      clock: env.clock,
+      destinations: this.destinations,
+      instant: () => this.cluster.instant(),
+      signer: (namespace) => this.signers.of(namespace),
+      limits: { countMax: config.callbacks.batchCountMax, bytesMax: batchBytesMax },
+      queueLengthMax: config.limits.popQueueLengthMax / 2,
     });
   }
 

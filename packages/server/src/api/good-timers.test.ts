@@ -47,6 +47,7 @@ test('the plain form of the origin works unchanged', async () => {
         retry: null,
         tags: [],
         tagInfo: [{ type: 'CALL', count: 1 }],
+        batch: false,
         idempotent: false,
         origin: null,
       },

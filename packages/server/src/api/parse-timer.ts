@@ -53,6 +53,7 @@ export class TimerParser {
       retry: retry === undefined ? null : this.retry(retry),
       tags: value.tags === undefined ? noTags : tags(value.tags, limits),
       tagInfo: value.statistics === undefined ? noTagInfo : tagInfo(value.statistics, limits),
+      batch: batched(http),
       idempotent: options.idempotent,
       origin: null,
     };
@@ -135,6 +136,22 @@ function factor(body: TimerBody, ofId: number | null): number | null {
     `The replication-factor is ${asked}, but the timer's id says ${ofId}.`,
     '/reliability/replication-factor',
   );
+}
+
+/** A line of a batch has neither a method nor headers of its own. */
+function batched({ batch = false, method: name, headers }: TimerBody['callback']['http']): boolean {
+  if (!batch) return false;
+  if (name !== undefined && name !== 'POST') {
+    throw badRequest(
+      'A batched callback is a POST; leave the method out.',
+      '/callback/http/method',
+    );
+  }
+  if (headers !== undefined && Object.keys(headers).length > 0) {
+    const why = 'A batched callback has no headers of its own; leave them out.';
+    throw badRequest(why, '/callback/http/headers');
+  }
+  return true;
 }
 
 function method(name: string): string {

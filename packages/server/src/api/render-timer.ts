@@ -61,7 +61,7 @@ function renderTiming(timing: Timing): TimingBody {
 }
 
 function renderCallback(definition: Definition): TimerJson['callback'] {
-  const { uri, opaque, method, headers, timeoutMs, retry } = definition;
+  const { uri, opaque, method, headers, timeoutMs, batch, retry } = definition;
   return {
     http: {
       uri,
@@ -69,6 +69,7 @@ function renderCallback(definition: Definition): TimerJson['callback'] {
       method,
       ...(Object.keys(headers).length > 0 && { headers }),
       ...(timeoutMs !== null && { timeout: timeoutMs / 1000 }),
+      ...(batch && { batch }),
     },
     ...(retry !== null && { retry: renderRetry(retry) }),
   };

@@ -20,6 +20,7 @@ function know(service: StandIn): void {
     retry: null,
     tags: [],
     tagInfo: [],
+    batch: false,
     idempotent: false,
     origin: {
       id: own,

@@ -68,6 +68,12 @@ const HttpSchema = Type.Object({
   timeout: Type.Optional(
     Type.Number({ exclusiveMinimum: 0, description: 'Time limit of one attempt in seconds.' }),
   ),
+  batch: Type.Optional(
+    Type.Boolean({
+      description:
+        'Callbacks to the same uri that are due together may come in one POST, as NDJSON with a line for each pop.',
+    }),
+  ),
 });
 
 const TagInfoSchema = Type.Object({

@@ -1,19 +1,13 @@
 /** What the popper needs from the rest of the member; `member.ts` puts it together. */
-import type {
-  CallbackRequest,
-  CallbackResult,
-  Clock,
-  Random,
-  RetryPolicy,
-  TimerRecord,
-} from '@carillon/core';
+import type { Clock, Random, RetryPolicy, TimerRecord } from '@carillon/core';
 import type { Metrics } from '../metrics.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Instant } from '../replication/schedule.ts';
 import type { Store } from '../store/store.ts';
 import type { History } from './history.ts';
-import type { Signer } from './sign.ts';
+import type { Batches } from './batches.ts';
+import type { Signers } from './signers.ts';
 
 export interface PopperParts {
   readonly self: string;
@@ -27,21 +21,8 @@ export interface PopperParts {
   readonly history: History;
   /** Pops in memory at once; what else is due waits in the wheel. */
   readonly activeCountMax: number;
-  readonly destinations: {
-    /** Whether so many calls wait for this receiver that others would suffer from more. */
-    crowded(uri: string): boolean;
-    /**
-     * Calls `begin` when the turn of this callback has come; without a request (null) it is forgotten, otherwise
-     * `done` is called once with what came of it.
-     */
-    call(
-      uri: string,
-      begin: () => CallbackRequest | null,
-      done: (result: CallbackResult) => void,
-    ): void;
-  };
-  /** null: callbacks are not signed. */
-  readonly signer: Signer | null;
+  readonly batches: Pick<Batches, 'call' | 'crowded'>;
+  readonly signers: Signers;
   readonly callbackTimeoutMs: number;
   readonly retry: RetryPolicy;
   /** Both clocks at once, the wall clock corrected by what peers say. */

@@ -19,6 +19,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
+import { callOf } from './batches.ts';
 import { dueWallMs } from '../replication/due-wall.ts';
 import { afterPop, mergedGapMs, missedPops, turnOf } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
@@ -214,7 +215,7 @@ export class Popper {
     const definition = decodeDefinition(record.body);
     const earlyMs = this.earlyMs(record, definition);
     if (earlyMs > 0) return store.arm(handle, clock.now() + earlyMs);
-    if (this.parts.destinations.crowded(definition.uri)) {
+    if (this.parts.batches.crowded(callOf(record, definition))) {
       const waitMs = crowdedMs * (0.5 + this.parts.random.unit());
       return store.arm(handle, clock.now() + waitMs);
     }
@@ -313,8 +314,8 @@ export class Popper {
 
   private queue(pop: Pop): void {
     pop.phase = 'queued';
-    this.parts.destinations.call(
-      pop.definition.uri,
+    this.parts.batches.call(
+      callOf(pop.record, pop.definition),
       () => this.start(pop),
       (result) => this.ended(pop, result),
     );
@@ -323,7 +324,7 @@ export class Popper {
   /** Its turn has come. The request, unless the pop is no longer this member's to make. */
   private start(pop: Pop): CallbackRequest | null {
     if (this.active.get(pop.handle) !== pop) return null;
-    const { clock, metrics, idOf, signer, callbackTimeoutMs } = this.parts;
+    const { clock, metrics, idOf, signers, callbackTimeoutMs } = this.parts;
     const nowMs = clock.now();
     if (pop.others.length > 0 && nowMs >= pop.untilMs) {
       this.claim(pop);
@@ -338,6 +339,8 @@ export class Popper {
     if (record.attempt === 0) metrics.popLateness.observe(nowMs - record.dueMs);
     this.renew(pop);
     const id = idOf(record);
+    // A batch is signed as a whole.
+    const signer = definition.batch ? null : signers.of(record.namespace);
     const context = { record, definition, missed, id, signer, timeoutMs: callbackTimeoutMs };
     return callbackRequest(context, at);
   }

@@ -16,6 +16,7 @@ export function definitionOf(fields: Partial<Definition> = {}): Definition {
     retry: null,
     tags: [],
     tagInfo: [],
+    batch: false,
     idempotent: false,
     origin: null,
     ...fields,

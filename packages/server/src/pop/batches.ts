@@ -1,0 +1,154 @@
+/**
+ * Batched callbacks: pops that wait for the same uri at the same time go in one request, a line of JSON each. Stands
+ * between the popper and `destinations.ts`, which sees one call a batch; callbacks of other timers pass through.
+ *
+ * Rules:
+ *  1. What falls due in one turn goes together; what comes while a batch waits for its place joins it.
+ *  2. A pop is asked for its request when the batch leaves, so that a timer cancelled while it waited is not in it.
+ *  3. The answer is that of every pop in the batch. One that failed goes alone the next time: a pop that the receiver
+ *     cannot handle must not spoil others again and again.
+ *  4. Namespaces never share a request: each may have its own secrets to sign with.
+ */
+import type {
+  CallbackRequest,
+  CallbackResult,
+  Clock,
+  Definition,
+  TimerRecord,
+} from '@carillon/core';
+import { type BatchLimits, batchRequest } from './batch-request.ts';
+import type { Begin, Destinations } from './destinations.ts';
+import { Fifo } from './fifo.ts';
+import type { Signer } from './sign.ts';
+import type { Instant } from '../replication/schedule.ts';
+
+export interface BatchesOptions {
+  readonly clock: Clock;
+  readonly destinations: Pick<Destinations, 'call' | 'crowded'>;
+  readonly instant: () => Instant;
+  readonly signer: (namespace: string) => Signer | null;
+  readonly limits: BatchLimits;
+  /** Pops that may wait for one uri before it counts as crowded. */
+  readonly queueLengthMax: number;
+}
+
+/** Whom to call, and whether others may come along. */
+export interface Call {
+  readonly uri: string;
+  readonly namespace: string;
+  readonly batch: boolean;
+  /** As a batch, but of one. */
+  readonly alone: boolean;
+}
+
+export function callOf({ namespace, attempt }: TimerRecord, { uri, batch }: Definition): Call {
+  return { uri, namespace, batch, alone: attempt > 0 };
+}
+
+type Done = (result: CallbackResult) => void;
+
+/** Pops that wait for the same uri. */
+interface Line {
+  readonly key: string;
+  readonly uri: string;
+  readonly namespace: string;
+  readonly queue: Fifo<{ readonly begin: Begin; readonly done: Done }>;
+  /** A batch waits for its place and will take what is here by then. */
+  asked: boolean;
+}
+
+export class Batches {
+  private readonly options: BatchesOptions;
+  private readonly lines = new Map<string, Line>();
+
+  constructor(options: BatchesOptions) {
+    this.options = options;
+  }
+
+  /** Whether so many pops wait for this receiver that others would suffer from more. */
+  crowded({ uri, namespace, batch }: Call): boolean {
+    const { destinations, queueLengthMax } = this.options;
+    const line = batch ? this.lines.get(keyOf(uri, namespace)) : undefined;
+    return (line?.queue.length ?? 0) >= queueLengthMax || destinations.crowded(uri);
+  }
+
+  /**
+   * Calls `begin` when the turn of this callback has come; without a request (null) it is forgotten, otherwise `done` is
+   * called once with what came of it.
+   */
+  call({ uri, namespace, batch, alone }: Call, begin: Begin, done: Done): void {
+    const { destinations } = this.options;
+    if (!batch) return destinations.call(uri, begin, done);
+    if (alone) return destinations.call(uri, () => this.single(begin, namespace), done);
+    const key = keyOf(uri, namespace);
+    let line = this.lines.get(key);
+    if (line === undefined) {
+      line = { key, uri, namespace, queue: new Fifo(), asked: false };
+      this.lines.set(key, line);
+    }
+    line.queue.push({ begin, done });
+    this.ask(line);
+  }
+
+  private single(begin: Begin, namespace: string): CallbackRequest | null {
+    const request = begin();
+    return request === null ? null : this.together([request], namespace);
+  }
+
+  private ask(line: Line): void {
+    if (line.asked) return;
+    line.asked = true;
+    this.options.clock.soon(() => {
+      const inBatch: Done[] = [];
+      let left = false;
+      const leave = (): CallbackRequest | null => {
+        left = true;
+        return this.leave(line, inBatch);
+      };
+      const ended = (result: CallbackResult): void => {
+        for (const done of left ? inBatch : this.giveUp(line)) done(result);
+      };
+      this.options.destinations.call(line.uri, leave, ended);
+    });
+  }
+
+  /** The batch's turn has come. */
+  private leave(line: Line, inBatch: Done[]): CallbackRequest | null {
+    const { countMax, bytesMax } = this.options.limits;
+    const requests: CallbackRequest[] = [];
+    let bytes = 0;
+    while (requests.length < countMax && bytes < bytesMax) {
+      const next = line.queue.shift();
+      if (next === undefined) break;
+      const request = next.begin();
+      if (request === null) continue;
+      requests.push(request);
+      bytes += request.body.length;
+      inBatch.push(next.done);
+    }
+    line.asked = false;
+    if (line.queue.length > 0) this.ask(line);
+    else this.lines.delete(line.key);
+    return requests.length === 0 ? null : this.together(requests, line.namespace);
+  }
+
+  /** Refused before its turn came: so is everything that waits. */
+  private giveUp(line: Line): Done[] {
+    const all: Done[] = [];
+    for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {
+      all.push(next.done);
+    }
+    this.lines.delete(line.key);
+    return all;
+  }
+
+  private together(requests: readonly CallbackRequest[], namespace: string): CallbackRequest {
+    const { signer, instant } = this.options;
+    return batchRequest(requests, signer(namespace), instant().wallMs);
+  }
+}
+
+/** No namespace has a space in its name. */
+function keyOf(uri: string, namespace: string): string {
+  return `${namespace} ${uri}`;
+}
