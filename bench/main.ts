@@ -14,7 +14,8 @@ import { failed } from './workloads/workload.ts';
 import { writeDocs, writeReport } from './write.ts';
 
 const root = join(import.meta.dirname, '..');
-const folder = process.env['CARILLON_BENCH_REPORT'] ?? join(import.meta.dirname, 'report');
+/** Not CARILLON_…: members take those for their own options. */
+const folder = process.env['BENCH_REPORT_FOLDER'] ?? join(import.meta.dirname, 'report');
 
 // Servers that were started are ended when this process exits, however it does.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));

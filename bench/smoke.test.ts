@@ -16,7 +16,7 @@ test('a quick pass measures Carillon and a baseline, and writes data, page and p
     const { stdout } = await run(
       process.execPath,
       ['--conditions=source', '--expose-gc', main, ...flags],
-      { env: { ...process.env, CARILLON_BENCH_REPORT: folder } },
+      { env: { ...process.env, BENCH_REPORT_FOLDER: folder } },
     );
     expect(stdout).toContain('W2 · Lateness');
     const report = JSON.parse(await readFile(join(folder, 'results.json'), 'utf8')) as Report;
