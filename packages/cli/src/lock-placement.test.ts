@@ -33,5 +33,6 @@ test('of several that want a key one has it, whatever their order; when it goes,
 
 test('wishes that cannot be are nobody’s', () => {
   const owners = byWish.assign([member('x@99999'), member('y@'), member('@12z')], slotCount);
+  expect(owners).toHaveLength(slotCount);
   expect(owners.every((owner) => owner === null)).toBe(true);
 });

@@ -84,3 +84,20 @@ test('the record of a wait that arrives when nobody waits any more is cleaned up
   await clock.advance(50);
   expect(etcd.store.entries.has(key)).toBe(false);
 });
+
+test('those who wait are told in the order in which they began to', async () => {
+  const first = await openWith('m');
+  const key = ['k1', 'k2', 'k3', 'k4'].find((one) => first.ring.ownerOf(one) === 'm') ?? 'k1';
+  const lock = await settled(first.ring.lock(key, { durable: true }));
+  const waits: Promise<unknown>[] = [];
+  for (const id of ['z', 'b', 'q']) {
+    const { ring } = await openWith(id);
+    waits.push(ring.lock(key, { durable: true, timeoutMs: 1000 }).catch(() => undefined));
+    await clock.advance(50);
+  }
+  const [shown] = (await settled(ringStatus(first.client, 'p'))).locks;
+  expect(shown?.waiters).toEqual(['z', 'b', 'q']);
+  await clock.advance(2000);
+  await settled(Promise.all(waits));
+  await settled(lock.release());
+});
