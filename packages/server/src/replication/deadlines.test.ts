@@ -39,6 +39,14 @@ it('ends each wait at its own time, in order, whichever were removed meanwhile',
   ]);
 });
 
+it('what has arrived by the time of the alarm comes first, although the alarm was set before', async () => {
+  const { clock, deadlines, over, begin } = rig();
+  const waiting = begin('answered');
+  clock.at(waiting.startMs + lengthMs, () => deadlines.remove(waiting));
+  await clock.advance(lengthMs + 10);
+  expect(over).toEqual([]);
+});
+
 it('sets an alarm again for what is added after all the others were removed', async () => {
   const { clock, deadlines, over, begin } = rig();
   const startMs = clock.now();

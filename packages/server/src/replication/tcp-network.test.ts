@@ -241,6 +241,18 @@ describe('TcpNetwork, a secret on the wire', () => {
     expect(await ask(old, members[0]?.address ?? '')).toBeNull();
   });
 
+  test('a member with a new secret calls on a new connection, whether or not the others ask for it', async () => {
+    const callee = await echo({ credentials });
+    const caller = open({ credentials });
+    await ask(caller, callee.address);
+    await ask(caller, callee.address);
+    expect(logged('A peer connected')).toHaveLength(1);
+    caller.renew(credentials);
+    expect(await ask(caller, callee.address)).toEqual([1, 33]);
+    expect(logged('A peer connected')).toHaveLength(2);
+    await expect.poll(() => logged('A connection from a peer ended').length).toBe(1);
+  });
+
   test('who was let in with a secret that is gone is cut off a little later', async () => {
     const callee = await echo({ credentials, limits: { farewellMs: 20 } });
     const caller = open({ credentials });
