@@ -1,0 +1,101 @@
+/**
+ * What a member finds on its disk: segments and snapshots that were damaged, some with checksums that fit all the same. It starts
+ * with what is intact, or refuses with a sentence.
+ */
+import { ByteReader, MalformedError } from '@carillon/core';
+import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
+import { checksum } from '../../packages/server/src/store/checksum.ts';
+import { recover, RecoveryError } from '../../packages/server/src/store/recovery.ts';
+import {
+  decodePayload,
+  encodeHeader,
+  EntryWriter,
+  type FileKind,
+  fileName,
+} from '../../packages/server/src/store/segment.ts';
+import { identity, recordOf } from '../../packages/server/src/store/testing/journal-world.ts';
+import { Mutator } from './mutate.ts';
+import { allowing, hold, type Surface, type Verdict } from './surface.ts';
+
+const salt = 77;
+const headBytes = 8;
+const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function diskSurfaces(): Surface[] {
+  return [files('journal', 'journal-files'), files('snapshot', 'snapshot-files'), entries()];
+}
+
+function headerOf(kind: FileKind): Buffer {
+  return Buffer.from(encodeHeader({ kind, number: 1, salt, identity }));
+}
+
+/** Entries with their checksums. */
+function body(kind: FileKind, records: number): Buffer {
+  const out = new EntryWriter();
+  out.mark(1234);
+  for (let i = 0; i < records; i++) out.put(recordOf(i, i), 0);
+  if (kind === 'snapshot') out.end(records);
+  else if (records > 1) out.drop(7, 1);
+  return Buffer.from(out.seal(salt));
+}
+
+/** The file of that kind holds the input; beside a snapshot stands the segment that has to. */
+async function diskWith(kind: FileKind, input: Uint8Array): Promise<MemoryDisk> {
+  const disk = new MemoryDisk();
+  await (await disk.create(fileName(kind, 1))).append(input);
+  if (kind === 'snapshot')
+    await (await disk.create(fileName('journal', 1))).append(headerOf('journal'));
+  return disk;
+}
+
+function files(kind: FileKind, name: string): Surface {
+  const corpus = [0, 1, 3, 8].map((records) =>
+    Buffer.concat([headerOf(kind), body(kind, records)]),
+  );
+  const mutator = new Mutator({ corpus, bytesMax: 8192 });
+  return {
+    name,
+    share: 4,
+    make: (random) => mutator.make(random),
+    put: async (input) => {
+      const disk = await diskWith(kind, input);
+      let put = 0;
+      const replay = { put: () => put++, drop: () => {} };
+      const given = { disk, log: silentLog, identity, baseMs: 0, replay };
+      const verdict = await recover(given).then(taken, refusedBy);
+      hold(put * 20 <= input.length, 'More records are found than fit into the file.');
+      return verdict;
+    },
+  };
+}
+
+const taken = (): Verdict => 'taken';
+
+function refusedBy(error: unknown): Verdict {
+  if (error instanceof RecoveryError) return 'refused';
+  throw error;
+}
+
+/** What stands behind a checksum that fits. */
+function entries(): Surface {
+  const payloads = payloadsOf(body('journal', 3));
+  const mutator = new Mutator({ corpus: payloads, bytesMax: 8192 });
+  const sink = { put: () => {}, drop: () => {}, mark: () => {}, end: () => {} };
+  return {
+    name: 'journal-entries',
+    share: 6,
+    make: (random: SeededRandom) => mutator.make(random),
+    put: (input) => allowing([MalformedError], () => decodePayload(new ByteReader(input), 0, sink)),
+  };
+}
+
+function payloadsOf(bytes: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + headBytes + bytes.readUInt32LE(at + 4);
+    hold(checksum(bytes, at + 4, end, salt) === bytes.readUInt32LE(at), 'The corpus is wrong.');
+    found.push(bytes.subarray(at + headBytes, end));
+    at = end;
+  }
+  return found;
+}

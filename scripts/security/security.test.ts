@@ -1,0 +1,112 @@
+/** The short form of `npm run security`, and that the fuzzer finds what it is there to find. */
+import { expect, test } from 'vitest';
+import { asComplaint, asTable, foundIn, inputsOf, type Run } from './report.ts';
+import { run } from './run.ts';
+import { allowing, bytesOf, hold, type Surface, textOf } from './surface.ts';
+import { allSurfaces } from './surfaces.ts';
+import { Mutator } from './mutate.ts';
+
+const seed = 1;
+const noTally = () => ({
+  addressesRefused: 0,
+  forbiddenConnections: 0,
+  strangersLetIn: 0,
+  serverErrors: 0,
+});
+
+/** No proof of speed: machines that run tests are slow and busy. */
+const timeout = 600_000;
+
+test('no input crashes a member, gets a 5xx, gets a stranger in or a forbidden address called', {
+  timeout,
+}, async () => {
+  const tally = noTally();
+  const surfaces = await allSurfaces(seed, tally);
+  const startMs = performance.now();
+  const before = process.memoryUsage.rss();
+  const results = await run(surfaces, { seed, inputs: 60_000, tally });
+  const seconds = (performance.now() - startMs) / 1000;
+  const rssBytes = { before, after: process.memoryUsage.rss() };
+  const done: Run = { seed, seconds, rssBytes, tally, results };
+  for (const surface of surfaces) await surface[Symbol.asyncDispose]?.();
+  console.log(asTable(done));
+  expect(foundIn(done).map(asComplaint)).toEqual([]);
+  expect(tally).toMatchObject({ forbiddenConnections: 0, strangersLetIn: 0, serverErrors: 0 });
+  expect(inputsOf(done)).toBeGreaterThanOrEqual(60_000);
+  expect(tally.addressesRefused).toBeGreaterThan(5000);
+  // A place that refuses everything, or takes everything, was not tried.
+  for (const { name, taken, refused } of results) {
+    expect(Math.min(taken, refused), name).toBeGreaterThan(0);
+  }
+});
+
+const mutator = new Mutator({ corpus: [bytesOf('a right input')], words: ['!'] });
+
+function planted(put: Surface['put']): Surface {
+  return { name: 'planted', share: 1, make: (random) => mutator.make(random), put };
+}
+
+async function foundBy(put: Surface['put']): Promise<string | null> {
+  const [result] = await run([planted(put)], { seed, inputs: 3000, tally: noTally() });
+  return result?.found == null ? null : asComplaint(result.found);
+}
+
+test('an error that is not documented is found, with the smallest input that brings it', async () => {
+  const found = await foundBy((input) =>
+    allowing([RangeError], () => {
+      if (textOf(input).includes('r!')) throw new TypeError('planted');
+      throw new RangeError('documented');
+    }),
+  );
+  expect(found).toContain('TypeError: planted');
+  expect(found).toContain('input: "r!"');
+  expect(found).toContain(`--surface planted --input ${Buffer.from('r!').toString('base64')}`);
+});
+
+test('a rule that does not hold is found, also when the answer comes later', async () => {
+  const found = await foundBy(async (input) => {
+    await Promise.resolve();
+    return allowing([], () => hold(input.length < 30, 'It is long.'));
+  });
+  expect(found).toContain('It is long.');
+});
+
+test('memory that is kept is found', async () => {
+  const kept: Uint8Array[] = [];
+  const found = await foundBy(() => {
+    kept.push(new Uint8Array(8192).fill(1));
+    return 'taken';
+  });
+  expect(found).toMatch(/planted: \d+ bytes more are kept/);
+});
+
+test('an input that takes absurdly long is found, one that only once took long is not', async () => {
+  const wait = (ms: number): void =>
+    void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  let once = true;
+  const busy = await foundBy(() => {
+    if (once) wait(300);
+    once = false;
+    return 'taken';
+  });
+  expect(busy).toBeNull();
+  const slow = await foundBy((input) => {
+    if (textOf(input).includes('!!')) wait(300);
+    return 'taken';
+  });
+  expect(slow).toMatch(/It takes \d+ ms/);
+});
+
+test('the same seed tries the same inputs, another one others', async () => {
+  const tried = async (number: number): Promise<string> => {
+    let all = '';
+    const put: Surface['put'] = (input) => {
+      all += textOf(input);
+      return 'taken';
+    };
+    await run([planted(put)], { seed: number, inputs: 100, tally: noTally() });
+    return all;
+  };
+  expect(await tried(1)).toBe(await tried(1));
+  expect(await tried(1)).not.toBe(await tried(2));
+});
