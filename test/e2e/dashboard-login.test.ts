@@ -18,7 +18,7 @@ const made: Token[] = [];
 /** The text of a new token. */
 function tokenFor(name: string, scope: Token['scope'], namespace: string): string {
   const { id, text } = newToken((length) => randomBytes(length));
-  const digest = tokenDigest(text).toString('hex');
+  const digest = tokenDigest(text);
   made.push({ id, name, scope, namespace, digest, created: '2026-01-01T00:00:00Z', until: null });
   return text;
 }
