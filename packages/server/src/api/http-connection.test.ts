@@ -436,3 +436,28 @@ test('an early refusal comes before the body, a late one with it', async () => {
   await plain.until(/OK.*OK.*OK/s);
   plain.socket.destroy();
 });
+
+test('who may not ask is told before the body is sent; with the body there, the route tells', async () => {
+  const seen: string[] = [];
+  const refuseEarly = ({ headers, remote }: ApiRequest): ApiResponse | null => {
+    seen.push(remote ?? '');
+    return headers['authorization'] === undefined ? { ...textResponse('who?'), status: 401 } : null;
+  };
+  await using at = await serving(() => textResponse('worked'), { refuseEarly });
+  const head = 'POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 5\r\n';
+  const stranger = await at.dial();
+  stranger.send(`${head}\r\n`);
+  await stranger.closed;
+  expect(stranger.text).toMatch(/^HTTP\/1\.1 401 .*connection: close.*who\?$/s);
+  expect(at.metrics.httpRefused.count('not_allowed')).toBe(1);
+  const known = await at.dial();
+  known.send(`${head}authorization: x\r\n\r\n`);
+  await known.until(/100 Continue/);
+  known.send('hello');
+  await known.until(/worked$/);
+  expect(seen).toEqual(['127.0.0.1', '127.0.0.1']);
+  known.send(post('hello'));
+  await known.until(/worked.*worked$/s);
+  expect(seen).toHaveLength(2);
+  known.socket.destroy();
+});

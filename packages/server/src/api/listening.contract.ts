@@ -29,6 +29,7 @@ export interface ServingOptions {
   readonly clock?: Clock;
   readonly beforeWork?: () => void;
   readonly certificate?: Certificate;
+  readonly refuseEarly?: ListenerOptions['router']['refuseEarly'];
 }
 
 export async function listening(
@@ -47,7 +48,8 @@ export function serving(
   options: ServingOptions = {},
 ): Promise<Serving> {
   const { limits } = configOf(new Map(Object.entries(options.overrides ?? {})));
-  const router = { handle, bodyBytesMax: () => limits.bodyBytesMax, refuseEarly: () => null };
+  const { refuseEarly = () => null } = options;
+  const router = { handle, bodyBytesMax: () => limits.bodyBytesMax, refuseEarly };
   return serve(router, new Metrics({ version: '1', runtime: 'x' }), options);
 }
 

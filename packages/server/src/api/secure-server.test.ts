@@ -117,6 +117,23 @@ describe.runIf(hasOpenssl)('TLS', () => {
     await other.closed;
   });
 
+  test('close: a request under way is answered, then the connection closes', async () => {
+    let release = (): void => {};
+    const handle = (): Promise<ApiResponse> =>
+      new Promise((resolve) => {
+        release = () => resolve(textResponse('done'));
+      });
+    await using at = await serving(handle, { certificate: first });
+    const client = new Dialled(await secure(at.port));
+    client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => at.metrics.httpInFlight.value).toBe(1);
+    const closed = at.listener.close(30_000);
+    release();
+    await closed;
+    await client.closed;
+    expect(client.text).toMatch(/connection: close.*done$/s);
+  });
+
   test('another certificate is for new connections; those that exist go on', async () => {
     await using at = await serving(() => textResponse('OK'), { certificate: first });
     const before = new Dialled(await secure(at.port));
@@ -142,7 +159,10 @@ describe.runIf(hasOpenssl)('TLS', () => {
   });
 
   test('bytes that are anything but a handshake crash nothing', async () => {
-    await using at = await serving(() => textResponse('OK'), { certificate: first });
+    await using at = await serving(() => textResponse('OK'), {
+      certificate: first,
+      overrides: { 'limits.headersTimeoutMs': 500 },
+    });
     const hello = Buffer.from('160301002a01000026030300000000000000000000000000', 'hex');
     for (const bytes of [hello, Buffer.alloc(5000, 0x16), Buffer.from([0x16, 3, 1, 0xff, 0xff])]) {
       const socket = connectPlain(at.port, '127.0.0.1');

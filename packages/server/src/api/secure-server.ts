@@ -44,7 +44,8 @@ export function checkCertificate(certificate: Certificate): Certificate {
 
 export function createSecureServer(options: SecureServerOptions): SecureServer {
   const { certificate, handshakeMsMax, accept, refused } = options;
-  const unready = new Set<Socket>();
+  /** By both ends: what is secured comes as another object. */
+  const unready = new Map<string, Socket>();
   const server = createServer({
     ...contextOf(certificate),
     ALPNProtocols: ['http/1.1'],
@@ -53,10 +54,14 @@ export function createSecureServer(options: SecureServerOptions): SecureServer {
     noDelay: true,
   });
   server.on('connection', (socket: Socket) => {
-    unready.add(socket);
-    socket.once('close', () => unready.delete(socket));
+    const ends = endsOf(socket);
+    unready.set(ends, socket);
+    socket.once('close', () => unready.delete(ends));
   });
-  server.on('secureConnection', accept);
+  server.on('secureConnection', (socket) => {
+    unready.delete(endsOf(socket));
+    accept(socket);
+  });
   server.on('tlsClientError', (_, socket) => {
     refused();
     socket.destroy();
@@ -65,9 +70,13 @@ export function createSecureServer(options: SecureServerOptions): SecureServer {
     server,
     replace: (next) => server.setSecureContext(contextOf(next)),
     dropUnready: () => {
-      for (const socket of unready) socket.destroy();
+      for (const socket of unready.values()) socket.destroy();
     },
   };
+}
+
+function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
 
 function contextOf({ cert, key }: Certificate) {
