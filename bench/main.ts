@@ -1,4 +1,5 @@
 /** `npm run bench`: Carillon beside its peers and beside the limit. See README.md; `-- --help` lists parts and systems. */
+import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { machineOf } from './machine.ts';
@@ -20,7 +21,10 @@ const folder = process.env['BENCH_REPORT_FOLDER'] ?? join(import.meta.dirname, '
 // Servers that were started are ended when this process exits, however it does.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 const options = readOptions(process.argv.slice(2));
-if ('says' in options) {
+if (!existsSync('/proc/self/stat')) {
+  console.error('CPU and memory are read from /proc: this needs Linux.');
+  process.exitCode = 1;
+} else if ('says' in options) {
   if (options.isHelp) console.log(options.says);
   else console.error(options.says);
   process.exitCode = options.isHelp ? 0 : 2;

@@ -2,18 +2,12 @@
 import { type Job, Queue } from 'bullmq';
 import { delayMs, payloadOf, queueName, type Recurring, type Setter, type Spec } from './setter.ts';
 
-/** Finished jobs are removed, as its guide to production says. */
-const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
-
 export class BullmqSetter implements Setter {
   private readonly queue: Queue;
   private readonly jobs = new Map<number, Job>();
 
   constructor(port: number) {
-    this.queue = new Queue(queueName, {
-      connection: { host: '127.0.0.1', port },
-      defaultJobOptions,
-    });
+    this.queue = new Queue(queueName, { connection: { host: '127.0.0.1', port } });
   }
 
   async set(spec: Spec): Promise<void> {

@@ -10,6 +10,9 @@ const files = {
   none: ['--appendonly', 'no'],
 } as const;
 
+/** As Redis's page on memory says: a job then stays in one block although its payload is over 64 bytes. */
+const compact = ['--hash-max-listpack-value', '128'];
+
 export interface RedisOptions {
   readonly path: string;
   readonly folder: string;
@@ -57,7 +60,7 @@ export class RedisServer {
   private spawn(): Server {
     const { path, folder, persistence } = this.options;
     const base = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', folder];
-    return new Server(path, [...base, '--save', '', ...files[persistence]]);
+    return new Server(path, [...base, ...compact, '--save', '', ...files[persistence]]);
   }
 
   /** While it reads its file it answers with an error. */
