@@ -21,7 +21,7 @@ test('of each timer the newest attempts stay, oldest first', () => {
   expect(history.of('n', 3, 3)).toEqual([]);
 });
 
-test('when there are too many timers, the one tried longest ago is forgotten', () => {
+test('when there are too many timers, one that was not tried again is forgotten', () => {
   const history = new History({ attemptCountMax: 3, timerCountMax: 2 });
   const record = (lo: number) => recordOf({ hi: 0, lo, namespace: 'n' });
   history.add(record(1), attempt(1));
@@ -31,6 +31,24 @@ test('when there are too many timers, the one tried longest ago is forgotten', (
   expect(history.timerCount).toBe(2);
   expect(history.of('n', 0, 2)).toEqual([]);
   expect(history.of('n', 0, 1)).toHaveLength(2);
+});
+
+test('however many come, no more are remembered than allowed, and the newest always is', () => {
+  const history = new History({ attemptCountMax: 2, timerCountMax: 50 });
+  for (let i = 0; i < 1000; i++) {
+    // Every third is one of the same ten: they are tried again and again.
+    const record = recordOf({ hi: i % 3, lo: i % 3 === 0 ? i % 10 : i, namespace: `n${i % 2}` });
+    history.add(record, attempt(i));
+    expect(history.of(record.namespace, record.hi, record.lo).at(-1)?.sequence).toBe(i);
+    expect(history.timerCount).toBeLessThanOrEqual(50);
+  }
+});
+
+test('timers with neighbouring numbers are told apart', () => {
+  const history = new History({ attemptCountMax: 1, timerCountMax: 4000 });
+  for (let i = 0; i < 4000; i++) history.add(recordOf({ hi: i >> 10, lo: i & 1023 }), attempt(i));
+  const known = Array.from({ length: 4000 }, (_, i) => history.of('default', i >> 10, i & 1023)[0]);
+  expect(known.map((one) => one?.sequence)).toEqual(Array.from({ length: 4000 }, (_, i) => i));
 });
 
 test('a timer of another namespace has no attempts to show', () => {

@@ -26,15 +26,22 @@ export interface HistoryLimits {
 }
 
 interface Remembered {
+  readonly key: number;
+  readonly hi: number;
+  readonly lo: number;
   readonly namespace: string;
   /** Oldest first. */
   readonly attempts: Attempt[];
+  /** Tried again since the hand last passed: it stays for another round. */
+  again: boolean;
 }
 
 export class History {
   private readonly limits: HistoryLimits;
-  /** Those tried longest ago first. */
-  private readonly timers = new Map<string, Remembered>();
+  private readonly timers = new Map<number, Remembered>();
+  /** The same ones in a circle, for the hand to pick whom to forget: a Map finds its first entry ever slower. */
+  private readonly circle: Remembered[] = [];
+  private hand = 0;
 
   constructor(limits: HistoryLimits) {
     this.limits = limits;
@@ -45,27 +52,49 @@ export class History {
   }
 
   add(record: TimerRecord, attempt: Attempt): void {
-    const { attemptCountMax, timerCountMax } = this.limits;
+    const { attemptCountMax } = this.limits;
     if (attemptCountMax === 0) return;
-    const key = keyOf(record.hi, record.lo);
-    const { namespace } = record;
-    const known = this.timers.get(key);
-    const kept = known?.namespace === namespace ? known : { namespace, attempts: [] };
-    if (kept.attempts.push(attempt) > attemptCountMax) kept.attempts.shift();
-    this.timers.delete(key);
-    this.timers.set(key, kept);
-    if (this.timers.size <= timerCountMax) return;
-    const [oldest] = this.timers.keys();
-    if (oldest !== undefined) this.timers.delete(oldest);
+    const { namespace, hi, lo } = record;
+    const known = this.find(namespace, hi, lo);
+    if (known === undefined) {
+      const key = keyOf(hi, lo);
+      return this.begin({ key, hi, lo, namespace, attempts: [attempt], again: false });
+    }
+    known.again = true;
+    if (known.attempts.push(attempt) > attemptCountMax) known.attempts.shift();
   }
 
   /** Oldest first. A timer of another namespace has none. */
   of(namespace: string, hi: number, lo: number): readonly Attempt[] {
-    const known = this.timers.get(keyOf(hi, lo));
-    return known?.namespace === namespace ? known.attempts : [];
+    return this.find(namespace, hi, lo)?.attempts ?? [];
+  }
+
+  private find(namespace: string, hi: number, lo: number): Remembered | undefined {
+    const found = this.timers.get(keyOf(hi, lo));
+    const same = found?.lo === lo && found.hi === hi && found.namespace === namespace;
+    return same ? found : undefined;
+  }
+
+  private begin(timer: Remembered): void {
+    const { circle } = this;
+    this.timers.set(timer.key, timer);
+    if (circle.length < this.limits.timerCountMax) {
+      circle.push(timer);
+      return;
+    }
+    let oldest = circle[this.hand] as Remembered;
+    while (oldest.again) {
+      oldest.again = false;
+      this.hand = (this.hand + 1) % circle.length;
+      oldest = circle[this.hand] as Remembered;
+    }
+    if (this.timers.get(oldest.key) === oldest) this.timers.delete(oldest.key);
+    circle[this.hand] = timer;
+    this.hand = (this.hand + 1) % circle.length;
   }
 }
 
-function keyOf(hi: number, lo: number): string {
-  return `${hi}.${lo}`;
+/** A small whole number, which a Map finds sooner than a text. Two timers with the same one displace each other. */
+function keyOf(hi: number, lo: number): number {
+  return Math.imul(Math.imul(hi, 0x9e3779b1) ^ lo, 0x85ebca6b) >>> 2;
 }
