@@ -22,8 +22,7 @@ export async function program(name: string, debianPackage: string): Promise<Foun
   }
   console.error(`Installing ${debianPackage} …`);
   try {
-    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-    await run('apt-get', ['install', '-y', '--no-install-recommends', debianPackage], options);
+    await install(debianPackage);
   } catch (error) {
     return { missing: `${debianPackage} cannot be installed: ${firstLine(error)}` };
   }
@@ -31,6 +30,18 @@ export async function program(name: string, debianPackage: string): Promise<Foun
   return installed === null
     ? { missing: `${debianPackage} is installed, but there is no ${name}` }
     : { path: installed };
+}
+
+/** A fresh machine may not have read the lists of packages yet. */
+async function install(debianPackage: string): Promise<void> {
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  const args = ['install', '-y', '--no-install-recommends', debianPackage];
+  try {
+    await run('apt-get', args, options);
+  } catch {
+    await run('apt-get', ['update'], options);
+    await run('apt-get', args, options);
+  }
 }
 
 export async function versionOf(path: string): Promise<string> {
