@@ -3,6 +3,7 @@
  * router, and owns everything that protects the member from clients together: counts, sums and time. Knows nothing about timers.
  *
  * L1  No more than the configured connections, requests in flight and bytes of bodies at once; beyond them 503.
+ *     Sets behind many others in one turn of the event loop too: they have waited long, and would make everybody else wait longer.
  * L2  A body over its limit is refused as soon as that is known, from its length or while it arrives.
  * L3  A client that is slow in sending or in reading is cut.
  * L4  No bytes whatsoever crash the member; what is not HTTP gets a 400 and a closed connection.
@@ -31,6 +32,9 @@ export interface ListenerOptions {
   readonly beforeWork?: () => void;
 }
 
+/** What one turn takes on before it refuses sets. Few requests may take as long as they need: large batches do. */
+const turnMsMax = 50;
+const turnCountMin = 256;
 const sweepMsMax = 1_000;
 const sweepMsMin = 20;
 /** Browsers that came here once come back by TLS only. */
@@ -47,6 +51,9 @@ export class Listener implements ConnectionOwner {
   private readonly sweepMs: number;
   private cancelSweep: Cancel | null = null;
   private inFlight = 0;
+  /** Requests worked on since this turn of the event loop began, and when that was. */
+  private turnCount = 0;
+  private turnStartMs = 0;
   private keptBytes = 0;
   readonly limits: Limits;
   nowMs = 0;
@@ -133,7 +140,7 @@ export class Listener implements ConnectionOwner {
 
   work(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const { router, beforeWork } = this.options;
-    const refusal = this.refusal();
+    const refusal = this.refusal(request);
     if (refusal !== null) {
       this.refused(refusal);
       return refusal.response;
@@ -169,9 +176,22 @@ export class Listener implements ConnectionOwner {
     });
   }
 
-  private refusal(): Refusal | null {
+  private refusal(request: ApiRequest): Refusal | null {
     if (this.stopping) return refusals.stopping;
-    return this.inFlight >= this.limits.requestsInFlightMax ? refusals.requests : null;
+    const full = this.inFlight >= this.limits.requestsInFlightMax || this.isCrowded(request);
+    return full ? refusals.requests : null;
+  }
+
+  private isCrowded({ method }: ApiRequest): boolean {
+    const { clock } = this.options;
+    if (this.turnCount++ === 0) {
+      this.turnStartMs = clock.now();
+      clock.soon(() => {
+        this.turnCount = 0;
+      });
+    }
+    if (this.turnCount <= turnCountMin || (method !== 'POST' && method !== 'PUT')) return false;
+    return clock.now() - this.turnStartMs > turnMsMax;
   }
 
   private accept(socket: Socket): void {
