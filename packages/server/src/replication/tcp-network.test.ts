@@ -493,9 +493,8 @@ describe('TcpNetwork, connections', () => {
   });
 
   test('listening at a taken port is refused', async () => {
-    const first = await echo();
-    const port = Number(first.address.split(':')[1]);
-    const second = open({ listen: { host: '127.0.0.1', port } });
+    const { address } = await echo();
+    const second = open({ listen: { host: '127.0.0.1', port: Number(address.split(':')[1]) } });
     await expect(second.listen(() => {})).rejects.toThrow('EADDRINUSE');
   });
 });
