@@ -64,6 +64,7 @@ async function storeGrowth({ sizes, tell }: Context): Promise<Section> {
     ],
     notes: [
       'Every operation touches a fixed number of places. What remains of a slope is the processor: beyond its caches each place costs a miss.',
+      'With few records, memory a record is mostly what the store reserves at once.',
     ],
   };
 }
@@ -154,7 +155,7 @@ async function pops(session: Session, count: number): Promise<number> {
 function rowsOf(steps: readonly Step[], columns: readonly Column[], what: string): Row[] {
   return steps.map(([count, values]) => ({
     name: String(count),
-    label: `${count.toLocaleString('en').replaceAll(',', ' ')} ${what}`,
+    label: `${count.toLocaleString('en').replaceAll(',', ' ')} ${count === 1 ? what.replace(/s$/, '') : what}`,
     kind: 'ours',
     values: Object.fromEntries(columns.map(({ key }) => [key, values[key] ?? null])),
   }));
