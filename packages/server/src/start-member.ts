@@ -1,6 +1,6 @@
 /** A member on the real world: from a configuration to a process that serves. */
 import { readFile } from 'node:fs/promises';
-import type { Env, Log } from '@carillon/core';
+import type { Cancel, Clock, Env, Log } from '@carillon/core';
 import { EtcdClient, Membership } from '@carillon/ring';
 import { Dashboard } from './api/dashboard.ts';
 import { Listener } from './api/listener.ts';
@@ -11,6 +11,8 @@ import { StaticSource } from './cluster/static.ts';
 import type { ViewSpec } from './cluster/view.ts';
 import type { Config } from './config.ts';
 import { etcdAccess } from './etcd-access.ts';
+import { startGivingBack } from './give-back.ts';
+import { busyRatioMeter, collectHeap, spareHeapBytes } from './system-heap.ts';
 import { type Identity, identify } from './identity.ts';
 import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
@@ -97,6 +99,7 @@ async function startWithin(
   });
   around.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
   const address = await listener.listen(listen);
+  const stopGivingBack = giveBack(member, env.clock);
   const timers = member.store.counts.live;
   log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
@@ -111,6 +114,7 @@ async function startWithin(
     },
     stop: async () => {
       log.info('The member stops.');
+      stopGivingBack();
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
       await member.stop();
@@ -118,6 +122,16 @@ async function startWithin(
       await around.close();
     },
   };
+}
+
+function giveBack({ store }: Member, clock: Clock): Cancel {
+  return startGivingBack({
+    clock,
+    busyRatio: busyRatioMeter(),
+    nextAlarmMs: () => store.nextAlarmMs(),
+    spareBytes: spareHeapBytes,
+    collect: collectHeap,
+  });
 }
 
 /** How a member can end by itself. The stack of a bug is in the log only: people get the sentence. */
