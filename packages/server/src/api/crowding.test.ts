@@ -49,3 +49,19 @@ test('many quick requests are not refused, nor are a few slow ones', async () =>
   expect(new Set(await crowd(times(400, 'POST'), 0.01))).toEqual(new Set([200]));
   expect(new Set(await crowd(times(100, 'POST'), 40))).toEqual(new Set([200]));
 });
+
+test('pops get their turn before what is refused, too', async () => {
+  const clock = new WorkClock();
+  let polls = 0;
+  const handle = (): ApiResponse => {
+    clock.nowMs += 1;
+    return textResponse('done');
+  };
+  await using at = await serving(handle, { clock, beforeWork: () => polls++ });
+  const client = await at.dial();
+  client.send('POST / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(400));
+  await expect.poll(() => client.statuses.length).toBe(400);
+  expect(client.statuses.at(-1)).toBe(503);
+  expect(polls).toBe(400);
+  client.socket.destroy();
+});

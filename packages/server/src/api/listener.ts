@@ -140,12 +140,13 @@ export class Listener implements ConnectionOwner {
 
   work(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const { router, beforeWork } = this.options;
+    // Also before a refusal: there are most of those when pops need their turn most.
+    beforeWork?.();
     const refusal = this.refusal(request);
     if (refusal !== null) {
       this.refused(refusal);
       return refusal.response;
     }
-    beforeWork?.();
     const answer = router.handle(request);
     if (answer instanceof Promise) this.inFlight++;
     return answer;
