@@ -33,7 +33,7 @@ export interface ListenerOptions {
 }
 
 /** What one turn takes on before it refuses sets. Few requests may take as long as they need: large batches do. */
-const turnMsMax = 50;
+const turnMsMax = 20;
 const turnCountMin = 256;
 const sweepMsMax = 1_000;
 const sweepMsMin = 20;
