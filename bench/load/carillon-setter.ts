@@ -15,7 +15,7 @@ export class CarillonSetter implements Setter {
   private readonly factor: number;
 
   constructor({ urls, uri, factor }: CarillonConfig) {
-    this.connections = new HttpConnections(urls);
+    this.connections = new HttpConnections(urls, 4);
     this.uri = uri;
     this.factor = factor;
   }

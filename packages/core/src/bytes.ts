@@ -9,6 +9,20 @@ const sharedBytesMax = 1024;
 let shared = new Uint8Array(32 * 1024);
 let sharedAt = 0;
 
+/** A copy of source[from, to). Small ones share memory, so keep them for a short time or all together. */
+export function copyOf(source: Uint8Array, from: number, to: number): Uint8Array {
+  const length = to - from;
+  if (length > sharedBytesMax) return source.slice(from, to);
+  if (sharedAt + length > shared.length) {
+    shared = new Uint8Array(shared.length);
+    sharedAt = 0;
+  }
+  const at = sharedAt;
+  sharedAt += length;
+  shared.set(source.subarray(from, to), at);
+  return shared.subarray(at, sharedAt);
+}
+
 /** Thrown when bytes are not what they claim to be; whoever reads foreign bytes catches it. */
 export class MalformedError extends Error {
   override readonly name = 'MalformedError';
@@ -38,18 +52,9 @@ export class ByteWriter {
     return this.buffer.subarray(0, this.at);
   }
 
-  /** What was written, as a copy to keep. Small ones share memory, so keep them for a short time or all together. */
+  /** What was written, as a copy to keep. */
   copy(): Uint8Array {
-    const length = this.at;
-    if (length > sharedBytesMax) return this.buffer.slice(0, length);
-    if (sharedAt + length > shared.length) {
-      shared = new Uint8Array(shared.length);
-      sharedAt = 0;
-    }
-    const from = sharedAt;
-    sharedAt += length;
-    shared.set(this.written(), from);
-    return shared.subarray(from, sharedAt);
+    return copyOf(this.buffer, 0, this.at);
   }
 
   u8(value: number): void {

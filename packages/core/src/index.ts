@@ -1,4 +1,4 @@
-export { ByteReader, ByteWriter, MalformedError } from './bytes.ts';
+export { ByteReader, ByteWriter, copyOf, MalformedError } from './bytes.ts';
 export {
   type Definition,
   decodeDefinition,

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import {
   CarillonError,
-  type Definition,
   encodeDefinition,
   type TimerId,
   type TimerRecord,
@@ -84,9 +83,12 @@ export class Setting {
       if (refusal !== null) throw refusal;
       const factor = request.factor ?? request.id?.factor ?? this.parts.factorDefault;
       checkFactor(request.id, factor);
-      // A batch has hundreds of new timers, so these come without a promise each.
-      if (isNew(request)) this.createNew(fresh(request, factor, at), triesMax, finish, failed);
-      else this.setKnown(request, factor).then(finish, failed);
+      // Batches have hundreds, so the common ones come without a promise each.
+      if (request.idempotencyKey !== null && request.id === null) {
+        this.setOnce(request, factor, request.idempotencyKey).then(finish, failed);
+      } else if (request.id === null) {
+        this.createNew(fresh(request, factor, at), triesMax, finish, failed);
+      } else this.replace(request, factor, finish, failed);
     } catch (error) {
       failed(error);
     }
@@ -114,20 +116,23 @@ export class Setting {
     });
   }
 
-  /** Under an id, or under an idempotency key: there may be something already. */
-  private async setKnown(request: SetRequest, factor: number): Promise<SetOutcome> {
-    const { id, namespace, idempotencyKey, definition } = request;
-    if (id === null) {
-      const idempotent = { ...definition, idempotent: true };
-      return this.setOnce(namespace, idempotencyKey ?? '', idempotent, factor);
-    }
+  private replace(
+    request: SetRequest,
+    factor: number,
+    finish: (outcome: SetOutcome) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { namespace, definition } = request;
+    const id = request.id as TimerId;
     const body = encodeDefinition(definition);
+    const { timing } = definition;
     const record = (version: Version): TimerRecord => {
       const at = this.parts.instant();
       const base = { namespace, factor, number: id, version, at };
-      return this.writing.draft(base, contentOf(definition.timing, at, body));
+      return this.writing.draft(base, contentOf(timing, at, body));
     };
-    return this.setDone(await this.writing.write(record, id));
+    const done = (written: Written): void => finish(this.setDone(written));
+    this.writing.tryWrite({ record, id }, triesMax, done, failed);
   }
 
   private setDone({ record, copies }: Written): SetOutcome {
@@ -137,12 +142,9 @@ export class Setting {
   }
 
   /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
-  private async setOnce(
-    namespace: string,
-    key: string,
-    definition: Definition,
-    factor: number,
-  ): Promise<SetOutcome> {
+  private async setOnce(request: SetRequest, factor: number, key: string): Promise<SetOutcome> {
+    const { namespace } = request;
+    const definition = { ...request.definition, idempotent: true };
     const number = numberFromKey(namespace, key);
     const body = encodeDefinition(definition);
     const known = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
@@ -210,10 +212,6 @@ function contentOf(timing: Timing, at: Instant, body: Uint8Array): Content {
   if (pop !== null) return { dueMs: pop.dueMs, gapMs: pop.gapMs, body };
   const why = 'This timer would never pop: its last possible pop lies in the past.';
   throw new CarillonError('bad_request', why, { pointer: '/timing' });
-}
-
-function isNew({ id, idempotencyKey }: SetRequest): boolean {
-  return id === null && idempotencyKey === null;
 }
 
 function checkFactor(id: TimerId | null, factor: number): void {

@@ -59,14 +59,31 @@ export class Writing {
   }
 
   /** Writes a record for a client: where a newer version is met, again with a version above it. */
-  async write(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
-    const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
-    for (let i = 0; i < triesMax; i++) {
-      const result = await this.once(record(this.stamp(this.parts.instant())), 'any', former);
-      if (result.type !== 'have') return confirmed(result);
-      this.parts.versions.observe(result.progress);
-    }
-    throw noCopies();
+  write(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
+    return new Promise((done, failed) => this.tryWrite({ record, id }, triesMax, done, failed));
+  }
+
+  /** The same without a promise. Throws what `record` throws. */
+  tryWrite(
+    asked: { readonly record: (version: Version) => TimerRecord; readonly id: TimerId },
+    tries: number,
+    done: (written: Written) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { instant, versions, view } = this.parts;
+    const { bloomHi, bloomLo } = asked.id;
+    const former = view().heldBy({ hi: bloomHi, lo: bloomLo });
+    const record = asked.record(this.stamp(instant()));
+    write(this.parts, { record, mode: 'any', former }, (result) => {
+      try {
+        if (result.type !== 'have') return done(confirmed(result));
+        if (tries <= 1) return failed(noCopies());
+        versions.observe(result.progress);
+        this.tryWrite(asked, tries - 1, done, failed);
+      } catch (error) {
+        failed(error);
+      }
+    });
   }
 
   once(

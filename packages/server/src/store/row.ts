@@ -6,7 +6,7 @@
  *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · kin varint
  *   · start f64 · gap (varint | f64) · [due f64] · [retry f64] · [outcome u16] · body length varint · body
  */
-import type { State, TimerRecord } from '@carillon/core';
+import { copyOf, type State, type TimerRecord } from '@carillon/core';
 import type { ArenaPage } from './arena.ts';
 
 const stateMask = 3;
@@ -152,7 +152,7 @@ export class RowReader {
   /** A copy of the body. */
   readBody(): Uint8Array {
     const length = this.varint();
-    return this.page.bytes.slice(this.at, this.at + length);
+    return copyOf(this.page.bytes, this.at, this.at + length);
   }
 
   private varint(): number {
