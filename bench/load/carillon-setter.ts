@@ -9,13 +9,18 @@ import {
   type Spec,
 } from './setter.ts';
 
+/** Connections to one member that all calls share. */
+const sharedCount = 4;
+/** As many as any workload has calls in flight. */
+const apartCount = 1000;
+
 export class CarillonSetter implements Setter {
   private readonly connections: HttpConnections;
   private readonly uri: string;
   private readonly factor: number;
 
-  constructor({ urls, uri, factor }: CarillonConfig) {
-    this.connections = new HttpConnections(urls, 4);
+  constructor({ kind, urls, uri, factor }: CarillonConfig) {
+    this.connections = new HttpConnections(urls, kind === 'carillon' ? sharedCount : apartCount);
     this.uri = uri;
     this.factor = factor;
   }

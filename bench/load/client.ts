@@ -21,7 +21,8 @@ answerCalls({
 /** Only the library that is measured is loaded. */
 async function openSetter(config: SetterConfig): Promise<Setter> {
   switch (config.kind) {
-    case 'carillon': {
+    case 'carillon':
+    case 'carillon-apart': {
       const { CarillonSetter } = await import('./carillon-setter.ts');
       return new CarillonSetter(config);
     }

@@ -32,8 +32,8 @@ export interface Setter {
 }
 
 export interface CarillonConfig {
-  /** With plain HTTP, or through the client library. */
-  readonly kind: 'carillon' | 'carillon-client';
+  /** With plain HTTP over shared connections, with one for each call, or through the client library. */
+  readonly kind: 'carillon' | 'carillon-apart' | 'carillon-client';
   readonly urls: readonly string[];
   /** Where callbacks go. */
   readonly uri: string;

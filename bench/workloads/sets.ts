@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ServerProcess } from '../support/server-process.ts';
 import type { Column, Row, Section } from '../page/section.ts';
 import type { System } from '../systems/system.ts';
-import type { SetterConfig } from '../load/setter.ts';
+import type { CarillonConfig, SetterConfig } from '../load/setter.ts';
 import { type Session, withSession } from './session.ts';
 import { type Context, failed, inProcess, rowOf, rowsOf } from './workload.ts';
 
@@ -80,12 +80,16 @@ async function timedSets(session: Session, call: 'set' | 'setMany', { sizes }: C
   return { values };
 }
 
-/** Beside Carillon itself: through its client library, and what an HTTP exchange that does nothing costs. */
+/** Beside Carillon itself: without sharing connections, through its client library, and what an HTTP exchange that does nothing costs. */
 async function extraRows(context: Context): Promise<Row[]> {
   const member = context.systems.find(({ name }) => name === 'carillon');
   if (member === undefined) return [];
   context.tell('Carillon through @carillon/client …');
-  const client = await measure(throughClient(member), 'set', context).catch(failed);
+  const through = (kind: CarillonConfig['kind']) =>
+    measure(withSetter(member, kind), 'set', context).catch(failed);
+  const client = await through('carillon-client');
+  context.tell('Carillon, a connection for each call …');
+  const apart = await through('carillon-apart');
   context.tell('an empty node:http exchange …');
   const empty = await measure(emptyServer, 'set', context).catch(failed);
   const row = (name: string, label: string, kind: Row['kind'], measured: typeof client): Row =>
@@ -96,18 +100,19 @@ async function extraRows(context: Context): Promise<Row[]> {
       'note' in measured ? measured.note : undefined,
     );
   return [
+    row('carillon-apart', 'Carillon, a connection for each call', 'ours', apart),
     row('carillon-client', 'Carillon through @carillon/client', 'ours', client),
     row('empty', 'an empty node:http exchange', 'baseline', empty),
   ];
 }
 
-function throughClient(member: System): Pick<System, 'start'> {
+function withSetter(member: System, kind: CarillonConfig['kind']): Pick<System, 'start'> {
   return {
     start: async (options) => {
       const running = await member.start(options);
       const { setter } = running;
       if (setter.kind !== 'carillon') throw new Error('Only a member has this client.');
-      const other: SetterConfig = { ...setter, kind: 'carillon-client' };
+      const other: SetterConfig = { ...setter, kind };
       return { ...running, setter: other };
     },
   };

@@ -2,7 +2,7 @@
  * The real disk: one folder, locked for this process. Plain files, positional writes, fdatasync; the folder
  * itself is synced whenever a name in it must survive.
  */
-import { close, fdatasync, ftruncate, open as openFile, write } from 'node:fs';
+import { close, fdatasync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -115,6 +115,9 @@ export class SystemDisk implements Disk {
   }
 }
 
+/** Writes up to this much are not handed to a thread. */
+const littleBytes = 64 * 1024;
+
 class SystemFile implements DiskFile {
   readonly name: string;
   private readonly fd: number;
@@ -152,8 +155,16 @@ class SystemFile implements DiskFile {
     return attempt(`close ${this.name}`, closeAsync(this.fd));
   }
 
+  /**
+   * A little goes at once: it ends in the kernel's memory, and handing it to a thread and back costs several times as much.
+   * Only syncing waits for the disk.
+   */
   private writeSome(bytes: Uint8Array, at: number): Promise<number> {
     return new Promise((resolve, reject) => {
+      if (bytes.length <= littleBytes) {
+        resolve(writeSync(this.fd, bytes, 0, bytes.length, at));
+        return;
+      }
       write(this.fd, bytes, 0, bytes.length, at, (error, written) => {
         if (error === null) resolve(written);
         else reject(error);
