@@ -1,0 +1,79 @@
+import type { CallbackRequest, CallbackResult } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { expect, it } from 'vitest';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import { Batches, callOf } from './batches.ts';
+import type { Begin } from './destinations.ts';
+
+const uri = 'http://receiver.test/';
+const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
+const cut: CallbackResult = { kind: 'no-answer', reason: 'cut', detail: '' };
+
+function rig() {
+  const clock = new VirtualClock();
+  const calls: { begin: Begin; done: (result: CallbackResult) => void }[] = [];
+  const batches = new Batches({
+    clock,
+    destinations: {
+      crowded: () => false,
+      call: (_, begin, done) => void calls.push({ begin, done }),
+    },
+    instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
+    signer: () => null,
+    limits: { countMax: 500, bytesMax: 1000 },
+    queueLengthMax: 3,
+  });
+  const results: [name: string, result: CallbackResult][] = [];
+  const call = (name: string, alone = false): void => {
+    const begin = (): CallbackRequest => requestOf(name);
+    const done = (result: CallbackResult): void => void results.push([name, result]);
+    batches.call({ uri, namespace: 'default', batch: true, alone }, begin, done);
+  };
+  return { clock, calls, batches, results, call };
+}
+
+function requestOf(opaque: string): CallbackRequest {
+  const body = new TextEncoder().encode(opaque);
+  return { uri, method: 'POST', headers: {}, body, limitMs: 1000 };
+}
+
+function countOf(request: CallbackRequest | null | undefined): string | undefined {
+  return request?.headers['x-timer-count'];
+}
+
+it('a pop that failed before goes alone, however many wait with it', async () => {
+  const { clock, calls, call } = rig();
+  call('a', true);
+  call('b', true);
+  call('c');
+  await clock.advance(1);
+  expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['1', '1', '1']);
+  const definition = { ...definitionOf(), batch: true };
+  expect([0, 1].map((attempt) => callOf(recordOf({ attempt }), definition).alone)).toEqual([
+    false,
+    true,
+  ]);
+});
+
+it('a batch that has grown large leaves without the rest, which follows', async () => {
+  const { clock, calls, results, call } = rig();
+  for (const name of ['a'.repeat(900), 'b'.repeat(900), 'c']) call(name);
+  await clock.advance(1);
+  expect(countOf(calls[0]?.begin())).toBe('2');
+  await clock.advance(1);
+  expect(countOf(calls[1]?.begin())).toBe('1');
+  calls[0]?.done(ok);
+  expect(results.map(([name]) => name[0])).toEqual(['a', 'b']);
+});
+
+it('what waits for a receiver that is left alone gets the same answer at once', async () => {
+  const { clock, calls, results, call, batches } = rig();
+  for (const name of ['a', 'b', 'c']) call(name);
+  const crowded = { uri, namespace: 'default', batch: true, alone: false };
+  expect(batches.crowded(crowded)).toBe(true);
+  expect(batches.crowded({ ...crowded, namespace: 'other' })).toBe(false);
+  await clock.advance(1);
+  calls[0]?.done(cut);
+  expect(results).toEqual(['a', 'b', 'c'].map((name) => [name, cut]));
+  expect(batches.crowded(crowded)).toBe(false);
+});
