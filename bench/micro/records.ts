@@ -1,7 +1,7 @@
 /** The record that the benchmarks of the store use: a 64-byte opaque, a 30-byte uri, due in an hour. */
-import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
+import { type Definition, encodeDefinition, State, type TimerRecord } from '@carillon/core';
 
-const body = encodeDefinition({
+export const definition: Definition = {
   timing: {
     kind: 'interval',
     intervalMs: 3_600_000,
@@ -18,7 +18,8 @@ const body = encodeDefinition({
   batch: false,
   idempotent: false,
   origin: null,
-});
+};
+const body = encodeDefinition(definition);
 const replicas = ['10.0.0.1:7253', '10.0.0.2:7253'];
 
 /** The i-th of many, with a number as members give them out. */

@@ -6,6 +6,7 @@ import {
   type Message,
   protocol,
 } from '../../packages/server/src/replication/wire.ts';
+import { definition } from './records.ts';
 
 const recordsPerFrame = 100;
 /** Of a whole run. */
@@ -72,18 +73,9 @@ function store(i: number): Extract<Message, { type: 'store' }> {
     outcome: 200,
     replicas: ['10.0.0.11:7353', '10.0.0.12:7353'],
     body: encodeDefinition({
+      ...definition,
       timing: { kind: 'interval', intervalMs: 30_000, ending },
       uri: 'http://10.0.1.7:8080/timers/pop',
-      opaque: 'x'.repeat(64),
-      method: 'POST',
-      headers: {},
-      timeoutMs: null,
-      retry: null,
-      tags: [],
-      tagInfo: [],
-      batch: false,
-      idempotent: false,
-      origin: null,
     }),
   };
   return { type: 'store', mode: 'any', record };
