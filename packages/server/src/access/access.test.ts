@@ -119,7 +119,7 @@ describe('with tokens', () => {
         fc.pre(text !== admin.text);
         const headers = { authorization: scheme + text };
         const answer = access.admit(request(headers), { needs: 'read' });
-        expect('error' in answer && answer.error.status).toBe(401);
+        expect('error' in answer && answer.error.status).toBeOneOf([401, 429]);
       }),
       { numRuns: 2000 },
     );
@@ -224,6 +224,64 @@ describe('with tokens', () => {
     expect(access.needsToken).toBe(true);
     expect(refused(access.admit(request(), { needs: 'read' }))[0]).toBe(401);
     expect(refused(access.admit(request(admin.headers), { needs: 'read' }))[0]).toBe(401);
+  });
+});
+
+describe('wrong tokens', () => {
+  const from = (remote: string, headers: ApiRequest['headers']) => ({
+    ...request(headers),
+    remote,
+  });
+  const wrong = testToken(9).headers;
+
+  test('of one address are soon 429, and one more is looked at each second', async () => {
+    const { access, clock } = accessOf(admin);
+    const guess = () => access.admit(from('192.0.2.1', wrong), { needs: 'read' });
+    const statuses = Array.from({ length: 50 }, () => refused(guess())[0]);
+    expect(statuses).toEqual([...Array(20).fill(401), ...Array(30).fill(429)]);
+    expect(refused(guess())).toEqual([
+      429,
+      'Too many wrong tokens from this address: the next one may come in 1 s.',
+      'retry-after',
+      '1',
+    ]);
+    await clock.advance(1000);
+    expect([guess(), guess()].map((answer) => refused(answer)[0])).toEqual([401, 429]);
+  });
+
+  test('count before a body is read as after it, and once each', () => {
+    const { access } = accessOf(admin);
+    const asked = from('192.0.2.1', wrong);
+    const early = () => access.refuse(asked, { needs: 'read' })?.error.status;
+    for (let i = 0; i < 20; i++) expect(early()).toBe(401);
+    expect(early()).toBe(429);
+    expect(refused(access.admit(asked, { needs: 'read' }))[0]).toBe(429);
+  });
+
+  test('of an address keep no right one from it out, and nobody elsewhere', async () => {
+    const { access } = accessOf(admin);
+    for (let i = 0; i < 100; i++) {
+      access.admit(from('192.0.2.1', wrong), { needs: 'read' });
+      const right = from('192.0.2.1', admin.headers);
+      expect(access.refuse(right, { needs: 'admin' })).toBeNull();
+      expect(access.admit(right, { needs: 'admin' })).toMatchObject({ auth: true });
+    }
+    const status = (asked: ApiRequest) => refused(access.admit(asked, { needs: 'read' }))[0];
+    expect(status(from('192.0.2.1', wrong))).toBe(429);
+    expect(status(from('192.0.2.2', wrong))).toBe(401);
+    expect(status(from('192.0.2.1', {}))).toBe(401);
+  });
+
+  test('those that have ended count as well, right ones do not', async () => {
+    const clock = new VirtualClock();
+    const brief = testToken(4, { until: new Date(clock.wall() + 1000).toISOString() });
+    const access = new Access({ clock });
+    access.use([brief.token]);
+    const ask = () => access.admit(from('192.0.2.1', brief.headers), { needs: 'read' });
+    for (let i = 0; i < 100; i++) expect(ask()).toMatchObject({ auth: true });
+    await clock.advance(1000);
+    const statuses = Array.from({ length: 21 }, () => refused(ask())[0]);
+    expect(statuses).toEqual([...Array(20).fill(401), 429]);
   });
 });
 

@@ -5,6 +5,8 @@
  *     as long as the process runs, nobody gets in without one, even if all are revoked.
  * A2  What is compared are digests, in constant time; a token whose id is not known costs the same as a wrong one.
  * A3  No token, and nothing of one but its name, gets into an answer or a log.
+ * A4  Wrong tokens of one address beyond `wrongRate` are 429. A right one is looked up before that and never slowed down by it,
+ *     and who sends none is still told to: behind one address there may be many clients.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { CarillonError, type Clock } from '@carillon/core';
@@ -56,6 +58,8 @@ interface Known {
   readonly caller: Caller;
 }
 
+/** Enough for a client that was handed the wrong token, and for people at the dashboard; nothing for whoever guesses. */
+const wrongRate: Rate = { perSecond: 1, burst: 20 };
 const namespaceHeader = 'carillon-namespace';
 const challenge = 'Bearer realm="carillon"';
 const everybody: Caller = {
@@ -74,6 +78,7 @@ const givenDigest = Buffer.alloc(64);
 export class Access {
   private readonly clock: Clock;
   private readonly limits: RateLimits | null;
+  private readonly wrong = new RateLimits(wrongRate);
   private known: ReadonlyMap<string, Known> = new Map();
   private asks = false;
   /** The request whose token was found last: most are asked about twice, before their body and after it. */
@@ -107,7 +112,7 @@ export class Access {
     const who = this.asks ? this.authenticate(request) : this.anybody(request);
     if ('error' in who) return who;
     const early = this.limits?.ask(who.key, this.clock.now()) ?? 0;
-    if (early > 0) return tooFast(early);
+    if (early > 0) return tooFast(early, 'Too many requests (limits.ratePerSecond)');
     return lacking(who, demand) ?? within(who, headerOf(request, namespaceHeader));
   }
 
@@ -132,9 +137,15 @@ export class Access {
     const text = headerOf(request, 'authorization');
     if (text === undefined) return noToken;
     const known = this.proven?.headers === request.headers ? this.proven.known : this.find(text);
-    if (known === null) return wrongToken;
+    if (known === null) return this.unlessFlood(request, wrongToken);
     this.proven = { headers: request.headers, known };
-    return this.clock.wall() < known.untilMs ? known.caller : pastToken(known);
+    if (this.clock.wall() < known.untilMs) return known.caller;
+    return this.unlessFlood(request, pastToken(known));
+  }
+
+  private unlessFlood({ remote = '' }: ApiRequest, refusal: Refusal): Refusal {
+    const early = this.wrong.ask(networkOf(remote), this.clock.now());
+    return early === 0 ? refusal : tooFast(early, 'Too many wrong tokens from this address');
   }
 
   private find(text: string): Known | null {
@@ -217,9 +228,9 @@ function tooSmall(has: Scope, needs: Scope): Refusal {
   };
 }
 
-function tooFast(early: number): Refusal {
+function tooFast(early: number, what: string): Refusal {
   const seconds = Math.ceil(early / 1000);
-  const says = `Too many requests: the next one may come in ${seconds} s (limits.ratePerSecond).`;
+  const says = `${what}: the next one may come in ${seconds} s.`;
   return {
     error: new CarillonError('too_many', says),
     headers: ['retry-after', String(seconds)],
