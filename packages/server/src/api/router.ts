@@ -86,13 +86,14 @@ export class Router {
 
   /**
    * Whether the request may be worked on, as far as that can be told without its body: the refusal, or null. For a listener that
-   * is about to read a body; `handle` asks again.
+   * is about to read a body, and answers with the refusal if there is one; `handle` asks again.
    */
   refuseEarly(request: ApiRequest): ApiResponse | null {
-    const route = this.find(request.path)?.methods.get(request.method)?.route;
-    if (route === undefined || route.needs === null) return null;
-    const refusal = this.options.access.refuse(request, route);
-    return refusal === null ? null : problemResponse(refusal.error, refusal.headers);
+    const entry = this.find(request.path)?.methods.get(request.method);
+    if (entry === undefined || entry.route.needs === null) return null;
+    const refusal = this.options.access.refuse(request, entry.route);
+    if (refusal === null) return null;
+    return this.counted(entry, problemResponse(refusal.error, refusal.headers));
   }
 
   /** Answers at once where the handler can. Never throws or rejects. */
@@ -130,6 +131,10 @@ export class Router {
 
   private done(entry: Tallied, startMs: number, response: ApiResponse): ApiResponse {
     entry.duration.observe(this.options.clock.now() - startMs);
+    return this.counted(entry, response);
+  }
+
+  private counted(entry: Tallied, response: ApiResponse): ApiResponse {
     let cell = entry.byStatus.get(response.status);
     if (cell === undefined) {
       const status = String(response.status);

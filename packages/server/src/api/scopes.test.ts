@@ -119,6 +119,17 @@ test('what is refused for its token is refused before its body is read', () => {
   expect(router.refuseEarly({ ...request, path: '/nowhere', headers: {} })).toBeNull();
 });
 
+test('what is refused before its body is read is counted as answered, once, by its route', () => {
+  const { router, metrics } = guardedApi();
+  const request = { method: 'POST', path: '/timers', query: '', body: new Uint8Array(0) };
+  const answered = (status: string) =>
+    metrics.httpRequests.with({ route: 'POST /timers', status }).value;
+  router.refuseEarly({ ...request, headers: {} });
+  router.refuseEarly({ ...request, headers: tokens.read.headers });
+  router.refuseEarly({ ...request, headers: tokens.write.headers });
+  expect([answered('401'), answered('403'), metrics.httpRequests.sum()]).toEqual([1, 1, 2]);
+});
+
 test('/metrics can be opened to those without a token', async () => {
   const { ask } = guardedApi({ 'auth.openMetrics': true });
   expect((await ask('GET', '/metrics')).status).toBe(200);
