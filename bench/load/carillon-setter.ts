@@ -18,11 +18,13 @@ export class CarillonSetter implements Setter {
   private readonly connections: HttpConnections;
   private readonly uri: string;
   private readonly factor: number;
+  private readonly batch: boolean;
 
-  constructor({ kind, urls, uri, factor }: CarillonConfig) {
+  constructor({ kind, urls, uri, factor, batch = false }: CarillonConfig) {
     this.connections = new HttpConnections(urls, kind === 'carillon' ? sharedCount : apartCount);
     this.uri = uri;
     this.factor = factor;
+    this.batch = batch;
   }
 
   get repeated(): number {
@@ -76,7 +78,11 @@ export class CarillonSetter implements Setter {
   }
 
   private json(timing: object, index: number): string {
-    const http = { uri: this.uri, opaque: payloadOf(index) };
+    const http = {
+      uri: this.uri,
+      opaque: payloadOf(index),
+      ...(this.batch && { batch: true }),
+    };
     return JSON.stringify({ timing, callback: { http } });
   }
 }

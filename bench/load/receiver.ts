@@ -63,9 +63,21 @@ function takeRequest(received: string, nowMs: number): number {
   const head = received.slice(0, bodyStart);
   const length = Number(/\r\ncontent-length: ?(\d+)/i.exec(head)?.[1] ?? 0);
   if (received.length < bodyStart + length) return 0;
-  const dueMs = Date.parse(/\r\nx-timer-due: ?([^\r]+)/i.exec(head)?.[1] ?? '');
-  note(indexOf(received.slice(bodyStart, bodyStart + length)), dueMs, nowMs);
+  const body = received.slice(bodyStart, bodyStart + length);
+  if (/\r\nx-timer-count:/i.test(head)) noteLines(body, nowMs);
+  else {
+    const dueMs = Date.parse(/\r\nx-timer-due: ?([^\r]+)/i.exec(head)?.[1] ?? '');
+    note(indexOf(body), dueMs, nowMs);
+  }
   return bodyStart + length;
+}
+
+/** A batch: a line of JSON for each pop, and each line ended. */
+function noteLines(body: string, nowMs: number): void {
+  for (const line of body.split('\n').slice(0, -1)) {
+    const { due, opaque } = JSON.parse(line) as { due: string; opaque: string };
+    note(indexOf(opaque), Date.parse(due), nowMs);
+  }
 }
 
 function note(index: number, dueMs: number, nowMs: number): void {

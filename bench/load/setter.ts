@@ -39,6 +39,8 @@ export interface CarillonConfig {
   readonly uri: string;
   /** Replicas of a timer whose number the client chooses. */
   readonly factor: number;
+  /** Whether callbacks that are due together may come in one request. */
+  readonly batch?: boolean;
 }
 
 export type SetterConfig =

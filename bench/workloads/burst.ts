@@ -1,8 +1,9 @@
 /** W3: all timers due at the same instant; how long until the last callback has come. */
-import type { Column, Section } from '../page/section.ts';
+import type { Column, Row, Section } from '../page/section.ts';
+import { withSetter } from '../systems/with-setter.ts';
 import { countColumns } from './pops.ts';
 import { type Session, withSession } from './session.ts';
-import { type Context, type Measured, rowsOf } from './workload.ts';
+import { type Context, failed, type Measured, rowOf, rowsOf } from './workload.ts';
 
 const columns: readonly Column[] = [
   { key: 'perSecond', title: 'pops', unit: 'perSecond', better: 'more' },
@@ -15,15 +16,16 @@ const graceMs = 40_000;
 
 export async function burst(context: Context): Promise<readonly Section[]> {
   const { timerCount } = context.sizes.burst;
+  const rows = await rowsOf(context, columns, (system) =>
+    withSession(system, (session) => burstOf(session, context)),
+  );
   return [
     {
       id: 'burst',
       title: 'W3 · Burst',
       what: `${timerCount} timers due at the same instant, one HTTP callback each. The rate is that count over the time from the due instant to the last arrival.`,
       columns,
-      rows: await rowsOf(context, columns, (system) =>
-        withSession(system, (session) => burstOf(session, context)),
-      ),
+      rows: [...rows, ...(await batchRow(context))],
       headline: { column: 'perSecond', reference: 'carillon' },
       charts: [
         {
@@ -33,9 +35,23 @@ export async function burst(context: Context): Promise<readonly Section[]> {
           column: 'perSecond',
         },
       ],
-      notes: [],
+      notes: [
+        'With batch callbacks (`callback.http.batch`) pops that are due together for one URL come in one request, up to 500 of them.',
+      ],
     },
   ];
+}
+
+/** Beside Carillon itself: for receivers that take many pops in one request. */
+async function batchRow(context: Context): Promise<Row[]> {
+  const member = context.systems.find(({ name }) => name === 'carillon');
+  if (member === undefined) return [];
+  const label = 'Carillon, batch callbacks';
+  context.tell(`${label} …`);
+  const { values, note } = await withSession(withSetter(member, { batch: true }), (session) =>
+    burstOf(session, context),
+  ).catch(failed);
+  return [rowOf({ name: 'carillon-batch', label, kind: 'ours' }, columns, values, note)];
 }
 
 export async function burstOf(

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { ServerProcess } from '../support/server-process.ts';
 import type { Column, Row, Section } from '../page/section.ts';
 import type { System } from '../systems/system.ts';
-import type { CarillonConfig, SetterConfig } from '../load/setter.ts';
+import { withSetter } from '../systems/with-setter.ts';
+import type { CarillonConfig } from '../load/setter.ts';
 import { type Session, withSession } from './session.ts';
 import { type Context, failed, inProcess, rowOf, rowsOf } from './workload.ts';
 
@@ -86,7 +87,7 @@ async function extraRows(context: Context): Promise<Row[]> {
   if (member === undefined) return [];
   context.tell('Carillon through @carillon/client …');
   const through = (kind: CarillonConfig['kind']) =>
-    measure(withSetter(member, kind), 'set', context).catch(failed);
+    measure(withSetter(member, { kind }), 'set', context).catch(failed);
   const client = await through('carillon-client');
   context.tell('Carillon, a connection for each call …');
   const apart = await through('carillon-apart');
@@ -104,18 +105,6 @@ async function extraRows(context: Context): Promise<Row[]> {
     row('carillon-client', 'Carillon through @carillon/client', 'ours', client),
     row('empty', 'an empty node:http exchange', 'baseline', empty),
   ];
-}
-
-function withSetter(member: System, kind: CarillonConfig['kind']): Pick<System, 'start'> {
-  return {
-    start: async (options) => {
-      const running = await member.start(options);
-      const { setter } = running;
-      if (setter.kind !== 'carillon') throw new Error('Only a member has this client.');
-      const other: SetterConfig = { ...setter, kind };
-      return { ...running, setter: other };
-    },
-  };
 }
 
 const emptyServer: Pick<System, 'start'> = {
