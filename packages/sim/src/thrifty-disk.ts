@@ -13,8 +13,8 @@ export function thriftyDisk(disk: Disk): Disk {
         name,
         size: isReserve(name) ? size * shrinkFactor : size,
       })),
-    create: async (name) => {
-      const file = await disk.create(name);
+    create: async (name, aheadBytes) => {
+      const file = await disk.create(name, aheadBytes);
       return isReserve(name) ? thriftyFile(file) : file;
     },
     read: (name, offset, length) => disk.read(name, offset, length),

@@ -75,6 +75,26 @@ describe('system disk', () => {
     await won[0]?.value.close();
   });
 
+  it('takes room ahead from the first append after a sync on', async () => {
+    const disk = await SystemDisk.open(folder);
+    const file = await disk.create('a', 4096);
+    const lengths: number[] = [];
+    const append = async (bytes: number): Promise<void> => {
+      await file.append(new Uint8Array(bytes).fill(7));
+      lengths.push((await stat(join(folder, 'a'))).size);
+    };
+    await append(100);
+    await append(100);
+    await file.sync();
+    await append(100);
+    await append(4096);
+    await append(1);
+    expect(lengths).toEqual([100, 200, 4396, 4396, 8493]);
+    expect([...(await disk.read('a', 4395, 4))]).toEqual([7, 7, 0, 0]);
+    await file.close();
+    await disk.close();
+  });
+
   it('says in a sentence why a folder cannot be made', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(SystemDisk.open(join(folder, 'file', 'data'))).rejects.toThrow(

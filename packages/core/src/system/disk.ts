@@ -46,10 +46,10 @@ export class SystemDisk implements Disk {
     return files.filter((file) => file !== null);
   }
 
-  async create(name: string): Promise<DiskFile> {
+  async create(name: string, aheadBytes = 0): Promise<DiskFile> {
     const fd = await attempt(`create ${name}`, openAsync(this.path(name), 'w', 0o600));
     await this.syncFolder();
-    return new SystemFile(name, fd);
+    return new SystemFile(name, fd, aheadBytes);
   }
 
   async read(name: string, offset: number, length: number): Promise<Uint8Array> {
@@ -122,10 +122,14 @@ class SystemFile implements DiskFile {
   readonly name: string;
   private readonly fd: number;
   private end = 0;
+  private aheadBytes: number;
+  /** Up to here the file has room on the disk; before the first sync it takes none ahead. */
+  private reach = Number.POSITIVE_INFINITY;
 
-  constructor(name: string, fd: number) {
+  constructor(name: string, fd: number, aheadBytes: number) {
     this.name = name;
     this.fd = fd;
+    this.aheadBytes = aheadBytes;
   }
 
   get size(): number {
@@ -133,26 +137,49 @@ class SystemFile implements DiskFile {
   }
 
   async append(bytes: Uint8Array): Promise<void> {
+    await this.write(bytes);
+    this.end += bytes.length;
+    if (this.end > this.reach && this.aheadBytes > 0) await this.reachAhead();
+  }
+
+  async sync(): Promise<void> {
+    await attempt(`sync ${this.name}`, datasyncAsync(this.fd));
+    if (this.reach === Number.POSITIVE_INFINITY) this.reach = this.end;
+  }
+
+  async close(): Promise<void> {
+    if (this.aheadBytes > 0) await this.cutBack();
+    await attempt(`close ${this.name}`, closeAsync(this.fd));
+  }
+
+  /** A sync of bytes inside the file is half the work of one that also makes the file longer. */
+  private async reachAhead(): Promise<void> {
+    try {
+      await this.write(new Uint8Array(this.aheadBytes));
+      this.reach = this.end + this.aheadBytes;
+    } catch (error) {
+      if (!(error instanceof DiskError) || error.kind !== 'full') throw error;
+      // What room there is is for entries.
+      this.aheadBytes = 0;
+    }
+  }
+
+  /** All of it behind the end, or nothing. */
+  private async write(bytes: Uint8Array): Promise<void> {
     let done = 0;
     try {
       while (done < bytes.length)
         done += await this.writeSome(bytes.subarray(done), this.end + done);
     } catch (cause) {
       const error = asDiskError(`write to ${this.name}`, cause);
-      if (error.kind === 'full') {
-        await attempt(`cut ${this.name} back`, truncateAsync(this.fd, this.end));
-      }
+      if (error.kind === 'full') await this.cutBack();
       throw error;
     }
-    this.end += done;
   }
 
-  sync(): Promise<void> {
-    return attempt(`sync ${this.name}`, datasyncAsync(this.fd));
-  }
-
-  close(): Promise<void> {
-    return attempt(`close ${this.name}`, closeAsync(this.fd));
+  private async cutBack(): Promise<void> {
+    await attempt(`cut ${this.name} back`, truncateAsync(this.fd, this.end));
+    this.reach = this.end;
   }
 
   /**

@@ -54,6 +54,20 @@ export function diskContract(name: string, open: () => Promise<Disk>): void {
       await second.close();
     });
 
+    it('keeps what was appended, and no more, in a file that takes room ahead', async () => {
+      const disk = await open();
+      const file = await disk.create('a', 8192);
+      for (const byte of [1, 2, 3]) {
+        await file.append(new Uint8Array(3000).fill(byte));
+        await file.sync();
+      }
+      expect(file.size).toBe(9000);
+      const bytes = await disk.read('a', 0, 9000);
+      expect([0, 2999, 3000, 6000, 8999].map((at) => bytes[at])).toEqual([1, 1, 2, 3, 3]);
+      await file.close();
+      expect(await disk.list()).toEqual([{ name: 'a', size: 9000 }]);
+    });
+
     it('replaces the target of a rename', async () => {
       const disk = await open();
       const old = await disk.create('to');

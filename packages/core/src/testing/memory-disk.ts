@@ -6,6 +6,8 @@
 import { type Clock, type Disk, DiskError, type DiskFile, type Random } from '../env.ts';
 
 const sectorBytes = 512;
+/** Of the room that is filled ahead, as much as shows what zeros do. */
+const roomBytesMax = 4096;
 
 export interface MemoryDiskOptions {
   /** With a clock, every call takes `latencyMs`. */
@@ -21,6 +23,8 @@ class Content {
   synced = 0;
   /** A sync failed: what was not synced then never will be, whatever later syncs say. */
   spoilt = false;
+  /** So many zeros stand behind the end when it crashes. */
+  roomBytes = 0;
 
   append(more: Uint8Array): void {
     if (this.size + more.length > this.bytes.length) {
@@ -35,6 +39,7 @@ class Content {
   cut(size: number): void {
     this.size = Math.min(this.size, size);
     this.synced = this.size;
+    this.roomBytes = 0;
   }
 
   copy(size: number): Content {
@@ -42,6 +47,11 @@ class Content {
     copy.append(this.bytes.subarray(0, size));
     copy.synced = size;
     return copy;
+  }
+
+  /** As a crash leaves it, of which this is a copy. */
+  showRoom({ roomBytes, synced }: Content): void {
+    if (roomBytes > 0 && synced > 0) this.append(new Uint8Array(roomBytes));
   }
 }
 
@@ -93,6 +103,7 @@ export class MemoryDisk implements Disk {
     const found = this.successor();
     for (const [name, content] of this.files) {
       const copy = content.copy(content.size);
+      copy.showRoom(content);
       copy.synced = content.synced;
       found.files.set(name, copy);
     }
@@ -116,9 +127,10 @@ export class MemoryDisk implements Disk {
     return [...this.files].map(([name, { size }]) => ({ name, size }));
   }
 
-  async create(name: string): Promise<DiskFile> {
+  async create(name: string, aheadBytes = 0): Promise<DiskFile> {
     await this.turn();
     const content = new Content();
+    content.roomBytes = Math.min(aheadBytes, roomBytesMax);
     this.files.set(name, content);
     this.removed.clear();
     return new MemoryFile(this, name, content);
@@ -218,6 +230,7 @@ class MemoryFile implements DiskFile {
 
   async close(): Promise<void> {
     await this.disk.turn();
+    this.content.roomBytes = 0;
   }
 }
 
@@ -229,5 +242,7 @@ function afterCut(content: Content, random: Random): Content {
     const start = Math.max(content.synced, Math.floor(hole / sectorBytes) * sectorBytes);
     found.bytes.fill(0, start, Math.min(start + sectorBytes, found.size));
   }
+  found.showRoom(content);
+  found.synced = found.size;
   return found;
 }

@@ -25,8 +25,10 @@ export interface Damage {
 export interface FileContent {
   /** Entries that make no sense, and stretches that are no entries but have intact ones behind them. */
   readonly damaged: readonly Damage[];
-  /** Where the last intact entry ends; less than the file's size: a torn or damaged tail. */
+  /** Where the last intact entry ends; less than the file's size: a torn or damaged tail, or room that was not used. */
   readonly end: number;
+  /** Whether anything but zeros stands behind the end. */
+  readonly torn: boolean;
 }
 
 const chunkBytes = 4 * 1024 * 1024;
@@ -72,7 +74,15 @@ export class FileReader {
       this.damage(at, found - at);
       at = found;
     }
-    return { damaged: this.damaged, end: at };
+    return { damaged: this.damaged, end: at, torn: await this.hasTraces(at) };
+  }
+
+  private async hasTraces(from: number): Promise<boolean> {
+    for (let at = from; at < this.size; at += chunkBytes) {
+      const bytes = await this.disk.read(this.name, at, chunkBytes);
+      if (bytes.some((byte) => byte !== 0)) return true;
+    }
+    return false;
   }
 
   /** Hands over intact entries as long as they are in memory; returns where it stopped. */

@@ -25,10 +25,11 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import { checksum } from './checksum.ts';
+import { type Done, EntryGroup } from './entry-group.ts';
 import type { Damage } from './file-reader.ts';
 import { type Recovered, recover, type Replay } from './recovery.ts';
 import { Reserve } from './reserve.ts';
-import { encodeHeader, EntryWriter, fileName, fileNumber } from './segment.ts';
+import { encodeHeader, fileName, fileNumber } from './segment.ts';
 import { writeSnapshot } from './snapshot.ts';
 
 export interface JournalLimits {
@@ -52,6 +53,9 @@ const defaults: JournalLimits = {
 /** A write for which there was no room is tried again after this. */
 const writeAgainAfterMs = 100;
 
+/** Room that a segment takes ahead of its entries, some thousands of them. */
+const aheadBytes = 1024 * 1024;
+
 /** A group larger than this does not keep its buffer. */
 const bufferBytesKept = 4 * 1024 * 1024;
 
@@ -69,39 +73,6 @@ export interface JournalOptions {
   readonly limits?: Partial<JournalLimits>;
 }
 
-type Done = (error: DiskError | null) => void;
-
-/** Entries that are written together, and who waits for them. */
-class Group {
-  readonly entries = new EntryWriter();
-  waiting: Done[] = [];
-  /** From the wall's time to the clock's, at the group's first record; NaN: there is none yet. */
-  baseMs = Number.NaN;
-
-  get isEmpty(): boolean {
-    return this.entries.length === 0 && this.waiting.length === 0;
-  }
-
-  reset(): void {
-    this.entries.reset();
-    this.baseMs = Number.NaN;
-  }
-
-  /** Takes over the entries of a later group, and those who wait for them. */
-  absorb(later: Group): void {
-    this.entries.absorb(later.entries);
-    this.waiting = this.waiting.concat(later.waiting);
-    this.baseMs = Number.NaN;
-    later.waiting = [];
-  }
-
-  finish(error: DiskError | null): void {
-    const { waiting } = this;
-    this.waiting = [];
-    for (const done of waiting) done(error);
-  }
-}
-
 export class Journal {
   private readonly options: JournalOptions;
   private readonly limits: JournalLimits;
@@ -112,9 +83,9 @@ export class Journal {
   private number: number;
   private salt = 0;
   /** What is being collected, what is being written, and the buffer in between. */
-  private group = new Group();
-  private writing: Group | null = null;
-  private spare = new Group();
+  private group = new EntryGroup();
+  private writing: EntryGroup | null = null;
+  private spare = new EntryGroup();
   private flushing = false;
   private writeAgainMs = Number.NEGATIVE_INFINITY;
   private markedMs: number;
@@ -275,7 +246,9 @@ export class Journal {
     const number = this.number + 1;
     const salt = this.drawSalt(number);
     const name = fileName('journal', number);
-    const file = await disk.create(name);
+    // Only the last segment may end with room that was never used.
+    if (this.file !== null) await disk.truncate(this.file.name, this.file.size);
+    const file = await disk.create(name, aheadBytes);
     try {
       await file.append(encodeHeader({ kind: 'journal', number, salt, identity }));
       await file.sync();
@@ -330,14 +303,14 @@ export class Journal {
       this.keep(group, error);
       return false;
     }
-    this.spare = group.entries.length > bufferBytesKept ? new Group() : group;
+    this.spare = group.entries.length > bufferBytesKept ? new EntryGroup() : group;
     group.reset();
     group.finish(error);
     return true;
   }
 
   /** There was no room: what was to be written stays in front of what came meanwhile. */
-  private keep(group: Group, error: DiskError): void {
+  private keep(group: EntryGroup, error: DiskError): void {
     const { clock } = this.options;
     const behind = this.group;
     group.absorb(behind);

@@ -101,6 +101,28 @@ describe('recovery', () => {
     expect(found.sequences).toEqual({ 1: 1, 2: 5, 3: 0, 4: 4 });
   });
 
+  it('room that was taken ahead is neither a torn tail nor damage, whenever the power is cut', async () => {
+    const seen = new Set<string>();
+    for (let afterMs = 0; afterMs < 12; afterMs++) {
+      const world = new World();
+      const journal = await world.open();
+      journal.put(recordOf(1, 1));
+      world.records.set(1, recordOf(1, 1));
+      expect(await world.commit(journal)).toBeNull();
+      world.disk.latencyMs = 1;
+      void journal.snapshot(world.pull());
+      await world.clock.advance(afterMs);
+      const found = new World(world.disk.crash(new SeededRandom(3)));
+      found.disk.latencyMs = 0;
+      seen.add((await found.disk.list()).map(({ name }) => name).join(' '));
+      const opened = await found.open();
+      expect(opened.damaged).toEqual([]);
+      expect(found.sequences).toEqual({ 1: 1 });
+      expect(found.log.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+    }
+    expect([...seen].some((names) => names.includes(`${first} reserve ${second}`))).toBe(true);
+  });
+
   it('damage at any byte of an older segment: one stretch is named, all other entries are there', async () => {
     const world = new World();
     const groups = await threeGroups(world);

@@ -2,7 +2,8 @@
  * What a journal finds when it opens: the newest snapshot and the segments since, replayed in order, so that
  * the last word on each number is the right one. Starts with everything that is intact or not at all:
  *
- *  - a torn tail of the last segment is what a power cut leaves behind; it was never confirmed and is cut
+ *  - a torn tail of the last segment is what a power cut leaves behind; it was never confirmed and is cut, and so is room
+ *    that was taken ahead and not used
  *  - a damaged entry elsewhere is named; the entries around it are used
  *  - a segment missing from the row, a snapshot without its end, a header that cannot be read, or files of
  *    another member: a refusal to start, because what is missing cannot be known
@@ -189,7 +190,7 @@ class Recovery implements EntrySink {
       if (tail > 0) this.damaged.push({ file: file.name, offset: content.end, bytes: tail });
       return false;
     }
-    if (tail > 0) {
+    if (content.torn) {
       log.warn('The journal ends with a torn entry, as after a power cut; it is cut off.', {
         file: file.name,
         offset: content.end,
