@@ -1,10 +1,17 @@
 import { State } from '@carillon/core';
 import { expect, it } from 'vitest';
 import { recordOf } from '../testing/records.ts';
-import { type ClaimAsk, Claims, claimTermMs, judgeClaim } from './claims.ts';
+import {
+  afterGrantMs,
+  afterRefusalMs,
+  type ClaimAsk,
+  Claims,
+  claimTermMs,
+  judgeClaim,
+} from './claims.ts';
 
 const nowMs = 1000;
-const stored = recordOf({ sequence: 3 });
+const stored = recordOf({ sequence: 3, replicas: ['a', 'b', 'x'] });
 const nothing = { claim: undefined, own: null, from: 'a' };
 
 function ask(fields: Partial<ClaimAsk> = {}): ClaimAsk {
@@ -103,6 +110,29 @@ it('of two that have the same position the name decides, at themselves and at ev
   const third = (holder: string, from: string) =>
     judgeClaim(stored, ask({ position: 0 }), { claim: own(holder), own: null, from }, nowMs);
   expect([third('a', 'b').type, third('b', 'a').type]).toEqual(['claimed', 'granted']);
+});
+
+it.each([
+  { what: 'whose holder is not listed', replicas: ['a', 'self'] },
+  { what: 'whose asker is not listed', replicas: ['x', 'self'] },
+])('a claim $what is nobody else’s: the two may not know each other', ({ replicas }) => {
+  const here = { ...stored, replicas };
+  for (const position of [0, 1]) {
+    const claim = { by: 'x', position: 1, calling: false, untilMs: 1500 };
+    const known = { ...nothing, claim };
+    expect(judgeClaim(here, ask({ position }), known, nowMs).type).toBe('claimed');
+    // It runs out for everybody, and a call that is under way is a fact.
+    expect(judgeClaim(here, ask({ position }), known, 1500).type).toBe('granted');
+    expect(judgeClaim(here, ask({ position, calling: true }), known, nowMs).type).toBe('granted');
+  }
+});
+
+it('whoever granted a claim comes before whoever was refused for it, listed or not', () => {
+  const last = stored.replicas.length;
+  const granted = Array.from({ length: last + 1 }, (_, position) => afterGrantMs(position));
+  const refused = granted.map((_, position) => afterRefusalMs(stored, position));
+  const moments = [...granted, ...refused];
+  expect(moments).toEqual([...new Set(moments)].toSorted((a, b) => a - b));
 });
 
 it('says how long a claim still holds', () => {

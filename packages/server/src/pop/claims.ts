@@ -6,6 +6,8 @@
  * C1  A claim for a state older than the holder's is answered with the holder's record.
  * C2  Of two replicas that want the same pop the one earlier in the list gets it, unless the other's call
  *     is already in flight.
+ * C3  A claim is given to a second asker only where both are listed: they ask each other too, and the first hears that it
+ *     lost. While views differ two may not know each other, and who came first keeps it.
  */
 import { compareProgress, type Progress, type TimerRecord } from '@carillon/core';
 import { stepMs } from '../replication/schedule.ts';
@@ -44,6 +46,22 @@ const termMsMin = 50;
 const claimWaitMsMax = 100;
 /** Who comes late anyway can wait this long for the others to say that it is done. */
 const lateClaimWaitMs = 1000;
+
+/** Between two that wait for the same claim to end. */
+const afterClaimStepMs = 10;
+
+/** How long after the end of a claim a holder that granted it looks after the pop again. */
+export function afterGrantMs(position: number): number {
+  return position * afterClaimStepMs;
+}
+
+/**
+ * The same for one that was refused because of it: later than all that granted one. Two that do not know each other
+ * and were each refused for the other would only meet again and again.
+ */
+export function afterRefusalMs({ replicas }: TimerRecord, position: number): number {
+  return (replicas.length + 1 + position) * afterClaimStepMs;
+}
 
 /** How long a claim holds: short enough that the next replica is still inside twice the gap. */
 export function claimTermMs(gapMs: number): number {
@@ -88,7 +106,8 @@ export function judgeClaim(
     return { type: 'granted', remember: true, yields: true };
   }
   if (claim !== undefined && claim.by !== from && claim.untilMs > nowMs) {
-    const earlier = goesBefore(asker, claim) && !claim.calling;
+    const acquainted = stored.replicas.includes(from) && stored.replicas.includes(claim.by);
+    const earlier = acquainted && goesBefore(asker, claim) && !claim.calling;
     if (!earlier && !ask.calling) return { type: 'claimed', leftMs: claim.untilMs - nowMs };
   }
   return { type: 'granted', remember: true, yields: false };

@@ -24,6 +24,8 @@ import { dueWallMs } from '../replication/due-wall.ts';
 import { afterPop, mergedGapMs, missedPops, turnOf } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 import {
+  afterGrantMs,
+  afterRefusalMs,
   claimAnswer,
   Claims,
   claimTermMs,
@@ -62,8 +64,6 @@ const catchUpMs = 3000;
 const crowdedMs = 2000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
-/** Between two replicas that wait for the same claim to end. */
-const afterClaimStepMs = 10;
 /** Another try after a dead letter found no replica to keep it. */
 const deadLetterRetryMs = 5000;
 
@@ -161,7 +161,7 @@ export class Popper {
       if (judgement.remember) {
         const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
         const position = turnOf(stored, this.parts.self);
-        store.arm(handle, Math.max(replica.alarm(stored), untilMs + position * afterClaimStepMs));
+        store.arm(handle, Math.max(replica.alarm(stored), untilMs + afterGrantMs(position)));
       } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
       this.wake();
     }
@@ -202,7 +202,7 @@ export class Popper {
     const claim = this.claims.get(handle);
     if (claim !== undefined && claim.untilMs > clock.now()) {
       const position = turnOf(record, this.parts.self);
-      return store.arm(handle, claim.untilMs + position * afterClaimStepMs);
+      return store.arm(handle, claim.untilMs + afterGrantMs(position));
     }
     if (this.parts.holds(handle, this.sleptOver(record))) {
       return store.arm(handle, clock.now() + holdMs);
@@ -307,7 +307,7 @@ export class Popper {
   private holdBack(pop: Pop, leftMs: number): void {
     const { store, clock } = this.parts;
     this.forget(pop.handle);
-    const waitMs = Math.min(Math.max(leftMs, 0), 60_000) + (pop.position + 1) * afterClaimStepMs;
+    const waitMs = Math.min(Math.max(leftMs, 0), 60_000) + afterRefusalMs(pop.record, pop.position);
     store.arm(pop.handle, clock.now() + waitMs);
     this.wake();
   }
