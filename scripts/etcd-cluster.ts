@@ -14,6 +14,8 @@ export interface EtcdClusterOptions {
   readonly paths: EtcdPaths;
   /** How many etcd processes; default 1. */
   readonly size?: number;
+  /** The address they listen at; default 127.0.0.1. */
+  readonly host?: string;
   /** Further arguments of each etcd. */
   readonly flags?: readonly string[];
   /** `https` with certificates that each etcd makes for itself (`--auto-tls`). */
@@ -34,6 +36,7 @@ interface Process {
 }
 
 const readyMs = 30_000;
+const loopback = '127.0.0.1';
 
 export class EtcdCluster {
   private readonly options: EtcdClusterOptions;
@@ -55,7 +58,10 @@ export class EtcdCluster {
   }
 
   static async start(options: EtcdClusterOptions): Promise<EtcdCluster> {
-    const cluster = new EtcdCluster(options, await freePorts(3 * (options.size ?? 1)));
+    const cluster = new EtcdCluster(
+      options,
+      await freePorts(3 * (options.size ?? 1), options.host ?? loopback),
+    );
     cluster.processes.forEach((_, i) => cluster.launch(i));
     await cluster.ready();
     return cluster;
@@ -71,7 +77,7 @@ export class EtcdCluster {
 
   /** The same ones through the side door. */
   get sideEndpoints(): string[] {
-    return this.processes.map((one) => `http://127.0.0.1:${one.sidePort}`);
+    return this.processes.map((one) => `http://${this.host}:${one.sidePort}`);
   }
 
   sidePortOf(index: number): number {
@@ -81,6 +87,10 @@ export class EtcdCluster {
   /** The certificate an etcd with `tls` made for itself, as a path. */
   certificateOf(index: number): string {
     return join((this.processes[index] as Process).folder, 'fixtures/client/cert.pem');
+  }
+
+  clientPortOf(index: number): number {
+    return (this.processes[index] as Process).clientPort;
   }
 
   peerPortOf(index: number): number {
@@ -175,17 +185,21 @@ export class EtcdCluster {
     rmSync(this.folder, { recursive: true, force: true });
   };
 
+  private get host(): string {
+    return this.options.host ?? loopback;
+  }
+
   private endpointOf(one: Process): string {
-    return `${this.options.tls === true ? 'https' : 'http'}://127.0.0.1:${one.clientPort}`;
+    return `${this.options.tls === true ? 'https' : 'http'}://${this.host}:${one.clientPort}`;
   }
 
   private doorsOf(one: Process): string[] {
     const main = this.endpointOf(one);
-    return this.options.sideDoor === true ? [main, `http://127.0.0.1:${one.sidePort}`] : [main];
+    return this.options.sideDoor === true ? [main, `http://${this.host}:${one.sidePort}`] : [main];
   }
 
   private flagsOf(one: Process): string[] {
-    const peer = ({ peerPort }: Process): string => `http://127.0.0.1:${peerPort}`;
+    const peer = ({ peerPort }: Process): string => `http://${this.host}:${peerPort}`;
     return [
       `--name=${one.name}`,
       `--data-dir=${one.folder}`,
@@ -213,14 +227,14 @@ export class EtcdCluster {
 }
 
 /** Ports that were free a moment ago, all different. */
-async function freePorts(count: number): Promise<number[]> {
+async function freePorts(count: number, host: string): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(
     servers.map(
       (server) =>
         new Promise<number>((resolve, reject) => {
           server.once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+          server.listen(0, host, () => resolve((server.address() as { port: number }).port));
         }),
     ),
   );

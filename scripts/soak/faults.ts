@@ -1,104 +1,188 @@
 /** What goes wrong in a soak, one thing after the other, drawn at random, each with a while of peace behind it. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RealMember } from '../../test/e2e/support/real-member.ts';
-import type { Story } from '../../test/e2e/support/story.ts';
 import { until } from '../../test/e2e/support/until.ts';
+import { guest, names, type Scene } from './scene.ts';
+import type { Kind } from './windows.ts';
 
 const fixed = { n0: 'active', n1: 'active', n2: 'active' } as const;
-const guest = 'n3';
 const limitMs = 60_000;
+
+type Name = (typeof names)[number];
 
 export class Faults {
   readonly counts: Record<string, number> = {};
-  private readonly story: Story;
-  private readonly secretFile: string;
-  private readonly tell: (line: string) => void;
-  private readonly kinds: Readonly<Record<string, () => Promise<void>>> = {
-    killed: () => this.kill(),
-    paused: () => this.pause(),
-    restarted: () => this.restart(),
-    'joined and left': () => this.visit(),
-    'secret changed': () => this.changeSecret(),
-  };
+  private readonly scene: Scene;
+  private readonly kinds: Readonly<Record<string, () => Promise<void>>>;
 
-  constructor(story: Story, secretFile: string, tell: (line: string) => void) {
-    this.story = story;
-    this.secretFile = secretFile;
-    this.tell = tell;
-    story.cluster.add(guest);
-    story.forget(guest);
+  constructor(scene: Scene) {
+    const { namespaces, etcd } = scene.stage;
+    this.scene = scene;
+    this.kinds = {
+      killed: () => this.kill(),
+      paused: () => this.pause(),
+      ...(namespaces !== null && { 'cut off from members': () => this.cutFromMembers() }),
+      ...(namespaces !== null &&
+        etcd !== null && { 'cut off from etcd': () => this.cutFromEtcd() }),
+      restarted: () => this.restart(),
+      'joined and left': () => (etcd === null ? this.visitByFile() : this.visitByEtcd()),
+      'secret changed': () => this.changeSecret(),
+    };
+    for (const kind of Object.keys(this.kinds)) this.counts[kind] = 0;
   }
 
-  /** The rarest first, so that a short soak sees each. */
-  async next(): Promise<void> {
-    const { story, counts } = this;
-    const least = Math.min(...Object.keys(this.kinds).map((kind) => counts[kind] ?? 0));
-    const rare = Object.keys(this.kinds).filter((kind) => (counts[kind] ?? 0) === least);
-    const kind = story.random.pick(rare);
-    const fromMs = performance.now();
+  /** Resolves with what it was, when it is over and all members see each other. The rarest first, so that a short soak sees each. */
+  async next(): Promise<string> {
+    const { scene, counts } = this;
+    const least = Math.min(...Object.values(counts));
+    const kind = scene.random.pick(Object.keys(counts).filter((one) => counts[one] === least));
     await this.kinds[kind]?.();
     counts[kind] = (counts[kind] ?? 0) + 1;
-    await story.cluster.seeEachOther();
-    this.tell(
-      `${kind} from ${inSeconds(fromMs)} to ${inSeconds(performance.now())}; ${story.summary()}`,
-    );
-    await story.pass(2000, 6000);
+    await scene.cluster.seeEachOther();
+    const gone = names.filter((name) => !scene.cluster.member(name).running);
+    if (gone.length > 0) throw new Error(`${gone.join(' and ')} ended without being asked to`);
+    return kind;
   }
 
-  private any(): RealMember {
-    return this.story.random.pick(this.story.cluster.running);
+  /** A while of peace. */
+  peace(): Promise<void> {
+    return this.pass(2000, 6000);
   }
 
   private async kill(): Promise<void> {
-    const revive = await this.story.kill(this.any());
-    await this.story.pass(500, 4000);
-    await revive();
+    const member = this.mortal();
+    await this.during([member.name], 'down', 'was killed', async () => {
+      await member.kill();
+      await this.pass(500, 4000);
+      await member.start();
+    });
   }
 
-  private pause(): Promise<void> {
-    return this.story.pause(this.any(), 500 + this.story.random.unit() * 5000);
+  private async pause(): Promise<void> {
+    const member = this.member(this.any());
+    await this.during([member.name], 'paused', 'stood still', async () => {
+      member.pause();
+      await this.pass(500, 5500);
+      member.resume();
+    });
+  }
+
+  /** From both others, or from one of them. */
+  private async cutFromMembers(): Promise<void> {
+    const { random, stage } = this.scene;
+    const lonely = this.any();
+    const others = names.filter((name) => name !== lonely);
+    const cut = random.chance(0.5) ? others : [random.pick(others)];
+    await this.during(
+      [lonely, ...cut],
+      'network',
+      `was cut off (${lonely} from ${cut.join(' and ')})`,
+      async () => {
+        const heal = cut.map((name) => stage.namespaces?.cut(indexOf(lonely), indexOf(name)));
+        await this.pass(1000, 8000);
+        for (const undo of heal) undo?.();
+      },
+    );
+  }
+
+  /** For less than a lease or for more: then the others go on without it, and it goes on with the last view it had. */
+  private async cutFromEtcd(): Promise<void> {
+    const { stage } = this.scene;
+    const lonely = this.any();
+    const port = stage.etcd?.clientPortOf(0) ?? 0;
+    await this.during([lonely], 'network', 'was cut off from etcd', async () => {
+      const heal = stage.namespaces?.cutFromHost(indexOf(lonely), port);
+      await this.pass(2000, 12_000);
+      heal?.();
+    });
   }
 
   /** As for an upgrade: no fault. */
   private async restart(): Promise<void> {
-    const member = this.any();
-    await member.stop();
-    await member.start();
+    const member = this.mortal();
+    await this.during([member.name], 'planned', 'was restarted', async () => {
+      await member.stop();
+      await member.start();
+    });
   }
 
-  private async visit(): Promise<void> {
-    const { cluster } = this.story;
+  private async visitByFile(): Promise<void> {
+    const { cluster } = this.scene;
     const member = cluster.member(guest);
-    cluster.writeMembers({ ...fixed, [guest]: 'joining' });
-    await member.start();
-    cluster.writeMembers({ ...fixed, [guest]: 'active' });
-    await cluster.seeEachOther();
-    await this.story.pass(2000, 4000);
-    cluster.writeMembers({ ...fixed, [guest]: 'leaving' });
-    await until(
-      'nothing is left on who leaves',
-      limitMs,
-      async () => (await member.copies()) === 0,
-    );
-    cluster.writeMembers(fixed);
-    await member.stop();
+    await this.during([guest], 'planned', 'joined and left', async () => {
+      cluster.writeMembers({ ...fixed, [guest]: 'joining' });
+      await member.start();
+      cluster.writeMembers({ ...fixed, [guest]: 'active' });
+      await cluster.seeEachOther();
+      await this.pass(2000, 4000);
+      cluster.writeMembers({ ...fixed, [guest]: 'leaving' });
+      const isEmpty = async (): Promise<boolean> => (await member.copies()) === 0;
+      await until('nothing is left on who leaves', limitMs, isEmpty);
+      cluster.writeMembers(fixed);
+      await member.stop();
+    });
+  }
+
+  private async visitByEtcd(): Promise<void> {
+    const { cluster } = this.scene;
+    const member = cluster.member(guest);
+    await this.during([guest], 'planned', 'joined and left', async () => {
+      await member.start();
+      await cluster.seeEachOther();
+      await this.pass(2000, 4000);
+      await fetch(`${member.url}/cluster/drain`, { method: 'POST' });
+      await until('who was drained has ended', limitMs, () => !member.running);
+    });
   }
 
   /** Both are good for a while, then only the new one. */
   private async changeSecret(): Promise<void> {
-    const [old = ''] = readFileSync(this.secretFile, 'utf8').split('\n');
+    const { secretFile, cluster } = this.scene;
+    const [old = ''] = readFileSync(secretFile, 'utf8').split('\n');
     const fresh = randomBytes(32).toString('hex');
-    for (const secrets of [[old, fresh], [fresh, old], [fresh]]) {
-      writeFileSync(`${this.secretFile}.new`, secrets.join('\n'));
-      renameSync(`${this.secretFile}.new`, this.secretFile);
-      for (const member of this.story.cluster.running) member.reload();
-      await this.story.pass(1500, 2500);
+    await this.during(names, 'planned', 'changed its secret', async () => {
+      for (const secrets of [[old, fresh], [fresh, old], [fresh]]) {
+        writeFileSync(`${secretFile}.new`, secrets.join('\n'));
+        renameSync(`${secretFile}.new`, secretFile);
+        for (const member of cluster.running) member.reload();
+        await this.pass(1500, 2500);
+      }
+    });
+  }
+
+  private async during(
+    members: readonly string[],
+    kind: Kind,
+    what: string,
+    does: () => Promise<void>,
+  ): Promise<void> {
+    const over = this.scene.windows.begin(members, kind, what, performance.now());
+    try {
+      await does();
+    } finally {
+      over(performance.now());
     }
+  }
+
+  private any(): Name {
+    return this.scene.random.pick(names);
+  }
+
+  private mortal(): RealMember {
+    return this.member(this.scene.random.pick(names.slice(1)));
+  }
+
+  private member(name: Name): RealMember {
+    return this.scene.cluster.member(name);
+  }
+
+  private async pass(msMin: number, msMax: number): Promise<void> {
+    await sleep(msMin + this.scene.random.unit() * (msMax - msMin));
   }
 }
 
-/** On the clock that the judges use in their sentences. */
-function inSeconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
+function indexOf(name: Name): number {
+  return names.indexOf(name);
 }

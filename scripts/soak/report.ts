@@ -1,62 +1,49 @@
-/** What a soak leaves behind: its numbers as JSON, pictures of memory and lateness, and whether memory keeps growing. */
-import { writeFile } from 'node:fs/promises';
+/** What a soak leaves behind: all its numbers as JSON, and pictures of memory, lateness, waits for a processor, and faults over time. */
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drawLines } from '../../bench/page/lines.ts';
 import type { Axis, Series } from '../../bench/page/section.ts';
 import type { Sample } from './sampler.ts';
+import type { Summary } from './summary.ts';
+import { drawTimeline } from './timeline.ts';
+import type { Windows } from './windows.ts';
 
-export interface Soak {
-  readonly minutes: number;
-  readonly broken: readonly string[];
-  readonly faults: Readonly<Record<string, number>>;
-  readonly says: string;
+export interface Told {
+  readonly summary: Summary;
+  readonly windows: Windows;
   readonly samples: readonly Sample[];
 }
 
-export interface Growth {
-  readonly isGrowing: boolean;
-  readonly says: string;
-}
+const bytes: Axis = { title: 'resident memory', scale: 'linear', unit: 'bytes' };
+const late: Axis = { title: 'late by at most', scale: 'log', unit: 'ms' };
+const waited: Axis = { title: 'waited within a second', scale: 'linear', unit: 'ms' };
 
-const mib = 2 ** 20;
-/** Restarts make it shrink and the collector lets it swing; what leaks for hours goes far beyond. */
-const grownBytesMax = 64 * mib;
-const secondsMin = 120;
-
-/** Compares the median of the second quarter with that of the last one. */
-export function growthOf(samples: readonly Sample[]): Growth {
-  const most = samples.map(({ rssBytes }) => Math.max(0, ...Object.values(rssBytes)));
-  const quarter = Math.floor(most.length / 4);
-  const before = median(most.slice(quarter, 2 * quarter));
-  const after = median(most.slice(3 * quarter));
-  const peak = Math.max(0, ...most);
-  const isGrowing = samples.length >= secondsMin && after - before > grownBytesMax;
-  const says = `the largest member had ${inMib(before)} in the second quarter, ${inMib(after)} in the last, ${inMib(peak)} at most`;
-  return { isGrowing, says };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-function inMib(bytes: number): string {
-  return `${Math.round(bytes / mib)} MiB`;
-}
-
-export async function report(soak: Soak, folder: string): Promise<void> {
-  const { samples } = soak;
-  const growth = growthOf(samples);
-  await writeFile(join(folder, 'soak.json'), `${JSON.stringify({ ...soak, growth })}\n`);
-  const names = [...new Set(samples.flatMap(({ rssBytes }) => Object.keys(rssBytes)))];
-  const memory = names.map((name) => seriesOf(samples, name, ({ rssBytes }) => rssBytes[name]));
+export async function report({ summary, windows, samples }: Told, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const all = { ...summary, windows: windows.all, samples };
+  await writeFile(join(folder, 'soak.json'), `${JSON.stringify(all)}\n`);
+  const names = summary.memory.map(({ member }) => member);
+  const memory = names.map((name) =>
+    seriesOf(samples, name, ({ members }) => members[name]?.rssBytes),
+  );
+  const waits = names.map((name) =>
+    seriesOf(samples, name, ({ members }) => members[name]?.waitedMs),
+  );
   const lateness = [
     seriesOf(samples, 'half of the callbacks', ({ p50Ms }) => p50Ms ?? undefined),
     seriesOf(samples, '99 % of the callbacks', ({ p99Ms }) => p99Ms ?? undefined),
   ];
-  const bytes: Axis = { title: 'resident memory', scale: 'linear', unit: 'bytes' };
-  const ms: Axis = { title: 'late by at most', scale: 'log', unit: 'ms' };
-  await draw(join(folder, 'soak-memory.svg'), 'Soak · memory of each member', bytes, memory);
-  await draw(join(folder, 'soak-lateness.svg'), 'Soak · lateness, faults included', ms, lateness);
+  const draw = async (name: string, title: string, y: Axis, series: Series[]): Promise<void> => {
+    if (series.every(({ points }) => points.length === 0)) return;
+    const x: Axis = { title: 'seconds', scale: 'linear', unit: 'count' };
+    const svg = drawLines({ kind: 'lines', id: name, title, x, y, series });
+    await writeFile(join(folder, `${name}.svg`), svg);
+  };
+  await draw('soak-memory', 'Soak · memory of each member', bytes, memory);
+  await draw('soak-lateness', 'Soak · lateness, faults included', late, lateness);
+  await draw('soak-waits', 'Soak · waiting for a processor', waited, waits);
+  const seconds = samples.at(-1)?.second ?? 0;
+  await writeFile(join(folder, 'soak-faults.svg'), drawTimeline(windows.all, names, seconds));
 }
 
 function seriesOf(
@@ -69,15 +56,4 @@ function seriesOf(
     return y === undefined ? [] : [[sample.second, y]];
   });
   return { name: label, label, kind: 'ours', points };
-}
-
-async function draw(
-  file: string,
-  title: string,
-  y: Axis,
-  series: readonly Series[],
-): Promise<void> {
-  const x: Axis = { title: 'seconds', scale: 'linear', unit: 'count' };
-  const svg = drawLines({ kind: 'lines', id: title, title, x, y, series });
-  await writeFile(file, svg);
 }

@@ -1,60 +1,109 @@
-/** Each second of a soak: the memory of each member, and how late the callbacks of that second came. */
-import type { Story } from '../../test/e2e/support/story.ts';
+/**
+ * Looks at the members while a soak runs: four times a second how long each waited for a processor, each second their memory and how late
+ * the callbacks of that second came; and all the while whether this process itself, which holds the receiver, could look.
+ */
 import { latenessAt } from '../../test/e2e/support/recorder.ts';
+import { type ProcessReading, procObstacle, readProcess, readStolenMs } from './proc.ts';
+import type { Scene } from './scene.ts';
+import { type Span, starvedIn, stolenMs, waitedMs } from './starvation.ts';
 
 export interface Sample {
+  /** On the clock of windows and sentences, which begins with the program. */
   readonly second: number;
-  /** Name → bytes; members that do not answer are left out. */
-  readonly rssBytes: Readonly<Record<string, number>>;
+  /** By name; members that do not run are left out. */
+  readonly members: Readonly<Record<string, MemberSample>>;
   readonly callbacks: number;
   /** null: there were no callbacks. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }
 
+export interface MemberSample {
+  readonly pid: number;
+  readonly rssBytes: number;
+  /** For a processor, within this second. */
+  readonly waitedMs: number;
+}
+
+const lookMs = 25;
+const readMs = 250;
+const sampleMs = 1000;
+/** So late that a callback's arrival was noticed late. */
+const blindMs = 25;
+
 export class Sampler {
-  private readonly samples: Sample[] = [];
-  private readonly story: Story;
-  private readonly startMs = performance.now();
+  readonly samples: Sample[] = [];
+  readonly blind: Span[] = [];
+  /** Why members cannot be looked at; null: they can. */
+  readonly obstacle = procObstacle();
+  private readonly scene: Scene;
   private readonly interval: NodeJS.Timeout;
+  private readonly readings = new Map<string, ProcessReading>();
+  private readonly waits = new Map<string, number>();
+  private stolen: readonly number[];
+  private lookedMs = performance.now();
+  private readAtMs = performance.now();
+  private sampledMs = performance.now();
   private seen = 0;
-  private taking: Promise<void> = Promise.resolve();
-  private busy = false;
 
-  constructor(story: Story) {
-    this.story = story;
-    this.interval = setInterval(() => {
-      // A member that stands still answers later; its second is not taken twice.
-      if (this.busy) return;
-      this.busy = true;
-      this.taking = this.take().finally(() => {
-        this.busy = false;
-      });
-    }, 1000);
+  constructor(scene: Scene) {
+    this.scene = scene;
+    this.stolen = this.obstacle === null ? readStolenMs() : [];
+    this.interval = setInterval(() => this.look(), lookMs);
   }
 
-  async stop(): Promise<readonly Sample[]> {
+  stop(): void {
     clearInterval(this.interval);
-    await this.taking;
-    return this.samples;
+    this.read(performance.now());
+    this.sample(performance.now());
   }
 
-  private async take(): Promise<void> {
-    const { cluster, recorder } = this.story;
-    const read = cluster.running.map(async (member) => {
-      const bytes = await member.metric(/^process_resident_memory_bytes/).catch(() => 0);
-      return [member.name, bytes] as const;
-    });
-    const rssBytes = Object.fromEntries((await Promise.all(read)).filter(([, bytes]) => bytes > 0));
-    const calls = recorder.calls.slice(this.seen);
-    this.seen = recorder.calls.length;
+  private look(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.lookedMs > lookMs + blindMs) {
+      this.blind.push({ fromMs: this.lookedMs, toMs: nowMs + lookMs });
+    }
+    this.lookedMs = nowMs;
+    if (nowMs - this.readAtMs >= readMs) this.read(nowMs);
+    if (nowMs - this.sampledMs >= sampleMs) this.sample(nowMs);
+  }
+
+  private read(nowMs: number): void {
+    if (this.obstacle !== null) return;
+    const stolen = readStolenMs();
+    const takenMs = stolenMs(this.stolen, stolen);
+    const looked = { fromMs: this.readAtMs, toMs: nowMs };
+    this.stolen = stolen;
+    this.readAtMs = nowMs;
+    for (const { name, pid } of this.scene.cluster.members.values()) {
+      const reading = pid === null ? null : readProcess(pid);
+      if (reading === null) {
+        this.readings.delete(name);
+        continue;
+      }
+      const ms = waitedMs(this.readings.get(name) ?? null, reading) + takenMs;
+      this.readings.set(name, reading);
+      this.waits.set(name, (this.waits.get(name) ?? 0) + ms);
+      const starved = starvedIn(looked, ms);
+      if (starved !== null) this.scene.windows.starve(name, starved.fromMs, starved.toMs);
+    }
+  }
+
+  private sample(nowMs: number): void {
+    const { calls } = this.scene.recorder;
+    const fresh = calls.slice(this.seen);
+    this.seen = calls.length;
+    this.sampledMs = nowMs;
     const at = (share: number): number | null =>
-      calls.length === 0 ? null : latenessAt(calls, share);
-    const second = Math.round((performance.now() - this.startMs) / 1000);
+      fresh.length === 0 ? null : latenessAt(fresh, share);
+    const members = [...this.readings].map(([name, { pid, rssBytes }]) => {
+      return [name, { pid, rssBytes, waitedMs: this.waits.get(name) ?? 0 }] as const;
+    });
+    this.waits.clear();
     this.samples.push({
-      second,
-      rssBytes,
-      callbacks: calls.length,
+      second: Math.round(nowMs / 1000),
+      members: Object.fromEntries(members),
+      callbacks: fresh.length,
       p50Ms: at(0.5),
       p99Ms: at(0.99),
     });

@@ -1,6 +1,6 @@
 /**
- * Members in network namespaces of their own, joined by a bridge, so that any two of them can be cut off from each other
- * while both still reach the receiver. Needs root, `ip` and `iptables`; everything is removed again by `end`.
+ * Members in network namespaces of their own, joined by a bridge, so that any two of them can be cut off from each other, or one
+ * of them from a port of the host (etcd), while all still reach the receiver. Needs root, `ip` and `iptables`; everything is removed again by `end`.
  */
 import { execFileSync } from 'node:child_process';
 
@@ -53,18 +53,29 @@ export class Namespaces {
 
   /** What these two send each other is lost, both ways; undone by what is returned. */
   cut(one: number, other: number): () => void {
-    const both = [
-      [one, other],
-      [other, one],
-    ] as const;
-    const rule = (does: string, at: number, from: number): void => {
-      const what = ['INPUT', '--source', this.addressOf(from), '--jump', 'DROP'];
-      run('ip', ['netns', 'exec', this.nameOf(at), 'iptables', does, ...what]);
+    const undo = [
+      this.drop(one, ['INPUT', '--source', this.addressOf(other)]),
+      this.drop(other, ['INPUT', '--source', this.addressOf(one)]),
+    ];
+    return () => undo.forEach((each) => each());
+  }
+
+  /** What a member and this port of the host send each other is lost, both ways; undone by what is returned. */
+  cutFromHost(index: number, port: number): () => void {
+    const tcp = ['--protocol', 'tcp'];
+    const out = ['--destination', this.hostAddress, ...tcp, '--dport', String(port)];
+    const back = ['--source', this.hostAddress, ...tcp, '--sport', String(port)];
+    const undo = [this.drop(index, ['OUTPUT', ...out]), this.drop(index, ['INPUT', ...back])];
+    return () => undo.forEach((each) => each());
+  }
+
+  private drop(index: number, which: readonly string[]): () => void {
+    const rule = (does: string): void => {
+      const what = [does, ...which, '--jump', 'DROP'];
+      run('ip', ['netns', 'exec', this.nameOf(index), 'iptables', '--wait', ...what]);
     };
-    for (const [at, from] of both) rule('--append', at, from);
-    return () => {
-      for (const [at, from] of both) rule('--delete', at, from);
-    };
+    rule('--append');
+    return () => rule('--delete');
   }
 
   end(): void {

@@ -46,6 +46,11 @@ export class RealMember {
     return this.process !== null;
   }
 
+  /** Null: it does not run. */
+  get pid(): number | null {
+    return this.process?.pid ?? null;
+  }
+
   /** How the process ends by itself. */
   get ended(): Promise<Ended> {
     if (this.process === null) throw new Error(`${this.name} does not run.`);

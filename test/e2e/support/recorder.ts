@@ -8,7 +8,7 @@ export interface RecordedCall extends Call {
   readonly latenessMs: number;
 }
 
-/** Callbacks do not say which member makes them; faults count for all. */
+/** Callbacks do not say which member makes them, and on loopback neither does their address; faults count for all. */
 export const someMember = 'some member';
 
 export class Recorder {
@@ -17,14 +17,19 @@ export class Recorder {
   onCall: (call: RecordedCall) => void = () => {};
   private readonly server: Server;
 
-  constructor() {
+  /** `callerAt`: who calls from an address, where members have addresses of their own. */
+  constructor(callerAt: (address: string) => string = () => someMember) {
     this.server = createServer((request, response) => {
       const startMs = performance.now();
       const wallMs = Date.now();
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        const call = callOf(request, Buffer.concat(chunks).toString(), { startMs, wallMs });
+        const call = callOf(request, Buffer.concat(chunks).toString(), {
+          by: callerAt(request.socket.remoteAddress ?? ''),
+          startMs,
+          wallMs,
+        });
         this.calls.push(call);
         this.onCall(call);
         response.end();
@@ -53,13 +58,13 @@ export class Recorder {
 function callOf(
   { headers }: IncomingMessage,
   body: string,
-  arrived: { readonly startMs: number; readonly wallMs: number },
+  arrived: { readonly by: string; readonly startMs: number; readonly wallMs: number },
 ): RecordedCall {
-  const { startMs, wallMs } = arrived;
+  const { by, startMs, wallMs } = arrived;
   const number = String(headers['x-timer-id']).slice(0, 16);
   const sequence = Number(headers['x-sequence-number']);
   return {
-    by: someMember,
+    by,
     receiver: 'recorder',
     startMs,
     popId: `${number} ${String(headers['x-timer-version'])} ${sequence}`,

@@ -1,0 +1,105 @@
+/**
+ * When something was wrong, where and why: what a checker may take as an explanation, and what the pictures show. Times are those of
+ * `performance.now()`.
+ */
+import { noticeMs } from '../../packages/sim/src/fault-log.ts';
+
+export type Kind =
+  /** Killed, until it serves again. */
+  | 'down'
+  /** It stood still, because it was told to. */
+  | 'paused'
+  /** It wanted to run and got no processor; counts as a pause does. */
+  | 'starved'
+  /** Cut off from members or from etcd. */
+  | 'network'
+  /** A restart or a change of members or secrets as an operator makes it: no fault, and explains no broken promise. */
+  | 'planned';
+
+export const faultKinds = ['down', 'paused', 'starved', 'network'] as const;
+/** While one of these lasts, a member can do nothing for its timers. */
+export const standstills = ['down', 'paused', 'starved'] as const;
+
+export interface Window {
+  readonly member: string;
+  readonly kind: Kind;
+  readonly what: string;
+  readonly fromMs: number;
+  toMs: number;
+}
+
+export class Windows {
+  readonly all: Window[] = [];
+
+  /** Something begins at some members; call what is returned when it is over. */
+  begin(
+    members: readonly string[],
+    kind: Kind,
+    what: string,
+    fromMs: number,
+  ): (toMs: number) => void {
+    const begun = members.map((member) => ({
+      member,
+      kind,
+      what,
+      fromMs,
+      toMs: Number.POSITIVE_INFINITY,
+    }));
+    this.all.push(...begun);
+    return (toMs) => {
+      for (const window of begun) window.toMs = toMs;
+    };
+  }
+
+  /** A member had no processor in this span. Spans that touch are one window. */
+  starve(member: string, fromMs: number, toMs: number): void {
+    const last = this.all.findLast((one) => one.kind === 'starved' && one.member === member);
+    if (last !== undefined && fromMs <= last.toMs) {
+      last.toMs = Math.max(last.toMs, toMs);
+      return;
+    }
+    this.all.push({ member, kind: 'starved', what: 'had no processor', fromMs, toMs });
+  }
+
+  /** Windows of these kinds that share a moment with the span, at one member or anywhere. */
+  touching(
+    kinds: readonly Kind[],
+    span: { readonly fromMs: number; readonly toMs: number },
+    member?: string,
+  ): Window[] {
+    return this.all.filter(
+      (one) =>
+        kinds.includes(one.kind) &&
+        one.fromMs <= span.toMs &&
+        one.toMs >= span.fromMs &&
+        (member === undefined || one.member === member),
+    );
+  }
+
+  /** Whether nothing was wrong and nothing was changed at this moment, nor so shortly before that members may not know yet that it is over. */
+  isQuiet(atMs: number): boolean {
+    const span = { fromMs: atMs - noticeMs, toMs: atMs };
+    return this.touching([...faultKinds, 'planned'], span).length === 0;
+  }
+
+  /** How long each member had no processor, in all. */
+  starvedMs(member: string): number {
+    return this.all
+      .filter((one) => one.kind === 'starved' && one.member === member)
+      .reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
+  }
+
+  /** What was wrong last before a moment, or still is, in words. */
+  lastBefore(atMs: number): string {
+    const known = this.all.filter(({ fromMs }) => fromMs <= atMs);
+    const last = known.toSorted((a, b) => a.toMs - b.toMs).at(-1);
+    if (last === undefined) return 'nothing had been wrong before';
+    const { member, what, fromMs, toMs } = last;
+    const until = toMs > atMs ? 'and it lasted' : `until ${inSeconds(toMs)}`;
+    return `last before that, ${member} ${what} from ${inSeconds(fromMs)} ${until}`;
+  }
+}
+
+export function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
