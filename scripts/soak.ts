@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { judgeSoak } from './soak/checker.ts';
-import { Faults } from './soak/faults.ts';
+import { type FaultName, faultNames, Faults, possibleOn } from './soak/faults.ts';
 import { report } from './soak/report.ts';
 import { Sampler } from './soak/sampler.ts';
 import { names, Scene } from './soak/scene.ts';
@@ -18,6 +18,7 @@ const help = `npm run soak -- [options]
 
   --minutes N   how long (30)
   --rate N      timers set in a second (60)
+  --only FAULT  nothing but this one, such as "restarted", to see something again
   --json        the summary for programs, on standard output
   --help        this
 
@@ -36,12 +37,13 @@ async function main(): Promise<void> {
   }
   const minutes = positive(values.minutes, '--minutes');
   const setsPerSecond = positive(values.rate, '--rate');
+  const only = faultNamed(values.only);
   const seed = Date.now() >>> 0;
   const scene = await Scene.begin({ setsPerSecond, seed });
   const interrupted = (): void => void scene.end().finally(() => process.exit(130));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
-    await soak(scene, { minutes, seed, json: values.json });
+    await soak(scene, { minutes, seed, only, json: values.json });
   } finally {
     await scene.end();
   }
@@ -50,13 +52,16 @@ async function main(): Promise<void> {
 interface Given {
   readonly minutes: number;
   readonly seed: number;
+  readonly only: FaultName | null;
   readonly json: boolean;
 }
 
-async function soak(scene: Scene, { minutes, seed, json }: Given): Promise<void> {
+async function soak(scene: Scene, { minutes, seed, only, json }: Given): Promise<void> {
   const { windows, history, recorder, stage } = scene;
   const sampler = new Sampler(scene);
-  const faults = new Faults(scene);
+  const possible = possibleOn(stage).filter((name) => only === null || name === only);
+  if (possible.length === 0) throw new Error(stage.skipped.join(' '));
+  const faults = new Faults(scene, possible);
   const skipped = [
     ...stage.skipped,
     ...(sampler.obstacle === null
@@ -121,6 +126,7 @@ function optionsGiven() {
       options: {
         minutes: { type: 'string', default: '30' },
         rate: { type: 'string', default: '60' },
+        only: { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -128,6 +134,12 @@ function optionsGiven() {
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }
+}
+
+function faultNamed(given: string | undefined): FaultName | null {
+  if (given === undefined) return null;
+  const found = faultNames.find((name) => name === given);
+  return found ?? refuse(`--only must be one of ${faultNames.join(', ')}, not ${given}.`);
 }
 
 function positive(given: string, flag: string): number {

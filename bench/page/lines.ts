@@ -101,7 +101,7 @@ function scaleOf(
 }
 
 /** About five of 1, 2 or 5 times a power of ten. */
-function tickStep(most: number): number {
+export function tickStep(most: number): number {
   if (most <= 0) return 1;
   const rough = most / 5;
   const power = 10 ** Math.floor(Math.log10(rough));

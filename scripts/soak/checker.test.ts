@@ -144,10 +144,13 @@ describe('P4, by 2n', () => {
     expect(verdict().counts.late).toEqual({ broken: 0, excused: 1 });
   });
 
-  test('one is enough for a timer with one copy', () => {
-    fault('n1', 'paused', 40_000, 60_000);
+  test('one is enough for a timer with one copy, be it only restarted', () => {
+    fault('n2', 'network', 40_000, 45_000);
+    fault('n1', 'stopped', 52_100, 53_000);
     pop(set(50_000, { have: 1 }), tooLateMs);
     expect(broken()).toEqual([]);
+    pop(set(50_000), tooLateMs);
+    expect(broken()).toEqual(['P4']);
   });
 
   test('members that stood still before it was due, or are cut off, explain nothing', () => {
@@ -205,6 +208,12 @@ describe('P5, once unless something failed', () => {
 
   test('a restart or another planned change does not', () => {
     fault('n1', 'planned', 40_000, 60_000);
+    twice();
+    expect(broken()).toEqual(['P5']);
+  });
+
+  test('nor does a member that was told to stop', () => {
+    fault('n1', 'stopped', 40_000, 60_000);
     twice();
     expect(broken()).toEqual(['P5']);
   });

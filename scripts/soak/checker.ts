@@ -1,7 +1,7 @@
 /**
  * Judges a soak after the fact, from what clients asked for and heard, what the receiver saw, and when which member was at fault. P3 and P5
  * are the simulator's own checkers; P1, P2, P4, P6 and P7 are its rules for somebody who cannot look into members, each stated at its function.
- * A member that had no processor counts as one that was paused. Planned changes explain nothing.
+ * A member that had no processor counts as one that was paused. Planned changes are no faults.
  */
 import { NeverEarly } from '../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../packages/sim/src/checkers/once.ts';
@@ -20,7 +20,7 @@ import type { Plan } from '../../packages/sim/src/plan.ts';
 import type { SimCluster } from '../../packages/sim/src/sim-cluster.ts';
 import { Trace } from '../../packages/sim/src/trace.ts';
 import { type RecordedCall, someMember } from '../../test/e2e/support/recorder.ts';
-import { faultKinds, inSeconds, standstills, type Window, type Windows } from './windows.ts';
+import { anyKind, faultKinds, inSeconds, type Window, type Windows } from './windows.ts';
 
 export interface Evidence {
   readonly history: History;
@@ -42,7 +42,7 @@ export interface Counts {
   readonly callbacks: number;
   readonly lost: number;
   readonly early: number;
-  /** After 2n. Excused: as many members were at fault as the timer had copies. */
+  /** After 2n. Excused: as many members were away as the timer had copies. */
   readonly late: { readonly broken: number; readonly excused: number };
   readonly twice: { readonly outside: number; readonly inside: number };
   /** Callbacks of what had been cancelled or replaced. */
@@ -106,7 +106,7 @@ class SoakJudge extends Judge {
 function faultLogOf(windows: readonly Window[]): FaultLog {
   const log = new FaultLog();
   for (const { member, kind, what, fromMs, toMs } of windows) {
-    if (kind === 'planned') continue;
+    if (kind === 'planned' || kind === 'stopped') continue;
     const known = kind === 'starved' ? 'paused' : kind;
     for (const name of [member, someMember]) log.begin(name, known, what, fromMs)(toMs);
   }
@@ -164,7 +164,7 @@ class Checker {
     const { ackMs, have, wanted } = operation;
     if (ackMs === null || have >= wanted) return;
     const span = { fromMs: firstSentMs(operation) - settleMs, toMs: ackMs };
-    if (this.evidence.windows.touching([...faultKinds, 'planned'], span).length > 0) {
+    if (this.evidence.windows.touching(anyKind, span).length > 0) {
       this.excused.fewCopies++;
       return;
     }
@@ -175,7 +175,7 @@ class Checker {
     );
   }
 
-  /** P7: some member takes every request, unless all stood still; and in a whole cluster the first that is asked. */
+  /** P7: some member takes every request, unless all were away; and in a whole cluster the first that is asked. */
   private judgeRefusals(operation: Operation): void {
     const { attempts, ackMs, kind } = operation;
     const { windows, members } = this.evidence;
@@ -187,15 +187,15 @@ class Checker {
       .map(({ member, status }) => `${member} ${status ?? 'no answer'}`)
       .join(', ');
     if (ackMs === null) {
-      const still = members.filter((name) => windows.touching(standstills, span, name).length > 0);
-      if (still.length < members.length) {
+      const absent = windows.absentIn(span);
+      if (members.some((name) => !absent.has(name))) {
         this.violateAt(span.fromMs, 'P7', `No member took a ${kind}: ${tries}.`);
       }
       return;
     }
     if (attempts.every(({ status }) => status === null || status < 300)) return;
     const settled = { fromMs: span.fromMs - 2 * noticeMs, toMs: span.toMs };
-    if (windows.touching([...faultKinds, 'planned'], settled).length > 0) return;
+    if (windows.touching(anyKind, settled).length > 0) return;
     this.violateAt(span.fromMs, 'P7', `A ${kind} was refused in a whole cluster: ${tries}.`);
   }
 
@@ -223,7 +223,7 @@ class Checker {
   }
 
   /**
-   * P4: by 2n. Excused only when as many members stood still between n and 2n as the timer has copies: then all of them may have. A member
+   * P4: by 2n. Excused only when as many members were away between n and 2n as the timer has copies: then all of them may have been. A member
    * that is cut off from others still reaches the receiver: no excuse. An attempt that may have acted after the answer would have
    * restarted the timer then: nothing is known.
    */
@@ -233,15 +233,14 @@ class Checker {
     if (wish === null || ackMs === null || first === null || settledMs(operation) > ackMs) return;
     const limitMs = dueMs + wish.intervalMs + wayMs;
     if (this.seenMs(first.startMs) <= limitMs) return;
-    const { windows, members } = this.evidence;
-    const span = { fromMs: dueMs, toMs: limitMs };
-    const still = members.filter((name) => windows.touching(standstills, span, name).length > 0);
-    if (still.length >= Math.min(wish.factor, have)) {
+    const absent = this.evidence.windows.absentIn({ fromMs: dueMs, toMs: limitMs });
+    if (absent.size >= Math.min(wish.factor, have)) {
       this.excused.late++;
       return;
     }
     const lateMs = Math.round(first.startMs - dueMs);
-    this.violateAt(dueMs, 'P4', `Pop ${sequence} of ${nameOf(operation)} was ${lateMs} ms late.`);
+    const says = `Pop ${sequence} of ${nameOf(operation)}, confirmed with ${have} copies, came ${lateMs} ms late`;
+    this.violateAt(dueMs, 'P4', `${says}, by ${first.by} in attempt ${first.attempt}.`);
   }
 
   /**

@@ -7,39 +7,59 @@ import { until } from '../../test/e2e/support/until.ts';
 import { guest, names, type Scene } from './scene.ts';
 import type { Kind } from './windows.ts';
 
+/** All there are; which of them can be had depends on the machine. */
+export const faultNames = [
+  'killed',
+  'paused',
+  'cut off from members',
+  'cut off from etcd',
+  'restarted',
+  'joined and left',
+  'secret changed',
+] as const;
+
 const fixed = { n0: 'active', n1: 'active', n2: 'active' } as const;
 const limitMs = 60_000;
 
 type Name = (typeof names)[number];
 
-export class Faults {
-  readonly counts: Record<string, number> = {};
-  private readonly scene: Scene;
-  private readonly kinds: Readonly<Record<string, () => Promise<void>>>;
+export type FaultName = (typeof faultNames)[number];
 
-  constructor(scene: Scene) {
-    const { namespaces, etcd } = scene.stage;
+/** What this stage allows. */
+export function possibleOn({ namespaces, etcd }: Scene['stage']): FaultName[] {
+  return faultNames.filter((name) => {
+    if (name === 'cut off from members') return namespaces !== null;
+    return name !== 'cut off from etcd' || (namespaces !== null && etcd !== null);
+  });
+}
+
+export class Faults {
+  readonly counts: Record<string, number>;
+  private readonly scene: Scene;
+  private readonly does: Readonly<Record<FaultName, () => Promise<void>>> = {
+    killed: () => this.kill(),
+    paused: () => this.pause(),
+    'cut off from members': () => this.cutFromMembers(),
+    'cut off from etcd': () => this.cutFromEtcd(),
+    restarted: () => this.restart(),
+    'joined and left': () => this.visit(),
+    'secret changed': () => this.changeSecret(),
+  };
+  private readonly kinds: readonly FaultName[];
+
+  constructor(scene: Scene, kinds: readonly FaultName[]) {
     this.scene = scene;
-    this.kinds = {
-      killed: () => this.kill(),
-      paused: () => this.pause(),
-      ...(namespaces !== null && { 'cut off from members': () => this.cutFromMembers() }),
-      ...(namespaces !== null &&
-        etcd !== null && { 'cut off from etcd': () => this.cutFromEtcd() }),
-      restarted: () => this.restart(),
-      'joined and left': () => (etcd === null ? this.visitByFile() : this.visitByEtcd()),
-      'secret changed': () => this.changeSecret(),
-    };
-    for (const kind of Object.keys(this.kinds)) this.counts[kind] = 0;
+    this.kinds = kinds;
+    this.counts = Object.fromEntries(kinds.map((kind) => [kind, 0]));
   }
 
   /** Resolves with what it was, when it is over and all members see each other. The rarest first, so that a short soak sees each. */
   async next(): Promise<string> {
     const { scene, counts } = this;
     const least = Math.min(...Object.values(counts));
-    const kind = scene.random.pick(Object.keys(counts).filter((one) => counts[one] === least));
-    await this.kinds[kind]?.();
-    counts[kind] = (counts[kind] ?? 0) + 1;
+    const kind = scene.random.pick(this.kinds.filter((one) => counts[one] === least));
+    await this.does[kind]();
+    counts[kind] = least + 1;
     await scene.cluster.seeEachOther();
     const gone = names.filter((name) => !scene.cluster.member(name).running);
     if (gone.length > 0) throw new Error(`${gone.join(' and ')} ended without being asked to`);
@@ -102,10 +122,14 @@ export class Faults {
   /** As for an upgrade: no fault. */
   private async restart(): Promise<void> {
     const member = this.mortal();
-    await this.during([member.name], 'planned', 'was restarted', async () => {
+    await this.during([member.name], 'stopped', 'was restarted', async () => {
       await member.stop();
       await member.start();
     });
+  }
+
+  private visit(): Promise<void> {
+    return this.scene.stage.etcd === null ? this.visitByFile() : this.visitByEtcd();
   }
 
   private async visitByFile(): Promise<void> {

@@ -33,6 +33,11 @@ describe('memory', () => {
     expect(growthOf(readings(600, (s) => 100 + Math.min(s, 60) * 5)).verdict).toBe('level');
   });
 
+  test('of a short soak may rise by what the collector lets lie, and not by more', () => {
+    expect(growthOf(readings(200, (s) => 150 + s / 3)).verdict).toBe('level');
+    expect(growthOf(readings(200, (s) => 150 + s)).verdict).toBe('growing');
+  });
+
   test('of a process that lived for a minute or two cannot be judged', () => {
     expect(growthOf(readings(110, (s) => 10 * s)).verdict).toBe('too short to tell');
     expect(growthOf([]).verdict).toBe('too short to tell');

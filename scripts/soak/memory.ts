@@ -1,8 +1,9 @@
 /**
  * Whether the memory of a process grows without bound. What a process needs at rest is the floor under the collector's swings: the least
- * of every ten seconds or so. After the warm-up (caches, compiled code, tombstones up to their retention) that floor must be level. It is
- * called growing when it rose by more than a member's caches explain *and* the second half has its part in it: what fills up rises
- * ever more slowly, what leaks goes on. The slope is the median of the slopes between all pairs of floors, so that one burst does not make it.
+ * of every twelfth of the time. After the warm-up (caches, compiled code, tombstones up to their retention) that floor must be level. It
+ * is called growing when it rose by more than the collector's own pace explains *and* the second half has its part in it: what fills up
+ * rises ever more slowly, what leaks goes on. The slope is the median of the slopes between all pairs of floors, so that one burst does
+ * not make it.
  */
 export interface Reading {
   readonly second: number;
@@ -15,42 +16,46 @@ export interface Growth {
   readonly grownBytes: number;
 }
 
-const bucketSecondsMin = 10;
-/** A soak of a day has no more of them than one of an hour. */
-const bucketCountMax = 360;
+const floorCount = 12;
+const judgedSecondsMin = 60;
 /** Tombstones are kept for a minute in a soak, and are dropped some time in the next. */
 const warmUpSecondsMin = 60;
 const warmUpShare = 0.25;
-/** Fewer floors have no slope worth the name. */
-const floorCountMin = 6;
-/** In tries without any leak the floor moved by up to half of this. */
+/** The collector takes up to 100 s for a turn through everything, and lets up to 60 MiB lie until then (both seen at 40 sets a second). */
+const turnSeconds = 100;
+const withinTurnBytesMax = 96 * 2 ** 20;
+/** Over floors that have such a turn in them each. */
 const grownBytesMax = 32 * 2 ** 20;
 /** A steady leak has half of its growth in the second half. */
 const secondHalfShareMin = 0.25;
 
 /** Readings of one process from its start on. */
 export function growthOf(readings: readonly Reading[]): Growth {
-  const floors = floorsOf(readings);
-  if (floors.length < floorCountMin) {
+  const warm = afterWarmUp(readings);
+  const seconds = spanOf(warm);
+  if (seconds < judgedSecondsMin) {
     return { verdict: 'too short to tell', bytesPerHour: 0, grownBytes: 0 };
   }
+  const floors = floorsOf(warm, seconds / floorCount);
   const perSecond = slopeOf(floors);
-  const grownBytes = perSecond * spanOf(floors);
-  const half = floors.slice(Math.floor(floors.length / 2));
-  const lateBytes = slopeOf(half) * spanOf(half);
-  const isGrowing = grownBytes > grownBytesMax && lateBytes > grownBytes * secondHalfShareMin;
+  const grownBytes = perSecond * seconds;
+  const lateBytes = (slopeOf(floors.slice(floorCount / 2)) * seconds) / 2;
+  const bytesMax = seconds / floorCount < turnSeconds ? withinTurnBytesMax : grownBytesMax;
+  const isGrowing = grownBytes > bytesMax && lateBytes > grownBytes * secondHalfShareMin;
   return { verdict: isGrowing ? 'growing' : 'level', bytesPerHour: perSecond * 3600, grownBytes };
 }
 
-function floorsOf(readings: readonly Reading[]): Reading[] {
+function afterWarmUp(readings: readonly Reading[]): Reading[] {
   const first = readings[0]?.second ?? 0;
-  const seconds = (readings.at(-1)?.second ?? 0) - first;
-  const warmSecond = first + Math.max(warmUpSecondsMin, seconds * warmUpShare);
-  const bucketSeconds = Math.max(bucketSecondsMin, seconds / bucketCountMax);
+  const warmSecond = first + Math.max(warmUpSecondsMin, spanOf(readings) * warmUpShare);
+  return readings.filter(({ second }) => second >= warmSecond);
+}
+
+function floorsOf(readings: readonly Reading[], bucketSeconds: number): Reading[] {
+  const first = readings[0]?.second ?? 0;
   const floors = new Map<number, Reading>();
   for (const reading of readings) {
-    if (reading.second < warmSecond) continue;
-    const bucket = Math.floor((reading.second - warmSecond) / bucketSeconds);
+    const bucket = Math.min(floorCount - 1, Math.floor((reading.second - first) / bucketSeconds));
     const least = floors.get(bucket);
     if (least === undefined || reading.bytes < least.bytes) floors.set(bucket, reading);
   }

@@ -24,10 +24,10 @@ export async function report({ summary, windows, samples }: Told, folder: string
   await writeFile(join(folder, 'soak.json'), `${JSON.stringify(all)}\n`);
   const names = summary.memory.map(({ member }) => member);
   const memory = names.map((name) =>
-    seriesOf(samples, name, ({ members }) => members[name]?.rssBytes),
+    seriesOf(samples, name, ({ members }) => members[name]?.rssBytes ?? 0),
   );
   const waits = names.map((name) =>
-    seriesOf(samples, name, ({ members }) => members[name]?.waitedMs),
+    seriesOf(samples, name, ({ members }) => members[name]?.waitedMs ?? 0),
   );
   const lateness = [
     seriesOf(samples, 'half of the callbacks', ({ p50Ms }) => p50Ms ?? undefined),

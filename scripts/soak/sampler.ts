@@ -49,6 +49,11 @@ export class Sampler {
   constructor(scene: Scene) {
     this.scene = scene;
     this.stolen = this.obstacle === null ? readStolenMs() : [];
+    // What they waited before this belongs to their start.
+    for (const { name, pid } of scene.cluster.members.values()) {
+      const reading = pid === null || this.obstacle !== null ? null : readProcess(pid);
+      if (reading !== null) this.readings.set(name, reading);
+    }
     this.interval = setInterval(() => this.look(), lookMs);
   }
 

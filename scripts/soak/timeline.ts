@@ -1,4 +1,5 @@
 /** A picture of when which member was at fault: a row each, over the same seconds as the other pictures. */
+import { tickStep } from '../../bench/page/lines.ts';
 import { colours, line, palette, picture, round, text } from '../../bench/page/svg.ts';
 import type { Kind, Window } from './windows.ts';
 
@@ -14,7 +15,8 @@ const looks: Readonly<Record<Kind, { readonly label: string; readonly fill: stri
   paused: { label: 'paused', fill: palette[3] },
   network: { label: 'cut off', fill: palette[4] },
   starved: { label: 'no processor', fill: palette[5] },
-  planned: { label: 'planned change', fill: palette[7] },
+  stopped: { label: 'restarted', fill: palette[6] },
+  planned: { label: 'changed', fill: palette[7] },
 };
 
 export function drawTimeline(
@@ -23,10 +25,11 @@ export function drawTimeline(
   seconds: number,
 ): string {
   const title = 'Soak · faults and changes';
-  const end = Math.max(1, seconds);
+  const step = tickStep(seconds);
+  const end = Math.max(step, Math.ceil(seconds / step) * step);
   const bottom = top + members.length * rowHeight;
   const at = (second: number): number => left + (Math.min(second, end) / end) * (right - left);
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * end));
+  const ticks = Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step);
   const bars = windows.map(({ member, kind, fromMs, toMs }) => {
     const row = members.indexOf(member);
     if (row < 0) return '';

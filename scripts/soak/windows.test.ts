@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultKinds, standstills, Windows } from './windows.ts';
+import { faultKinds, absences, Windows } from './windows.ts';
 
 function withPause(): Windows {
   const windows = new Windows();
@@ -42,9 +42,17 @@ describe('windows', () => {
 
   test('planned changes are not quiet, and are no fault', () => {
     const windows = new Windows();
-    windows.begin(['n1'], 'planned', 'was restarted', 1000)(2000);
-    expect(windows.isQuiet(1500)).toBe(false);
+    windows.begin(['n1'], 'planned', 'changed its secret', 1000)(2000);
+    windows.begin(['n2'], 'stopped', 'was restarted', 5000)(6000);
+    expect([1500, 5500].map((atMs) => windows.isQuiet(atMs))).toEqual([false, false]);
     expect(windows.touching(faultKinds, { fromMs: 0, toMs: 9000 })).toEqual([]);
+  });
+
+  test('who is killed, stands still, has no processor or is stopped is absent; who is cut off is not', () => {
+    const windows = new Windows();
+    const kinds = ['down', 'paused', 'starved', 'stopped', 'network', 'planned'] as const;
+    for (const kind of kinds) windows.begin([kind], kind, kind, 1000)(2000);
+    expect([...windows.absentIn({ fromMs: 1500, toMs: 1600 })]).toEqual(kinds.slice(0, 4));
   });
 
   test('spans without a processor that touch are one window and are counted once, each member by itself', () => {
@@ -55,7 +63,7 @@ describe('windows', () => {
     windows.starve('n0', 750, 1000);
     expect(windows.all).toHaveLength(3);
     expect([windows.starvedMs('n0'), windows.starvedMs('n1')]).toEqual([750, 250]);
-    expect(windows.touching(standstills, { fromMs: 600, toMs: 700 })).toEqual([]);
+    expect(windows.touching(absences, { fromMs: 600, toMs: 700 })).toEqual([]);
   });
 
   test('the last of them before a moment is named, also while it lasts', () => {

@@ -13,12 +13,15 @@ export type Kind =
   | 'starved'
   /** Cut off from members or from etcd. */
   | 'network'
-  /** A restart or a change of members or secrets as an operator makes it: no fault, and explains no broken promise. */
+  /** Told to end, until it serves again: no fault. A timer whose copies are all away may be late meanwhile; it explains nothing else. */
+  | 'stopped'
+  /** A change of members or secrets as an operator makes it: no fault, and explains no broken promise. */
   | 'planned';
 
 export const faultKinds = ['down', 'paused', 'starved', 'network'] as const;
+export const anyKind = [...faultKinds, 'stopped', 'planned'] as const;
 /** While one of these lasts, a member can do nothing for its timers. */
-export const standstills = ['down', 'paused', 'starved'] as const;
+export const absences = ['down', 'paused', 'starved', 'stopped'] as const;
 
 export interface Window {
   readonly member: string;
@@ -79,10 +82,15 @@ export class Windows {
   /** Whether nothing was wrong and nothing was changed at this moment, nor so shortly before that members may not know yet that it is over. */
   isQuiet(atMs: number): boolean {
     const span = { fromMs: atMs - noticeMs, toMs: atMs };
-    return this.touching([...faultKinds, 'planned'], span).length === 0;
+    return this.touching(anyKind, span).length === 0;
   }
 
-  /** How long each member had no processor, in all. */
+  /** The members that were away at some moment of the span. */
+  absentIn(span: { readonly fromMs: number; readonly toMs: number }): ReadonlySet<string> {
+    return new Set(this.touching(absences, span).map(({ member }) => member));
+  }
+
+  /** How long a member had no processor, in all. */
   starvedMs(member: string): number {
     return this.all
       .filter((one) => one.kind === 'starved' && one.member === member)
