@@ -2,7 +2,7 @@
  * One connection of a client: bytes in, requests to the listener, answers out (`http-answers.ts`).
  *
  * C1  No more than `pipelinedCountMax` requests of one connection are under way, and none is taken on while its client does not
- *     read its answers: then the socket is not read either.
+ *     read its answers, or while others have their turn (`turns.ts`): then the socket is not read either.
  * C2  A request that is refused before it is complete is the last one: its answer waits for those before it, then the
  *     connection closes. What the client still sends is dropped for a while, so that it gets to read the refusal.
  * C3  Every wait for the client ends: a request must arrive, an answer must be read, an idle connection must be used, in time.
@@ -15,6 +15,7 @@ import { HttpParser } from './http-parser.ts';
 import { type Refusal, refusals } from './http-refusal.ts';
 import type { CommonHeaders } from './http-response.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
+import type { Waiting } from './turns.ts';
 
 /** What a connection needs of its listener. */
 export interface ConnectionOwner {
@@ -34,6 +35,8 @@ export interface ConnectionOwner {
   /** Never throws or rejects. After a promise, `finished` is to be called. */
   work(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
   finished(): void;
+  /** Whether a request may be worked on now; if not, `called` is when it may. */
+  admits(connection: HttpConnection): boolean;
   refused(refusal: Refusal): void;
   closed(connection: HttpConnection): void;
 }
@@ -45,7 +48,7 @@ const lingerMs = 1_000;
 const pieceCostBytes = 256;
 const never = Number.POSITIVE_INFINITY;
 
-export class HttpConnection {
+export class HttpConnection implements Waiting {
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
   private readonly remote: string;
@@ -60,6 +63,10 @@ export class HttpConnection {
   private advancing = false;
   private paused = false;
   private clientEnded = false;
+  lineMs = 0;
+  private inLine = false;
+  /** What has arrived and waits with it. */
+  private lineBytes = 0;
   /** When the request began that is arriving. */
   private begunMs: number;
   private readUntilMs: number;
@@ -120,6 +127,13 @@ export class HttpConnection {
     this.socket.destroy();
   }
 
+  called(): void {
+    this.leaveLine();
+    // The client was not late with what had to wait.
+    this.begunMs = this.owner.nowMs;
+    this.advance();
+  }
+
   private received(chunk: Buffer): void {
     if (!this.reading) return;
     if (!this.parser.begun) this.begunMs = this.owner.nowMs;
@@ -143,7 +157,7 @@ export class HttpConnection {
   /** Whether there is nothing left to take. False: it is too much for now. */
   private takeSteps(): boolean {
     while (this.reading) {
-      if (this.full()) return false;
+      if (this.full() || this.mustWait()) return false;
       const step = this.parser.next();
       if (step === 'more') {
         if (this.clientEnded) this.nothingMore();
@@ -158,7 +172,28 @@ export class HttpConnection {
   }
 
   private full(): boolean {
-    return this.answers.count >= pipelinedCountMax || this.answers.stalled;
+    return this.inLine || this.answers.count >= pipelinedCountMax || this.answers.stalled;
+  }
+
+  /** Stands in line where this turn has no time for another request. */
+  private mustWait(): boolean {
+    const { parser, owner } = this;
+    if (this.head !== null || !parser.waiting || owner.admits(this)) return false;
+    const bytes = parser.waitingBytes + pieceCostBytes;
+    if (!owner.hasRoom(bytes)) {
+      this.refuse(refusals.bodies);
+      return true;
+    }
+    this.inLine = true;
+    this.lineBytes = bytes;
+    owner.kept(bytes);
+    return true;
+  }
+
+  private leaveLine(): void {
+    this.inLine = false;
+    this.owner.kept(-this.lineBytes);
+    this.lineBytes = 0;
   }
 
   /** Reads on or pauses, and decides until when the client is waited for. */
@@ -328,6 +363,7 @@ export class HttpConnection {
   private closed(): void {
     this.reading = false;
     this.dropBody();
+    this.leaveLine();
     this.answers.closed();
     this.owner.closed(this);
   }

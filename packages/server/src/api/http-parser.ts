@@ -86,6 +86,10 @@ export class HttpParser {
     return this.end > this.at;
   }
 
+  get waitingBytes(): number {
+    return this.end - this.at;
+  }
+
   /** Whether so many bytes of a body are here; -1, a body in chunks, never is. */
   holds(bodyBytes: number): boolean {
     return bodyBytes >= 0 && this.end - this.at >= bodyBytes;

@@ -2,8 +2,8 @@
  * The public HTTP listener: accepts connections (`http-connection.ts` reads and writes them), hands their requests to the
  * router, and owns everything that protects the member from clients together: counts, sums and time. Knows nothing about timers.
  *
- * L1  No more than the configured connections, requests in flight and bytes of bodies at once; beyond them 503.
- *     Sets behind many others in one turn of the event loop too: they have waited long, and would make everybody else wait longer.
+ * L1  No more than the configured connections, requests in flight and bytes of bodies at once; beyond them 503. Sets that would
+ *     have to wait long too (`turns.ts`).
  * L2  A body over its limit is refused as soon as that is known, from its length or while it arrives.
  * L3  A client that is slow in sending or in reading is cut.
  * L4  No bytes whatsoever crash the member; what is not HTTP gets a 400 and a closed connection.
@@ -19,6 +19,7 @@ import type { CommonHeaders } from './http-response.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Router } from './router.ts';
 import { type Certificate, createSecureServer, type SecureServer } from './secure-server.ts';
+import { Turns } from './turns.ts';
 
 export interface ListenerOptions {
   readonly router: Pick<Router, 'handle' | 'bodyBytesMax' | 'refuseEarly'>;
@@ -32,9 +33,6 @@ export interface ListenerOptions {
   readonly beforeWork?: () => void;
 }
 
-/** What one turn takes on before it refuses sets. Few requests may take as long as they need: large batches do. */
-const turnMsMax = 20;
-const turnCountMin = 256;
 const sweepMsMax = 1_000;
 const sweepMsMin = 20;
 /** Browsers that came here once come back by TLS only. */
@@ -51,9 +49,7 @@ export class Listener implements ConnectionOwner {
   private readonly sweepMs: number;
   private cancelSweep: Cancel | null = null;
   private inFlight = 0;
-  /** Requests worked on since this turn of the event loop began, and when that was. */
-  private turnCount = 0;
-  private turnStartMs = 0;
+  private readonly turns: Turns;
   private keptBytes = 0;
   readonly limits: Limits;
   nowMs = 0;
@@ -66,6 +62,7 @@ export class Listener implements ConnectionOwner {
     this.options = options;
     const { limits, metrics } = options;
     this.limits = limits;
+    this.turns = new Turns(options.clock);
     this.idPrefix = `${options.random.u32().toString(36)}-`;
     const { headersTimeoutMs, requestTimeoutMs, idleTimeoutMs } = limits;
     const shortestMs = Math.min(headersTimeoutMs, requestTimeoutMs, idleTimeoutMs);
@@ -160,8 +157,13 @@ export class Listener implements ConnectionOwner {
     this.options.metrics.httpRefused.add(reason);
   }
 
+  admits(connection: HttpConnection): boolean {
+    return this.turns.admits(connection);
+  }
+
   closed(connection: HttpConnection): void {
     this.connections.delete(connection);
+    this.turns.leave(connection);
   }
 
   private plainServer(): Server {
@@ -184,15 +186,7 @@ export class Listener implements ConnectionOwner {
   }
 
   private isCrowded({ method }: ApiRequest): boolean {
-    const { clock } = this.options;
-    if (this.turnCount++ === 0) {
-      this.turnStartMs = clock.now();
-      clock.soon(() => {
-        this.turnCount = 0;
-      });
-    }
-    if (this.turnCount <= turnCountMin || (method !== 'POST' && method !== 'PUT')) return false;
-    return clock.now() - this.turnStartMs > turnMsMax;
+    return this.turns.refusing && (method === 'POST' || method === 'PUT');
   }
 
   private accept(socket: Socket): void {
