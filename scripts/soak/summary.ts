@@ -130,7 +130,7 @@ export function asText(summary: Summary): string {
     `soak of ${minutes} minutes, seed ${seed}`,
     `  confirmed    ${counts.sets} sets, ${counts.cancels} cancels; ${fewCopies.broken} with too few copies in a whole cluster, ${fewCopies.excused} after a fault or change`,
     `  pops         ${counts.pops}, ${counts.lost} lost, ${counts.early} early`,
-    `  late         ${late.broken} later than 2n; ${late.excused} more while every copy may have stood still`,
+    `  late         ${late.broken} later than 2n; ${late.excused} more while every copy may have been away`,
     `  twice        ${twice.outside} without a fault to explain it, ${twice.inside} with`,
     `  cancelled    ${revived.broken} called all the same, ${revived.excused} by members at fault`,
     `  refused      ${counts.refused} requests without reason`,
