@@ -44,7 +44,7 @@ const deadLetterRetentionMs = 30 * 86_400_000;
 /** Sets wait outside while this much is appended and not yet synced. */
 const backlogBytesMax = 64 * 1024 * 1024;
 /** A batched callback that has grown to this leaves without more. */
-const batchBytesMax = 1024 * 1024;
+const batchLengthMax = 1024 * 1024;
 
 export interface MemberOptions {
   /** Stays the same over restarts. */
@@ -260,7 +260,6 @@ export class Member {
       history: this.history,
       activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
       batches: this.createBatches(),
-      signers: this.signers,
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
       instant: () => this.cluster.instant(),
@@ -280,7 +279,7 @@ export class Member {
       destinations: this.destinations,
       instant: () => this.cluster.instant(),
       signer: (namespace) => this.signers.of(namespace),
-      limits: { countMax: config.callbacks.batchCountMax, bytesMax: batchBytesMax },
+      limits: { countMax: config.callbacks.batchCountMax, lengthMax: batchLengthMax },
       queueLengthMax: config.limits.popQueueLengthMax / 2,
     });
   }

@@ -3,51 +3,63 @@
  */
 import { createHash } from 'node:crypto';
 import type { CallbackRequest } from '@carillon/core';
+import { limitMsOf, type PopContext, toldOf } from './request.ts';
 import type { Signer } from './sign.ts';
 
 export interface BatchLimits {
   /** Pops in one request. */
   readonly countMax: number;
-  /** A request that has reached this size gets no more of them. */
-  readonly bytesMax: number;
+  /** A request that has reached so many characters gets no more pops. */
+  readonly lengthMax: number;
 }
 
-const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** All of one uri. The time limit is the shortest of them. */
-export function batchRequest(
-  requests: readonly CallbackRequest[],
-  signer: Signer | null,
-  wallMs: number,
-): CallbackRequest {
-  const first = requests[0] as CallbackRequest;
-  const body = encoder.encode(requests.map(lineOf).join(''));
-  return {
-    uri: first.uri,
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-ndjson',
-      'x-timer-count': String(requests.length),
-      ...signer?.headers(nameOf(body), wallMs, body),
-    },
-    body,
-    limitMs: requests.reduce((least, { limitMs }) => Math.min(least, limitMs), first.limitMs),
-  };
+/** A request that is being put together, of pops that all have the same uri. */
+export class BatchRequest {
+  private readonly limits: BatchLimits;
+  private text = '';
+  private limitMs = Number.POSITIVE_INFINITY;
+  count = 0;
+
+  constructor(limits: BatchLimits) {
+    this.limits = limits;
+  }
+
+  get full(): boolean {
+    return this.count >= this.limits.countMax || this.text.length >= this.limits.lengthMax;
+  }
+
+  add(pop: PopContext): void {
+    this.text += lineOf(pop);
+    this.count++;
+    // The shortest of all.
+    this.limitMs = Math.min(this.limitMs, limitMsOf(pop));
+  }
+
+  /** The whole; to be asked for once. */
+  finish(uri: string, signer: Signer | null, wallMs: number): CallbackRequest {
+    const body = encoder.encode(this.text);
+    return {
+      uri,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-ndjson',
+        'x-timer-count': String(this.count),
+        ...signer?.headers(nameOf(body), wallMs, body),
+      },
+      body,
+      limitMs: this.limitMs,
+    };
+  }
 }
 
-function lineOf({ headers, body }: CallbackRequest): string {
-  const missed = headers['x-timer-missed'];
-  const line = {
-    id: headers['x-timer-id'],
-    sequence: Number(headers['x-sequence-number']),
-    due: headers['x-timer-due'],
-    version: headers['x-timer-version'],
-    attempt: Number(headers['x-timer-attempt']),
-    ...(missed !== undefined && { missed: Number(missed) }),
-    opaque: decoder.decode(body),
-  };
-  return `${JSON.stringify(line)}\n`;
+/** By hand, because there are many: only the opaque can have anything in it that JSON must escape. */
+function lineOf(pop: PopContext): string {
+  const { id, sequence, due, version, attempt, missed } = toldOf(pop);
+  const merged = missed > 0 ? `,"missed":${missed}` : '';
+  const opaque = JSON.stringify(pop.definition.opaque);
+  return `{"id":"${id}","sequence":${sequence},"due":"${due}","version":"${version}","attempt":${attempt}${merged},"opaque":${opaque}}\n`;
 }
 
 /** Equal batches have equal names: a receiver that drops what it had before must not drop anything else. */

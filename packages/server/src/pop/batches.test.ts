@@ -4,12 +4,13 @@ import { expect, it } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import { Batches, callOf } from './batches.ts';
 import type { Begin } from './destinations.ts';
+import type { PopContext } from './request.ts';
 
 const uri = 'http://receiver.test/';
 const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
 const cut: CallbackResult = { kind: 'no-answer', reason: 'cut', detail: '' };
 
-function rig() {
+function rig({ countMax = 500, queueLengthMax = 3 } = {}) {
   const clock = new VirtualClock();
   const calls: { begin: Begin; done: (result: CallbackResult) => void }[] = [];
   const batches = new Batches({
@@ -20,21 +21,22 @@ function rig() {
     },
     instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
     signer: () => null,
-    limits: { countMax: 500, bytesMax: 1000 },
-    queueLengthMax: 3,
+    limits: { countMax, lengthMax: 1200 },
+    queueLengthMax,
   });
   const results: [name: string, result: CallbackResult][] = [];
   const call = (name: string, alone = false): void => {
-    const begin = (): CallbackRequest => requestOf(name);
+    const begin = (): PopContext => popOf(name);
     const done = (result: CallbackResult): void => void results.push([name, result]);
     batches.call({ uri, namespace: 'default', batch: true, alone }, begin, done);
   };
   return { clock, calls, batches, results, call };
 }
 
-function requestOf(opaque: string): CallbackRequest {
-  const body = new TextEncoder().encode(opaque);
-  return { uri, method: 'POST', headers: {}, body, limitMs: 1000 };
+function popOf(opaque: string): PopContext {
+  const definition = definitionOf({ uri, opaque, batch: true });
+  const at = { nowMs: 10_000, wallMs: 10_000 };
+  return { record: recordOf(), definition, missed: 0, id: 'id', timeoutMs: 1000, at };
 }
 
 function countOf(request: CallbackRequest | null | undefined): string | undefined {
@@ -76,4 +78,34 @@ it('what waits for a receiver that is left alone gets the same answer at once', 
   calls[0]?.done(cut);
   expect(results).toEqual(['a', 'b', 'c'].map((name) => [name, cut]));
   expect(batches.crowded(crowded)).toBe(false);
+  call('d');
+  await clock.advance(1);
+  expect(countOf(calls[1]?.begin())).toBe('1');
 });
+
+it('who waits is counted by uri and namespace, also where nobody waited for a while', async () => {
+  const { clock, calls, call, batches } = rig();
+  const waiting = { uri, namespace: 'default', batch: true, alone: false };
+  call('a');
+  await clock.advance(1);
+  calls[0]?.begin();
+  for (const name of ['b', 'c', 'd']) call(name);
+  batches.call({ ...waiting, namespace: 'other' }, () => popOf('e'), unwanted);
+  expect(batches.crowded(waiting)).toBe(true);
+  expect(batches.crowded({ ...waiting, namespace: 'other' })).toBe(false);
+});
+
+it('pops that are gone when their batch leaves make room for others; a batch of none is no request', async () => {
+  const { clock, calls, call, batches } = rig({ countMax: 2 });
+  const gone = () => batches.call(callOf(recordOf(), popOf('').definition), () => null, unwanted);
+  gone();
+  call('a');
+  gone();
+  call('b');
+  await clock.advance(1);
+  expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['2']);
+});
+
+function unwanted(): void {
+  throw new Error('A pop that was gone has no outcome.');
+}

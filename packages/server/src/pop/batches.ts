@@ -16,9 +16,10 @@ import type {
   Definition,
   TimerRecord,
 } from '@carillon/core';
-import { type BatchLimits, batchRequest } from './batch-request.ts';
-import type { Begin, Destinations } from './destinations.ts';
+import { type BatchLimits, BatchRequest } from './batch-request.ts';
+import type { Destinations } from './destinations.ts';
 import { Fifo } from './fifo.ts';
+import { callbackRequest, type PopContext } from './request.ts';
 import type { Signer } from './sign.ts';
 import type { Instant } from '../replication/schedule.ts';
 
@@ -45,6 +46,9 @@ export function callOf({ namespace, attempt }: TimerRecord, { uri, batch }: Defi
   return { uri, namespace, batch, alone: attempt > 0 };
 }
 
+/** Gives the pop when its turn has come; null when it is no longer wanted. */
+export type BeginPop = () => PopContext | null;
+
 type Done = (result: CallbackResult) => void;
 
 /** Pops that wait for the same uri. */
@@ -52,7 +56,7 @@ interface Line {
   readonly key: string;
   readonly uri: string;
   readonly namespace: string;
-  readonly queue: Fifo<{ readonly begin: Begin; readonly done: Done }>;
+  readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: Done }>;
   /** A batch waits for its place and will take what is here by then. */
   asked: boolean;
 }
@@ -73,13 +77,13 @@ export class Batches {
   }
 
   /**
-   * Calls `begin` when the turn of this callback has come; without a request (null) it is forgotten, otherwise `done` is
+   * Calls `begin` when the turn of this callback has come; without a pop (null) it is forgotten, otherwise `done` is
    * called once with what came of it.
    */
-  call({ uri, namespace, batch, alone }: Call, begin: Begin, done: Done): void {
+  call({ uri, namespace, batch, alone }: Call, begin: BeginPop, done: Done): void {
     const { destinations } = this.options;
-    if (!batch) return destinations.call(uri, begin, done);
-    if (alone) return destinations.call(uri, () => this.single(begin, namespace), done);
+    if (!batch) return destinations.call(uri, () => this.single(begin, namespace), done);
+    if (alone) return destinations.call(uri, () => this.alone(begin, namespace), done);
     const key = keyOf(uri, namespace);
     let line = this.lines.get(key);
     if (line === undefined) {
@@ -90,9 +94,17 @@ export class Batches {
     this.ask(line);
   }
 
-  private single(begin: Begin, namespace: string): CallbackRequest | null {
-    const request = begin();
-    return request === null ? null : this.together([request], namespace);
+  private single(begin: BeginPop, namespace: string): CallbackRequest | null {
+    const pop = begin();
+    return pop === null ? null : callbackRequest(pop, this.options.signer(namespace));
+  }
+
+  private alone(begin: BeginPop, namespace: string): CallbackRequest | null {
+    const pop = begin();
+    if (pop === null) return null;
+    const batch = new BatchRequest(this.options.limits);
+    batch.add(pop);
+    return this.finish(batch, pop.definition.uri, namespace);
   }
 
   private ask(line: Line): void {
@@ -114,22 +126,19 @@ export class Batches {
 
   /** The batch's turn has come. */
   private leave(line: Line, inBatch: Done[]): CallbackRequest | null {
-    const { countMax, bytesMax } = this.options.limits;
-    const requests: CallbackRequest[] = [];
-    let bytes = 0;
-    while (requests.length < countMax && bytes < bytesMax) {
+    const batch = new BatchRequest(this.options.limits);
+    while (!batch.full) {
       const next = line.queue.shift();
       if (next === undefined) break;
-      const request = next.begin();
-      if (request === null) continue;
-      requests.push(request);
-      bytes += request.body.length;
+      const pop = next.begin();
+      if (pop === null) continue;
+      batch.add(pop);
       inBatch.push(next.done);
     }
     line.asked = false;
     if (line.queue.length > 0) this.ask(line);
     else this.lines.delete(line.key);
-    return requests.length === 0 ? null : this.together(requests, line.namespace);
+    return batch.count === 0 ? null : this.finish(batch, line.uri, line.namespace);
   }
 
   /** Refused before its turn came: so is everything that waits. */
@@ -142,9 +151,9 @@ export class Batches {
     return all;
   }
 
-  private together(requests: readonly CallbackRequest[], namespace: string): CallbackRequest {
+  private finish(batch: BatchRequest, uri: string, namespace: string): CallbackRequest {
     const { signer, instant } = this.options;
-    return batchRequest(requests, signer(namespace), instant().wallMs);
+    return batch.finish(uri, signer(namespace), instant().wallMs);
   }
 }
 

@@ -7,7 +7,6 @@ import type { Instant } from '../replication/schedule.ts';
 import type { Store } from '../store/store.ts';
 import type { History } from './history.ts';
 import type { Batches } from './batches.ts';
-import type { Signers } from './signers.ts';
 
 export interface PopperParts {
   readonly self: string;
@@ -22,7 +21,6 @@ export interface PopperParts {
   /** Pops in memory at once; what else is due waits in the wheel. */
   readonly activeCountMax: number;
   readonly batches: Pick<Batches, 'call' | 'crowded'>;
-  readonly signers: Signers;
   readonly callbackTimeoutMs: number;
   readonly retry: RetryPolicy;
   /** Both clocks at once, the wall clock corrected by what peers say. */

@@ -9,7 +9,6 @@
  *      just so (P2).
  */
 import {
-  type CallbackRequest,
   type CallbackResult,
   type Cancel,
   compareVersions,
@@ -35,7 +34,7 @@ import {
 } from './claims.ts';
 import { deadLetter } from './dead-letters.ts';
 import { answerClass, attemptOf, claimResult, outcomeOf } from './outcome.ts';
-import { callbackRequest } from './request.ts';
+import type { PopContext } from './request.ts';
 import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
 
 /** A pop under way at this member. */
@@ -321,10 +320,10 @@ export class Popper {
     );
   }
 
-  /** Its turn has come. The request, unless the pop is no longer this member's to make. */
-  private start(pop: Pop): CallbackRequest | null {
+  /** Its turn has come. What to call with, unless the pop is no longer this member's to make. */
+  private start(pop: Pop): PopContext | null {
     if (this.active.get(pop.handle) !== pop) return null;
-    const { clock, metrics, idOf, signers, callbackTimeoutMs } = this.parts;
+    const { clock, metrics, idOf, callbackTimeoutMs } = this.parts;
     const nowMs = clock.now();
     if (pop.others.length > 0 && nowMs >= pop.untilMs) {
       this.claim(pop);
@@ -338,11 +337,7 @@ export class Popper {
     pop.missed = missed;
     if (record.attempt === 0) metrics.popLateness.observe(nowMs - record.dueMs);
     this.renew(pop);
-    const id = idOf(record);
-    // A batch is signed as a whole.
-    const signer = definition.batch ? null : signers.of(record.namespace);
-    const context = { record, definition, missed, id, signer, timeoutMs: callbackTimeoutMs };
-    return callbackRequest(context, at);
+    return { record, definition, missed, id: idOf(record), timeoutMs: callbackTimeoutMs, at };
   }
 
   /** Keeps the claim alive while the call is in flight. */

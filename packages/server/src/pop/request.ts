@@ -1,9 +1,10 @@
 /** The callback of one pop as an HTTP request: the opaque as body, and headers that tell which pop this is. */
-import type { CallbackRequest, Definition, TimerRecord, Version } from '@carillon/core';
+import type { CallbackRequest, Definition, TimerRecord } from '@carillon/core';
 import { dueWallMs } from '../replication/due-wall.ts';
 import type { Instant } from '../replication/schedule.ts';
 import { callbackId, type Signer } from './sign.ts';
 
+/** A pop whose turn has come. */
 export interface PopContext {
   readonly record: TimerRecord;
   readonly definition: Definition;
@@ -12,40 +13,69 @@ export interface PopContext {
   /** The timer's id as clients know it. */
   readonly id: string;
   readonly timeoutMs: number;
-  readonly signer: Signer | null;
+  readonly at: Instant;
+}
+
+/** Which pop it is, as the receiver is told. */
+export interface Told {
+  readonly id: string;
+  readonly sequence: number;
+  /** RFC 3339. */
+  readonly due: string;
+  readonly version: string;
+  readonly attempt: number;
+  readonly missed: number;
 }
 
 const encoder = new TextEncoder();
 
-export function callbackRequest(pop: PopContext, at: Instant): CallbackRequest {
-  const { definition, record, signer } = pop;
+export function toldOf({ definition, record, missed, id, at }: PopContext): Told {
   const { origin } = definition;
-  const sequence = origin?.sequence ?? record.sequence + pop.missed + 1;
-  const dueMs = origin?.dueMs ?? dueWallMs(record, definition.timing, at);
-  const missed = origin?.missed ?? pop.missed;
-  const body = encoder.encode(definition.opaque);
   // A re-sent dead letter carries the id, version and so the name of the pop it stands for.
-  const id = origin?.id ?? pop.id;
-  const name = callbackId(id, origin ?? record, sequence);
-  const headers: Record<string, string> = {
-    ...definition.headers,
-    'x-sequence-number': String(sequence),
-    'x-timer-id': id,
-    'x-timer-due': new Date(dueMs).toISOString(),
-    'x-timer-version': versionText(origin ?? record),
-    'x-timer-attempt': String(record.attempt + 1),
-    ...(missed > 0 && { 'x-timer-missed': String(missed) }),
-    ...signer?.headers(name, at.wallMs, body),
-  };
+  const { versionMs, versionTie } = origin ?? record;
   return {
-    uri: definition.uri,
-    method: definition.method,
-    headers,
-    body,
-    limitMs: definition.timeoutMs ?? pop.timeoutMs,
+    id: origin?.id ?? id,
+    sequence: origin?.sequence ?? record.sequence + missed + 1,
+    due: dueText(origin?.dueMs ?? dueWallMs(record, definition.timing, at)),
+    version: `${versionMs}.${versionTie}`,
+    attempt: record.attempt + 1,
+    missed: origin?.missed ?? missed,
   };
 }
 
-function versionText({ versionMs, versionTie }: Version): string {
-  return `${versionMs}.${versionTie}`;
+export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
+  const { definition, record, at } = pop;
+  const told = toldOf(pop);
+  const body = encoder.encode(definition.opaque);
+  const headers: Record<string, string> = {
+    ...definition.headers,
+    'x-sequence-number': String(told.sequence),
+    'x-timer-id': told.id,
+    'x-timer-due': told.due,
+    'x-timer-version': told.version,
+    'x-timer-attempt': String(told.attempt),
+    ...(told.missed > 0 && { 'x-timer-missed': String(told.missed) }),
+    ...signer?.headers(
+      callbackId(told.id, definition.origin ?? record, told.sequence),
+      at.wallMs,
+      body,
+    ),
+  };
+  const { uri, method } = definition;
+  return { uri, method, headers, body, limitMs: limitMsOf(pop) };
+}
+
+export function limitMsOf({ definition, timeoutMs }: PopContext): number {
+  return definition.timeoutMs ?? timeoutMs;
+}
+
+const newest = { dueMs: Number.NaN, text: '' };
+
+/** Pops that come together are mostly due together. */
+function dueText(dueMs: number): string {
+  if (newest.dueMs !== dueMs) {
+    newest.text = new Date(dueMs).toISOString();
+    newest.dueMs = dueMs;
+  }
+  return newest.text;
 }

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import { BatchRequest } from './batch-request.ts';
+import { callbackRequest, type PopContext } from './request.ts';
+
+const limits = { countMax: 3, lengthMax: 10_000 };
+
+function popOf(fields: Partial<PopContext> = {}): PopContext {
+  return {
+    record: recordOf({ versionMs: 1_700_000_000_000, versionTie: 7 }),
+    definition: definitionOf({ opaque: 'x' }),
+    missed: 0,
+    id: '00000019000000aa-2',
+    timeoutMs: 1000,
+    at: { nowMs: 10_000, wallMs: 1_700_000_010_000 },
+    ...fields,
+  };
+}
+
+function requestOf(pops: readonly PopContext[]) {
+  const batch = new BatchRequest(limits);
+  for (const pop of pops) batch.add(pop);
+  return batch.finish('http://receiver/', null, 0);
+}
+
+function linesOf(pops: readonly PopContext[]): Record<string, string | number>[] {
+  const text = Buffer.from(requestOf(pops).body).toString();
+  expect(text.endsWith('\n')).toBe(true);
+  const lines = text.slice(0, -1).split('\n');
+  return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
+}
+
+it('a line tells what the headers of the pop would have told', () => {
+  const origin = {
+    id: '0000001900000001-1',
+    versionMs: 5,
+    versionTie: 6,
+    sequence: 7,
+    dueMs: 86_400_000,
+    missed: 2,
+    attempts: 3,
+    reason: 'gone',
+    gaveUpMs: 9,
+  };
+  const pops = [
+    popOf(),
+    popOf({ missed: 4, record: recordOf({ attempt: 2, sequence: 8, dueMs: 5000 }) }),
+    popOf({ definition: definitionOf({ opaque: 'x', origin }) }),
+  ];
+  const lines = linesOf(pops);
+  for (const [i, pop] of pops.entries()) {
+    const { headers } = callbackRequest(pop, null);
+    const { id, sequence, due, version, attempt, missed, ...rest } = lines[i] ?? {};
+    expect(rest).toEqual({ opaque: 'x' });
+    const asHeaders = {
+      'x-timer-id': id,
+      'x-sequence-number': String(sequence),
+      'x-timer-due': due,
+      'x-timer-version': version,
+      'x-timer-attempt': String(attempt),
+      ...(missed !== undefined && { 'x-timer-missed': String(missed) }),
+    };
+    expect(asHeaders).toEqual(headers);
+  }
+  expect(lines.map(({ missed }) => missed)).toEqual([undefined, 4, 2]);
+  expect(lines[2]).toMatchObject({
+    id: origin.id,
+    version: '5.6',
+    due: '1970-01-02T00:00:00.000Z',
+  });
+});
+
+it('whatever is in an opaque, it stays on its line and comes back whole', () => {
+  const opaques = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\u{feff}x', '"\\\n\r\t', '\u2028\u2029', '\0'),
+  );
+  fc.assert(
+    fc.property(opaques, opaques, (one, other) => {
+      fc.pre(one.isWellFormed() && other.isWellFormed());
+      const pops = [one, other].map((opaque) => popOf({ definition: definitionOf({ opaque }) }));
+      expect(linesOf(pops).map(({ opaque }) => opaque)).toEqual([one, other]);
+    }),
+  );
+});
+
+it('the time limit is the shortest of all, and the count is told', () => {
+  const limited = (timeoutMs: number | null) => popOf({ definition: definitionOf({ timeoutMs }) });
+  const { limitMs, headers } = requestOf([limited(null), limited(200), limited(5000)]);
+  expect(limitMs).toBe(200);
+  expect(headers['x-timer-count']).toBe('3');
+  expect(requestOf([limited(null)]).limitMs).toBe(1000);
+});
+
+it('it is full with so many pops, or when it has become so long', () => {
+  const full = (opaques: readonly string[]) => {
+    const batch = new BatchRequest(limits);
+    for (const opaque of opaques) batch.add(popOf({ definition: definitionOf({ opaque }) }));
+    return batch.full;
+  };
+  expect([full([]), full(['a', 'b']), full(['a', 'b', 'c'])]).toEqual([false, false, true]);
+  expect(full(['a'.repeat(10_000)])).toBe(true);
+});
