@@ -95,6 +95,22 @@ it('who waits is counted by uri and namespace, also where nobody waited for a wh
   expect(batches.crowded({ ...waiting, namespace: 'other' })).toBe(false);
 });
 
+it('as many batches wait for a place as everybody needs, and each takes what is there by then', async () => {
+  const { clock, calls, call, results } = rig({ countMax: 2 });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) call(name);
+  await clock.advance(1);
+  expect(calls).toHaveLength(3);
+  call('f');
+  await clock.advance(1);
+  expect(calls).toHaveLength(3);
+  expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['2', '2', '2']);
+  for (const { done } of calls) done(ok);
+  expect(results.map(([name]) => name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  call('g');
+  await clock.advance(1);
+  expect(countOf(calls[3]?.begin())).toBe('1');
+});
+
 it('pops that are gone when their batch leaves make room for others; a batch of none is no request', async () => {
   const { clock, calls, call, batches } = rig({ countMax: 2 });
   const gone = () => batches.call(callOf(recordOf(), popOf('').definition), () => null, unwanted);
@@ -103,7 +119,21 @@ it('pops that are gone when their batch leaves make room for others; a batch of 
   gone();
   call('b');
   await clock.advance(1);
-  expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['2']);
+  expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['2', undefined]);
+});
+
+it('while some are refused, batches that still wait take those that come later', async () => {
+  const { clock, calls, call, results } = rig({ countMax: 2, queueLengthMax: 100 });
+  for (const name of ['a', 'b', 'c']) call(name);
+  await clock.advance(1);
+  calls[0]?.done(cut);
+  expect(results.map(([name]) => name)).toEqual(['a', 'b', 'c']);
+  call('d');
+  await clock.advance(1);
+  expect(calls).toHaveLength(2);
+  expect(countOf(calls[1]?.begin())).toBe('1');
+  calls[1]?.done(ok);
+  expect(results.at(-1)).toEqual(['d', ok]);
 });
 
 function unwanted(): void {

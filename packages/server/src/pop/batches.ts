@@ -3,7 +3,8 @@
  * between the popper and `destinations.ts`, which sees one call a batch; callbacks of other timers pass through.
  *
  * Rules:
- *  1. What falls due in one turn goes together; what comes while a batch waits for its place joins it.
+ *  1. What falls due in one turn goes together; what comes while a batch waits for its place joins it. As many batches
+ *     wait for a place as it takes to hold everybody, so that a receiver which is quick enough is never waited for.
  *  2. A pop is asked for its request when the batch leaves, so that a timer cancelled while it waited is not in it.
  *  3. The answer is that of every pop in the batch. One that failed goes alone the next time: a pop that the receiver
  *     cannot handle must not spoil others again and again.
@@ -51,19 +52,20 @@ export type BeginPop = () => PopContext | null;
 
 type Done = (result: CallbackResult) => void;
 
-/** Pops that wait for the same uri. */
+/** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
 interface Line {
-  readonly key: string;
   readonly uri: string;
   readonly namespace: string;
   readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: Done }>;
-  /** A batch waits for its place and will take what is here by then. */
-  asked: boolean;
+  /** Batches that wait for their place and will take what is here by then. */
+  asked: number;
 }
 
 export class Batches {
   private readonly options: BatchesOptions;
   private readonly lines = new Map<string, Line>();
+  /** The one used last: most pops of a burst are for the same. */
+  private newest: Line | null = null;
 
   constructor(options: BatchesOptions) {
     this.options = options;
@@ -72,7 +74,7 @@ export class Batches {
   /** Whether so many pops wait for this receiver that others would suffer from more. */
   crowded({ uri, namespace, batch }: Call): boolean {
     const { destinations, queueLengthMax } = this.options;
-    const line = batch ? this.lines.get(keyOf(uri, namespace)) : undefined;
+    const line = batch ? this.known(uri, namespace) : undefined;
     return (line?.queue.length ?? 0) >= queueLengthMax || destinations.crowded(uri);
   }
 
@@ -84,14 +86,30 @@ export class Batches {
     const { destinations } = this.options;
     if (!batch) return destinations.call(uri, () => this.single(begin, namespace), done);
     if (alone) return destinations.call(uri, () => this.alone(begin, namespace), done);
-    const key = keyOf(uri, namespace);
-    let line = this.lines.get(key);
-    if (line === undefined) {
-      line = { key, uri, namespace, queue: new Fifo(), asked: false };
-      this.lines.set(key, line);
-    }
+    const line = this.known(uri, namespace) ?? this.open(uri, namespace);
     line.queue.push({ begin, done });
     this.ask(line);
+  }
+
+  private known(uri: string, namespace: string): Line | undefined {
+    const { newest } = this;
+    if (newest?.uri === uri && newest.namespace === namespace) return newest;
+    const line = this.lines.get(keyOf(uri, namespace));
+    if (line !== undefined) this.newest = line;
+    return line;
+  }
+
+  private open(uri: string, namespace: string): Line {
+    const line: Line = { uri, namespace, queue: new Fifo(), asked: 0 };
+    this.lines.set(keyOf(uri, namespace), line);
+    this.newest = line;
+    return line;
+  }
+
+  private closeUnused({ uri, namespace, queue, asked }: Line): void {
+    if (queue.length > 0 || asked > 0) return;
+    this.lines.delete(keyOf(uri, namespace));
+    this.newest = null;
   }
 
   private single(begin: BeginPop, namespace: string): CallbackRequest | null {
@@ -108,16 +126,18 @@ export class Batches {
   }
 
   private ask(line: Line): void {
-    if (line.asked) return;
-    line.asked = true;
+    if (line.queue.length <= line.asked * this.options.limits.countMax) return;
+    line.asked++;
     this.options.clock.soon(() => {
       const inBatch: Done[] = [];
       let left = false;
       const leave = (): CallbackRequest | null => {
         left = true;
+        line.asked--;
         return this.leave(line, inBatch);
       };
       const ended = (result: CallbackResult): void => {
+        if (!left) line.asked--;
         for (const done of left ? inBatch : this.giveUp(line)) done(result);
       };
       this.options.destinations.call(line.uri, leave, ended);
@@ -135,9 +155,8 @@ export class Batches {
       batch.add(pop);
       inBatch.push(next.done);
     }
-    line.asked = false;
-    if (line.queue.length > 0) this.ask(line);
-    else this.lines.delete(line.key);
+    this.ask(line);
+    this.closeUnused(line);
     return batch.count === 0 ? null : this.finish(batch, line.uri, line.namespace);
   }
 
@@ -147,7 +166,7 @@ export class Batches {
     for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {
       all.push(next.done);
     }
-    this.lines.delete(line.key);
+    this.closeUnused(line);
     return all;
   }
 
