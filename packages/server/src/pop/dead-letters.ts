@@ -11,6 +11,29 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import { hashNumber } from '@carillon/placement';
+import { dueWallMs } from '../replication/due-wall.ts';
+import type { Instant } from '../replication/schedule.ts';
+import type { PopContext } from './request.ts';
+
+/** What is told of a pop that is given up; of a re-sent dead letter, what it told already. */
+export function originOf(
+  { record, definition, missed, id }: Pick<PopContext, 'record' | 'definition' | 'missed' | 'id'>,
+  reason: string,
+  at: Instant,
+): Origin {
+  const { origin, timing } = definition;
+  return {
+    id: origin?.id ?? id,
+    versionMs: origin?.versionMs ?? record.versionMs,
+    versionTie: origin?.versionTie ?? record.versionTie,
+    sequence: origin?.sequence ?? record.sequence + missed + 1,
+    dueMs: origin?.dueMs ?? dueWallMs(record, timing, at),
+    missed: origin?.missed ?? missed,
+    attempts: (origin?.attempts ?? 0) + record.attempt,
+    reason,
+    gaveUpMs: at.wallMs,
+  };
+}
 
 /** The dead letter for the present pop of `record`; its replicas are filled in by whoever places it. */
 export function deadLetter(

@@ -19,8 +19,13 @@ import {
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
 import { callOf } from './batches.ts';
-import { dueWallMs } from '../replication/due-wall.ts';
-import { afterPop, mergedGapMs, missedPops, turnOf } from '../replication/schedule.ts';
+import {
+  afterPop,
+  type Instant,
+  mergedGapMs,
+  missedPops,
+  turnOf,
+} from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 import {
   afterGrantMs,
@@ -32,7 +37,7 @@ import {
   type ClaimAsk,
   judgeClaim,
 } from './claims.ts';
-import { deadLetter } from './dead-letters.ts';
+import { deadLetter, originOf } from './dead-letters.ts';
 import { answerClass, attemptOf, claimResult, outcomeOf } from './outcome.ts';
 import type { PopContext } from './request.ts';
 import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
@@ -48,6 +53,8 @@ interface Pop {
   phase: 'claiming' | 'queued' | 'calling';
   /** End of the claim at the others. */
   untilMs: number;
+  /** Nobody has written the record since it was read. */
+  unchanged: boolean;
   missed: number;
   startMs: number;
   stopRenewing: Cancel;
@@ -131,7 +138,10 @@ export class Popper {
   changed(handle: number, record: TimerRecord | null): void {
     this.claims.changed(handle, record);
     const pop = this.active.get(handle);
-    if (pop !== undefined && (pop.phase !== 'calling' || !concerns(pop, record))) this.release(pop);
+    if (pop !== undefined) {
+      pop.unchanged = false;
+      if (pop.phase !== 'calling' || !concerns(pop, record)) this.release(pop);
+    }
     const late = record?.state === State.live && record.retryMs < this.parts.clock.now();
     if (late) this.cameLate.add(handle);
     else this.cameLate.delete(handle);
@@ -226,6 +236,7 @@ export class Popper {
       others: othersOf(record, this.mayBeStale(record) || this.cameLate.has(handle)),
       phase: 'claiming',
       untilMs: 0,
+      unchanged: true,
       missed: 0,
       startMs: 0,
       stopRenewing: ignore,
@@ -247,10 +258,10 @@ export class Popper {
     pop.phase = 'claiming';
     const nowMs = clock.now();
     pop.untilMs = nowMs + claimTermMs(record.gapMs);
+    if (pop.others.length === 0) return this.queue(pop);
     const slept = this.mayBeStale(record);
     // Who slept heard nobody: that says nothing about the others.
     const awaited = new Set(pop.others.filter((name) => slept || !peers?.silent(name)));
-    if (awaited.size === 0 && pop.others.length === 0) return this.queue(pop);
     const go = (): void => {
       cancel();
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
@@ -356,16 +367,17 @@ export class Popper {
   }
 
   private ended(pop: Pop, result: CallbackResult): void {
-    const { clock, metrics } = this.parts;
+    const { metrics } = this.parts;
     if (pop.phase !== 'calling' && !this.unmade(pop)) return;
-    metrics.callbackDuration.observe(clock.now() - pop.startMs);
+    const at = this.parts.instant();
+    metrics.callbackDuration.observe(at.nowMs - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
-    this.parts.history.add(pop.record, attemptOf(pop, result, this.parts.instant()));
+    this.parts.history.add(pop.record, attemptOf(pop, result, at));
     const current = this.present(pop);
     if (current === null) {
       this.release(pop);
       metrics.pops.add('superseded');
-    } else if (succeeded(result)) this.delivered(pop, current, outcomeOf(result));
+    } else if (succeeded(result)) this.delivered(pop, current, outcomeOf(result), at);
     else this.failed(pop, current, result);
   }
 
@@ -381,16 +393,17 @@ export class Popper {
 
   /** The record as it is now, if it still waits for the outcome of this pop. */
   private present(pop: Pop): TimerRecord | null {
+    if (pop.unchanged && this.active.get(pop.handle) === pop) return pop.record;
     const current = this.parts.replica.get(pop.record.hi, pop.record.lo);
     return current !== undefined && concerns(pop, current) ? current : null;
   }
 
-  private delivered(pop: Pop, current: TimerRecord, outcome: number): void {
+  private delivered(pop: Pop, current: TimerRecord, outcome: number, at: Instant): void {
     const { metrics } = this.parts;
     metrics.pops.add('delivered');
     for (let i = 0; i < pop.missed; i++) metrics.pops.add('merged');
-    const next = afterPop(current, pop.definition, pop.missed, this.parts.instant());
-    this.settle(pop, { ...next, outcome });
+    const next = afterPop(current, pop.definition, pop.missed, at);
+    this.settle(pop, { ...next, outcome }, current);
   }
 
   private failed(pop: Pop, current: TimerRecord, result: CallbackResult): void {
@@ -427,17 +440,7 @@ export class Popper {
     const { metrics, keep, idOf } = this.parts;
     const at = this.parts.instant();
     const { definition, missed } = pop;
-    const origin = {
-      id: definition.origin?.id ?? idOf(current),
-      versionMs: definition.origin?.versionMs ?? current.versionMs,
-      versionTie: definition.origin?.versionTie ?? current.versionTie,
-      sequence: definition.origin?.sequence ?? current.sequence + missed + 1,
-      dueMs: definition.origin?.dueMs ?? dueWallMs(current, definition.timing, at),
-      missed: definition.origin?.missed ?? missed,
-      attempts: (definition.origin?.attempts ?? 0) + current.attempt,
-      reason,
-      gaveUpMs: at.wallMs,
-    };
+    const origin = originOf({ record: current, definition, missed, id: idOf(current) }, reason, at);
     const letter = deadLetter(current, definition, origin, at.nowMs);
     if (definition.origin !== null) {
       // A re-sent dead letter that failed again goes back to where it was.
@@ -463,10 +466,10 @@ export class Popper {
     this.settle(pop, { ...next, outcome });
   }
 
-  /** The pop is over: its outcome goes to disk and to the other replicas. */
-  private settle(pop: Pop, next: TimerRecord): void {
+  /** The pop is over: its outcome goes to disk and to the other replicas. `stored`: what is there now, if at hand. */
+  private settle(pop: Pop, next: TimerRecord, stored?: TimerRecord): void {
     this.release(pop);
-    this.parts.replica.write(next);
+    this.parts.replica.write(next, stored);
     this.parts.tell(next);
   }
 

@@ -109,10 +109,10 @@ export class Replica {
     return record.replicas.includes(this.options.self);
   }
 
-  /** Stores what this member itself decided: the outcome of a pop, a new list of replicas. */
-  write(record: TimerRecord, done: (answer: Answer) => void = ignore): void {
-    this.save(record, this.store.get(record.hi, record.lo));
-    this.answerSynced({ type: 'stored' }, done);
+  /** Stores what this member itself decided: the outcome of a pop, an end. `stored`: what is there now, if at hand. */
+  write(record: TimerRecord, stored = this.store.get(record.hi, record.lo)): void {
+    this.save(record, stored);
+    this.sync(ignore);
   }
 
   /** The same record, held by others. */
@@ -203,14 +203,13 @@ export class Replica {
   }
 
   private answerSynced(answer: Answer, done: (answer: Answer) => void): void {
-    if (done === ignore) return this.sync(() => undefined);
     this.sync((ok) => done(ok ? answer : { type: 'refused', why: 'full' }));
   }
 
   private save(record: TimerRecord, previous: TimerRecord | undefined): void {
     const { journal, onChange } = this.options;
     if (previous !== undefined) {
-      this.settleDoubt(this.store.find(record.hi, record.lo), previous);
+      if (this.doubtfulLeft > 0) this.settleDoubt(this.store.find(record.hi, record.lo), previous);
       this.uncount(previous);
     }
     this.count(record);

@@ -1,0 +1,107 @@
+import { type CallbackResult, encodeDefinition, State, VersionClock } from '@carillon/core';
+import { SeededRandom, VirtualClock } from '@carillon/core/testing';
+import { expect, it } from 'vitest';
+import { defaultConfig } from '../config.ts';
+import { Metrics } from '../metrics.ts';
+import { Digests } from '../replication/digests.ts';
+import { Replica } from '../replication/replica.ts';
+import { Store } from '../store/store.ts';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import type { BeginPop } from './batches.ts';
+import { History } from './history.ts';
+import { Popper } from './popper.ts';
+
+const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
+const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
+const digestsOf = () => new Digests('a', () => 0);
+
+/** A popper over a real store, whose only member is `a`; callbacks are made by the test. */
+function rig() {
+  const clock = new VirtualClock();
+  const store = new Store();
+  const calls: { begin: BeginPop; done: (result: CallbackResult) => void }[] = [];
+  const digests = digestsOf();
+  const instant = () => ({ nowMs: clock.now(), wallMs: clock.wall() });
+  const retention = { tombstoneMs: 60_000, idempotentMs: 60_000, deadLetterMs: 60_000 };
+  const replica: Replica = new Replica({
+    self: 'a',
+    clock,
+    store,
+    journal: () => null,
+    digests,
+    versions: new VersionClock(),
+    retention,
+    desired: () => ['a', 'b'],
+    onChange: (handle, record) => popper.changed(handle, record),
+  });
+  const popper: Popper = new Popper({
+    self: 'a',
+    clock,
+    random: new SeededRandom(1),
+    store,
+    replica,
+    peers: null,
+    metrics: new Metrics({ version: 'test', runtime: 'test' }),
+    history: new History(defaultConfig.history),
+    activeCountMax: 100,
+    batches: {
+      crowded: () => false,
+      call: (_, begin, done) => void calls.push({ begin, done }),
+    },
+    callbackTimeoutMs: 1000,
+    retry: defaultConfig.retry,
+    instant,
+    othersOf: () => [],
+    idOf: () => 'id',
+    tell: () => undefined,
+    keep: (_, done) => done(true),
+    holds: () => false,
+    onEnd: () => undefined,
+  });
+  return { clock, replica, calls, digests };
+}
+
+it('the outcome of a pop is written over the record as it is by then, not as it was when the call began', async () => {
+  const { clock, replica, calls, digests } = rig();
+  const body = encodeDefinition(once);
+  const record = recordOf({ dueMs: clock.now() + 100, body, replicas: ['a', 'b'] });
+  replica.write(record);
+  await clock.advance(100);
+  expect(calls[0]?.begin()).toMatchObject({ record });
+  replica.relist(record, ['a', 'c']);
+  calls[0]?.done(ok);
+  const ended = replica.get(record.hi, record.lo);
+  expect(ended).toMatchObject({ state: State.tombstone, replicas: ['a', 'c'], outcome: 200 });
+  // What peers compare is that of the record that is there, and of none before it.
+  const expected = digestsOf();
+  if (ended !== undefined) expected.toggle(ended);
+  for (const peer of ['b', 'c']) expect(digests.of(peer)).toEqual(expected.of(peer));
+});
+
+it('a record that nobody touched meanwhile ends likewise', async () => {
+  const { clock, replica, calls, digests } = rig();
+  const record = recordOf({ dueMs: clock.now() + 100, body: encodeDefinition(once) });
+  replica.write(record);
+  await clock.advance(100);
+  calls[0]?.begin();
+  calls[0]?.done(ok);
+  const ended = replica.get(record.hi, record.lo);
+  expect(ended).toMatchObject({ state: State.tombstone, replicas: ['a', 'b'], outcome: 200 });
+  const expected = digestsOf();
+  if (ended !== undefined) expected.toggle(ended);
+  expect(digests.of('b')).toEqual(expected.of('b'));
+  expect(replica.primaries).toBe(0);
+});
+
+it('the outcome of a pop means nothing to a timer that was replaced meanwhile', async () => {
+  const { clock, replica, calls } = rig();
+  const record = recordOf({ dueMs: clock.now() + 100, body: encodeDefinition(once) });
+  replica.write(record);
+  await clock.advance(100);
+  calls[0]?.begin();
+  const dueMs = clock.now() + 50_000;
+  const replaced = { ...record, versionMs: record.versionMs + 1, dueMs, retryMs: dueMs };
+  replica.write(replaced);
+  calls[0]?.done(ok);
+  expect(replica.get(record.hi, record.lo)).toMatchObject({ state: State.live, dueMs });
+});
