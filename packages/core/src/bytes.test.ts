@@ -112,6 +112,7 @@ describe('ByteWriter and ByteReader', () => {
     ['a surrogate', [3, 0xed, 0xa0, 0x80]],
   ])('text that is not UTF-8 is malformed (%s)', (_, bytes) => {
     expect(() => new ByteReader(Uint8Array.from(bytes)).text()).toThrow(MalformedError);
+    expect(() => new ByteReader(Uint8Array.from(bytes)).uniqueText()).toThrow(MalformedError);
   });
 
   it.each([
@@ -127,6 +128,7 @@ describe('ByteWriter and ByteReader', () => {
     const out = new ByteWriter(1);
     out.text(value);
     expect(new ByteReader(out.written()).text()).toBe(value);
+    expect(new ByteReader(out.written()).uniqueText()).toBe(value);
   });
 
   it('reset starts over, copy stays as it was, patchU32 changes only its four bytes', () => {

@@ -212,6 +212,11 @@ export class ByteReader {
       : shortText(this.bytes, from, length);
   }
 
+  /** A text that hardly ever comes again: not remembered. */
+  uniqueText(): string {
+    return decode(this.blob());
+  }
+
   private need(bytes: number): void {
     if (this.at + bytes > this.bytes.length) {
       throw new MalformedError(
@@ -237,7 +242,7 @@ function shortText(bytes: Uint8Array, from: number, length: number): string {
   const known = shortTexts[slot];
   if (known !== undefined && isSame(known.bytes, bytes, from, length)) return known.text;
   // Not `slice`: of a Buffer that is a view, which would hold on to all of a frame and change with it.
-  const own = Uint8Array.from(bytes.subarray(from, from + length));
+  const own = new Uint8Array(bytes.subarray(from, from + length));
   const text = decode(own);
   shortTexts[slot] = { bytes: own, text };
   return text;

@@ -235,7 +235,7 @@ class Draft {
 
   private callbackField(name: number, from: ByteReader): void {
     if (name === tag.uri) this.uri = from.text();
-    else if (name === tag.opaque) this.opaque = from.text();
+    else if (name === tag.opaque) this.opaque = from.uniqueText();
     else if (name === tag.method) this.method = from.text();
     else if (name === tag.header) this.header(from.text(), from.text());
     else if (name === tag.timeout) this.timeoutMs = from.f64();
