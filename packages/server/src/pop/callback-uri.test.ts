@@ -1,8 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitUri } from './callback-uri.ts';
+import { splitUri as splitAgain } from './callback-uri.ts';
 
 const nothing = new Set<string>();
+/** After another one, so that nothing is remembered of it. */
+const splitUri: typeof splitAgain = (uri, known) => {
+  splitAgain('http://another.example/', nothing);
+  return splitAgain(uri, known);
+};
 const characters = `abZ09-._~!$&'()*+,;=:@/%?#2eE\\ "<>[]ü`.split('');
 
 describe('splitUri', () => {
@@ -23,6 +28,7 @@ describe('splitUri', () => {
   ])('%s', (uri, origin, path) => {
     expect(splitUri(uri, nothing)).toEqual({ origin, path });
     expect(splitUri(uri, new Set([origin]))).toEqual({ origin, path });
+    expect(splitAgain(uri, nothing)).toEqual({ origin, path });
   });
 
   it.each([
