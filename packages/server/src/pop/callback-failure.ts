@@ -17,14 +17,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   EACCES: 'refused',
   EPERM: 'refused',
   ETIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
   ENOTFOUND: 'unresolvable',
   EAI_AGAIN: 'unresolvable',
-  UND_ERR_INVALID_ARG: 'forbidden',
-  UND_ERR_NOT_SUPPORTED: 'forbidden',
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'forbidden',
 };
 
 /** Codes of OpenSSL and of certificate checks. */

@@ -1,5 +1,5 @@
 /**
- * The callbacks port on real connections: undici clients, kept alive (`origin.ts`). How often and whom to call is
+ * The callbacks port on real connections, kept alive (`origin.ts`, `receiver-connection.ts`). How often and whom to call is
  * decided elsewhere (`retry.ts`, `destinations.ts`); where a call may go, in `guard.ts`.
  *
  * Invariants:
@@ -10,13 +10,12 @@
  *  4. Origins, connections to one and requests waiting for a connection are bounded; unused origins are closed.
  */
 import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
-import type { Dispatcher } from 'undici';
 import { noAnswer, resultOfError } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
 import { splitUri } from './callback-uri.ts';
-import type { ConnectOptions } from './connect.ts';
 import type { Guard } from './guard.ts';
-import { type Connection, Origin } from './origin.ts';
+import { type Call, Origin, type OriginOptions } from './origin.ts';
+import type { ReceiverConnection } from './receiver-connection.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -39,22 +38,20 @@ type Done = (result: CallbackResult) => void;
 
 export class HttpCallbacks implements Callbacks {
   private readonly clock: Clock;
-  private readonly connect: Omit<ConnectOptions, 'onConnect'>;
-  private readonly connectionCountMax: number;
+  private readonly guard: Guard;
+  private readonly perOrigin: OriginOptions;
   private readonly originCountMax: number;
   private readonly origins = new Map<string, Origin>();
   private sweeping: Cancel | null = null;
   private closed = false;
 
   constructor(options: HttpCallbacksOptions) {
-    this.clock = options.clock;
-    this.connect = {
-      guard: options.guard,
-      resolve: options.resolve ?? systemResolve(),
-      limitMs: connectLimitMs,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-    };
-    this.connectionCountMax = options.connectionCountMax ?? 64;
+    const { clock, guard, resolve = systemResolve(), connectionCountMax = 64, ca } = options;
+    this.clock = clock;
+    this.guard = guard;
+    const trust = ca === undefined ? {} : { ca };
+    const connect = { clock, guard, resolve, limitMs: connectLimitMs, ...trust };
+    this.perOrigin = { clock, connect, connectionCountMax };
     this.originCountMax = options.originCountMax ?? 1024;
   }
 
@@ -64,7 +61,7 @@ export class HttpCallbacks implements Callbacks {
     const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
     if (hindrance !== null) this.clock.soon(() => done(hindrance));
     else if (origin instanceof Origin && uri !== null) {
-      new Attempt(this.clock, origin, done).start(request, uri.path);
+      new Attempt(this.clock, request, uri.path, done).start(origin);
     }
   }
 
@@ -74,7 +71,7 @@ export class HttpCallbacks implements Callbacks {
     this.sweeping?.();
     const origins = [...this.origins.values()];
     this.origins.clear();
-    await Promise.all(origins.map((origin) => origin.destroy()));
+    for (const origin of origins) origin.destroy();
   }
 
   /** Origins with connections, or lately used. */
@@ -84,10 +81,9 @@ export class HttpCallbacks implements Callbacks {
 
   /** Why the attempt ends here; null when it may go on. */
   private hindrance(origin: Origin, request: CallbackRequest): CallbackResult | null {
-    const refusal = refuseRequest(request) ?? origin.judge(this.connect.guard);
+    const refusal = refuseRequest(request) ?? origin.judge(this.guard);
     if (refusal !== null) return noAnswer('forbidden', refusal);
-    // Requests given up while their connection hangs stay with undici until it does not.
-    if (origin.held >= 2 * this.connectionCountMax) {
+    if (origin.isFull) {
       return noAnswer('timeout', 'Earlier requests still wait for connections to this receiver.');
     }
     return null;
@@ -98,7 +94,7 @@ export class HttpCallbacks implements Callbacks {
     const known = this.origins.get(name);
     if (known !== undefined) return known;
     if (this.origins.size >= this.originCountMax && !this.dropIdle()) return tooMany;
-    const origin = new Origin(name, this.connect, this.connectionCountMax);
+    const origin = new Origin(name, this.perOrigin);
     this.origins.set(name, origin);
     this.sweepLater();
     return origin;
@@ -106,7 +102,7 @@ export class HttpCallbacks implements Callbacks {
 
   private dropIdle(): boolean {
     for (const origin of this.origins.values()) {
-      if (origin.held > 0) continue;
+      if (origin.isBusy) continue;
       this.drop(origin);
       return true;
     }
@@ -115,14 +111,14 @@ export class HttpCallbacks implements Callbacks {
 
   private drop(origin: Origin): void {
     this.origins.delete(origin.name);
-    void origin.destroy();
+    origin.destroy();
   }
 
   private sweepLater(): void {
     this.sweeping ??= this.clock.at(this.clock.now() + originIdleMsMax, () => {
       this.sweeping = null;
       for (const origin of this.origins.values()) {
-        if (origin.held === 0 && !origin.used) this.drop(origin);
+        if (!origin.isBusy && !origin.used) this.drop(origin);
         origin.used = false;
       }
       if (this.origins.size > 0) this.sweepLater();
@@ -134,100 +130,59 @@ const badUri = noAnswer(
   'forbidden',
   'The uri must be absolute, http or https, and without credentials.',
 );
+const cut = noAnswer('cut', 'The connection ended before the answer.');
 const closing = noAnswer('cut', 'The member is closing its connections.');
 const tooMany = noAnswer('cut', 'Calls to too many receivers are in flight.');
 
 /** One request on its way. */
-class Attempt implements Dispatcher.DispatchHandler {
+class Attempt implements Call {
+  readonly path: string;
+  request: CallbackRequest | null;
+  connection: ReceiverConnection | null = null;
   private readonly clock: Clock;
-  private readonly origin: Origin;
   private done: Done | null;
   private alarm: Cancel | null = null;
-  private connection: Connection | null = null;
-  private controller: Dispatcher.DispatchController | null = null;
-  /** 0 until the answer has begun. */
-  private status = 0;
-  private retryAfterMs: number | null = null;
   private starting = true;
 
-  constructor(clock: Clock, origin: Origin, done: Done) {
+  constructor(clock: Clock, request: CallbackRequest, path: string, done: Done) {
     this.clock = clock;
-    this.origin = origin;
+    this.request = request;
+    this.path = path;
     this.done = done;
   }
 
-  start({ method, headers, body, limitMs }: CallbackRequest, path: string): void {
-    const nowMs = this.clock.now();
-    this.connection = this.origin.take(nowMs);
-    this.alarm = this.clock.at(nowMs + limitMs, () => this.overdue());
-    this.connection.client.dispatch({ path, method, headers, body }, this);
+  start(origin: Origin): void {
+    const limitMs = this.request?.limitMs ?? 0;
+    this.alarm = this.clock.at(this.clock.now() + limitMs, () => this.overdue());
+    origin.send(this);
     this.starting = false;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.done === null)
-      controller.abort(new Error('The time limit was over before the start.'));
+  answered(status: number, retryAfter: string | undefined): void {
+    const isLater = status >= 300 && retryAfter !== undefined;
+    const retryAfterMs = isLater ? parseRetryAfter(retryAfter, this.clock.wall()) : null;
+    this.finish({ kind: 'answer', status, retryAfterMs });
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-  ): void {
-    if (status < 200) return;
-    this.status = status;
-    if (status >= 300) {
-      this.retryAfterMs = parseRetryAfter(headers['retry-after'], this.clock.wall());
-    }
-  }
-
-  /** The content is nobody's business; undici counts it. */
-  onResponseData(): void {}
-
-  onResponseEnd(): void {
-    this.release();
-    this.finish(this.answer());
-  }
-
-  /** A status that has arrived counts, whatever becomes of the rest of the answer. */
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.release();
-    this.finish(this.status === 0 ? resultOfError(error) : this.answer());
-  }
-
-  private release(): void {
-    if (this.connection !== null) this.origin.release(this.connection);
-    this.connection = null;
+  failed(error: Error | null): void {
+    this.finish(error === null ? cut : resultOfError(error));
   }
 
   private overdue(): void {
-    const { status } = this;
-    this.finish(status === 0 ? noAnswer('timeout', 'No answer in time.') : this.answer());
-    this.controller?.abort(new Error('The time limit is over.'));
-  }
-
-  private answer(): CallbackResult {
-    return { kind: 'answer', status: this.status, retryAfterMs: this.retryAfterMs };
+    const { connection } = this;
+    const status = connection?.status ?? 0;
+    if (status === 0) this.finish(noAnswer('timeout', 'No answer in time.'));
+    else this.answered(status, connection?.retryAfter);
+    connection?.giveUp();
   }
 
   private finish(result: CallbackResult): void {
     const { done } = this;
     if (done === null) return;
     this.done = null;
+    this.request = null;
     this.alarm?.();
     if (this.starting) this.clock.soon(() => done(result));
-    else handOver(done, result);
-  }
-}
-
-/** undici swallows what its handlers throw; a bug in whoever gets the result must not go unnoticed. */
-function handOver(done: Done, result: CallbackResult): void {
-  try {
-    done(result);
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    else done(result);
   }
 }

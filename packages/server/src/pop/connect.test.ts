@@ -4,7 +4,7 @@ import type { CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
-import { ForbiddenError, guardedConnector } from './connect.ts';
+import { ForbiddenError, guardedConnect } from './connect.ts';
 import { type Endpoint, Guard, type GuardOptions, parseAllow } from './guard.ts';
 import { TestReceiver } from './receiver.contract.ts';
 import type { Resolve } from './resolve.ts';
@@ -263,14 +263,11 @@ describe('guarded connections', () => {
     guarded({}, fromZone);
     const guard = new Guard({ allow: [], loopback: false, denied: () => none });
     const { port } = receiver;
-    const connect = guardedConnector(
-      { host: '127.0.0.1', port },
-      { guard, resolve: fromZone, limitMs: 1000, onConnect: () => {} },
+    const connect = guardedConnect(
+      { host: '127.0.0.1', port, secure: false },
+      { clock, guard, resolve: fromZone, limitMs: 1000, onConnect: () => {} },
     );
-    const target = { hostname: '127.0.0.1', protocol: 'http:', port: String(port) };
-    const error = await new Promise((resolve) =>
-      connect(target, (...[failure]) => resolve(failure)),
-    );
+    const error = await new Promise((resolve) => connect((...[failure]) => resolve(failure)));
     expect(error).toBeInstanceOf(ForbiddenError);
     expect(receiver.connectionCount).toBe(0);
   });

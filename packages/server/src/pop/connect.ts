@@ -2,10 +2,13 @@
  * Opens connections to receivers, guarded: every address a name resolves to is judged, the socket can only go to
  * those, and the address it ended at is judged again before the first request is written.
  */
-import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import { isIP, type LookupFunction, connect as plainConnect, type Socket } from 'node:net';
+import { connect as secureConnect } from 'node:tls';
+import type { Clock } from '@carillon/core';
 import type { Guard } from './guard.ts';
 import type { Resolve } from './resolve.ts';
+
+const tcpKeepAliveMs = 60_000;
 
 /** The guard said no. */
 export class ForbiddenError extends Error {
@@ -21,9 +24,22 @@ export interface Receiver {
   /** An address without brackets, or a name. */
   readonly host: string;
   readonly port: number;
+  readonly secure: boolean;
+}
+
+/** Opens a connection and hands it over, or says why there is none. Never inside the call. */
+export type Connect = (
+  done: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
+) => void;
+
+/** Nobody took the connection in time. */
+class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+  readonly code = 'ETIMEDOUT';
 }
 
 export interface ConnectOptions {
+  readonly clock: Clock;
   readonly guard: Guard;
   readonly resolve: Resolve;
   /** How long connecting may take, resolving and TLS included. */
@@ -36,8 +52,10 @@ export interface ConnectOptions {
 
 export function receiverOf(origin: string): Receiver {
   const { protocol, hostname, port } = new URL(origin);
-  const usual = protocol === 'https:' ? 443 : 80;
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) };
+  const secure = protocol === 'https:';
+  const usual = secure ? 443 : 80;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: port === '' ? usual : Number(port), secure };
 }
 
 /** null: may be tried. A name may still turn out to lead somewhere forbidden. */
@@ -45,25 +63,17 @@ export function judgeReceiver(guard: Guard, { host, port }: Receiver): string | 
   return isIP(host) === 0 ? guard.judgeName(host, port) : guard.judge(host, port);
 }
 
-export function guardedConnector(
-  receiver: Receiver,
-  options: ConnectOptions,
-): buildConnector.connector {
-  const { guard, limitMs, ca } = options;
-  const connect = buildConnector({
-    lookup: guardedLookup(receiver, options),
-    timeout: limitMs,
-    allowH2: false,
-    ...(ca === undefined ? {} : { ca }),
-  });
-  return (target, done) => {
+export function guardedConnect(receiver: Receiver, options: ConnectOptions): Connect {
+  const { guard } = options;
+  const opening = new Opening(receiver, options);
+  return (done) => {
     // An address is never looked up, so it is judged here.
     const refusal = judgeReceiver(guard, receiver);
     if (refusal !== null) {
       queueMicrotask(() => done(new ForbiddenError(refusal), null));
       return;
     }
-    connect(target, (...[error, socket]) => {
+    opening.begin((...[error, socket]) => {
       if (error !== null) {
         done(error, null);
         return;
@@ -79,6 +89,66 @@ export function guardedConnector(
       }
     });
   };
+}
+
+/** Sockets to one receiver, up to where the first request can be written. */
+class Opening {
+  private readonly receiver: Receiver;
+  private readonly options: ConnectOptions;
+  private readonly lookup: LookupFunction;
+  /** Of the last TLS connection: the next one takes a round trip less. */
+  private session: Buffer | undefined;
+
+  constructor(receiver: Receiver, options: ConnectOptions) {
+    this.receiver = receiver;
+    this.options = options;
+    this.lookup = guardedLookup(receiver, options);
+  }
+
+  begin(done: Parameters<Connect>[0]): void {
+    const { clock, limitMs } = this.options;
+    const socket = this.receiver.secure ? this.secure() : this.plain();
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, tcpKeepAliveMs);
+    let open = false;
+    const cancel = clock.at(clock.now() + limitMs, () =>
+      socket.destroy(new TimeoutError('No connection in time.')),
+    );
+    socket.once(this.receiver.secure ? 'secureConnect' : 'connect', () => {
+      open = true;
+      cancel();
+      done(null, socket);
+    });
+    // Stays for as long as the socket: one that nobody listens to would end the member.
+    socket.on('error', (error) => {
+      cancel();
+      if (!open) done(error, null);
+      open = true;
+    });
+  }
+
+  private plain(): Socket {
+    const { host, port } = this.receiver;
+    return plainConnect({ host, port, lookup: this.lookup });
+  }
+
+  private secure(): Socket {
+    const { host, port } = this.receiver;
+    const { ca } = this.options;
+    const { session, lookup } = this;
+    const socket = secureConnect({
+      host,
+      port,
+      lookup,
+      servername: isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+      ...(session === undefined ? {} : { session }),
+      ...(ca === undefined ? {} : { ca }),
+    });
+    return socket.on('session', (made: Buffer) => {
+      this.session = made;
+    });
+  }
 }
 
 /** One forbidden address spoils the name: a mixture is how a name is made to lead elsewhere later. */

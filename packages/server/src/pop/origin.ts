@@ -1,62 +1,79 @@
 /**
- * The connections to one origin. Not undici's own pool: that looks through all of its connections for a free
- * one at every request, here the free ones lie on a stack, the most recently used on top.
+ * The connections to one origin. The free ones lie on a stack, the most recently used on top; those that lie there for long are
+ * closed. With all of them busy, calls wait for the next that is not.
  */
-import { Client } from 'undici';
+import type { CallbackRequest, Cancel, Clock } from '@carillon/core';
 import {
+  type Connect,
   type ConnectOptions,
-  guardedConnector,
+  guardedConnect,
   judgeReceiver,
   type Receiver,
   receiverOf,
 } from './connect.ts';
+import { Fifo } from './fifo.ts';
 import type { Guard } from './guard.ts';
+import { type Asking, type ConnectionEvents, ReceiverConnection } from './receiver-connection.ts';
 
-const answerBytesMax = 16 * 1024;
 /** Unused connections are closed before receivers usually do, or when they say they will. */
-const keepAliveMs = 4000;
-const keepAliveMsMax = 60_000;
+const keepsMsUsual = 4000;
+const keepsMsMax = 60_000;
+/** What they say is counted from before the answer was on its way. */
+const keepsMsMargin = 1000;
 /** A connection is not used for longer, so that a changed DNS entry is noticed. */
 const connectionAgeMsMax = 300_000;
 const addressCountMax = 64;
 
-export interface Connection {
-  readonly client: Client;
-  readonly bornMs: number;
-  /** Requests given to it that have not ended; more than one only when all connections are busy. */
-  load: number;
+export interface OriginOptions {
+  readonly clock: Clock;
+  readonly connect: Omit<ConnectOptions, 'onConnect'>;
+  readonly connectionCountMax: number;
 }
 
-export class Origin {
+/** Somebody who wants to ask here. */
+export interface Call extends Asking {
+  readonly path: string;
+  /** null: it is no longer wanted. */
+  readonly request: CallbackRequest | null;
+  connection: ReceiverConnection | null;
+}
+
+export class Origin implements ConnectionEvents {
   readonly name: string;
   /** Since the last sweep. */
   used = false;
-  /** Requests that undici has not let go of. */
-  held = 0;
+  private readonly options: OriginOptions;
   private readonly receiver: Receiver;
-  private readonly connector: ReturnType<typeof guardedConnector>;
-  private readonly connectionCountMax: number;
-  private readonly all: Connection[] = [];
-  private readonly free: Connection[] = [];
-  private turn = 0;
+  private readonly host: string;
+  private readonly connect: Connect;
+  private readonly all = new Set<ReceiverConnection>();
+  private readonly unused: ReceiverConnection[] = [];
+  private readonly waiting = new Fifo<Call>();
+  private cancelTidy: Cancel | null = null;
   /** The guard's edition that `refusal` holds for. */
   private edition: object | null = null;
   private refusal: string | null = null;
   /** Addresses that connections were made to. */
   private readonly addresses = new Set<string>();
 
-  constructor(
-    name: string,
-    connect: Omit<ConnectOptions, 'onConnect'>,
-    connectionCountMax: number,
-  ) {
+  constructor(name: string, options: OriginOptions) {
     this.name = name;
+    this.options = options;
     this.receiver = receiverOf(name);
-    this.connector = guardedConnector(this.receiver, {
-      ...connect,
+    this.host = new URL(name).host;
+    this.connect = guardedConnect(this.receiver, {
+      ...options.connect,
       onConnect: (address) => this.connected(address),
     });
-    this.connectionCountMax = connectionCountMax;
+  }
+
+  get isBusy(): boolean {
+    return this.waiting.length > 0 || this.all.size > this.unused.length;
+  }
+
+  /** As many wait as may. */
+  get isFull(): boolean {
+    return this.waiting.length >= this.options.connectionCountMax;
   }
 
   /**
@@ -73,61 +90,88 @@ export class Origin {
     const stale =
       addresses.length > addressCountMax ||
       addresses.some((address) => guard.judge(address, port) !== null);
-    if (stale || this.refusal !== null) void this.destroy();
+    if (stale || this.refusal !== null) this.destroy();
     return this.refusal;
   }
 
-  /** A free connection, or a new one, or else one with a request to queue behind. Give it back with `release`. */
-  take(nowMs: number): Connection {
-    const connection = this.pick(nowMs);
-    connection.load++;
-    this.held++;
+  /** Over an unused connection, or a new one; else it waits for one. */
+  send(call: Call): void {
     this.used = true;
+    const connection = this.pick();
+    if (connection === null) this.waiting.push(call);
+    else this.begin(call, connection);
+  }
+
+  /** Those who wait fail as well. */
+  destroy(): void {
+    this.addresses.clear();
+    this.cancelTidy?.();
+    this.cancelTidy = null;
+    for (const call of this.drained()) call.failed(null);
+    for (const connection of this.all) connection.end(null);
+  }
+
+  free(connection: ReceiverConnection): void {
+    const next = this.nextWaiting();
+    if (next !== null) this.begin(next, connection);
+    else {
+      connection.freeMs = this.options.clock.now();
+      this.unused.push(connection);
+      this.tidyLater();
+    }
+  }
+
+  ended(connection: ReceiverConnection): void {
+    this.all.delete(connection);
+    const at = this.unused.indexOf(connection);
+    if (at >= 0) this.unused.splice(at, 1);
+    const next = this.nextWaiting();
+    if (next !== null) this.begin(next, this.open());
+  }
+
+  private begin(call: Call, connection: ReceiverConnection): void {
+    const { path, request } = call;
+    if (request === null) return;
+    call.connection = connection;
+    connection.ask(this.host, path, request, call);
+  }
+
+  private pick(): ReceiverConnection | null {
+    const nowMs = this.options.clock.now();
+    for (let top = this.unused.pop(); top !== undefined; top = this.unused.pop()) {
+      if (nowMs - top.bornMs < connectionAgeMsMax && nowMs < unusedUntilMs(top)) return top;
+      top.end(null);
+    }
+    return this.all.size < this.options.connectionCountMax ? this.open() : null;
+  }
+
+  private open(): ReceiverConnection {
+    const connection = new ReceiverConnection(this.connect, this, this.options.clock.now());
+    this.all.add(connection);
     return connection;
   }
 
-  release(connection: Connection): void {
-    const { client } = connection;
-    this.held--;
-    if (--connection.load === 0 && !client.destroyed && !client.closed) this.free.push(connection);
-  }
-
-  async destroy(): Promise<void> {
-    this.addresses.clear();
-    this.free.length = 0;
-    await Promise.all(this.all.splice(0).map(({ client }) => client.destroy()));
-  }
-
-  private pick(nowMs: number): Connection {
-    for (let top = this.free.pop(); top !== undefined; top = this.free.pop()) {
-      if (nowMs - top.bornMs < connectionAgeMsMax) return top;
-      this.retire(top);
+  private nextWaiting(): Call | null {
+    for (let call = this.waiting.shift(); call !== undefined; call = this.waiting.shift()) {
+      if (call.request !== null) return call;
     }
-    if (this.all.length < this.connectionCountMax) {
-      const connection = { client: this.open(), bornMs: nowMs, load: 0 };
-      this.all.push(connection);
-      return connection;
-    }
-    this.turn = (this.turn + 1) % this.all.length;
-    return this.all[this.turn] as Connection;
+    return null;
   }
 
-  /** Requests queued behind it still get their turn. */
-  private retire(connection: Connection): void {
-    this.all.splice(this.all.indexOf(connection), 1);
-    void connection.client.close();
+  private drained(): Call[] {
+    const calls: Call[] = [];
+    for (let call = this.nextWaiting(); call !== null; call = this.nextWaiting()) calls.push(call);
+    return calls;
   }
 
-  private open(): Client {
-    return new Client(this.name, {
-      connect: this.connector,
-      allowH2: false,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMsMax,
-      maxResponseSize: answerBytesMax,
-      // One alarm an attempt covers everything; undici's own are coarse and cover parts.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+  private tidyLater(): void {
+    const { clock } = this.options;
+    this.cancelTidy ??= clock.at(clock.now() + keepsMsUsual, () => {
+      this.cancelTidy = null;
+      const nowMs = clock.now();
+      for (const connection of this.unused.slice())
+        if (nowMs >= unusedUntilMs(connection)) connection.end(null);
+      if (this.unused.length > 0) this.tidyLater();
     });
   }
 
@@ -135,4 +179,9 @@ export class Origin {
     // One too many says that some are missing.
     if (this.addresses.size <= addressCountMax) this.addresses.add(address);
   }
+}
+
+function unusedUntilMs({ freeMs, keepsMs }: ReceiverConnection): number {
+  if (keepsMs === null) return freeMs + keepsMsUsual;
+  return freeMs + Math.min(Math.max(0, keepsMs - keepsMsMargin), keepsMsMax);
 }

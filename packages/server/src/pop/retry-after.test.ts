@@ -10,7 +10,6 @@ describe('parseRetryAfter', () => {
     [' 5 ', 5000],
     ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
     ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
-    [['7', '9'], 7000],
   ])('%s waits %d ms', (value, expected) => expect(parseRetryAfter(value, wallMs)).toBe(expected));
 
   it.each([
@@ -24,8 +23,7 @@ describe('parseRetryAfter', () => {
     '2026-01-01',
     'Thu, 99 Foo 2026 12:00:30 GMT',
     'Thu, 01 Jan 2026 12:00:30 +0100',
-    [],
   ])('%s means nothing', (value) => {
-    expect(parseRetryAfter(value as string | string[] | undefined, wallMs)).toBeNull();
+    expect(parseRetryAfter(value, wallMs)).toBeNull();
   });
 });

@@ -1,0 +1,175 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AnswerParser, type Progress } from './answer-parser.ts';
+
+interface Read {
+  readonly progress: Progress;
+  readonly status: number;
+  readonly keeps: boolean;
+  readonly retryAfter: string | undefined;
+}
+
+/** Reads pieces until something other than `more` comes of it. */
+function read(pieces: readonly string[], method = 'POST'): Read {
+  const parser = new AnswerParser(method);
+  let progress: Progress = 'more';
+  for (const piece of pieces) {
+    progress = parser.push(Buffer.from(piece, 'latin1'));
+    if (progress !== 'more') break;
+  }
+  const { status, keeps, retryAfter } = parser;
+  return { progress, status, keeps, retryAfter };
+}
+
+const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
+const okHead = 'HTTP/1.1 200 OK';
+
+const whole: [what: string, answer: string, status: number, keeps: boolean][] = [
+  ['no content', head('HTTP/1.1 204 No Content'), 204, true],
+  ['no reason', head('HTTP/1.1 204'), 204, true],
+  ['a length', `${head(okHead, 'Content-Length: 3')}abc`, 200, true],
+  ['a length of nothing', head(okHead, 'content-length:0'), 200, true],
+  [
+    'not modified, with the length it would have',
+    head('HTTP/1.1 304 X', 'content-length: 9'),
+    304,
+    true,
+  ],
+  ['chunks', `${head(okHead, 'Transfer-Encoding: Chunked')}3\r\nabc\r\n0\r\n\r\n`, 200, true],
+  [
+    'chunks with extensions and trailers',
+    `${head(okHead, 'transfer-encoding: chunked')}A;x=y\r\n0123456789\r\n0\r\na: b\r\n\r\n`,
+    200,
+    true,
+  ],
+  [
+    'a chunk that looks like an end',
+    `${head(okHead, 'transfer-encoding: chunked')}5\r\n0\r\n\r\n\r\n0\r\n\r\n`,
+    200,
+    true,
+  ],
+  [
+    'interim answers before it',
+    head('HTTP/1.1 100 Continue') +
+      head('HTTP/1.1 103 Hints', 'link: x') +
+      head('HTTP/1.1 500 X', 'content-length: 0'),
+    500,
+    true,
+  ],
+  ['the last one', head(okHead, 'content-length: 0', 'Connection: x, Close'), 200, false],
+  ['from an old server', head('HTTP/1.0 200 OK', 'content-length: 0'), 200, false],
+  ['bytes behind it', `${head(okHead, 'content-length: 1')}ab`, 200, false],
+  [
+    'bytes behind its chunks',
+    `${head(okHead, 'transfer-encoding: chunked')}0\r\n\r\nx`,
+    200,
+    false,
+  ],
+];
+
+const malformed: [what: string, answer: string][] = [
+  ['another protocol', head('SSH-2.0-x')],
+  ['another version', head('HTTP/2 200 OK')],
+  ['no such status', head('HTTP/1.1 600 X')],
+  ['a status of two digits', head('HTTP/1.1 20 OK')],
+  ['an upgrade', head('HTTP/1.1 101 X', 'upgrade: x')],
+  ['a header without a colon', head(okHead, 'x')],
+  ['a blank before the colon', head(okHead, 'content-length : 0')],
+  ['a folded header', head(okHead, 'a: b', ' c')],
+  ['a line feed alone', head(`${okHead}\ncontent-length: 0`)],
+  ['a nul', head(okHead, 'a: \0')],
+  ['two lengths', head(okHead, 'content-length: 1', 'content-length: 1')],
+  ['a length that is none', head(okHead, 'content-length: 1, 1')],
+  ['a negative length', head(okHead, 'content-length: -1')],
+  ['a length and chunks', head(okHead, 'content-length: 5', 'transfer-encoding: chunked')],
+  ['two codings', head(okHead, 'transfer-encoding: chunked', 'transfer-encoding: chunked')],
+  ['a chunk without a size', `${head(okHead, 'transfer-encoding: chunked')}\r\nabc`],
+  ['a chunk longer than it says', `${head(okHead, 'transfer-encoding: chunked')}1\r\nabc\r\n`],
+  ['a size that is none', `${head(okHead, 'transfer-encoding: chunked')}0x1\r\na\r\n`],
+];
+
+const enough: [what: string, answer: string][] = [
+  ['a length', head(okHead, 'content-length: 16385')],
+  ['a chunk', `${head(okHead, 'transfer-encoding: chunked')}4001\r\n`],
+  ['many chunks', `${head(okHead, 'transfer-encoding: chunked')}${'1\r\nx\r\n'.repeat(10_000)}`],
+  ['trailers', `${head(okHead, 'transfer-encoding: chunked')}0\r\n${'a: b\r\n'.repeat(10_000)}`],
+  ['no length', `${head(okHead)}${'x'.repeat(16_385)}`],
+];
+
+describe('answers of receivers', () => {
+  it.each(whole)('%s: read to its end', (_, answer, status, keeps) => {
+    expect(read([answer])).toMatchObject({ progress: 'whole', status, keeps });
+  });
+
+  it.each(malformed)('%s is malformed', (_, answer) => {
+    expect(read([answer]).progress).toBe('malformed');
+  });
+
+  it.each(enough)('of content that is too long by %s only the status counts', (_, answer) => {
+    expect(read([answer])).toMatchObject({ progress: 'enough', status: 200 });
+  });
+
+  it('an answer without a length goes on until the connection ends, and no other can follow', () => {
+    const answer = head('HTTP/1.1 200 OK', 'transfer-encoding: gzip');
+    expect(read([answer, 'abc'])).toMatchObject({ progress: 'more', status: 200, keeps: false });
+  });
+
+  it('a HEAD has no content, whatever its length', () => {
+    const answer = head(okHead, 'content-length: 99999');
+    expect(read([answer], 'HEAD')).toMatchObject({ progress: 'whole', keeps: true });
+  });
+
+  it('keeps Retry-After, the first of several', () => {
+    const answer = head(
+      'HTTP/1.1 429 X',
+      'Retry-After:\t7 ',
+      'retry-after: 9',
+      'content-length: 0',
+    );
+    expect(read([answer]).retryAfter).toBe('7');
+  });
+
+  it('a head is 16 KiB at most, with the interim ones before it', () => {
+    expect(read([`${okHead}\r\nx: ${'x'.repeat(16_400)}`]).progress).toBe('malformed');
+    expect(read([head('HTTP/1.1 103 Hints', `x: ${'x'.repeat(1000)}`).repeat(17)]).progress).toBe(
+      'malformed',
+    );
+  });
+
+  it('reads the same whichever way the bytes are cut', () => {
+    const answers = [
+      ...whole.map(([, answer]) => answer),
+      ...malformed.map(([, answer]) => answer),
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...answers), fc.array(fc.nat(200)), (answer, cuts) => {
+        const places = [
+          0,
+          ...cuts.filter((at) => at < answer.length).toSorted((a, b) => a - b),
+          answer.length,
+        ];
+        const pieces = places
+          .slice(1)
+          .map((to, i) => answer.slice(places[i], to))
+          .filter((piece) => piece !== '');
+        const { keeps, ...cut } = read(pieces);
+        const { keeps: keepsWhole, ...uncut } = read([answer]);
+        expect(cut).toEqual(uncut);
+        // Where more comes later, it is seen later: the connection drops it then.
+        if (keepsWhole) expect(keeps).toBe(true);
+      }),
+    );
+  });
+
+  it('takes any bytes without a word', () => {
+    const bytes = fc.oneof(
+      fc.string({ unit: 'binary-ascii', maxLength: 200 }),
+      fc.constantFrom(...whole.map(([, answer]) => answer)),
+    );
+    fc.assert(
+      fc.property(fc.array(bytes, { maxLength: 6 }), (pieces) => {
+        expect(['more', 'whole', 'enough', 'malformed']).toContain(read(pieces).progress);
+      }),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * One kept connection to a receiver: writes a request, reads its answer, and can do so again. HTTP/1.1 on a bare socket, because a
+ * callback is little more than one write and one read, and a client library costs several times as much as both.
+ *
+ *  1. One request at a time. It is written as soon as there is a connection, unless it was given up before.
+ *  2. What arrives without having been asked for ends the connection.
+ */
+import type { Socket } from 'node:net';
+import type { CallbackRequest } from '@carillon/core';
+import { AnswerParser } from './answer-parser.ts';
+import type { Connect } from './connect.ts';
+
+/** Whoever waits for an answer. One of these is called, once. */
+export interface Asking {
+  answered(status: number, retryAfter: string | undefined): void;
+  /** null: the connection ended, or brought no HTTP. */
+  failed(error: Error | null): void;
+}
+
+export interface ConnectionEvents {
+  /** It can take the next request. */
+  free(connection: ReceiverConnection): void;
+  ended(connection: ReceiverConnection): void;
+}
+
+interface Exchange {
+  readonly asking: Asking;
+  readonly bytes: Buffer;
+  readonly parser: AnswerParser;
+}
+
+/** Methods whose requests say that they have no body. */
+const withBody = new Set(['POST', 'PUT', 'PATCH']);
+
+export class ReceiverConnection {
+  readonly bornMs: number;
+  /** Since when it is free, and for how long the receiver says that it keeps it. */
+  freeMs = 0;
+  keepsMs: number | null = null;
+  private readonly events: ConnectionEvents;
+  private socket: Socket | null = null;
+  private exchange: Exchange | null = null;
+  private ended = false;
+
+  constructor(connect: Connect, events: ConnectionEvents, bornMs: number) {
+    this.events = events;
+    this.bornMs = bornMs;
+    connect((error, socket) => {
+      if (error !== null) this.end(error);
+      else if (this.ended) socket.destroy();
+      else this.connected(socket);
+    });
+  }
+
+  ask(host: string, path: string, request: CallbackRequest, asking: Asking): void {
+    const parser = new AnswerParser(request.method);
+    this.exchange = { asking, bytes: requestBytes(host, path, request), parser };
+    this.socket?.write(this.exchange.bytes);
+  }
+
+  /** The answer is no longer waited for. A request that was not written yet never is. */
+  giveUp(): void {
+    if (this.exchange === null) return;
+    this.exchange = null;
+    if (this.socket === null) this.events.free(this);
+    else this.end(null);
+  }
+
+  /** The status, when the answer has begun. */
+  get status(): number {
+    return this.exchange?.parser.status ?? 0;
+  }
+
+  get retryAfter(): string | undefined {
+    return this.exchange?.parser.retryAfter;
+  }
+
+  end(error: Error | null): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.socket?.destroy();
+    const { exchange } = this;
+    this.exchange = null;
+    this.events.ended(this);
+    if (exchange === null) return;
+    const { status, retryAfter } = exchange.parser;
+    // A status that has arrived counts, whatever becomes of the rest of the answer.
+    if (status !== 0) exchange.asking.answered(status, retryAfter);
+    else exchange.asking.failed(error);
+  }
+
+  private connected(socket: Socket): void {
+    this.socket = socket;
+    socket.on('data', (bytes: Buffer) => this.took(bytes));
+    socket.on('end', () => this.end(null));
+    socket.on('error', (error) => this.end(error));
+    socket.on('close', () => this.end(null));
+    if (this.exchange !== null) socket.write(this.exchange.bytes);
+  }
+
+  private took(bytes: Buffer): void {
+    const { exchange } = this;
+    const progress = exchange?.parser.push(bytes);
+    if (progress === 'more') return;
+    if (exchange === null || progress !== 'whole' || !exchange.parser.keeps) return this.end(null);
+    const { status, retryAfter, keepsMs } = exchange.parser;
+    this.exchange = null;
+    this.keepsMs = keepsMs;
+    this.events.free(this);
+    exchange.asking.answered(status, retryAfter);
+  }
+}
+
+function requestBytes(host: string, path: string, request: CallbackRequest): Buffer {
+  const { method, headers, body } = request;
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  if (body.length > 0 || withBody.has(method)) head += `content-length: ${body.length}\r\n`;
+  head += '\r\n';
+  const bytes = Buffer.allocUnsafe(head.length + body.length);
+  bytes.write(head, 'latin1');
+  bytes.set(body, head.length);
+  return bytes;
+}
