@@ -135,12 +135,24 @@ export class Replica {
 
   /** Puts a record back as it was on disk. */
   restore(kept: TimerRecord): void {
+    const handle = this.store.find(kept.hi, kept.lo);
+    if (handle !== -1) {
+      // What was written while a snapshot was is often in both.
+      if (this.holds(handle, kept)) return;
+      this.uncount(this.store.read(handle));
+    }
     const record = later(kept);
     this.options.versions.observe(record);
-    const stored = this.store.get(record.hi, record.lo);
-    if (stored !== undefined) this.uncount(stored);
     this.count(record);
     this.store.arm(this.store.put(record), this.alarm(record));
+  }
+
+  /** Whether this very record is here: one with the same progress differs in its list at most. */
+  private holds(handle: number, record: TimerRecord): boolean {
+    if (compareProgress(this.store.progressOf(handle), record) !== 0) return false;
+    const listed = this.store.replicasOf(handle);
+    const { replicas } = record;
+    return listed.length === replicas.length && listed.every((name, i) => name === replicas[i]);
   }
 
   get doubtfulCount(): number {

@@ -1,0 +1,54 @@
+import { State, type TimerRecord, VersionClock } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { describe, expect, it } from 'vitest';
+import { Store } from '../store/store.ts';
+import { recordOf } from '../testing/records.ts';
+import { Digests } from './digests.ts';
+import { Replica } from './replica.ts';
+
+function restored(...records: readonly TimerRecord[]): Replica {
+  const replica = new Replica({
+    self: 'a',
+    clock: new VirtualClock(),
+    store: new Store(),
+    journal: () => null,
+    digests: new Digests('a', () => 0),
+    versions: new VersionClock(),
+    retention: { tombstoneMs: 1000, idempotentMs: 1000, deadLetterMs: 1000 },
+    desired: () => ['a', 'b'],
+    onChange: () => {},
+  });
+  for (const record of records) replica.restore(record);
+  return replica;
+}
+
+const written = recordOf({ replicas: ['a', 'b'] });
+
+describe('a record that was written twice, in a snapshot and behind it', () => {
+  it('is one: counted once, due a millisecond later than on disk', () => {
+    const { store, primaries } = restored(written, written);
+    expect([store.counts.live, primaries]).toEqual([1, 1]);
+    expect(store.get(written.hi, written.lo)?.dueMs).toBe(written.dueMs + 1);
+    expect(store.nextAlarmMs()).toBe(restored(written).store.nextAlarmMs());
+  });
+
+  it.each([
+    ['of another version', { versionMs: 2000, dueMs: 20_000 }],
+    ['of a later pop', { sequence: 1, dueMs: 20_000 }],
+    ['of a later attempt', { attempt: 1, retryMs: 12_000 }],
+    ['cancelled', { state: State.tombstone }],
+    ['held by others', { replicas: ['c', 'a'] }],
+    ['held by one more', { replicas: ['a', 'b', 'c'] }],
+  ])('is what was written last, %s', (_, change) => {
+    const later = { ...written, ...change };
+    const { store, primaries } = restored(written, later);
+    expect(store.get(written.hi, written.lo)).toMatchObject({
+      ...change,
+      ...('dueMs' in change && { dueMs: change.dueMs + 1 }),
+      ...('retryMs' in change && { retryMs: change.retryMs + 1 }),
+    });
+    const alone = restored(later);
+    expect([primaries, store.counts]).toEqual([alone.primaries, alone.store.counts]);
+    expect(store.nextAlarmMs()).toBe(alone.store.nextAlarmMs());
+  });
+});
