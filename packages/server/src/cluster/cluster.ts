@@ -29,6 +29,7 @@ const checkAfterResyncMs = 3000;
 const absentMs = 30_000;
 /** So many of the next in rank may have stood in. */
 const standInCountMax = 3;
+const nobody: readonly string[] = [];
 
 export interface ClusterParts {
   readonly self: string;
@@ -97,6 +98,7 @@ export class Cluster {
    * who stood in if this member and the other replicas were away.
    */
   othersOf(record: TimerRecord, widely = false): readonly string[] {
+    if (this.peers === null) return nobody;
     const { self } = this.parts;
     const { current } = this;
     const names = record.replicas.filter(

@@ -18,7 +18,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
-import { callOf } from './batches.ts';
+import { type Call, callOf } from './batches.ts';
 import {
   afterPop,
   type Instant,
@@ -47,6 +47,7 @@ interface Pop {
   readonly handle: number;
   readonly record: TimerRecord;
   readonly definition: Definition;
+  readonly call: Call;
   /** Whose turn it is: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];
@@ -224,7 +225,8 @@ export class Popper {
     const definition = decodeDefinition(record.body);
     const earlyMs = this.earlyMs(record, definition);
     if (earlyMs > 0) return store.arm(handle, clock.now() + earlyMs);
-    if (this.parts.batches.crowded(callOf(record, definition))) {
+    const call = callOf(record, definition);
+    if (this.parts.batches.crowded(call)) {
       const waitMs = crowdedMs * (0.5 + this.parts.random.unit());
       return store.arm(handle, clock.now() + waitMs);
     }
@@ -232,6 +234,7 @@ export class Popper {
       handle,
       record,
       definition,
+      call,
       position: turnOf(record, self),
       others: othersOf(record, this.mayBeStale(record) || this.cameLate.has(handle)),
       phase: 'claiming',
@@ -325,7 +328,7 @@ export class Popper {
   private queue(pop: Pop): void {
     pop.phase = 'queued';
     this.parts.batches.call(
-      callOf(pop.record, pop.definition),
+      pop.call,
       () => this.start(pop),
       (result) => this.ended(pop, result),
     );

@@ -112,7 +112,7 @@ export class Replica {
   /** Stores what this member itself decided: the outcome of a pop, an end. `stored`: what is there now, if at hand. */
   write(record: TimerRecord, stored = this.store.get(record.hi, record.lo)): void {
     this.save(record, stored);
-    this.sync(ignore);
+    this.options.journal()?.commit(ignore);
   }
 
   /** The same record, held by others. */
