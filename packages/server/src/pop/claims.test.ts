@@ -154,6 +154,35 @@ it('never trusts a peer with a claim longer than the longest term', () => {
   expect(claims.grant(7, 'a', ask({ termMs: 1e12 }), nowMs).untilMs).toBe(4000);
 });
 
+it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s own', (termMs) => {
+  const claims = new Claims();
+  claims.grant(7, 'a', ask(), nowMs);
+  const back = ask({ termMs });
+  const known = { claim: claims.get(7), own: null, from: 'a' };
+  expect(judgeClaim(stored, back, known, nowMs)).toMatchObject({ remember: true, yields: false });
+  expect(claims.grant(7, 'a', back, nowMs).untilMs).toBe(nowMs);
+  const next = { claim: claims.get(7), own: null, from: 'x' };
+  expect(judgeClaim(stored, ask({ position: 2 }), next, nowMs).type).toBe('granted');
+});
+
+it('who gives back takes nothing from anybody else: neither a claim nor a pop under way, whatever it knows', () => {
+  const claim = { by: 'x', position: 1, calling: false, untilMs: 1500 };
+  const own = { by: 'self', calling: false, position: 1, untilMs: 2000 };
+  const further = { ...stored, sequence: stored.sequence + 1 };
+  const known = [nothing, { ...nothing, claim }, { ...nothing, own }];
+  for (const entry of [stored, further]) {
+    for (const each of known) {
+      expect(judgeClaim(stored, ask({ entry, termMs: 0 }), each, nowMs)).toEqual({
+        type: 'granted',
+        remember: false,
+        yields: false,
+      });
+    }
+  }
+  const before = { ...nothing, claim: { ...claim, by: 'a' } };
+  expect(judgeClaim(further, ask({ termMs: 0 }), before, nowMs)).toMatchObject({ remember: false });
+});
+
 it('a claim outlives a new list of replicas, and ends when the timer moves on', () => {
   const claims = new Claims();
   claims.grant(7, 'a', ask({}), nowMs);

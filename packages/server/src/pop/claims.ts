@@ -8,6 +8,8 @@
  *     is already in flight.
  * C3  A claim is given to a second asker only where both are listed: they ask each other too, and the first hears that it
  *     lost. While views differ two may not know each other, and who came first keeps it.
+ * C4  Who gives up a pop before its call gives its claims back, as claims with no term: a new list of replicas takes the
+ *     pop away from a claimant, and those that hold back for it cannot know whether it calls already.
  */
 import { compareProgress, type Progress, type TimerRecord } from '@carillon/core';
 import { stepMs } from '../replication/schedule.ts';
@@ -95,6 +97,10 @@ export function judgeClaim(
 ): Judgement {
   if (stored === undefined) return { type: 'unknown' };
   const order = compareProgress(stored, ask.entry);
+  if (givesBack(ask)) {
+    const remember = order === 0 && known.own === null && known.claim?.by === known.from;
+    return { type: 'granted', remember, yields: false };
+  }
   if (order > 0) return { type: 'ahead' };
   // The claimant knows more than this member; its next message will bring it.
   if (order < 0) return { type: 'granted', remember: false, yields: true };
@@ -111,6 +117,11 @@ export function judgeClaim(
     if (!earlier && !ask.calling) return { type: 'claimed', leftMs: claim.untilMs - nowMs };
   }
   return { type: 'granted', remember: true, yields: false };
+}
+
+/** Written so that a term that is no number is none. */
+function givesBack({ termMs }: ClaimAsk): boolean {
+  return !(termMs > 0);
 }
 
 /** While views differ two members may have the same position: then the name decides, the same everywhere. */
@@ -133,7 +144,7 @@ export class Claims {
   }
 
   grant(handle: number, from: string, ask: ClaimAsk, nowMs: number): Claim {
-    const termMs = Math.min(Math.max(0, ask.termMs), termMsMax);
+    const termMs = givesBack(ask) ? 0 : Math.min(ask.termMs, termMsMax);
     const { position, calling, entry } = ask;
     const claim: Claim = {
       by: from,

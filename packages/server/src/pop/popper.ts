@@ -11,14 +11,14 @@
 import {
   type CallbackResult,
   type Cancel,
-  compareVersions,
+  compareProgress,
   type Definition,
   decodeDefinition,
   State,
   type TimerRecord,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
-import { type Call, callOf } from './batches.ts';
+import { callOf } from './batches.ts';
 import {
   afterPop,
   type Instant,
@@ -26,7 +26,7 @@ import {
   missedPops,
   turnOf,
 } from '../replication/schedule.ts';
-import type { Answer, Message } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire.ts';
 import {
   afterGrantMs,
   afterRefusalMs,
@@ -39,27 +39,9 @@ import {
 } from './claims.ts';
 import { deadLetter, originOf } from './dead-letters.ts';
 import { answerClass, attemptOf, claimResult, outcomeOf } from './outcome.ts';
+import { claimMessage, concerns, type Pop } from './pop.ts';
 import type { PopContext } from './request.ts';
 import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
-
-/** A pop under way at this member. */
-interface Pop {
-  readonly handle: number;
-  readonly record: TimerRecord;
-  readonly definition: Definition;
-  readonly call: Call;
-  /** Whose turn it is: 0 goes first. */
-  readonly position: number;
-  readonly others: readonly string[];
-  phase: 'claiming' | 'queued' | 'calling';
-  /** End of the claim at the others. */
-  untilMs: number;
-  /** Nobody has written the record since it was read. */
-  unchanged: boolean;
-  missed: number;
-  startMs: number;
-  stopRenewing: Cancel;
-}
 
 const takeMax = 1000;
 /** After there was no room, so much must be taken again at most before more is taken from the wheel. */
@@ -271,7 +253,7 @@ export class Popper {
     };
     // Answers that came while this member was busy are read before it gives up on them.
     const cancel = clock.at(nowMs + claimWaitMs(record, slept, nowMs), () => clock.soon(go));
-    const message = this.claimMessage(pop);
+    const message = claimMessage(pop);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
         this.parts.metrics.claims.add(claimResult(answer));
@@ -295,12 +277,6 @@ export class Popper {
     return (
       record.startMs < awakeSinceMs && this.parts.replica.alarm(record) < awakeSinceMs + catchUpMs
     );
-  }
-
-  private claimMessage(pop: Pop): Message {
-    const termMs = claimTermMs(pop.record.gapMs);
-    const { position } = pop;
-    return { type: 'claim', entry: pop.record, termMs, position, calling: pop.phase === 'calling' };
   }
 
   /** False when this member must not go on. */
@@ -361,7 +337,7 @@ export class Popper {
     const termMs = claimTermMs(pop.record.gapMs);
     pop.stopRenewing = clock.at(clock.now() + termMs / 3, () => {
       pop.untilMs = clock.now() + termMs;
-      const message = this.claimMessage(pop);
+      const message = claimMessage(pop);
       for (const name of pop.others) {
         if (!peers?.silent(name)) peers?.send(name, message, ignore);
       }
@@ -481,9 +457,18 @@ export class Popper {
     if (this.active.get(pop.handle) === pop) this.forget(pop.handle);
   }
 
+  /** Nobody need hold back for a pop that will not be made here. Where it was made, whoever did so tells them. */
+  private giveBack(pop: Pop): void {
+    if (compareProgress(this.parts.store.read(pop.handle), pop.record) !== 0) return;
+    const message = claimMessage(pop, 0);
+    for (const name of pop.others) this.parts.peers?.send(name, message, ignore);
+  }
+
   /** One pop less: there may be room for what waits in the wheel. */
   private forget(handle: number): void {
+    const pop = this.active.get(handle);
     this.active.delete(handle);
+    if (pop !== undefined && pop.phase !== 'calling') this.giveBack(pop);
     if (!this.crowded || this.active.size > this.parts.activeCountMax * roomRatio) return;
     this.crowded = false;
     this.parts.clock.soon(() => this.poll());
@@ -491,9 +476,3 @@ export class Popper {
 }
 
 function ignore(): void {}
-
-/** Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. */
-function concerns({ record }: Pop, now: TimerRecord | null): boolean {
-  if (now === null || now.state !== State.live || compareVersions(now, record) !== 0) return false;
-  return now.sequence === record.sequence;
-}

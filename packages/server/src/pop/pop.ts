@@ -1,0 +1,41 @@
+/** A pop under way at this member, and what can be said of one without doing anything. Its course is in popper.ts. */
+import {
+  type Cancel,
+  compareVersions,
+  type Definition,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
+import type { Message } from '../replication/wire.ts';
+import type { Call } from './batches.ts';
+import { claimTermMs } from './claims.ts';
+
+export interface Pop {
+  readonly handle: number;
+  readonly record: TimerRecord;
+  readonly definition: Definition;
+  readonly call: Call;
+  /** Whose turn it is: 0 goes first. */
+  readonly position: number;
+  readonly others: readonly string[];
+  phase: 'claiming' | 'queued' | 'calling';
+  /** End of the claim at the others. */
+  untilMs: number;
+  /** Nobody has written the record since it was read. */
+  unchanged: boolean;
+  missed: number;
+  startMs: number;
+  stopRenewing: Cancel;
+}
+
+/** What the other replicas are told of it; with no term, that it will not be made here after all (C4). */
+export function claimMessage(pop: Pop, termMs = claimTermMs(pop.record.gapMs)): Message {
+  const { record: entry, position, phase } = pop;
+  return { type: 'claim', entry, termMs, position, calling: phase === 'calling' };
+}
+
+/** Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. */
+export function concerns({ record }: Pop, now: TimerRecord | null): boolean {
+  if (now === null || now.state !== State.live || compareVersions(now, record) !== 0) return false;
+  return now.sequence === record.sequence;
+}
