@@ -83,7 +83,7 @@ async function measure({ sizes, tell }: Context, folder: string): Promise<Measur
       `${Math.round(capacity)} sets a second with 256 connections; now ${times} times as many …`,
     );
     // It shares its core with the receiver, which would seem late else.
-    setPriority(crowd.pid, 5);
+    setPriority(crowd.pid, 19);
     const watch = new Watch(member, receiver, crowd);
     await watch.run('before', beforeMs);
     await crowd.call('start', {

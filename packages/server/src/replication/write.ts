@@ -68,7 +68,28 @@ export function write(
   request: WriteRequest,
   done: (result: WriteResult) => void,
 ): void {
-  new Write(parts, request, done).start();
+  if (parts.peers === null) writeAlone(parts, request, done);
+  else new Write(parts, request, done).start();
+}
+
+/** Where there is nobody else: nothing to wait for but the own disk, and no stand-in. */
+function writeAlone(
+  { replica }: WriteParts,
+  { record, mode }: WriteRequest,
+  done: (result: WriteResult) => void,
+): void {
+  replica.receive(record, mode, (answer) => {
+    if (answer.type === 'have' && beats(answer.progress, record, mode)) done(answer);
+    else if (answer.type === 'stored' || answer.type === 'have')
+      done({ type: 'confirmed', record, have: 1, wanted: 1 });
+    else if (answer.type === 'refused') done(answer);
+    else done({ type: 'none' });
+  });
+}
+
+/** What a replica has is not simply this very record. */
+function beats(progress: Progress, record: TimerRecord, mode: StoreMode): boolean {
+  return mode === 'create' || compareProgress(progress, record) > 0;
 }
 
 class Write implements Waiting {
@@ -165,7 +186,7 @@ class Write implements Waiting {
     if (this.done === null) return;
     take(this.waiting, name);
     if (answer?.type === 'stored') add(this.confirmed, name);
-    else if (answer?.type === 'have' && this.beats(answer.progress)) {
+    else if (answer?.type === 'have' && beats(answer.progress, this.record, this.mode)) {
       return this.finish({ type: 'have', progress: answer.progress });
     } else if (answer?.type === 'have') add(this.confirmed, name);
     else if (answer?.type === 'refused' && answer.why === 'namespace') {
@@ -177,11 +198,6 @@ class Write implements Waiting {
   private failed(name: string, answer: Answer | null): void {
     if (answer?.type === 'refused') this.refusedFull = true;
     if (this.record.replicas.includes(name)) this.standIn();
-  }
-
-  /** What the replica has is not simply this very record. */
-  private beats(progress: Progress): boolean {
-    return this.mode === 'create' || compareProgress(progress, this.record) > 0;
   }
 
   /** Adds the next-ranked member to the list, unless there are stand-ins enough. */

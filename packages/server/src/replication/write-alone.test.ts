@@ -1,0 +1,61 @@
+import { type TimerRecord, VersionClock } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { expect, it } from 'vitest';
+import { View } from '../cluster/view.ts';
+import { Store } from '../store/store.ts';
+import { recordOf } from '../testing/records.ts';
+import { Deadlines } from './deadlines.ts';
+import { Digests } from './digests.ts';
+import { Replica } from './replica.ts';
+import type { StoreMode } from './wire.ts';
+import { hedgeMs, type WriteResult, write } from './write.ts';
+
+const record = recordOf({ replicas: ['a'], factor: 2 });
+
+/** What a member without others makes of a second record after it has stored the first. */
+function second(change: Partial<TimerRecord>, mode: StoreMode): WriteResult[] {
+  const clock = new VirtualClock();
+  const member = { name: 'a', address: 'a', peer: 'a', phase: 'active', weight: 1, labels: {} };
+  const view = new View({ source: 'test', revision: 1, members: [{ ...member, phase: 'active' }] });
+  const replica = new Replica({
+    self: 'a',
+    clock,
+    store: new Store(),
+    journal: () => null,
+    digests: new Digests('a', () => 0),
+    versions: new VersionClock(),
+    retention: { tombstoneMs: 1000, idempotentMs: 1000, deadLetterMs: 1000 },
+    desired: () => ['a'],
+    onChange: () => {},
+  });
+  const hedges = new Deadlines(clock, hedgeMs);
+  const onMissed = (): void => {
+    throw new Error('nobody else to miss it');
+  };
+  const parts = { self: 'a', clock, hedges, replica, peers: null, view: () => view, onMissed };
+  const results: WriteResult[] = [];
+  write(parts, { record, mode: 'create', former: [] }, () => {});
+  const next = { record: { ...record, ...change }, mode, former: [] };
+  write(parts, next, (result) => results.push(result));
+  return results;
+}
+
+it.each([
+  [
+    'a newer one is confirmed',
+    { versionMs: 2000 },
+    'any',
+    { type: 'confirmed', have: 1, wanted: 1 },
+  ],
+  ['the same one again is confirmed', {}, 'any', { type: 'confirmed', have: 1, wanted: 1 }],
+  ['an older one meets a newer', { versionMs: 500 }, 'any', { type: 'have' }],
+  ['a number that is taken is not given again', { versionMs: 2000 }, 'create', { type: 'have' }],
+  [
+    'that of another namespace is refused',
+    { namespace: 'x' },
+    'any',
+    { type: 'refused', why: 'namespace' },
+  ],
+] as const)('alone: %s', (_, change, mode, expected) => {
+  expect(second(change, mode)).toMatchObject([expected]);
+});
