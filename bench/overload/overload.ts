@@ -1,7 +1,7 @@
 /**
  * One member is asked for five times what it can do, for a minute, while it pops: how it answers, how late the pops are, and how much
- * memory it takes, second by second, before, during and after. Where the machine has two cores the member gets one of them for
- * itself; asking and receiving share the other.
+ * memory it takes, second by second, before, during and after. On two cores, asking and receiving share one, and those who ask
+ * come last there: the member has the other for itself, and the first when it needs it.
  */
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, setPriority } from 'node:os';
@@ -74,7 +74,7 @@ async function measure({ sizes, tell }: Context, folder: string): Promise<Measur
   const crowd = new Remote(join(import.meta.dirname, 'crowd.ts'));
   try {
     const uri = await receiver.call<string>('uri');
-    pin(member.pid, [receiver.pid, crowd.pid]);
+    pin([receiver.pid, crowd.pid]);
     await startPops(member.url, uri);
     const body = JSON.stringify(timer(3600, uri, popsPerSecond));
     const offer = { url: member.url.href, body, connections };
@@ -100,10 +100,9 @@ async function measure({ sizes, tell }: Context, folder: string): Promise<Measur
   }
 }
 
-/** The member on one core, everybody else on the other. */
-function pin(member: number, others: readonly number[]): void {
+/** Everybody else on one core; elsewhere they would be on machines of their own. */
+function pin(others: readonly number[]): void {
   if (process.platform !== 'linux' || availableParallelism() < 2) return;
-  execFileSync('taskset', ['-a', '-c', '-p', '0', String(member)]);
   for (const pid of others) execFileSync('taskset', ['-a', '-c', '-p', '1', String(pid)]);
 }
 
@@ -213,7 +212,7 @@ function sectionOf(rows: readonly Row[], moments: readonly Moment[]): Section {
     headline: null,
     charts: chartsOf(moments),
     notes: [
-      'With two cores the member has one for itself; those who ask and the receiver share the other, so that callbacks arrive later there than they were begun. What is offered and not answered was never sent: all connections were full.',
+      'With two cores the member has one for itself; those who ask, with the lowest priority, and the receiver share the other. Up to 8 sets are in flight on each connection: what is offered and not answered was never sent, as all of them were full.',
     ],
   };
 }
