@@ -240,8 +240,8 @@ describe('journal', () => {
       world.limits = { ...world.limits, reserveBytes: 0 };
       const journal = await world.open();
       for (let i = 0; i < 2000; i++) {
-        world.records.set(i, recordOf(i, 0));
-        journal.put(recordOf(i, 0));
+        world.records.set(i, recordOf(i, 0, 600));
+        journal.put(recordOf(i, 0, 600));
       }
       await world.commit(journal);
       const remove = world.disk.remove.bind(world.disk);

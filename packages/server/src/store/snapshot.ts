@@ -6,7 +6,8 @@ import type { Clock, Disk, TimerRecord } from '@carillon/core';
 import { encodeHeader, EntryWriter, fileName, type Header, snapshotPartName } from './segment.ts';
 
 /** Between two looks at other work: a fraction of a millisecond. */
-const sliceRecordCount = 200;
+const turnRecordCount = 400;
+/** Written at once. So much that a thread does it: a write may have to wait for syncs of the journal. */
 const sliceBytes = 256 * 1024;
 /** Syncing now and then keeps a huge sync at the end from holding up those of the journal. */
 const syncBytes = 8 * 1024 * 1024;
@@ -50,12 +51,14 @@ async function writePart(options: SnapshotOptions): Promise<number | null> {
     let count = 0;
     let synced = 0;
     for (let ended = false; !ended; ) {
-      const added = fillSlice(slice, next, clock.now() - clock.wall());
+      const added = fill(slice, next, clock.now() - clock.wall());
       count += added;
-      ended = added < sliceRecordCount && slice.length < sliceBytes;
+      ended = added < turnRecordCount && slice.length < sliceBytes;
       if (ended) slice.end(count);
-      await file.append(slice.seal(salt));
-      slice.reset();
+      if (ended || slice.length >= sliceBytes) {
+        await file.append(slice.seal(salt));
+        slice.reset();
+      }
       if (file.size - synced > syncBytes) {
         await file.sync();
         synced = file.size;
@@ -70,13 +73,10 @@ async function writePart(options: SnapshotOptions): Promise<number | null> {
   }
 }
 
-function fillSlice(
-  slice: EntryWriter,
-  next: () => TimerRecord | undefined,
-  baseMs: number,
-): number {
+/** What one turn adds to a slice. */
+function fill(slice: EntryWriter, next: () => TimerRecord | undefined, baseMs: number): number {
   let count = 0;
-  while (count < sliceRecordCount && slice.length < sliceBytes) {
+  while (count < turnRecordCount && slice.length < sliceBytes) {
     const record = next();
     if (record === undefined) return count;
     slice.put(record, baseMs);
