@@ -128,7 +128,7 @@ export class Member {
     );
     member.cluster.start(member.replica, member.awaySinceMs);
     member.phase = 'serving';
-    member.popper.poll();
+    member.popper.wakeUp();
     member.housekeep();
     await options.source.ready();
     return member;

@@ -58,6 +58,7 @@ function rig() {
     holds: () => false,
     onEnd: () => undefined,
   });
+  popper.wakeUp();
   return { clock, replica, calls, digests };
 }
 

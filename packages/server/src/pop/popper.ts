@@ -64,7 +64,8 @@ export class Popper {
   private readonly cameLate = new Set<number>();
   private alarm: { atMs: number; ringsMs: number; cancel: Cancel } | null = null;
   private readonly due: number[] = [];
-  private stopped = false;
+  /** Until it is woken up, and after it was stopped. */
+  private stopped = true;
   /** There was no room for what is due. */
   private crowded = false;
   /** Since when this member runs without a break. */
@@ -90,6 +91,13 @@ export class Popper {
     let waiting = 0;
     for (const { phase } of this.active.values()) if (phase !== 'calling') waiting++;
     return waiting;
+  }
+
+  /** From now on. What fell due before, while this member was away or read its disk, may have been popped by others. */
+  wakeUp(): void {
+    this.stopped = false;
+    this.awakeSinceMs = this.parts.clock.now();
+    this.poll();
   }
 
   /** No new pops from now on; `done` when those in flight have ended. */
@@ -268,7 +276,7 @@ export class Popper {
 
   /** Whether the pop fell due while this member slept, or was not there. */
   private sleptOver(record: TimerRecord): boolean {
-    return this.parts.replica.alarm(record) < this.awakeSinceMs;
+    return record.retryMs < this.awakeSinceMs;
   }
 
   /** Also what falls due soon after: the others may not have told yet what became of it meanwhile. */
