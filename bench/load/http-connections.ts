@@ -48,6 +48,9 @@ export class HttpConnections {
 
   /** An unused connection, or a new one, or else the one with the fewest calls under way. */
   private pick(): Connection {
+    // Those that were unused for long were closed meanwhile.
+    for (let at = this.open.length - 1; at >= 0; at--)
+      if (this.open[at]?.closed === true) this.open.splice(at, 1);
     const free = this.open.find(({ underWay }) => underWay === 0);
     if (free !== undefined) return free;
     if (this.open.length < this.perServer * (this.urls.length - this.dead.size)) {
@@ -92,6 +95,10 @@ class Connection {
     this.socket.on('data', (text: string) => this.took(text));
     this.socket.on('error', (error) => this.fail(error));
     this.socket.on('close', () => this.fail(new Error('The connection was closed.')));
+  }
+
+  get closed(): boolean {
+    return this.socket.destroyed && this.calls.length === 0;
   }
 
   get underWay(): number {
