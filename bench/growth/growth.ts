@@ -13,7 +13,7 @@ const storeScript = join(import.meta.dirname, 'store-growth.ts');
 const roundCount = 4;
 const graceMs = 20_000;
 /** As many seconds in a row with no more CPU than this. */
-const settledSeconds = 3;
+const settledSeconds = 6;
 const settledMs = 50;
 const settleSecondsMax = 60;
 /** Indexes from here on belong to the timers that are measured, not to those that wait. */
