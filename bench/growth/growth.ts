@@ -14,7 +14,7 @@ const roundCount = 4;
 const graceMs = 20_000;
 /** As many seconds in a row with no more CPU than this. */
 const settledSeconds = 6;
-const settledMs = 50;
+const settledMs = 100;
 const settleSecondsMax = 60;
 /** Indexes from here on belong to the timers that are measured, not to those that wait. */
 const measuredFrom = 100_000_000;
