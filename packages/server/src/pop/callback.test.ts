@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -359,12 +359,17 @@ describe('HttpCallbacks: pools', () => {
     const receiver = await rig.receiver(() => `${ok}HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n`);
     expect(await rig.call(receiver.uri())).toMatchObject({ status: 204 });
     await until(() => receiver.openCount === 0);
+    let said: Socket | null = null;
     receiver.behave = (_, socket) => {
-      setImmediate(() => socket.write('HTTP/1.1 500 X\r\n\r\n'));
+      said = socket;
       return ok;
     };
     expect(await rig.call(receiver.uri())).toMatchObject({ status: 204 });
-    await until(() => receiver.openCount === 0);
+    expect(receiver.openCount).toBe(1);
+    // Also between two calls.
+    (said as unknown as Socket).write('HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n');
+    for (let i = 0; i < 1000 && receiver.openCount > 0; i++) await settle();
+    expect(receiver.openCount).toBe(0);
     receiver.behave = () => ok;
     expect(await rig.call(receiver.uri())).toMatchObject({ status: 204 });
   });
