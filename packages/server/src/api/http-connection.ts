@@ -178,7 +178,7 @@ export class HttpConnection implements Waiting {
   /** Stands in line where this turn has no time for another request. */
   private mustWait(): boolean {
     const { parser, owner } = this;
-    if (this.head !== null || !parser.waiting || owner.admits(this)) return false;
+    if (this.head !== null || parser.waitingBytes === 0 || owner.admits(this)) return false;
     const bytes = parser.waitingBytes + pieceCostBytes;
     if (!owner.hasRoom(bytes)) {
       this.refuse(refusals.bodies);
@@ -226,7 +226,7 @@ export class HttpConnection implements Waiting {
     }
     this.parser.bodyBytesMax = bodyBytesMax;
     this.answers.oweContinue(
-      expected !== undefined && head.bodyBytes !== 0 && !this.parser.waiting,
+      expected !== undefined && head.bodyBytes !== 0 && this.parser.waitingBytes === 0,
     );
   }
 

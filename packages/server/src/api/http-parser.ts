@@ -78,14 +78,10 @@ export class HttpParser {
 
   /** Whether part of a request is here. */
   get begun(): boolean {
-    return this.place !== 'head' || this.end > this.at;
+    return this.place !== 'head' || this.waitingBytes > 0;
   }
 
-  /** Whether bytes wait to be looked at. */
-  get waiting(): boolean {
-    return this.end > this.at;
-  }
-
+  /** Bytes that wait to be looked at. */
   get waitingBytes(): number {
     return this.end - this.at;
   }
