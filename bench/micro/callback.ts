@@ -1,6 +1,6 @@
 /**
  * Callbacks per second and CPU per callback into a minimal receiver in a process of its own on loopback, against bare
- * undici dispatch in the same run: what guard, limits, breaker and time limit cost on top of the HTTP client. Prepared bytes on
+ * undici dispatch in the same run, which is what others use, and has no guard, limits, breaker or time limit. Prepared bytes on
  * bare sockets show what the receiver itself can take.
  *
  * CPU is that of the calling process alone (user and system). Rounds alternate between the candidates and the
