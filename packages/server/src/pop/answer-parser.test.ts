@@ -73,12 +73,33 @@ const malformed: [what: string, answer: string][] = [
   ['no such status', head('HTTP/1.1 600 X')],
   ['a status of two digits', head('HTTP/1.1 20 OK')],
   ['an upgrade', head('HTTP/1.1 101 X', 'upgrade: x')],
+  ['a line that does not end', `${okHead}${'x'.repeat(16_400)}`],
+  ['digits behind the status', head('HTTP/1.1 2000 OK')],
+  [
+    'only what comes before an answer',
+    head('HTTP/1.1 103 Hints', `x: ${'x'.repeat(1000)}`).repeat(17),
+  ],
+];
+
+/** Of these the status counts, and nothing else does. */
+const odd: [what: string, answer: string][] = [
+  ['a nul in the reason', head('HTTP/1.1 200 \0')],
+  ['lines that end with a line feed alone', `${okHead}\ncontent-length: 0\n\n`],
+  ['an empty line that ends with a line feed alone', `${okHead}\r\ncontent-length: 0\r\n\n`],
+  ['blanks and a line feed', `${okHead}\r\nA:${' '.repeat(4000)}\n\r\n`],
+  ['a carriage return inside a line', head(okHead, 'a: b\rc')],
+  ['a header that is too long', `${okHead}\r\nx: ${'x'.repeat(16_400)}`],
+  [
+    'odd words before it',
+    `${head('HTTP/1.1 100 Continue', 'x')}${head('HTTP/1.1 200 OK', 'content-length: 0')}`,
+  ],
   ['a header without a colon', head(okHead, 'x')],
   ['a blank before the colon', head(okHead, 'content-length : 0')],
   ['a folded header', head(okHead, 'a: b', ' c')],
   ['a line feed alone', head(`${okHead}\ncontent-length: 0`)],
   ['a nul', head(okHead, 'a: \0')],
-  ['two lengths', head(okHead, 'content-length: 1', 'content-length: 1')],
+  ['two lengths that differ', head(okHead, 'content-length: 1', 'content-length: 2')],
+  ['two equal lengths', head(okHead, 'content-length: 1', 'content-length: 1')],
   ['a length that is none', head(okHead, 'content-length: 1, 1')],
   ['a negative length', head(okHead, 'content-length: -1')],
   ['a length and chunks', head(okHead, 'content-length: 5', 'transfer-encoding: chunked')],
@@ -102,7 +123,21 @@ describe('answers of receivers', () => {
   });
 
   it.each(malformed)('%s is malformed', (_, answer) => {
-    expect(read([answer]).progress).toBe('malformed');
+    expect(read([answer])).toMatchObject({ progress: 'malformed', status: 0 });
+  });
+
+  it.each(odd)('%s: the status counts, and the connection is not used again', (_, answer) => {
+    expect(read([answer])).toMatchObject({ progress: 'enough', status: 200, keeps: false });
+  });
+
+  it('a status counts as soon as its line is here', () => {
+    expect(read([`${okHead}\r\n`])).toMatchObject({ progress: 'more', status: 200 });
+    expect(read([okHead])).toMatchObject({ progress: 'more', status: 0 });
+  });
+
+  it('Retry-After counts behind an odd line too', () => {
+    const answer = head('HTTP/1.1 503 X', 'a: b', ' folded', 'retry-after: 7');
+    expect(read([answer])).toMatchObject({ status: 503, retryAfter: '7', keeps: false });
   });
 
   it.each(enough)('of content that is too long by %s only the status counts', (_, answer) => {
@@ -129,17 +164,11 @@ describe('answers of receivers', () => {
     expect(read([answer]).retryAfter).toBe('7');
   });
 
-  it('a head is 16 KiB at most, with the interim ones before it', () => {
-    expect(read([`${okHead}\r\nx: ${'x'.repeat(16_400)}`]).progress).toBe('malformed');
-    expect(read([head('HTTP/1.1 103 Hints', `x: ${'x'.repeat(1000)}`).repeat(17)]).progress).toBe(
-      'malformed',
-    );
-  });
-
   it('reads the same whichever way the bytes are cut', () => {
     const answers = [
       ...whole.map(([, answer]) => answer),
       ...malformed.map(([, answer]) => answer),
+      ...odd.map(([, answer]) => answer),
     ];
     fc.assert(
       fc.property(fc.constantFrom(...answers), fc.array(fc.nat(200)), (answer, cuts) => {

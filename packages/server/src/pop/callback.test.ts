@@ -234,8 +234,7 @@ describe('HttpCallbacks: what comes back', () => {
   it.each([
     ['not HTTP', 'SSH-2.0-x\r\n\r\n'],
     ['an upgrade nobody asked for', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-    ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(80_000)}`],
-    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    ['an endless line', `HTTP/1.1 200 O${'x'.repeat(80_000)}`],
   ])('%s is a cut, and says nothing of the content', async (_, answer) => {
     rig = new Rig();
     const receiver = await rig.receiver(() => answer);
@@ -243,6 +242,23 @@ describe('HttpCallbacks: what comes back', () => {
     expect(result).toMatchObject({ kind: 'no-answer', reason: 'cut' });
     expect(result.kind === 'no-answer' && result.detail).not.toMatch(/SSH|xxx|127\.0/);
   });
+
+  it.each([
+    ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(80_000)}`],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    ['two equal lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na'],
+    ['a folded line', 'HTTP/1.1 200 OK\r\na: b\r\n c\r\ncontent-length: 0\r\n\r\n'],
+    ['line feeds alone', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n'],
+  ])(
+    '%s behind a status: the status counts, and the next call has a connection of its own',
+    async (_, answer) => {
+      rig = new Rig();
+      const receiver = await rig.receiver(() => answer);
+      expect(await rig.call(receiver.uri())).toMatchObject({ kind: 'answer', status: 200 });
+      expect(await rig.call(receiver.uri())).toMatchObject({ kind: 'answer', status: 200 });
+      expect(receiver.connectionCount).toBe(2);
+    },
+  );
 });
 
 describe('HttpCallbacks: the time limit', () => {
