@@ -3,12 +3,15 @@
  * etcds. The numbers are kept by a store in this process, which may or may not compare tokens. Used by the
  * history test and by the soak.
  *
- * What the checker looks for:
+ * The checker looks for:
  *   lost updates   an acknowledged addition that is not in the number any more
- *   order          steps that were preceded by `assertValid` carry tokens that never fall, in real time
+ *   linearizable   grants, successful `assertValid` and ends of each key's lock are those of one lock
+ *                  with tokens that grow, each at some instant between its call and its answer
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeededRandom } from '@carillon/core/testing';
+import { LockRecorder, type RecordedLock } from './lock-recorder.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 import type { WorkerEvent } from './worker.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -22,7 +25,16 @@ export interface NemesisCluster {
   resume(index: number): void;
 }
 
-export type Fault = 'stop-worker' | 'stop-inside' | 'kill-worker' | 'kill-etcd' | 'stop-etcd';
+export const faults = [
+  'stop-worker',
+  'stop-inside',
+  'kill-worker',
+  /** Nothing passes between the worker and any etcd for a while. */
+  'cut-worker',
+  'kill-etcd',
+  'stop-etcd',
+] as const;
+export type Fault = (typeof faults)[number];
 
 export interface HistoryOptions {
   readonly cluster: NemesisCluster;
@@ -32,14 +44,17 @@ export interface HistoryOptions {
   readonly faults: readonly Fault[];
   /** Whether the store refuses tokens below the largest it has seen for the key. */
   readonly storeChecksTokens: boolean;
+  /** Workers that hand out a token twice: the checker must notice. */
+  readonly tokensTwice?: boolean;
 }
 
 export interface HistoryResult {
   readonly acknowledged: number;
   readonly refused: number;
   readonly lostUpdates: number;
-  /** Steps whose token was below one that was used earlier in real time. */
-  readonly disorder: number;
+  /** Operations on locks that were recorded, and a sentence for each key where no single lock could have made them. */
+  readonly operations: number;
+  readonly notLinearizable: readonly string[];
   readonly faults: number;
 }
 
@@ -51,7 +66,6 @@ interface Cell {
   value: number;
   acknowledged: number;
   tokenMax: bigint;
-  readonly steps: { readonly atMs: number; readonly token: bigint }[];
 }
 
 export async function runHistory(options: HistoryOptions): Promise<HistoryResult> {
@@ -64,6 +78,11 @@ class History {
   private readonly options: HistoryOptions;
   private readonly cells = new Map<string, Cell>();
   private readonly workers: WorkerProcess[] = [];
+  private readonly recorder = new LockRecorder();
+  /** The lock that each worker holds. */
+  private readonly locks = new Map<WorkerProcess, RecordedLock>();
+  /** The way from each worker to the etcds. */
+  private readonly ways = new Map<WorkerProcess, readonly TcpProxy[]>();
   private refused = 0;
   private faults = 0;
   private started = 0;
@@ -78,7 +97,7 @@ class History {
 
   async run(): Promise<void> {
     const { durationMs, random } = this.options;
-    for (let i = 0; i < workerCount; i++) this.startWorker();
+    for (let i = 0; i < workerCount; i++) await this.startWorker();
     await Promise.all(this.workers.map((worker) => worker.until('ready')));
     if (this.options.faults.includes('stop-inside')) this.stopInside++;
     const untilMs = performance.now() + durationMs;
@@ -91,7 +110,7 @@ class History {
     for (let i = 0; i < 200 && this.frozen.size > 0; i++) await sleep(100);
     await sleep(2 * ttlMs);
     this.ending = true;
-    await Promise.all(this.workers.map((worker) => worker.kill()));
+    await Promise.all([...this.workers].map((worker) => this.kill(worker)));
   }
 
   result(): HistoryResult {
@@ -102,31 +121,41 @@ class History {
       acknowledged: sum((cell) => cell.acknowledged),
       refused: this.refused,
       lostUpdates: sum((cell) => cell.acknowledged - cell.value),
-      disorder: sum(disorder),
+      operations: this.recorder.count,
+      notLinearizable: this.recorder.violations(),
       faults: this.faults,
     };
   }
 
-  private startWorker(): void {
-    const { cluster, prefix } = this.options;
+  private async startWorker(): Promise<void> {
+    const { cluster, prefix, tokensTwice = false } = this.options;
     // Every other worker trusts its lock blindly: for those the tokens are needed.
     const assertValid = this.started % 2 === 0;
     const keys = Array.from({ length: keyCount }, (_, i) => `key-${i}`);
     const member = `w${this.started++}`;
-    const { endpoints } = cluster;
+    const way = await Promise.all(cluster.endpoints.map((endpoint) => TcpProxy.start(endpoint)));
+    const endpoints = way.map(({ endpoint }) => endpoint);
     const work = { keys, assertValid };
-    this.workers.push(
-      new WorkerProcess({ endpoints, prefix, member, ttlMs, slots: 64, work }, (event, worker) =>
-        this.onEvent(event, worker),
-      ),
+    const worker = new WorkerProcess(
+      { endpoints, prefix, member, ttlMs, slots: 64, work, tokensTwice },
+      (event, from) => this.onEvent(event, from),
     );
+    this.ways.set(worker, way);
+    this.workers.push(worker);
+  }
+
+  private async kill(worker: WorkerProcess): Promise<void> {
+    this.workers.splice(this.workers.indexOf(worker), 1);
+    await worker.kill();
+    await Promise.all((this.ways.get(worker) ?? []).map((proxy) => proxy.close()));
+    this.ways.delete(worker);
   }
 
   private onEvent(event: WorkerEvent, worker: WorkerProcess): void {
+    this.record(event, worker);
     if (event.kind !== 'read' && event.kind !== 'write') return;
     const cell = this.cell(event.key);
     const token = BigInt(event.token);
-    if (event.checked) cell.steps.push({ atMs: event.atMs, token });
     const refuse = this.options.storeChecksTokens && token < cell.tokenMax;
     if (token > cell.tokenMax) cell.tokenMax = token;
     this.thaw(event.key, token);
@@ -136,12 +165,30 @@ class History {
       cell.acknowledged++;
     }
     // Between its read and its write is where a stopped worker does the most harm.
-    if (event.kind === 'read' && !event.checked && !refuse && this.stopInside > 0) {
+    if (event.kind === 'read' && event.checkedMs === null && !refuse && this.stopInside > 0) {
       this.stopInside--;
       this.frozen.set(worker, { key: event.key, token });
       worker.signal('SIGSTOP');
     }
     worker.send({ do: 'answer', call: event.call, value: refuse ? null : cell.value });
+  }
+
+  private record(event: WorkerEvent, worker: WorkerProcess): void {
+    const { recorder, locks } = this;
+    const { atMs } = event;
+    if (event.kind === 'held') {
+      const asked = { fromMs: event.askedMs, toMs: atMs };
+      locks.set(worker, recorder.grant(event.key, BigInt(event.token), asked));
+      return;
+    }
+    const lock = locks.get(worker);
+    if (lock === undefined) return;
+    if (event.kind === 'over') {
+      if (event.validMs !== null) lock.validMs = event.validMs;
+      recorder.end(lock, atMs);
+    } else if ((event.kind === 'read' || event.kind === 'write') && event.checkedMs !== null) {
+      recorder.check(lock, event.checkedMs, atMs);
+    }
   }
 
   /** Somebody newer has come to the key: whoever was stopped there goes on, too late. */
@@ -155,7 +202,7 @@ class History {
   }
 
   private cell(key: string): Cell {
-    const cell = this.cells.get(key) ?? { value: 0, acknowledged: 0, tokenMax: 0n, steps: [] };
+    const cell = this.cells.get(key) ?? { value: 0, acknowledged: 0, tokenMax: 0n };
     this.cells.set(key, cell);
     return cell;
   }
@@ -169,10 +216,10 @@ class History {
     if (fault === 'stop-worker') this.stop(worker, random.unit() * 2 * ttlMs);
     else if (fault === 'stop-inside') this.stopInside++;
     else if (fault === 'kill-worker') {
-      this.workers.splice(this.workers.indexOf(worker), 1);
-      await worker.kill();
-      if (!this.ending) this.startWorker();
-    } else if (fault === 'stop-etcd') {
+      await this.kill(worker);
+      if (!this.ending) await this.startWorker();
+    } else if (fault === 'cut-worker') this.cut(worker, random.unit() * 2 * ttlMs);
+    else if (fault === 'stop-etcd') {
       cluster.pause(etcd);
       await sleep(random.unit() * 2000);
       cluster.resume(etcd);
@@ -188,15 +235,12 @@ class History {
     worker.signal('SIGSTOP');
     setTimeout(() => worker.signal('SIGCONT'), forMs);
   }
-}
 
-function disorder(cell: Cell): number {
-  const steps = cell.steps.toSorted((a, b) => a.atMs - b.atMs);
-  let tokenMax = 0n;
-  let count = 0;
-  for (const { token } of steps) {
-    if (token < tokenMax) count++;
-    else tokenMax = token;
+  private cut(worker: WorkerProcess, forMs: number): void {
+    const way = this.ways.get(worker) ?? [];
+    for (const proxy of way) proxy.stalled = true;
+    setTimeout(() => {
+      for (const proxy of way) proxy.stalled = false;
+    }, forMs);
   }
-  return count;
 }

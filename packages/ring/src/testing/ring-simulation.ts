@@ -3,7 +3,7 @@
  * few keys, and faults drawn from a seed. The checker watches from outside:
  *
  *   belief   never do two processes hold a lock on one key that both may trust
- *   tokens   each grant of a key has a larger token than all grants before it
+ *   linear   grants, moments of trust and ends of each key's lock are those of one lock whose tokens grow
  *   settled  after the faults every slot is owned exactly once, all views are equal, waiters get their lock
  *   left     after closing, etcd holds the config only
  */
@@ -12,6 +12,7 @@ import { LockLostError, LockTimeoutError } from '../errors.ts';
 import type { Lock } from '../lock.ts';
 import { Ring } from '../ring.ts';
 import { KeptLog } from './kept-log.ts';
+import { LockRecorder } from './lock-recorder.ts';
 import { ProcessClock } from './process-clock.ts';
 import { type SimulatedClient, SimulatedEtcd } from './simulated-etcd.ts';
 
@@ -61,7 +62,7 @@ class RingSimulation {
   private readonly processes: Process[] = [];
   private readonly trace: string[] = [];
   private readonly violations: string[] = [];
-  private readonly tokens = new Map<string, bigint>();
+  private readonly recorder = new LockRecorder();
   private readonly nemesis: readonly (() => void)[];
   private grants = 0;
   private losses = 0;
@@ -90,6 +91,7 @@ class RingSimulation {
     this.checkSettled();
     this.stopping = true;
     await this.closeAll();
+    for (const line of this.recorder.violations()) this.violation(`linear: ${line}`);
   }
 
   result(): SimulationResult {
@@ -169,8 +171,9 @@ class RingSimulation {
       const key = random.pick(keys);
       try {
         const durable = random.chance(0.1);
+        const askedMs = this.clock.now();
         const lock = await process.ring?.lock(key, { timeoutMs: random.between(1, 8000), durable });
-        if (lock !== undefined) await this.hold(process, lock, random);
+        if (lock !== undefined) await this.hold(process, { lock, askedMs }, random);
       } catch (error) {
         const known = error instanceof LockTimeoutError || error instanceof LockLostError;
         if (!known && process.ring !== null) this.note(`${process.name} ${String(error)}`);
@@ -178,30 +181,33 @@ class RingSimulation {
     }
   }
 
-  private async hold(process: Process, lock: Lock, random: SeededRandom): Promise<void> {
+  private async hold(
+    process: Process,
+    { lock, askedMs }: { readonly lock: Lock; readonly askedMs: number },
+    random: SeededRandom,
+  ): Promise<void> {
     this.onGrant(process, lock);
+    const asked = { fromMs: askedMs, toMs: this.clock.now() };
+    const recorded = this.recorder.grant(lock.key, lock.token, asked);
     const steps = random.between(0, 4);
     for (let i = 0; i < steps; i++) {
       await sleep(process.clock, random.unit() * (random.chance(0.1) ? 4000 : 300));
       if (lock.remainingMs() <= 0) break;
+      this.recorder.check(recorded, this.clock.now(), this.clock.now());
       if (lock.revoking.aborted && random.chance(0.7)) break;
     }
     if (lock.lost.aborted) this.losses++;
     if (process.locks.get(lock.key) === lock) process.locks.delete(lock.key);
     this.note(`${process.name} done ${lock.key} ${lock.token}`);
-    await lock.release();
+    const released = lock.release();
+    this.recorder.end(recorded, this.clock.now());
+    await released;
   }
 
   private onGrant(process: Process, lock: Lock): void {
     this.grants++;
     const { key, token } = lock;
     this.note(`${process.name} granted ${key} ${token}`);
-    // A process that was paused between grant and here reports late: only the order of live grants counts.
-    const last = this.tokens.get(key) ?? 0n;
-    if (token <= last && lock.remainingMs() > 0) {
-      this.violation(`tokens: ${key} granted with ${token} after ${last}`);
-    }
-    if (token > last) this.tokens.set(key, token);
     process.locks.set(key, lock);
     lock.lost.addEventListener('abort', () => this.note(`${process.name} lost ${key}`));
   }

@@ -32,7 +32,7 @@ export class WorkerProcess {
     const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });
     lines.on('line', (line) => {
       const event = JSON.parse(line) as WorkerEvent;
-      if (event.kind !== 'read' && event.kind !== 'write') this.events.push(event);
+      if (!('token' in event) || event.kind === 'granted') this.events.push(event);
       onEvent?.(event, this);
       for (const listener of this.listeners) listener(event);
     });

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import type { LockLostError } from '../errors.ts';
 import type { Lock } from '../lock.ts';
 import { Ring, type RingOptions } from '../ring.ts';
+import { Slots } from '../slots.ts';
 
 export interface WorkerOptions
   extends Pick<RingOptions, 'endpoints' | 'prefix' | 'ttlMs' | 'slots'> {
@@ -14,6 +15,8 @@ export interface WorkerOptions
   readonly marginMs?: number;
   /** Work on these keys all the time, against the store of the test. */
   readonly work?: { readonly keys: readonly string[]; readonly assertValid: boolean };
+  /** Breaks the rule that tokens grow, so that a test can see that somebody notices. */
+  readonly tokensTwice?: boolean;
 }
 
 export type WorkerEvent = { readonly atMs: number } & (
@@ -27,13 +30,27 @@ export type WorkerEvent = { readonly atMs: number } & (
       readonly leftMs: number;
       readonly gapMs: number;
     }
+  /** A lock was granted that was asked for at `askedMs`. */
+  | {
+      readonly kind: 'held';
+      readonly key: string;
+      readonly token: string;
+      readonly askedMs: number;
+    }
+  /** The lock was given back or lost. At `validMs` it could still be trusted; null: not since the last sign of that. */
+  | {
+      readonly kind: 'over';
+      readonly key: string;
+      readonly token: string;
+      readonly validMs: number | null;
+    }
   | {
       readonly kind: 'read';
       readonly call: number;
       readonly key: string;
       readonly token: string;
-      /** Whether `assertValid` was asked just before. */
-      readonly checked: boolean;
+      /** When `assertValid` was called just before; null: it was not. */
+      readonly checkedMs: number | null;
     }
   | {
       readonly kind: 'write';
@@ -41,7 +58,7 @@ export type WorkerEvent = { readonly atMs: number } & (
       readonly key: string;
       readonly token: string;
       readonly value: number;
-      readonly checked: boolean;
+      readonly checkedMs: number | null;
     }
 );
 
@@ -68,7 +85,10 @@ function tell(event: Told): void {
 }
 
 async function main(): Promise<void> {
-  const { member, work, ...options } = JSON.parse(process.argv[2] ?? '{}') as WorkerOptions;
+  const { member, work, tokensTwice, ...options } = JSON.parse(
+    process.argv[2] ?? '{}',
+  ) as WorkerOptions;
+  if (tokensTwice === true) Slots.prototype.nextCounter = ({ counter }) => counter;
   const ring = await Ring.open(options);
   await ring.addMember(member);
   tell({ kind: 'ready' });
@@ -140,23 +160,50 @@ async function workOn(
     const key = work.keys[i % work.keys.length] as string;
     await new Promise((resolve) => setTimeout(resolve, 1));
     if (ring.ownerOf(key) !== member) continue;
+    const askedMs = nowMs();
     try {
-      await ring.withLock(key, (lock) => addOne(lock, work.assertValid), { timeoutMs: 500 });
+      const lock = await ring.lock(key, { timeoutMs: 500 });
+      tell({ kind: 'held', key, token: String(lock.token), askedMs });
+      await underLock(lock, work.assertValid);
     } catch {
       // Not ours, or lost on the way: the next key.
     }
   }
 }
 
+async function underLock(lock: Lock, assertValid: boolean): Promise<void> {
+  const token = String(lock.token);
+  try {
+    await addOne(lock, assertValid);
+  } finally {
+    const beforeMs = nowMs();
+    const validMs = lock.remainingMs() > 0 ? beforeMs : null;
+    await lock.release();
+    tell({ kind: 'over', key: lock.key, token, validMs });
+  }
+}
+
 async function addOne(lock: Lock, assertValid: boolean): Promise<void> {
   const { key } = lock;
   const token = String(lock.token);
-  const step = { key, token, checked: assertValid };
-  if (assertValid) lock.assertValid();
-  const value = await ask((call) => ({ ...step, kind: 'read', call }));
+  const check = (): number | null => {
+    if (!assertValid) return null;
+    const beforeMs = nowMs();
+    lock.assertValid();
+    return beforeMs;
+  };
+  const readMs = check();
+  const value = await ask((call) => ({ kind: 'read', key, token, checkedMs: readMs, call }));
   if (value === null) return;
-  if (assertValid) lock.assertValid();
-  await ask((call) => ({ ...step, kind: 'write', call, value: value + 1 }));
+  const writeMs = check();
+  await ask((call) => ({
+    kind: 'write',
+    key,
+    token,
+    checkedMs: writeMs,
+    call,
+    value: value + 1,
+  }));
 }
 
 // Not awaited at the top: the process ends as soon as nothing keeps it alive.
