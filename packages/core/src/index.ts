@@ -45,4 +45,4 @@ export {
   State,
   type TimerRecord,
 } from './record.ts';
-export { compareVersions, type Version, VersionClock } from './version.ts';
+export { compareVersions, type Version, versionAfter, VersionClock } from './version.ts';

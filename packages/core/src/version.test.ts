@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareVersions, type Version, VersionClock } from './version.ts';
+import { compareVersions, type Version, versionAfter, VersionClock } from './version.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const member = fc.integer({ min: 0, max: 1023 });
@@ -78,5 +78,20 @@ describe('compareVersions', () => {
         expect(Math.sign(compareVersions(a, b))).toBe(Math.sign(i - j));
       }
     }
+  });
+});
+
+describe('versionAfter', () => {
+  it('is above the version, with nothing in between, and a version itself', () => {
+    fc.assert(
+      fc.property(version, version, (one, other) => {
+        const next = versionAfter(one);
+        expect(compareVersions(next, one)).toBeGreaterThan(0);
+        if (compareVersions(other, one) > 0) {
+          expect(compareVersions(other, next)).toBeGreaterThanOrEqual(0);
+        }
+        expect(next.versionTie).toBeLessThan(2 ** 32);
+      }),
+    );
   });
 });

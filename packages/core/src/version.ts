@@ -11,9 +11,16 @@ export interface Version {
 }
 
 const counterMax = 2 ** 22 - 1;
+const tieMax = 2 ** 32 - 1;
 
 export function compareVersions(a: Version, b: Version): number {
   return a.versionMs - b.versionMs || a.versionTie - b.versionTie;
+}
+
+/** The lowest version above another: the same for everybody who asks. */
+export function versionAfter({ versionMs, versionTie }: Version): Version {
+  if (versionTie === tieMax) return { versionMs: versionMs + 1, versionTie: 0 };
+  return { versionMs, versionTie: versionTie + 1 };
 }
 
 export class VersionClock {

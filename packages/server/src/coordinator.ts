@@ -3,7 +3,14 @@
  * replicas, old and new → answer when they have confirmed. Holds no timer state of its own. Sets are in `setting.ts`,
  * what all changes have in common in `writing.ts`.
  */
-import { CarillonError, State, type TimerId, type TimerRecord, type Version } from '@carillon/core';
+import {
+  CarillonError,
+  compareVersions,
+  State,
+  type TimerId,
+  type TimerRecord,
+  type Version,
+} from '@carillon/core';
 import type {
   AttemptsView,
   ClusterView,
@@ -16,11 +23,13 @@ import type {
   TimerView,
 } from './api/service.ts';
 import { desiredReplicas } from './cluster/desired.ts';
+import { resent } from './pop/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './replication/attempts.ts';
 import { listEverywhere } from './replication/read.ts';
 import { entomb } from './replication/schedule.ts';
 import { idOf, timerView } from './replication/timer-view.ts';
 import { write } from './replication/write.ts';
+import { confirmed } from './replication/written.ts';
 import { Setting, type SettingParts } from './setting.ts';
 import { Writing } from './writing.ts';
 
@@ -122,17 +131,12 @@ export class Coordinator implements TimerService {
   async redeliver(namespace: string, id: TimerId): Promise<boolean> {
     const letter = await this.deadLetter(namespace, id);
     if (letter === null) return false;
-    const { nowMs } = this.parts.instant();
-    const revive = (version: Version): TimerRecord => ({
-      ...letter,
-      ...version,
-      state: State.live,
-      startMs: nowMs,
-      dueMs: nowMs,
-      retryMs: nowMs,
-      gapMs: 0,
-    });
-    await this.writing.write(revive, id);
+    const record = resent(letter, this.parts.instant().nowMs);
+    const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
+    const result = await this.writing.once(record, 'any', former);
+    // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
+    if (result.type === 'have') return compareVersions(result.progress, record) === 0;
+    confirmed(result);
     return true;
   }
 

@@ -43,33 +43,21 @@ test('dead letter: it can be read at any member after the one that gave up is go
   const last = story.calls(id).at(-1)?.by ?? '';
   story.cluster.member(last).crash({ power: true, wipe: true });
   for (const name of three.filter((other) => other !== last)) {
-    const page = JSON.parse((await story.ask('GET', '/dead-letters', name)).body) as Letters;
-    expect(
-      page['dead-letters'].map(({ sequence, callback }) => [sequence, callback.http.opaque]),
-    ).toEqual([[1, 'bell']]);
+    const letters = await story.deadLetters(name);
+    expect(letters.map(({ sequence, callback }) => [sequence, callback.http.opaque])).toEqual([
+      [1, 'bell'],
+    ]);
   }
   // And it can be sent again.
   story.cluster.receivers.behave('r0', wellMannered);
   const [via = ''] = three.filter((other) => other !== last);
-  const page = JSON.parse((await story.ask('GET', '/dead-letters', via)).body) as Letters;
-  const sent = await story.ask(
-    'POST',
-    `/dead-letters/${page['dead-letters'][0]?.id}/redeliver`,
-    via,
-  );
+  const [letter] = await story.deadLetters(via);
+  const sent = await story.ask('POST', `/dead-letters/${letter?.id}/redeliver`, via);
   expect(sent.status).toBe(200);
   await story.pass(10);
   expect(story.calls(id).at(-1)).toMatchObject({ sequence: 1, body: 'bell' });
   expect(story.calls(id).at(-1)?.effectMs).not.toBeNull();
 });
-
-interface Letters {
-  readonly 'dead-letters': readonly {
-    readonly id: string;
-    readonly sequence: number;
-    readonly callback: { readonly http: { readonly opaque: string } };
-  }[];
-}
 
 test.each([0.1, 1, 30])(
   'retry: only the backup can reach the receiver (n=%d s, R=2)',

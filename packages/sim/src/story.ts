@@ -23,6 +23,8 @@ export interface StoryOptions {
 
 export interface Wish {
   readonly seconds: number;
+  /** Instead of `seconds` and `times`, as clients write it. */
+  readonly timing?: object;
   /** Pops; default 1. */
   readonly times?: number;
   readonly factor?: number;
@@ -37,6 +39,13 @@ export interface StoryTimer {
   readonly replicas: readonly string[];
   /** `Carillon-Copies` of the answer. */
   readonly copies: string;
+}
+
+export interface StoryLetter {
+  readonly id: string;
+  readonly sequence: number;
+  readonly attempts: number;
+  readonly callback: { readonly http: { readonly opaque: string } };
 }
 
 export interface Pop {
@@ -162,6 +171,12 @@ export class Story {
     };
   }
 
+  /** All dead letters, as a member shows them. */
+  async deadLetters(via?: string): Promise<readonly StoryLetter[]> {
+    const { body: text } = await this.ask('GET', '/dead-letters', via);
+    return (JSON.parse(text) as { 'dead-letters': StoryLetter[] })['dead-letters'];
+  }
+
   private async post(
     method: string,
     path: string,
@@ -193,14 +208,17 @@ export class Story {
   }
 }
 
-function body({ seconds, times = 1, factor = 2, receiver = 'r0', opaque = '', retry }: Wish) {
+function body({ timing, factor = 2, receiver = 'r0', opaque = '', retry, ...wish }: Wish) {
   return {
-    timing:
-      times > 1 ? { interval: seconds, 'repeat-for': seconds * times } : { interval: seconds },
+    timing: timing ?? timingOf(wish),
     callback: {
       http: { uri: `http://${receiver}/pop`, opaque },
       ...(retry !== undefined && { retry }),
     },
     reliability: { 'replication-factor': factor },
   };
+}
+
+function timingOf({ seconds, times = 1 }: Wish) {
+  return times > 1 ? { interval: seconds, 'repeat-for': seconds * times } : { interval: seconds };
 }

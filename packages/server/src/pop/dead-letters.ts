@@ -9,11 +9,15 @@ import {
   type Origin,
   State,
   type TimerRecord,
+  versionAfter,
 } from '@carillon/core';
 import { hashNumber } from '@carillon/placement';
 import { dueWallMs } from '../replication/due-wall.ts';
 import type { Instant } from '../replication/schedule.ts';
 import type { PopContext } from './request.ts';
+
+/** No promise makes a pop that is sent again hurry: the other replicas wait long enough to hear of the first one's claim. */
+const resentGapMs = 10_000;
 
 /** What is told of a pop that is given up; of a re-sent dead letter, what it told already. */
 export function originOf(
@@ -54,6 +58,22 @@ export function deadLetter(
     retryMs: nowMs,
     replicas: [],
     body: encodeDefinition({ ...definition, idempotent: false, origin }),
+  };
+}
+
+/**
+ * The letter as a pop that is due now. Its version follows from the letter's: two requests to send the same letter make
+ * one pop, whichever members they reach, and a request that comes late finds that it was sent or discarded.
+ */
+export function resent(letter: TimerRecord, nowMs: number): TimerRecord {
+  return {
+    ...letter,
+    ...versionAfter(letter),
+    state: State.live,
+    startMs: nowMs,
+    dueMs: nowMs,
+    retryMs: nowMs,
+    gapMs: resentGapMs,
   };
 }
 

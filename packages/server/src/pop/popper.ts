@@ -239,8 +239,8 @@ export class Popper {
   }
 
   /** How far away a wall-clock instant still is: the clock may have been set back since the timer was armed. */
-  private earlyMs(record: TimerRecord, { timing }: Definition): number {
-    if (timing.kind !== 'at' || record.attempt > 0) return 0;
+  private earlyMs(record: TimerRecord, { timing, origin }: Definition): number {
+    if (timing.kind !== 'at' || record.attempt > 0 || origin !== null) return 0;
     return timing.atMs - this.parts.instant().wallMs;
   }
 

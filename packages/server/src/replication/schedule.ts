@@ -6,6 +6,7 @@
  * T2  Replica i waits `i × step` longer, so that usually only one calls back; even the last one is inside
  *     twice the gap.
  * T3  Pops that were missed are merged into the present one and count as sequence numbers.
+ * T4  A dead letter that is sent again stands for one pop: the timing of its timer says nothing about it.
  */
 import { type Definition, type Ending, State, type TimerRecord, type Timing } from '@carillon/core';
 import { Cron } from 'croner';
@@ -64,7 +65,7 @@ export function firstPop(timing: Timing, at: Instant): { dueMs: number; gapMs: n
 /** How many later pops of a recurring timer fell due while this one waited. */
 export function missedPops(record: TimerRecord, definition: Definition, at: Instant): number {
   const { timing } = definition;
-  if (timing.kind === 'at') return 0;
+  if (timing.kind === 'at' || definition.origin !== null) return 0;
   if (timing.kind === 'interval') {
     if (timing.intervalMs === 0) return 0;
     // Every attempt stands for the same pops: see mergedGapMs.
@@ -154,7 +155,7 @@ export function followingPop(
   at: Instant,
 ): { dueMs: number; gapMs: number } | null {
   const { timing } = definition;
-  if (timing.kind === 'at') return null;
+  if (timing.kind === 'at' || definition.origin !== null) return null;
   const done = record.sequence + 1;
   if (timing.kind === 'interval') {
     if (done >= popCount(timing)) return null;
