@@ -7,6 +7,8 @@ import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
 import {
   type Attempt,
   type History,
+  type Letter,
+  type LetterOperation,
   type Operation,
   opaqueOf,
   type TimerHistory,
@@ -50,15 +52,41 @@ export class Client {
     const isNew = timer.id === null;
     const operation = history.operation(timer, 'set', wish, how.keyed && isNew);
     const request = setRequest(operation, wish);
-    await this.insist(operation, isNew && how.batched ? batchRequest(request) : request);
+    await this.change(operation, isNew && how.batched ? batchRequest(request) : request);
     return operation;
   }
 
   async cancel(timer: TimerHistory): Promise<Operation> {
     const operation = this.options.history.operation(timer, 'cancel', null, false);
     const path = `/timers/${timer.id}`;
-    await this.insist(operation, { method: 'DELETE', path, query: '', headers: {}, body: noBytes });
+    await this.change(operation, plain('DELETE', path));
     return operation;
+  }
+
+  /** All dead letters as a member shows them; null when it does not. */
+  async letters(member: string): Promise<Letter[] | null> {
+    const letters: Letter[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? 'limit=1000' : `limit=1000&cursor=${cursor}`;
+      const response = await this.ask(member, { ...plain('GET', '/dead-letters'), query });
+      if (response?.status !== 200) return null;
+      const page = JSON.parse(response.body) as LettersPage;
+      for (const { id, callback, sequence, missed } of page['dead-letters']) {
+        letters.push({ id, opaque: callback.http.opaque, sequence, missed });
+      }
+      ({ cursor } = page);
+    } while (cursor !== null);
+    return letters;
+  }
+
+  /** Sends a dead letter again, or discards it. That it is gone is an answer too: somebody else may have come first. */
+  async handle(letter: Letter, does: LetterOperation['does']): Promise<void> {
+    const operation = this.options.history.letterOperation(letter, does);
+    const path = `/dead-letters/${letter.id}`;
+    const request = does === 'discard' ? plain('DELETE', path) : plain('POST', `${path}/redeliver`);
+    const response = await this.insist(operation, request);
+    if (response?.status === 200) operation.ackMs = this.options.cluster.world.nowMs;
   }
 
   /** One request without insisting; null when no answer came. */
@@ -73,21 +101,29 @@ export class Client {
     return this.once(attempt, request);
   }
 
-  private async insist(operation: Operation, request: ApiRequest): Promise<void> {
-    const { cluster, random, onAck, onRefused } = this.options;
+  private async change(operation: Operation, request: ApiRequest): Promise<void> {
+    const { onAck, onRefused } = this.options;
+    const response = await this.insist(operation, request);
+    if (response === null) return;
+    if (response.status >= 300) return onRefused(operation, response);
+    this.acknowledge(operation, response);
+    onAck(operation);
+  }
+
+  /** The answer, once there is one that is no reason to try again; null when the client gave up. */
+  private async insist(operation: Attempted, request: ApiRequest): Promise<ApiResponse | null> {
+    const { cluster, random } = this.options;
     for (let i = 0; i < attemptsMax; i++) {
       if (i > 0) await cluster.world.sleep(random.unit() * Math.min(backoffMsMax, 100 * 2 ** i));
       const attempt = this.attempt(operation);
       const answer = await this.once(attempt, request);
       const response = answer === null ? null : unbatched(answer);
-      if (response === null || response.status >= 429) continue;
-      if (response.status >= 300) return onRefused(operation, response);
-      this.acknowledge(operation, response);
-      return onAck(operation);
+      if (response !== null && response.status < 429) return response;
     }
+    return null;
   }
 
-  private attempt(operation: Operation): Attempt {
+  private attempt(operation: Attempted): Attempt {
     const { cluster, random, contacts } = this.options;
     const attempt: Attempt = {
       member: random.pick(contacts()),
@@ -121,7 +157,22 @@ export class Client {
   }
 }
 
-const noBytes = new Uint8Array();
+type Attempted = Pick<Operation, 'attempts'>;
+
+interface LettersPage {
+  readonly 'dead-letters': readonly {
+    readonly id: string;
+    readonly callback: { readonly http: { readonly opaque: string } };
+    readonly sequence: number;
+    readonly missed: number;
+  }[];
+  readonly cursor: string | null;
+}
+
+/** Without headers or a body. */
+function plain(method: string, path: string): ApiRequest {
+  return { method, path, query: '', headers: {}, body: new Uint8Array() };
+}
 
 /** The same request as a batch of one. */
 function batchRequest(request: ApiRequest): ApiRequest {

@@ -36,6 +36,29 @@ export interface Operation {
   wanted: number;
 }
 
+/** A dead letter, as members show it. */
+export interface Letter {
+  readonly id: string;
+  readonly opaque: string;
+  readonly sequence: number;
+  readonly missed: number;
+}
+
+/** What somebody did about a dead letter, with all attempts at it. */
+export interface LetterOperation {
+  readonly letter: Letter;
+  readonly does: 'redeliver' | 'discard';
+  readonly attempts: Attempt[];
+  /** When a 2xx was heard. */
+  ackMs: number | null;
+}
+
+interface PopOf {
+  /** The opaque. */
+  readonly body: string;
+  readonly sequence: number;
+}
+
 export interface TimerHistory {
   readonly index: number;
   /** As the newest answer gave it; null before the first. */
@@ -59,7 +82,7 @@ export function numberOf({ id }: TimerHistory): string {
 }
 
 /** The first moment at which the operation can have begun to act; Infinity when nothing arrived. */
-export function earliestMs({ attempts }: Operation): number {
+export function earliestMs({ attempts }: Pick<Operation, 'attempts'>): number {
   return Math.min(...attempts.map(({ arrivedMs }) => arrivedMs ?? Number.POSITIVE_INFINITY));
 }
 
@@ -76,12 +99,19 @@ export function isLastWord(operation: Operation): boolean {
   return timer.operations.slice(0, index - 1).every((earlier) => settledMs(earlier) <= sentMs);
 }
 
-export function firstSentMs({ attempts }: Operation): number {
+export function firstSentMs({ attempts }: Pick<Operation, 'attempts'>): number {
   return attempts[0]?.sentMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether the letter stands for this pop of what the operation set, alone or among others. */
+export function covers(letter: Letter, opaque: string, sequence: number): boolean {
+  if (letter.opaque !== opaque) return false;
+  return sequence <= letter.sequence && sequence >= letter.sequence - letter.missed;
 }
 
 export class History {
   readonly timers: TimerHistory[] = [];
+  readonly letters: LetterOperation[] = [];
 
   timer(): TimerHistory {
     const timer: TimerHistory = { index: this.timers.length, id: null, operations: [] };
@@ -108,6 +138,22 @@ export class History {
     };
     timer.operations.push(operation);
     return operation;
+  }
+
+  letterOperation(letter: Letter, does: LetterOperation['does']): LetterOperation {
+    const operation: LetterOperation = { letter, does, attempts: [], ackMs: null };
+    this.letters.push(operation);
+    return operation;
+  }
+
+  /** Whether somebody asked before `untilMs` for a letter of this pop to be sent again, or discarded. */
+  asked(does: LetterOperation['does'], pop: PopOf, untilMs: number): boolean {
+    return this.letters.some(
+      (operation) =>
+        operation.does === does &&
+        covers(operation.letter, pop.body, pop.sequence) &&
+        earliestMs(operation) <= untilMs,
+    );
   }
 
   /** The operation behind a callback's body. */

@@ -15,6 +15,9 @@ export const healedMs = 4 * minuteMs;
 /** No client begins anything in the last part of a run. */
 const lastMs = minuteMs;
 
+/** What is sent again ends before the run does: with a delivery, or as a letter. */
+const settledMs = 2.5 * minuteMs;
+
 /** What one client does about one timer, in order; each step after a wait. */
 export interface Step {
   readonly waitMs: number;
@@ -29,6 +32,15 @@ export interface TimerPlan {
   /** In a batch. */
   readonly batched: boolean;
   readonly steps: readonly Step[];
+  readonly seed: number;
+}
+
+/** Somebody looks through the dead letters, and sends some of them again or discards them. */
+export interface LettersPlan {
+  readonly atMs: number;
+  readonly does: 'redeliver' | 'discard';
+  /** So many of the letters there are by then. */
+  readonly ratio: number;
   readonly seed: number;
 }
 
@@ -49,6 +61,7 @@ export interface Plan {
   readonly members: readonly MemberPlan[];
   readonly receivers: readonly string[];
   readonly timers: readonly TimerPlan[];
+  readonly letters: readonly LettersPlan[];
   readonly faults: readonly Fault[];
 }
 
@@ -84,6 +97,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const shape = { members, receivers, safeMs, durable, source } as const;
   const faults = drawFaults(random.fork(), shape);
   const tombstoneMs = random.chance(0.4) ? minuteMs : 60 * minuteMs;
+  const letters = drawLetters(random.fork(), minutes * minuteMs - settledMs);
   return {
     seed,
     minutes,
@@ -95,6 +109,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     members,
     receivers,
     timers: only(timers, options.timers),
+    letters,
     faults: only(faults, options.faults),
   };
 }
@@ -130,6 +145,17 @@ function drawTimers(
     const startMs = 2000 + own.unit() * spanMs;
     return { startMs, keyed: own.chance(0.4), batched: own.chance(0.15), steps, seed: own.u32() };
   });
+}
+
+function drawLetters(random: SeededRandom, untilMs: number): LettersPlan[] {
+  if (random.chance(0.3)) return [];
+  const letters = Array.from({ length: random.between(1, 6) }, () => ({
+    atMs: untilMs * random.unit(),
+    does: random.chance(0.75) ? ('redeliver' as const) : ('discard' as const),
+    ratio: random.pick([0.2, 0.5, 1]),
+    seed: random.u32(),
+  }));
+  return letters.toSorted((a, b) => a.atMs - b.atMs);
 }
 
 function drawWish(

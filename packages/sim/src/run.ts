@@ -14,7 +14,7 @@ import { type Fault, inflict } from './faults.ts';
 import { History } from './history.ts';
 import { type Checker, Judge, repairMs, type Violation } from './judge.ts';
 import { EtcdMeeting, EtcdOperator, StaticOperator } from './operator.ts';
-import { healedMs, type Plan, type TimerPlan } from './plan.ts';
+import { healedMs, type LettersPlan, type Plan, type TimerPlan } from './plan.ts';
 import { SimCluster } from './sim-cluster.ts';
 import { Trace } from './trace.ts';
 import { World } from './world.ts';
@@ -47,6 +47,8 @@ class Run {
   private readonly history = new History();
   private readonly judge: Judge;
   private readonly client: Client;
+  /** Looks after dead letters. */
+  private readonly clerk: Client;
   private readonly checkers: readonly Checker[];
   private readonly anyMember: AnyMember;
   private readonly alone = { lastMs: Number.NEGATIVE_INFINITY };
@@ -93,6 +95,7 @@ class Run {
       this.anyMember,
       new ComeAndGo(judge, () => this.operator.activeNames),
     ];
+    this.clerk = this.createClient(random.fork());
     cluster.receivers.onCall = (call) => {
       for (const checker of this.checkers) checker.onCall?.(call);
     };
@@ -106,6 +109,9 @@ class Run {
     this.watchAlone();
     for (const fault of plan.faults) world.at(fault.atMs, () => this.inflict(fault));
     for (const timer of plan.timers) world.at(timer.startMs, () => void this.script(timer));
+    for (const letters of plan.letters) {
+      world.at(letters.atMs, () => void this.lookAfter(letters));
+    }
     const endMs = plan.minutes * minuteMs;
     world.at(Math.max(minuteMs, endMs - healedMs), () => this.heal());
     await world.run(endMs);
@@ -165,6 +171,17 @@ class Run {
       if (does === 'set' && wish !== null) await client.set(timer, wish, { keyed, batched });
       else if (does === 'cancel') await client.cancel(timer);
       else await this.read(timer, random);
+    }
+  }
+
+  /** Sends some of the dead letters again, or discards them. */
+  private async lookAfter({ does, ratio, seed }: LettersPlan): Promise<void> {
+    const { clerk, cluster } = this;
+    const random = new SeededRandom(seed);
+    if (cluster.healthy.length === 0) return;
+    const letters = await clerk.letters(random.pick(cluster.healthy).name);
+    for (const letter of letters ?? []) {
+      if (random.chance(ratio)) await clerk.handle(letter, does);
     }
   }
 

@@ -1,21 +1,25 @@
 /**
  * P2, no pop is lost: when the run is over, every pop of an acknowledged timer that nobody replaced or cancelled was taken
- * by its receiver, or lies in a dead letter that any member shows.
+ * by its receiver, or lies in a dead letter that any member shows, or lay in one that somebody discarded. Without
+ * a fault a discarded letter stays away.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';
-import { isLastWord, type Operation, opaqueOf } from '../history.ts';
-import type { Checker, Judge } from '../judge.ts';
+import {
+  covers,
+  firstSentMs,
+  isLastWord,
+  type Letter,
+  type Operation,
+  opaqueOf,
+} from '../history.ts';
+import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
 /** Everything is whole for so long at the end that a pop due before this must have ended. */
 const graceMs = 90_000;
 
-interface Letter {
-  readonly opaque: string;
-  readonly sequence: number;
-  readonly missed: number;
-}
+const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
 
 export class NoneLost implements Checker {
   private readonly judge: Judge;
@@ -33,11 +37,24 @@ export class NoneLost implements Checker {
   async finish(): Promise<void> {
     const letters = await this.letters();
     const { judge } = this;
+    this.checkDiscarded(letters);
     const { nowMs } = judge;
     for (const timer of judge.history.timers) {
       const operation = timer.operations.at(-1);
       if (operation === undefined || !this.binding(operation)) continue;
       this.check(operation, letters, nowMs - graceMs);
+    }
+  }
+
+  private checkDiscarded(letters: readonly Letter[]): void {
+    const { judge } = this;
+    const ids = new Set(letters.map(({ id }) => id.slice(0, 16)));
+    for (const operation of judge.history.letters) {
+      const { does, ackMs, letter } = operation;
+      if (does !== 'discard' || ackMs === null || !ids.has(letter.id.slice(0, 16))) continue;
+      if (judge.faultAnywhere(kinds, firstSentMs(operation) - noticeMs, judge.nowMs) !== null)
+        continue;
+      judge.violate('P6', `The letter ${letter.id} was discarded at ${ackMs} and is back.`);
     }
   }
 
@@ -54,8 +71,8 @@ export class NoneLost implements Checker {
     for (let k = 1; k <= wish.count; k++) {
       const dueMs = ackMs + k * wish.intervalMs;
       if (dueMs + this.judge.steppedMs() > untilMs) return;
-      if (this.pops.delivered(operation, k) || letters.some((letter) => covers(letter, opaque, k)))
-        continue;
+      const lies = letters.some((letter) => covers(letter, opaque, k));
+      if (this.pops.delivered(operation, k) || lies || this.discarded(opaque, k)) continue;
       this.judge.violate(
         'P2',
         `Pop ${k} of ${wish.count} of "${opaque}" (${operation.timer.id}), due at ${dueMs.toFixed(1)}, was never delivered and is no dead letter.`,
@@ -64,46 +81,17 @@ export class NoneLost implements Checker {
     }
   }
 
-  private async letters(): Promise<Letter[]> {
+  private discarded(body: string, sequence: number): boolean {
+    const { history, nowMs } = this.judge;
+    return history.asked('discard', { body, sequence }, nowMs);
+  }
+
+  private async letters(): Promise<readonly Letter[]> {
     const { healthy } = this.judge.cluster;
     if (healthy.length === 0) return [];
     const { name } = this.random.pick(healthy);
-    const letters: Letter[] = [];
-    let cursor: string | null = null;
-    do {
-      const query: string = cursor === null ? 'limit=1000' : `limit=1000&cursor=${cursor}`;
-      const request = { method: 'GET', path: '/dead-letters', query, headers: {}, body: noBytes };
-      const response = await this.client.ask(name, request);
-      if (response?.status !== 200) {
-        this.judge.violate('P2', `${name} did not show the dead letters: ${response?.status}.`);
-        return letters;
-      }
-      const page = JSON.parse(response.body) as Page;
-      for (const letter of page['dead-letters']) {
-        const { sequence, missed } = letter;
-        letters.push({ opaque: letter.callback.http.opaque, sequence, missed });
-      }
-      ({ cursor } = page);
-    } while (cursor !== null);
-    return letters;
+    const letters = await this.client.letters(name);
+    if (letters === null) this.judge.violate('P2', `${name} did not show the dead letters.`);
+    return letters ?? [];
   }
-}
-
-interface Page {
-  readonly 'dead-letters': readonly {
-    readonly callback: { readonly http: { readonly opaque: string } };
-    readonly sequence: number;
-    readonly missed: number;
-  }[];
-  readonly cursor: string | null;
-}
-
-const noBytes = new Uint8Array();
-
-function covers(letter: Letter, opaque: string, sequence: number): boolean {
-  return (
-    letter.opaque === opaque &&
-    sequence <= letter.sequence &&
-    sequence >= letter.sequence - letter.missed
-  );
 }

@@ -2,9 +2,14 @@
  * P5, once unless something failed: a pop that the receiver took is not delivered again, unless its first caller never
  * heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A change of
  * the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
+ *
+ * A dead letter that is sent again is such a duplicate when somebody else delivered the pop while the one that gave it up could
+ * not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Call } from '../receivers.ts';
+
+const kinds = ['down', 'paused', 'network', 'disk'] as const;
 
 export class Once implements Checker {
   private readonly judge: Judge;
@@ -46,11 +51,12 @@ export class Once implements Checker {
     const heard = first.result;
     if (heard !== null && !(heard.kind === 'answer' && heard.status < 300)) return true;
     const fromMs = first.startMs - noticeMs;
+    const resent = this.judge.history.asked('redeliver', second, second.startMs);
+    if (resent && this.judge.faultAnywhere(kinds, fromMs, second.startMs) !== null) return true;
     // A replica that refuses records leaves them with stand-ins that do not know each other.
     if (this.judge.faultAnywhere(['disk'], fromMs, second.startMs) !== null) return true;
     return [first.by, second.by].some(
-      (name) =>
-        faults.find(name, ['down', 'paused', 'network', 'disk'], fromMs, second.startMs) !== null,
+      (name) => faults.find(name, kinds, fromMs, second.startMs) !== null,
     );
   }
 }

@@ -2,7 +2,7 @@
  * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of what was
  * there before starts, except by a member that is cut off or paused at that moment (or was, less than the time it
  * takes to notice), was down while the request was carried out and has just come back, or comes back before anybody
- * who knows.
+ * who knows. A dead letter of it can still be sent again.
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
@@ -22,6 +22,7 @@ export class Sticks implements Checker {
     if (operation === null || call.number !== numberOf(operation.timer)) return;
     const next = judge.supersededBy(operation);
     if (next === null || next.ackMs === null || next.ackMs > call.startMs) return;
+    if (judge.history.asked('redeliver', call, call.startMs)) return;
     // A request that may still act can undo what came after it.
     const fault = judge.faults.find(
       call.by,
