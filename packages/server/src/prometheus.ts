@@ -16,6 +16,11 @@ function heading(out: string[], metric: { name: string; help: string }, type: st
   out.push(`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${type}`);
 }
 
+/** What a bucket counted since a snapshot. */
+function freshCount(counts: Float64Array, since: Float64Array | undefined, i: number): number {
+  return (counts[i] as number) - (since?.[i] ?? 0);
+}
+
 function number(value: number): string {
   if (value === Infinity) return '+Inf';
   if (value === -Infinity) return '-Inf';
@@ -278,12 +283,13 @@ export class Histogram implements Metric {
    * null without observations.
    */
   percentileMs(ratio: number, since?: Float64Array): number | null {
-    const fresh = this.counts.map((count, i) => count - (since?.[i] ?? 0));
-    const all = fresh.reduce((sum, count) => sum + count, 0);
+    const { counts } = this;
+    let all = 0;
+    for (let i = 0; i < counts.length; i++) all += freshCount(counts, since, i);
     if (all === 0) return null;
     let left = ratio * all;
     for (let i = 0; i < this.boundsMs.length; i++) {
-      const count = fresh[i] as number;
+      const count = freshCount(counts, since, i);
       const floor = i === 0 ? 0 : (this.boundsMs[i - 1] as number);
       const ceiling = this.boundsMs[i] as number;
       if (count > 0 && left <= count) return floor + ((ceiling - floor) * left) / count;

@@ -14,13 +14,20 @@ type Done = (answer: Uint8Array | null) => void;
 /** A frame later than this counts as a fault: claims do not wait much longer for short intervals. */
 const lateMs = 5;
 
+/** From one member to another. */
+interface Way {
+  /** Closed while this is above 0. */
+  cuts: number;
+  /** When the last frame that keeps its place arrives. */
+  arrivesMs: number;
+}
+
 export class Cables {
   readonly world: World;
   readonly faults: FaultLog;
   private readonly random: SeededRandom;
   private readonly parties = new Map<string, Party>();
-  private readonly cuts = new Map<string, number>();
-  private readonly arrivals = new Map<string, number>();
+  private readonly ways = new Map<string, Map<string, Way>>();
   /** Each way, drawn evenly from half of this to all of it. */
   delayMs = 1;
   lossRatio = 0;
@@ -46,19 +53,16 @@ export class Cables {
   /** Nothing gets from `from` to `to` until what is returned is called. Cuts add up. */
   cut(from: string, to: string): () => void {
     const key = `${from}>${to}`;
-    this.cuts.set(key, (this.cuts.get(key) ?? 0) + 1);
+    const way = this.way(from, to);
+    way.cuts++;
     const { nowMs } = this.world;
     const ends = [from, to].map((name) => this.faults.begin(name, 'network', `cut ${key}`, nowMs));
     this.world.trace.note(nowMs, `cut ${key}`);
     return () => {
-      this.cuts.set(key, (this.cuts.get(key) ?? 1) - 1);
+      way.cuts--;
       for (const end of ends) end(this.world.nowMs);
       this.world.trace.note(this.world.nowMs, `mended ${key}`);
     };
-  }
-
-  isCut(from: string, to: string): boolean {
-    return (this.cuts.get(`${from}>${to}`) ?? 0) > 0;
   }
 
   party(name: string): Party | undefined {
@@ -79,7 +83,7 @@ export class Cables {
 
   private carryOnce(from: string, to: string, arrive: () => void): void {
     const { random, world } = this;
-    const key = `${from}>${to}`;
+    const way = this.way(from, to);
     const slow =
       this.slowRatio > 0 && random.chance(this.slowRatio) ? random.unit() * this.slowMs : 0;
     const delayMs = this.delayMs * (0.5 + random.unit() / 2) + slow;
@@ -87,8 +91,8 @@ export class Cables {
     if (overtakes) this.fault(from, to, 'overtook');
     let atMs = world.nowMs + delayMs;
     if (!overtakes) {
-      atMs = Math.max(atMs, this.arrivals.get(key) ?? 0);
-      this.arrivals.set(key, atMs);
+      atMs = Math.max(atMs, way.arrivesMs);
+      way.arrivesMs = atMs;
     }
     if (atMs - world.nowMs > lateMs) {
       const ends = [from, to].map((name) =>
@@ -97,9 +101,22 @@ export class Cables {
       for (const end of ends) end(atMs);
     }
     world.at(atMs, () => {
-      if (this.isCut(from, to)) return;
-      arrive();
+      if (way.cuts === 0) arrive();
     });
+  }
+
+  private way(from: string, to: string): Way {
+    let ways = this.ways.get(from);
+    if (ways === undefined) {
+      ways = new Map();
+      this.ways.set(from, ways);
+    }
+    let way = ways.get(to);
+    if (way === undefined) {
+      way = { cuts: 0, arrivesMs: 0 };
+      ways.set(to, way);
+    }
+    return way;
   }
 
   private fault(from: string, to: string, what: string): void {
@@ -122,7 +139,7 @@ class Party implements Network {
 
   call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
     const { process, cables } = this;
-    const to = address.split(':')[0] ?? '';
+    const to = address.slice(0, address.indexOf(':'));
     if (this.closed) {
       process.soon(() => done(null));
       return;
@@ -137,11 +154,10 @@ class Party implements Network {
     };
     const cancel = process.at(process.now() + limitMs, () => finish(null));
     this.unanswered.add(finish);
-    const copy = frame.slice();
-    cables.world.trace.note(cables.world.nowMs, `${process.name}>${to} ${copy.length}`);
-    cables.world.trace.bytes(copy);
+    cables.world.trace.note(cables.world.nowMs, `${process.name}>${to} ${frame.length}`);
+    cables.world.trace.bytes(frame);
     const reply: Done = (answer) => process.arrive(() => finish(answer));
-    cables.carry(process.name, to, () => cables.party(to)?.take(copy, process.name, reply));
+    cables.carry(process.name, to, () => cables.party(to)?.take(frame, process.name, reply));
   }
 
   listen(handler: FrameHandler): Promise<void> {
@@ -170,10 +186,10 @@ class Party implements Network {
     const { cables, process } = this;
     this.handler?.(frame, (answer) => {
       if (this.closed || !process.alive) return;
-      const copy = answer.slice();
-      cables.world.trace.note(cables.world.nowMs, `${process.name}>${from} answers ${copy.length}`);
-      cables.world.trace.bytes(copy);
-      cables.carry(process.name, from, () => reply(copy));
+      const { nowMs, trace } = cables.world;
+      trace.note(nowMs, `${process.name}>${from} answers ${answer.length}`);
+      trace.bytes(answer);
+      cables.carry(process.name, from, () => reply(answer));
     });
   }
 }

@@ -18,15 +18,16 @@ export function createInbox(
     const frame = decode(bytes, env);
     // Without an answer the sender counts the frame as lost, which is what it was.
     if (frame === null) return;
-    const answers: Answer[] = Array.from({ length: frame.items.length });
-    let left = frame.items.length;
+    const { items } = frame;
+    const answers: Answer[] = [];
+    let left = items.length;
     const finish = (): void =>
       reply(
         encodeAnswers({ protocol: frame.protocol, from: self, items: answers }, env.clock.now()),
       );
     if (left === 0) finish();
-    for (const [i, message] of frame.items.entries()) {
-      handle(frame.from, message, (answer) => {
+    for (let i = 0; i < items.length; i++) {
+      handle(frame.from, items[i] as Message, (answer) => {
         answers[i] = answer;
         if (--left === 0) finish();
       });

@@ -199,7 +199,9 @@ function readMany<T>(from: ByteReader, item: (from: ByteReader) => T): T[] {
   const count = from.varint();
   if (count > from.left)
     throw new MalformedError(`A frame announces ${count} items and is too short.`);
-  return Array.from({ length: count }, () => item(from));
+  const items: T[] = [];
+  for (let i = 0; i < count; i++) items.push(item(from));
+  return items;
 }
 
 function encodeMessage(message: Message, nowMs: number, version: number): void {
