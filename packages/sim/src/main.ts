@@ -1,15 +1,18 @@
 /** `npm run sim -- --seeds 1000`: many runs, one line of progress, and a report of what broke. */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { variants } from './broken.ts';
-import { drawPlan, type PlanOptions, wholePlan } from './plan.ts';
+import { type PlanOptions, wholePlan } from './plan.ts';
 import { report } from './report.ts';
-import { type RunResult, runPlan } from './run.ts';
+import type { RunResult } from './run.ts';
+import { jobsFor, runSeeds } from './runner/run-seeds.ts';
 import { shrink } from './shrink.ts';
 
 const help = `npm run sim -- [options]
 
   --seeds N         how many runs (1)
   --seed N          the seed of the first (1)
+  --jobs N          how many at a time, on a thread each (as many as there are cores, fewer for less than 20 seeds)
   --minutes N       virtual minutes of each (10)
   --all             go on after the first that fails
   --shrink          look for a smaller plan that breaks the same promise
@@ -31,6 +34,7 @@ function optionsGiven() {
       options: {
         seeds: { type: 'string', default: '1' },
         seed: { type: 'string', default: '1' },
+        jobs: { type: 'string' },
         minutes: { type: 'string', default: '10' },
         timers: { type: 'string' },
         faults: { type: 'string' },
@@ -71,55 +75,78 @@ function wholes(text: string | undefined, option: string): readonly number[] | n
   return text === '' ? [] : text.split(',').map((number) => whole(number, option));
 }
 
-function breakOnPurpose(given: string): void {
-  const variant = variants.find(({ name }) => name === given);
-  if (variant === undefined) {
-    return wrong(`--broken is one of: ${variants.map(({ name }) => name).join('; ')}.`);
-  }
-  variant.apply();
+function variantGiven(given: string | undefined): string | null {
+  if (given === undefined) return null;
+  if (variants.some(({ name }) => name === given)) return given;
+  return wrong(`--broken is one of: ${variants.map(({ name }) => name).join('; ')}.`);
 }
+
+function jobsGiven(count: number): number {
+  const { jobs } = values;
+  return jobs === undefined
+    ? jobsFor(count, availableParallelism())
+    : Math.max(1, whole(jobs, '--jobs'));
+}
+
+const startedMs = performance.now();
+const sums = { seeds: 0, events: 0, callbacks: 0 };
+const failed: number[] = [];
 
 async function main(): Promise<void> {
   if (values.help) return console.log(help);
-  const first = whole(values.seed, '--seed');
-  const count = whole(values.seeds, '--seeds');
+  const range = { first: whole(values.seed, '--seed'), count: whole(values.seeds, '--seeds') };
   const options: PlanOptions = {
     ...wholePlan,
     minutes: positive(values.minutes, '--minutes'),
     timers: wholes(values.timers, '--timers'),
     faults: wholes(values.faults, '--faults'),
   };
-  if (values.broken !== undefined) breakOnPurpose(values.broken);
-  const startedMs = performance.now();
-  let events = 0;
-  let callbacks = 0;
-  const failed: number[] = [];
-  for (let seed = first; seed < first + count; seed++) {
-    const result = await runPlan(drawPlan(seed, options), { trace: values.trace });
-    events += result.events;
-    callbacks += result.callbacks;
+  const job = { options, trace: values.trace, broken: variantGiven(values.broken) };
+  await runSeeds(range, jobsGiven(range.count), job, async (result) => {
+    sums.seeds++;
+    sums.events += result.events;
+    sums.callbacks += result.callbacks;
     if (values.trace) console.log(result.lines.join('\n'));
     if (result.violations.length > 0) {
-      failed.push(seed);
+      failed.push(result.plan.seed);
       await failure(result, options);
-      if (!values.all) break;
     }
-    progress(seed - first + 1, count, failed.length);
-    if (count === 1) console.log(`trace ${result.hash}`);
-  }
-  const seconds = (performance.now() - startedMs) / 1000;
-  const { user, system } = process.cpuUsage();
-  console.log(
-    `${count} seeds, ${failed.length} failed${failed.length > 0 ? ` (${failed.join(', ')})` : ''}: ${events} events and ${callbacks} callbacks in ${seconds.toFixed(1)} s, ${Math.round((events / (user + system)) * 1e6)} events a second of CPU.`,
-  );
+    progress(range.count);
+    if (range.count === 1) console.log(`trace ${result.hash}`);
+    return values.all || failed.length === 0;
+  });
+  console.log(summary());
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
+function seconds(): number {
+  return (performance.now() - startedMs) / 1000;
+}
+
+function summary(): string {
+  const { seeds, events, callbacks } = sums;
+  const { user, system } = process.cpuUsage();
+  const cpuSeconds = (user + system) / 1e6;
+  const which = failed.length > 0 ? ` (${failed.join(', ')})` : '';
+  return (
+    `${seeds} seeds, ${failed.length} failed${which}: ${events} events and ${callbacks} callbacks in ${seconds().toFixed(1)} s, ` +
+    `${cpuSeconds.toFixed(1)} s of CPU, ${Math.round(events / cpuSeconds)} events a second of CPU.`
+  );
+}
+
+const progressEveryMs = 10_000;
+let shownMs = startedMs;
+
 /** One line that moves on a terminal; elsewhere a line now and then. */
-function progress(done: number, count: number, failedCount: number): void {
-  const text = `${done} of ${count} seeds, ${failedCount} failed`;
-  if (process.stdout.isTTY) process.stdout.write(`\r${text} `);
-  else if (done % 100 === 0) console.log(text);
+function progress(count: number): void {
+  const { isTTY } = process.stdout;
+  const nowMs = performance.now();
+  if (!isTTY && nowMs - shownMs < progressEveryMs) return;
+  shownMs = nowMs;
+  const pace = (sums.seeds / seconds()).toFixed(1);
+  const text = `${sums.seeds} of ${count} seeds, ${failed.length} failed, ${pace} a second`;
+  if (isTTY) process.stdout.write(`\r${text} `);
+  else console.log(text);
 }
 
 async function failure(result: RunResult, options: PlanOptions): Promise<void> {

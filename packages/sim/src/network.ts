@@ -154,8 +154,7 @@ class Party implements Network {
     };
     const cancel = process.at(process.now() + limitMs, () => finish(null));
     this.unanswered.add(finish);
-    cables.world.trace.note(cables.world.nowMs, `${process.name}>${to} ${frame.length}`);
-    cables.world.trace.bytes(frame);
+    cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
     const reply: Done = (answer) => process.arrive(() => finish(answer));
     cables.carry(process.name, to, () => cables.party(to)?.take(frame, process.name, reply));
   }
@@ -187,8 +186,7 @@ class Party implements Network {
     this.handler?.(frame, (answer) => {
       if (this.closed || !process.alive) return;
       const { nowMs, trace } = cables.world;
-      trace.note(nowMs, `${process.name}>${from} answers ${answer.length}`);
-      trace.bytes(answer);
+      trace.frame(nowMs, `${process.name}>${from} answers`, answer);
       cables.carry(process.name, from, () => reply(answer));
     });
   }

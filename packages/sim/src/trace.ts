@@ -3,23 +3,20 @@
  * Equal seeds give equal traces; a difference is a hidden clock, a hidden global or a set in the wrong order.
  */
 
-/** Lines kept for the report of a failed run when the whole trace is not. */
-const tailLength = 4000;
+/** True time moves in steps of 1/1024 ms: in these it is a whole number. */
+const grainsPerMs = 1024;
+const wordSize = 2 ** 32;
 
 export class Trace {
+  /** All of them, or none. */
   readonly lines: string[] = [];
   private readonly whole: boolean;
   private high = 0x811c9dc5;
   private low = 0x9747b28c;
-  private count = 0;
 
   /** Whole: keep every line. */
   constructor(whole: boolean) {
     this.whole = whole;
-  }
-
-  get lineCount(): number {
-    return this.count;
   }
 
   get hash(): string {
@@ -27,22 +24,30 @@ export class Trace {
   }
 
   note(atMs: number, text: string): void {
-    const line = `${atMs.toFixed(3)} ${text}`;
-    this.count++;
-    for (let i = 0; i < line.length; i++) this.mix(line.charCodeAt(i));
-    this.lines.push(line);
-    if (!this.whole && this.lines.length > 2 * tailLength) this.lines.splice(0, tailLength);
+    let { high } = this;
+    for (let i = 0; i < text.length; i++) high = Math.imul(high ^ text.charCodeAt(i), 0x01000193);
+    this.high = high;
+    this.moment(atMs);
+    if (this.whole) this.lines.push(`${atMs.toFixed(3)} ${text}`);
   }
 
-  /** Bytes count for the hash only. */
-  bytes(bytes: Uint8Array): void {
-    for (const byte of bytes) this.mix(byte);
+  /** A frame on its way: its bytes count for the hash only. */
+  frame(atMs: number, way: string, bytes: Uint8Array): void {
+    let { high } = this;
+    for (let i = 0; i < way.length; i++) high = Math.imul(high ^ way.charCodeAt(i), 0x01000193);
+    for (let i = 0; i < bytes.length; i++) {
+      high = Math.imul(high ^ (bytes[i] as number), 0x01000193);
+    }
+    this.high = high;
+    this.moment(atMs);
+    if (this.whole) this.lines.push(`${atMs.toFixed(3)} ${way} ${bytes.length}`);
   }
 
-  private mix(value: number): void {
-    this.high = Math.imul(this.high ^ value, 0x01000193);
-    this.low = Math.imul(this.low ^ (value + 0x9e), 0x85ebca6b);
-    this.low ^= this.low >>> 13;
+  /** Ties what came before to its moment and to its place among all others. */
+  private moment(atMs: number): void {
+    const grains = Math.round(atMs * grainsPerMs);
+    const low = Math.imul(this.low ^ this.high ^ (grains / wordSize), 0x85ebca6b) ^ grains;
+    this.low = Math.imul(low ^ (low >>> 13), 0x01000193);
   }
 }
 

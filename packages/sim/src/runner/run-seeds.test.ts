@@ -1,0 +1,53 @@
+/** Many seeds on several threads: the same results in the same order as on one. */
+import { expect, test } from 'vitest';
+import { wholePlan } from '../plan.ts';
+import { jobsFor, runSeeds } from './run-seeds.ts';
+
+const job = { options: { ...wholePlan, minutes: 5 }, trace: false, broken: null };
+const range = { first: 21, count: 6 };
+
+async function told(jobs: number, seedsMax: number): Promise<string[]> {
+  const lines: string[] = [];
+  await runSeeds(range, jobs, job, async ({ plan, hash, events }) => {
+    lines.push(`${plan.seed} ${hash} ${events}`);
+    return lines.length < seedsMax;
+  });
+  return lines;
+}
+
+test('two threads tell what one tells, in the order of the seeds', async () => {
+  const alone = await told(1, 6);
+  expect(alone.map((line) => line.split(' ')[0])).toEqual(['21', '22', '23', '24', '25', '26']);
+  expect(await told(2, 6)).toEqual(alone);
+});
+
+test.each([1, 2])(
+  '%d threads: nothing is told after the listener has heard enough',
+  async (jobs) => {
+    expect(await told(jobs, 2)).toHaveLength(2);
+  },
+);
+
+test('the members are broken on every thread when a variant is asked for', async () => {
+  const failed = async (broken: string | null): Promise<number> => {
+    let count = 0;
+    const seventeen = { first: 17, count: 1 };
+    await runSeeds(seventeen, 2, { ...job, options: wholePlan, broken }, async (result) => {
+      count += result.violations.length;
+      return true;
+    });
+    return count;
+  };
+  expect(await failed(null)).toBe(0);
+  expect(await failed('no claim')).toBeGreaterThan(0);
+});
+
+test.each([
+  [1, 8, 1],
+  [19, 8, 1],
+  [20, 8, 2],
+  [35, 8, 3],
+  [20_000, 8, 8],
+])('%d seeds on %d cores: %d threads', (count, cores, jobs) => {
+  expect(jobsFor(count, cores)).toBe(jobs);
+});
