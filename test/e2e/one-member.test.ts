@@ -163,4 +163,17 @@ describe('one member', () => {
     expect((await second.ended).code).toBe(1);
     expect(second.errors).toHaveLength(1);
   });
+
+  test('a broken invariant ends the process with a sentence, at once', async () => {
+    const breaks = `process.on('SIGUSR2', () => { throw new Error('Broken invariant: one is two'); })`;
+    const child = new CliProcess(
+      ['serve', '--json', '--listen', '127.0.0.1:0', '--name', 'one', '--data', folder],
+      { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(breaks)}` },
+    );
+    started.push(child);
+    await child.line((line) => typeof line['url'] === 'string');
+    expect(await child.kill('SIGUSR2')).toEqual({ code: 1, signal: null });
+    expect(child.errors[0]).toBe('The member cannot go on: Broken invariant: one is two');
+    expect(child.errors[1]).toMatch(/^A bug ended the member; its replicas take over\./);
+  });
 });

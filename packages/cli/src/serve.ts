@@ -49,9 +49,7 @@ async function started(config: Config, io: Io, end: (code: number) => void) {
     return await startMember({
       config,
       onFailed: (error) => {
-        io.err(
-          `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        io.err(cannotGoOn(error));
         end(exit.failed);
       },
       onDrained: () => end(exit.done),
@@ -63,6 +61,21 @@ async function started(config: Config, io: Io, end: (code: number) => void) {
   }
 }
 
+function cannotGoOn(error: unknown): string {
+  return `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** After a broken invariant the state of this process is not to be trusted: it ends at once, and the replicas take over. */
+function endOnBug(io: Io): () => void {
+  const onBug = (error: Error): void => {
+    io.err(cannotGoOn(error));
+    io.err(`A bug ended the member; its replicas take over. Where it happened: ${error.stack}`);
+    process.exit(exit.failed);
+  };
+  process.on('uncaughtException', onBug);
+  return () => process.off('uncaughtException', onBug);
+}
+
 async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io): Promise<number> {
   const reload = (): void => {
     running.reload().catch((error: unknown) => {
@@ -70,11 +83,13 @@ async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io
     });
   };
   const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();
+  const unwatch = endOnBug(io);
   process.on('SIGHUP', reload);
   io.signal.addEventListener('abort', () => stop(exit.done), { once: true });
   if (io.signal.aborted) stop(exit.done);
   const code = await Promise.race([ended, stopped]);
   process.off('SIGHUP', reload);
+  unwatch();
   // After a failure nothing more can be promised: the replicas go on.
   if (code === exit.done) await running.stop();
   return code;

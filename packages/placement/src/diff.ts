@@ -3,7 +3,7 @@
  * least that any scheme would have to move to get the same loads. Works on any two placers, over given keys
  * or a sample.
  */
-import { PlacementError } from './errors.ts';
+import { invariant, PlacementError } from './errors.ts';
 import { type Key, readKey } from './key.ts';
 import { type Placer, type Picks } from './rendezvous.ts';
 import { separator } from './topology.ts';
@@ -107,6 +107,10 @@ class Tally {
     for (const name of now) this.#load(name).after++;
     const left = old.filter((name) => !now.includes(name));
     const arrived = now.filter((name) => !old.includes(name));
+    invariant(
+      old.length - left.length === now.length - arrived.length,
+      'a copy stays, leaves or arrives',
+    );
     this.#moved += arrived.length;
     this.#gained += Math.max(0, arrived.length - left.length);
     this.#lost += Math.max(0, left.length - arrived.length);

@@ -25,6 +25,14 @@ export type PlacementErrorCode =
   /** More vertices, levels, slots or replicas than this package accepts. */
   | 'too_large';
 
+/**
+ * Holds an assumption the code is built on: its failure is a bug here, never a mistake of the caller. The same function is
+ * in `@carillon/core`, on which this package does not depend.
+ */
+export function invariant(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Error(`Broken invariant: ${why}`);
+}
+
 export class PlacementError extends Error {
   override readonly name = 'PlacementError';
   readonly code: PlacementErrorCode;

@@ -2,6 +2,7 @@
  * Where a key lives in a topology: `compileTopology` for many lookups, `place` for one. The walk itself is in
  * `walk.ts`; this file gives it names, keys and an answer people can read.
  */
+import { invariant } from './errors.ts';
 import { type Key, readKey } from './key.ts';
 import { type CheckedPolicy, checkPolicy, type Policy } from './policy.ts';
 import type { Picks, Placer } from './rendezvous.ts';
@@ -70,6 +71,7 @@ export class CompiledTopology implements Placer {
       { length: size },
       (_, i) => this.topology.targets[this.#walk.replica(i)] as Vertex,
     );
+    invariant(new Set(targets).size === size, 'no target is placed twice');
     const replicas = targets.map((target) => ({
       path: target.path,
       slot: readSlot(this.topology, target, read),

@@ -13,6 +13,7 @@
  *     by another zone: one level at a time, never further than needed.
  */
 import { mapVertices } from './change.ts';
+import { invariant } from './errors.ts';
 import { hashText } from './hash.ts';
 import { health } from './health.ts';
 import { wholeNumber } from './input.ts';
@@ -275,6 +276,7 @@ function readVertices(places: Int32Array): readonly PoolVertex[] {
     const children = vertices.slice(end, end + (childCount as number));
     vertices[at] = { owner: owner as number, serving: serving as number, children };
   }
+  invariant(end <= 1, 'every place of a pool has its parent');
   return vertices[0]?.children ?? [];
 }
 

@@ -2,6 +2,7 @@
  * Below a target: slots are plain fan-outs that cannot fail, so nothing is ranked there. One hash per target
  * picks a number below the product of the counts, and its digits are the indexes.
  */
+import { invariant } from './errors.ts';
 import { hashText, murmur3 } from './hash.ts';
 import type { NumberKey } from './key.ts';
 import type { SlotLevel, Topology, Vertex } from './topology.ts';
@@ -33,5 +34,6 @@ export function slotDigits(slots: readonly SlotLevel[], number: number): number[
     digits.unshift(left % count);
     left = Math.floor(left / count);
   }
+  invariant(left === 0, 'a slot number is below the product of the slot counts');
   return digits;
 }

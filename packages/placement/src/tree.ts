@@ -3,6 +3,7 @@
  * (or from a pool), walked often (`walk.ts`). Position 0 stands for the top; the candidates below a vertex are
  * contiguous, the up ones first, then the hollow ones, each sorted by weight, then name.
  */
+import { invariant } from './errors.ts';
 import { type Health, health } from './health.ts';
 import type { CheckedPolicy } from './policy.ts';
 import type { Topology, Vertex } from './topology.ts';
@@ -48,6 +49,7 @@ export function compileTree(topology: Topology, policy: CheckedPolicy): Tree {
 
 /** Gives every branch its position, breadth first: siblings end up next to each other. */
 export function layOut(top: Branch, depthCount: number): Tree {
+  invariant(top.room >= top.upRoom, 'a domain holds at least what its up children hold');
   const branches: Branch[] = [top];
   const first: number[] = [];
   for (let i = 0; i < branches.length; i++) {

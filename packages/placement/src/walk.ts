@@ -11,6 +11,7 @@
  *     so that what happens inside one child cannot turn a primary into a backup.
  * W4. `explain.ts` is the same rule written for reading; tests hold the two together.
  */
+import { invariant } from './errors.ts';
 import type { Hash } from './hash.ts';
 import { type CheckedPolicy, replicasMax } from './policy.ts';
 import { Ranker } from './ranker.ts';
@@ -308,11 +309,13 @@ export class Walk {
     const room = this.#tree.room;
     for (let i = 0; i < size; i++) this.#share[base + i] = 0;
     for (let left = count; left > 0; ) {
+      const before = left;
       for (let i = base; i < base + size && left > 0; i++) {
         if ((this.#share[i] as number) === (room[this.#child[i] as number] as number)) continue;
         this.#share[i] = (this.#share[i] as number) + 1;
         left--;
       }
+      invariant(left < before, 'the chosen children have room for every replica');
     }
   }
 

@@ -8,7 +8,7 @@
  *     counts. A wall clock that steps back changes nothing, one that steps forward ends the lease early.
  * L3  Once over, it stays over: an acknowledgement that arrives late revives nothing.
  */
-import type { Cancel, Clock, Log, Random } from '@carillon/core';
+import { type Cancel, type Clock, invariant, type Log, type Random } from '@carillon/core';
 import { type Etcd, EtcdError } from './etcd.ts';
 
 /** Why a lease, and with it every lock under it, can no longer be trusted. */
@@ -104,6 +104,7 @@ export class Lease {
     this.lossSeen = reason;
     this.cancelRenewal();
     this.cancelDeadline();
+    invariant(this.remainingMs() <= 0, 'a lease that is over is not trusted');
     this.options.onLost(this, reason);
   }
 
@@ -145,6 +146,7 @@ export class Lease {
 
   private onRenewed(sent: Sent, ttlMs: number): void {
     if (this.checkDeadline()) return;
+    invariant(this.lossSeen === null, 'a lease that is over stays over');
     this.sentMs = sent.sentMs;
     this.sentWallMs = sent.sentWallMs;
     this.ttlMs = ttlMs;

@@ -8,7 +8,7 @@
  *     longer write anything.
  * J3  `lost` is told before anything is deleted in etcd.
  */
-import type { Cancel, Clock, Log, Random } from '@carillon/core';
+import { type Cancel, type Clock, invariant, type Log, type Random } from '@carillon/core';
 import { MemberTakenError } from './errors.ts';
 import { type Change, type Etcd, EtcdError, type KeyValue } from './etcd.ts';
 import { Lease, type LeaseLoss } from './lease.ts';
@@ -160,6 +160,7 @@ export class LocalMember {
       await lease.revoke(revokeLimitMs).catch(() => {});
       throw new EtcdError('no-answer', `ring: joining as "${this.id}" took too long.`);
     }
+    invariant(this.incarnation === 0, 'a member has one lease that can be trusted');
     this.lease = lease;
     this.incarnationNow = written.createRevision;
     this.modRevision = written.modRevision;

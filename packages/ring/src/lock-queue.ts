@@ -1,4 +1,5 @@
 /** Who waits for one key, first come first served, and who has it. A doubly linked list: leaving the middle is free. */
+import { invariant } from '@carillon/core';
 import type { Lock } from './lock.ts';
 
 export interface Waiter {
@@ -22,6 +23,7 @@ export class LockQueue {
   }
 
   push(waiter: Waiter): void {
+    invariant(waiter.previous === null && waiter.next === null, 'a waiter waits in one place');
     waiter.previous = this.last;
     if (this.last === null) this.first = waiter;
     else this.last.next = waiter;
@@ -35,6 +37,7 @@ export class LockQueue {
   }
 
   remove(waiter: Waiter): void {
+    invariant(waiter.previous !== null || this.first === waiter, 'a waiter leaves its own queue');
     if (waiter.previous === null) this.first = waiter.next;
     else waiter.previous.next = waiter.next;
     if (waiter.next === null) this.last = waiter.previous;

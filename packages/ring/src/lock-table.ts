@@ -6,7 +6,7 @@
  * T2  A wait that is aborted, timed out or refused leaves nothing behind: no queue, listener or alarm.
  * T3  A slot's `held` is the number of locks in it that are neither released nor lost.
  */
-import type { Clock } from '@carillon/core';
+import { type Clock, invariant } from '@carillon/core';
 import { LockTimeoutError, type LossReason, RingClosedError, RingFullError } from './errors.ts';
 import { Lock } from './lock.ts';
 import { LockQueue, type Waiter } from './lock-queue.ts';
@@ -147,7 +147,9 @@ export class LockTable {
 
   private grant(slot: Slot, key: string, queue: LockQueue): Lock {
     const { member } = slot;
-    if (member === null) throw new Error(`ring: slot ${slot.index} grants without a member.`);
+    invariant(member !== null, 'a slot grants under a member');
+    invariant(slot.state === 'owned', 'a slot grants while it is owned');
+    invariant(queue.holder === null, 'a key has one holder');
     const lock = new Lock(key, { slot, member, counter: this.slots.nextCounter(slot) }, this);
     queue.holder = lock;
     slot.held++;
@@ -168,6 +170,7 @@ export class LockTable {
     queue.holder = null;
     slot.held--;
     this.size--;
+    invariant(slot.held >= 0 && this.size >= 0, 'no more locks end than were granted');
     this.grantNext(slot, key, queue);
     this.tidy(slot.index, key, queue);
     if (slot.held === 0) this.slots.onIdle(slot);

@@ -3,6 +3,7 @@
  * that a process that was stopped for a while learns the truth with its first question. The signals are
  * made only when somebody looks at them: most locks are held for microseconds.
  */
+import { invariant } from '@carillon/core';
 import { LockLostError, type LossReason } from './errors.ts';
 import type { LocalMember } from './local-member.ts';
 import { countersPerEpoch, type Slot } from './slot.ts';
@@ -39,6 +40,7 @@ export class Lock implements AsyncDisposable {
     this.member = granted.member;
     this.epoch = granted.slot.epoch;
     this.counter = granted.counter;
+    invariant(this.epoch > 0, 'a lock is granted under an epoch');
     this.owner = owner;
   }
 

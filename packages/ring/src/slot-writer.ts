@@ -7,7 +7,7 @@
  * W2  After a lost answer the records are read before anything else is said about them. A transaction
  *     that arrives even later is seen by the watch and handled there.
  */
-import type { Clock, Log } from '@carillon/core';
+import { type Clock, invariant, type Log } from '@carillon/core';
 import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd.ts';
 import type { LocalMember } from './local-member.ts';
 import { encodeOwner, type Slot } from './slot.ts';
@@ -113,6 +113,10 @@ export class SlotWriter {
   }
 
   private async runRelease(slots: readonly Slot[]): Promise<void> {
+    invariant(
+      slots.every(({ epoch }) => epoch > 0),
+      'a slot that is given up was owned under an epoch',
+    );
     const txn = {
       when: slots.map((slot) => ({ key: slot.key, modRevision: slot.epoch })),
       success: slots.map((slot) => ({ remove: slot.key })),

@@ -8,7 +8,7 @@
  * S3  News about a record older than what is known are ignored.
  * S4  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
  */
-import type { Cancel, Clock, Log } from '@carillon/core';
+import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
 import type { LossReason } from './errors.ts';
 import type { Change, Etcd, EtcdError, KeyValue } from './etcd.ts';
 import type { LocalMember } from './local-member.ts';
@@ -106,6 +106,7 @@ export class Slots {
   /** The next number under the slot's epoch. Half way through, a new epoch is fetched. */
   nextCounter(slot: Slot): number {
     slot.counter++;
+    invariant(slot.counter < this.countersMax(), 'a token is granted once under an epoch');
     if (slot.counter >= this.countersMax() / 2) this.refresh(slot);
     return slot.counter;
   }
@@ -252,7 +253,8 @@ export class Slots {
     }
     switch (slotEffect(from, to)) {
       case 'claim':
-        if (slot.member !== null) this.writer.claim(slot, slot.member);
+        invariant(slot.member !== null, 'a slot is claimed for a member');
+        this.writer.claim(slot, slot.member);
         break;
       case 'gain':
         if (from !== 'draining') this.hooks.onGained(slot);
@@ -262,6 +264,7 @@ export class Slots {
         this.startDrain(slot);
         break;
       case 'release':
+        invariant(slot.held === 0, 'a slot is given up after its last lock');
         this.writer.release(slot);
         break;
       case 'released':
@@ -270,6 +273,7 @@ export class Slots {
         break;
       case 'abort':
         this.hooks.onLost(slot, reason);
+        invariant(slot.held === 0, 'no lock outlives its slot');
         slot.member = null;
         // The record may be gone already; then there is nothing to wait for.
         if (slot.entry === null) this.apply(slot, 'gone');

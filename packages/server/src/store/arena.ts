@@ -68,6 +68,7 @@ class Page implements ArenaPage {
 
   take(): number {
     this.used++;
+    invariant(this.used <= this.slotCount, 'a page gives no more slots than it has');
     if (this.free === 0) return this.touched++ * this.slotBytes;
     const offset = this.free - 1;
     this.free = this.view.getUint32(offset, true);
@@ -75,6 +76,7 @@ class Page implements ArenaPage {
   }
 
   give(offset: number): void {
+    invariant(this.used > 0, 'a page takes back no more slots than it gave');
     this.view.setUint32(offset, this.free, true);
     this.free = offset + 1;
     this.used--;
@@ -176,6 +178,7 @@ export class Arena {
     const from = this.page(ref);
     const offset = this.offsetOf(ref);
     const moved = this.allocate(from.slotBytes);
+    invariant(!this.isSparse(moved), 'a block moves to a page that stays');
     this.page(moved).bytes.set(
       from.bytes.subarray(offset, offset + from.slotBytes),
       this.offsetOf(moved),
@@ -205,6 +208,7 @@ export class Arena {
 
   /** The page is empty: none of its slots is in use any more. */
   private dropPage(page: Page): void {
+    invariant(page.used === 0, 'a page that is dropped has no slot in use');
     this.dropRoomy(page);
     this.pages[page.id] = undefined;
     this.freeIds.push(page.id);

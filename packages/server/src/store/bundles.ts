@@ -9,6 +9,7 @@
  *  B1  All bundles of a slot are full but the last, and that one is not empty.
  *  B2  A slot's bit is set exactly when it holds a handle.
  */
+import { invariant } from '@carillon/core';
 
 const bundleBits = 6;
 const bundleSize = 1 << bundleBits;
@@ -72,6 +73,7 @@ export class Bundles {
 
   /** The handle must be in no slot. */
   push(slot: number, handle: number, dueMs: number): void {
+    invariant(!this.has(handle), 'a handle is in one slot of the wheel at most');
     let fill = this.fill[slot] as number;
     if (fill === bundleSize || this.last[slot] === 0) {
       this.addBundle(slot);
@@ -111,6 +113,7 @@ export class Bundles {
   }
 
   private lastPlace(slot: number): number {
+    invariant(this.last[slot] !== 0, 'a slot that gives up a handle is not empty');
     return (((this.last[slot] as number) - 1) << bundleBits) | ((this.fill[slot] as number) - 1);
   }
 

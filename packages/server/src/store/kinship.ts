@@ -64,6 +64,7 @@ export class Kinship {
   /** Counted once less; the last one forgets the combination. */
   drop(id: number): void {
     const kin = this.get(id) as Shared;
+    invariant(kin.count > 0, 'a combination is given up as often as it was taken');
     if (--kin.count > 0) return;
     this.byKey.delete(kin.key);
     this.shared[id] = undefined;

@@ -14,6 +14,7 @@
  *  I2  The hashes in a leaf are not less than its bound, and not more than the next leaf's.
  *  I3  A range has at least one leaf; every other leaf holds at least one entry.
  */
+import { invariant } from '@carillon/core';
 
 export const rangeCount = 256;
 const leafBits = 6;
@@ -91,7 +92,7 @@ export class NumberIndex {
     const lo = this.numbers.loOf(handle);
     const hash = hashOf(hi, lo);
     const range = this.ranges[hash >>> 24] as Range;
-    this.find(hi, lo);
+    invariant(this.find(hi, lo) < 0, 'a number is in the index once');
     this.inPlace = false;
     let leaf = range.leaves[this.leafAt] as number;
     if (this.used[leaf] === leafSize) leaf = this.split(range, hash);
@@ -337,6 +338,7 @@ function insertLeaf(range: Range, place: number, leaf: number, bound: number): v
     range.leaves = leaves;
     range.bounds = bounds;
   }
+  invariant(place > 0 && place <= range.count, 'a leaf comes behind another one of its range');
   range.leaves.copyWithin(place + 1, place, range.count);
   range.bounds.copyWithin(place + 1, place, range.count);
   range.leaves[place] = leaf;
@@ -345,6 +347,7 @@ function insertLeaf(range: Range, place: number, leaf: number, bound: number): v
 }
 
 function removeLeaf(range: Range, place: number): void {
+  invariant(range.count > 1, 'a range keeps at least one leaf');
   range.leaves.copyWithin(place, place + 1, range.count);
   range.bounds.copyWithin(place, place + 1, range.count);
   range.count--;

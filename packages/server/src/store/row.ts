@@ -6,7 +6,7 @@
  *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · kin varint
  *   · start f64 · gap (varint | f64) · [due f64] · [retry f64] · [outcome u16] · body length varint · body
  */
-import { copyOf, type State, type TimerRecord } from '@carillon/core';
+import { copyOf, invariant, type State, type TimerRecord } from '@carillon/core';
 import type { ArenaPage } from './arena.ts';
 
 const stateMask = 3;
@@ -60,6 +60,10 @@ export class RowWriter {
   }
 
   private varint(value: number): void {
+    invariant(
+      value >= 0 && value <= Number.MAX_SAFE_INTEGER,
+      'a row counts from 0 in whole numbers',
+    );
     let left = value;
     for (; left >= 2 ** 31; left = Math.floor(left / 128))
       this.head[this.at++] = (left % 128) | 128;

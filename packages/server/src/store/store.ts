@@ -77,6 +77,8 @@ export class Store {
 
   /** Stores the record in place of the one with its number, if any. Returns its handle. */
   put(record: TimerRecord): number {
+    invariant(record.sequence >= 0 && record.attempt >= 0, 'pops and attempts count from 0');
+    invariant(!Number.isNaN(record.dueMs + record.retryMs), 'a record is due at a number');
     const kin = this.kinship.take(record);
     this.writer.pack(record, kin);
     let handle = this.index.find(record.hi, record.lo);
@@ -102,6 +104,7 @@ export class Store {
     this.index.remove(hi, lo);
     this.kinship.drop(this.row(handle).readProgress().kin);
     this.countByState[this.reader.state]--;
+    invariant(this.size >= 0, 'no more records leave the store than came in');
     this.arena.release(this.refOf(handle));
     this.giveHandle(handle);
     this.compactSlice();
@@ -252,6 +255,7 @@ export class Store {
 
   private row(handle: number): RowReader {
     const ref = this.refOf(handle);
+    invariant(ref !== unused, 'a handle that is read is in use');
     return this.reader.open(this.arena.page(ref), this.arena.offsetOf(ref));
   }
 

@@ -108,6 +108,7 @@ export class Wheel {
       else this.cascading = slot;
     }
     this.count -= max - left;
+    invariant(this.count >= 0, 'the wheel hands out no more handles than it holds');
     return max - left;
   }
 
@@ -132,7 +133,12 @@ export class Wheel {
   /** Takes up to `max` handles of a slot out of the wheel. */
   private drain(slot: number, max: number, out: number[]): number {
     let taken = 0;
-    for (; taken < max && !this.slots.isEmpty(slot); taken++) out.push(this.slots.pop(slot));
+    const { slots } = this;
+    for (; taken < max && !slots.isEmpty(slot); taken++) {
+      const tick = tickOf(Math.ceil(slots.nextDue(slot)));
+      invariant(tick <= this.present(), 'no handle leaves the wheel before its tick');
+      out.push(slots.pop(slot));
+    }
     return taken;
   }
 
