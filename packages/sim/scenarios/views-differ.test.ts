@@ -1,6 +1,7 @@
 /** P5 and spec §9: "Old and new replicas both know the timer meanwhile; claims prevent double pops." Here meanwhile lasts. */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { slowAndLeftBehind } from './slow-and-left-behind.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 const seconds = 10;
@@ -55,5 +56,19 @@ test.each([
     }
     expect([...callers].toSorted()).toEqual(five);
     expect(story.bugs).toEqual([]);
+  },
+);
+
+test.each([
+  { interval: 0.25, delayMs: 1 },
+  { interval: 1, delayMs: 5 },
+  { interval: 3, delayMs: 1 },
+])(
+  'a claim arrives before the record it is for, from a member that the holder would not ask: the pop is made once: %j',
+  async ({ interval, delayMs }) => {
+    for (const sequences of await slowAndLeftBehind(interval, delayMs)) {
+      expect(sequences).toEqual([...new Set(sequences)]);
+      expect(sequences.length).toBeGreaterThan(10);
+    }
   },
 );

@@ -1,5 +1,7 @@
 /** A test of the tests: every deliberately broken variant is noticed, by seeds or by a story. */
 import { expect, test } from 'vitest';
+import { drainedWhileCalling } from '../scenarios/drained-while-calling.ts';
+import { slowAndLeftBehind } from '../scenarios/slow-and-left-behind.ts';
 import { type Broken, variants } from './broken.ts';
 import { drawPlan, wholePlan } from './plan.ts';
 import { wellMannered } from './receivers.ts';
@@ -42,6 +44,14 @@ const stories: Readonly<Record<string, () => Promise<boolean>>> = {
     await story.replace(id, { seconds: 5, factor: 1, opaque: 'new' });
     await story.until(30);
     return story.calls(id).filter(({ body }) => body === 'old').length === 1;
+  },
+  'a claim that overtakes its record is not remembered': async () => {
+    const all = await slowAndLeftBehind(1, 1);
+    return all.every((sequences) => new Set(sequences).size === sequences.length);
+  },
+  'nobody asks a member that leaves': async () => {
+    const sequences = await drainedWhileCalling(1, { seconds: 5, times: 3, factor: 1 }, 5.5);
+    return new Set(sequences).size === sequences.length;
   },
   'no skew': async () => {
     const story = await Story.begin({ members: three });

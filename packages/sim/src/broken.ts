@@ -2,7 +2,7 @@
  * Members that break a rule on purpose, to see that somebody notices: a test of the checkers, the seeds and the stories. Each
  * variant replaces one method of the production code while it is in force; the code itself knows nothing of them.
  */
-import { State, type TimerRecord } from '@carillon/core';
+import { compareProgress, type Progress, State, type TimerRecord } from '@carillon/core';
 import {
   Compare,
   HandOff,
@@ -66,6 +66,22 @@ export const variants: readonly Broken[] = [
         call(this, 'queue', pop);
       };
     }),
+  },
+  {
+    name: 'a claim that overtakes its record is not remembered',
+    apply: instead(Popper, 'claimed', (claimed) => {
+      return function (this: Inner, from: string, ask: { entry: Progress & Numbered }) {
+        const { replica } = (this as unknown as HandOffInside).parts;
+        const stored = replica.get(ask.entry.hi, ask.entry.lo);
+        if (stored !== undefined && compareProgress(stored, ask.entry) < 0)
+          return { type: 'granted' };
+        return Reflect.apply(claimed, this, [from, ask]);
+      };
+    }),
+  },
+  {
+    name: 'nobody asks a member that leaves',
+    apply: instead(View, 'namesIn', () => () => []),
   },
   {
     name: 'a failed callback counts as done',
@@ -200,6 +216,11 @@ export const variants: readonly Broken[] = [
     apply: instead(HandOff, 'add', () => () => undefined),
   },
 ];
+
+interface Numbered {
+  readonly hi: number;
+  readonly lo: number;
+}
 
 interface HandOffInside {
   readonly parts: { readonly self: string; readonly replica: Replica };

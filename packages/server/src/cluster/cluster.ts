@@ -95,7 +95,8 @@ export class Cluster {
 
   /**
    * The other members that hold a record or should: asked before a pop, told after it. `widely`: also the next in rank,
-   * who stood in if this member and the other replicas were away.
+   * which stood in if this member and the other replicas were away, and those that hand their records on, which may be in
+   * the middle of the pop.
    */
   othersOf(record: TimerRecord, widely = false): readonly string[] {
     if (this.peers === null) return nobody;
@@ -105,7 +106,8 @@ export class Cluster {
       (name) => name !== self && current.member(name) !== undefined,
     );
     const count = record.factor + (widely ? standInCountMax : 0);
-    for (const name of current.place(record.hi, record.lo, count)) {
+    const more = current.place(record.hi, record.lo, count);
+    for (const name of widely ? [...more, ...current.namesIn('leaving')] : more) {
       if (name !== self && !names.includes(name)) names.push(name);
     }
     return names;

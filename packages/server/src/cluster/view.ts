@@ -77,6 +77,11 @@ export class View {
     return this.byName.get(name);
   }
 
+  /** Members in this phase, in name order. */
+  namesIn(wanted: Phase): readonly string[] {
+    return this.members.filter(({ phase }) => phase === wanted).map(({ name }) => name);
+  }
+
   /** The 10 bits that keep this member's numbers and versions apart from others'. */
   numberOf(name: string): number {
     return this.numbers.get(name) ?? hashText(name, 0) & 1023;

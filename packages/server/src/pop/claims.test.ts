@@ -33,13 +33,34 @@ it('answers a claim for an older state with its own record', () => {
   }
 });
 
-it('lets a claimant that knows more go on, and gives up its own attempt', () => {
+it('lets a claimant that knows more go on, remembers that, and gives up its own attempt', () => {
   const entry = { ...stored, sequence: 4 };
-  expect(judgeClaim(stored, ask({ entry }), nothing, nowMs)).toMatchObject({
+  const own = { by: 'self', calling: false, position: 0, untilMs: 2000 };
+  expect(judgeClaim(stored, ask({ entry, position: 1 }), { ...nothing, own }, nowMs)).toEqual({
     type: 'granted',
-    remember: false,
+    remember: true,
     yields: true,
   });
+});
+
+it('a claim for a state yet to come holds against others, those behind included, and not against those further on', () => {
+  const claims = new Claims();
+  const [coming, further] = [4, 5].map((sequence) => ({ ...stored, sequence }));
+  if (coming === undefined || further === undefined) throw new Error('There are two.');
+  claims.grant(7, 'x', ask({ entry: coming, calling: true }), nowMs);
+  const known = { claim: claims.get(7), own: null, from: 'a' };
+  const type = (entry: ClaimAsk['entry']) => judgeClaim(stored, ask({ entry }), known, nowMs).type;
+  expect([stored, coming, further].map(type)).toEqual(['claimed', 'claimed', 'granted']);
+});
+
+it('a claim for a state yet to come is still there when that state comes', () => {
+  const claims = new Claims();
+  claims.grant(7, 'a', ask({ entry: { ...stored, sequence: 4 } }), nowMs);
+  claims.changed(7, { ...stored, attempt: 1 });
+  claims.changed(7, { ...stored, sequence: 4 });
+  expect(claims.get(7)?.by).toBe('a');
+  claims.changed(7, { ...stored, sequence: 4, attempt: 1 });
+  expect(claims.get(7)).toBeUndefined();
 });
 
 it('grants a first claim and remembers it', () => {
@@ -98,7 +119,8 @@ it.each([
   { claim: { by: 'x', position: 1, calling: false, untilMs: 999 }, position: 2, type: 'granted' },
   { claim: { by: 'x', position: 1, calling: false, untilMs: 1500 }, position: 0, type: 'granted' },
   { claim: { by: 'x', position: 1, calling: true, untilMs: 1500 }, position: 0, type: 'claimed' },
-])('a claim holds against others until its end: %j', ({ claim, position, type }) => {
+])('a claim holds against others until its end: %j', ({ claim: held, position, type }) => {
+  const claim = { ...held, progress: stored };
   expect(judgeClaim(stored, ask({ position }), { ...nothing, claim }, nowMs).type).toBe(type);
 });
 
@@ -108,7 +130,12 @@ it('of two that have the same position the name decides, at themselves and at ev
     judgeClaim(stored, ask({ position: 0 }), { claim: undefined, own: own(self), from }, nowMs);
   expect([at('a', 'b').type, at('b', 'a').type]).toEqual(['claimed', 'granted']);
   const third = (holder: string, from: string) =>
-    judgeClaim(stored, ask({ position: 0 }), { claim: own(holder), own: null, from }, nowMs);
+    judgeClaim(
+      stored,
+      ask({ position: 0 }),
+      { claim: { ...own(holder), progress: stored }, own: null, from },
+      nowMs,
+    );
   expect([third('a', 'b').type, third('b', 'a').type]).toEqual(['claimed', 'granted']);
 });
 
@@ -118,7 +145,7 @@ it.each([
 ])('a claim $what is nobody else’s: the two may not know each other', ({ replicas }) => {
   const here = { ...stored, replicas };
   for (const position of [0, 1]) {
-    const claim = { by: 'x', position: 1, calling: false, untilMs: 1500 };
+    const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, progress: stored };
     const known = { ...nothing, claim };
     expect(judgeClaim(here, ask({ position }), known, nowMs).type).toBe('claimed');
     // It runs out for everybody, and a call that is under way is a fact.
@@ -136,7 +163,7 @@ it('whoever granted a claim comes before whoever was refused for it, listed or n
 });
 
 it('says how long a claim still holds', () => {
-  const claim = { by: 'x', position: 0, calling: false, untilMs: 1300 };
+  const claim = { by: 'x', position: 0, calling: false, untilMs: 1300, progress: stored };
   expect(judgeClaim(stored, ask({ position: 1 }), { ...nothing, claim }, nowMs)).toEqual({
     type: 'claimed',
     leftMs: 300,
@@ -166,7 +193,7 @@ it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s
 });
 
 it('who gives back takes nothing from anybody else: neither a claim nor a pop under way, whatever it knows', () => {
-  const claim = { by: 'x', position: 1, calling: false, untilMs: 1500 };
+  const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, progress: stored };
   const own = { by: 'self', calling: false, position: 1, untilMs: 2000 };
   const further = { ...stored, sequence: stored.sequence + 1 };
   const known = [nothing, { ...nothing, claim }, { ...nothing, own }];

@@ -10,6 +10,8 @@
  *     lost. While views differ two may not know each other, and who came first keeps it.
  * C4  Who gives up a pop before its call gives its claims back, as claims with no term: a new list of replicas takes the
  *     pop away from a claimant, and those that hold back for it cannot know whether it calls already.
+ * C5  A claim for a state that the holder has yet to hear of counts like any other: claims may overtake the records they
+ *     are for, and when the record comes the holder would otherwise take the pop for nobody's.
  */
 import { compareProgress, type Progress, type TimerRecord } from '@carillon/core';
 import { stepMs } from '../replication/schedule.ts';
@@ -89,7 +91,7 @@ export function judgeClaim(
   stored: TimerRecord | undefined,
   ask: ClaimAsk,
   known: {
-    readonly claim: Omit<Claim, 'progress'> | undefined;
+    readonly claim: Claim | undefined;
     readonly own: OwnPop;
     readonly from: string;
   },
@@ -98,15 +100,15 @@ export function judgeClaim(
   if (stored === undefined) return { type: 'unknown' };
   const order = compareProgress(stored, ask.entry);
   if (givesBack(ask)) {
-    const remember = order === 0 && known.own === null && known.claim?.by === known.from;
+    const remember = order <= 0 && known.own === null && known.claim?.by === known.from;
     return { type: 'granted', remember, yields: false };
   }
   if (order > 0) return { type: 'ahead' };
-  // The claimant knows more than this member; its next message will bring it.
-  if (order < 0) return { type: 'granted', remember: false, yields: true };
-  const { claim, own, from } = known;
+  const { own, from } = known;
+  const claim = concerning(known.claim, ask);
   const asker = { by: from, position: ask.position };
-  if (own !== null) {
+  // A claimant that knows more than this member is past what this member wants to pop.
+  if (own !== null && order === 0) {
     const first = !goesBefore(asker, own) && own.untilMs > nowMs && !ask.calling;
     if (own.calling || first) return { type: 'claimed', leftMs: Math.max(0, own.untilMs - nowMs) };
     return { type: 'granted', remember: true, yields: true };
@@ -116,7 +118,12 @@ export function judgeClaim(
     const earlier = acquainted && goesBefore(asker, claim) && !claim.calling;
     if (!earlier && !ask.calling) return { type: 'claimed', leftMs: claim.untilMs - nowMs };
   }
-  return { type: 'granted', remember: true, yields: false };
+  return { type: 'granted', remember: true, yields: own !== null };
+}
+
+/** A claim for an older state than the one that is asked for is over. */
+function concerning(claim: Claim | undefined, { entry }: ClaimAsk): Claim | undefined {
+  return claim !== undefined && compareProgress(claim.progress, entry) >= 0 ? claim : undefined;
 }
 
 /** Written so that a term that is no number is none. */
@@ -157,11 +164,14 @@ export class Claims {
     return claim;
   }
 
-  /** The record changed: what was claimed of it is over if it moved on, not if only its replicas are others now. */
+  /**
+   * The record changed: what was claimed of it is over if it moved on; not if it came to the claimed state (C5), or if only
+   * its replicas are others now.
+   */
   changed(handle: number, record: TimerRecord | null): void {
     const claim = this.byHandle.get(handle);
     if (claim === undefined) return;
-    if (record === null || compareProgress(record, claim.progress) !== 0) {
+    if (record === null || compareProgress(record, claim.progress) > 0) {
       this.byHandle.delete(handle);
     }
   }
