@@ -151,9 +151,9 @@ export class Member {
   /** Starts what is due before other work: the listener calls it ahead of each request. */
   readonly poll = (): void => this.popper.poll();
 
-  /** Hands every record to other members; resolves when none is left here. */
+  /** Hands every record to other members; resolves when none is left here. A member that cannot in time stays. */
   async drain(): Promise<void> {
-    const { env, config, source, name } = this.options;
+    const { env, config, name } = this.options;
     const others = this.cluster.view.members.some((m) => m.name !== name && m.phase === 'active');
     if (!others) {
       throw new CarillonError(
@@ -163,18 +163,32 @@ export class Member {
     }
     this.phase = 'draining';
     this.cluster.leave();
-    await source.leave();
+    await this.tellSource('leave');
     const untilMs = env.clock.now() + config.shutdown.drainLimitMs;
     while (this.cluster.remaining > 0) {
-      if (env.clock.now() > untilMs) {
-        throw new CarillonError(
-          'overloaded',
-          `${this.cluster.remaining} timers could not be handed on in time.`,
-        );
-      }
+      if (env.clock.now() > untilMs) return this.stay();
       await wait(env, drainPollMs);
     }
     this.options.onDrained?.();
+  }
+
+  /** Takes part again, because a drain did not come to its end. */
+  private async stay(): Promise<never> {
+    const { remaining } = this.cluster;
+    this.phase = 'serving';
+    this.cluster.stay();
+    await this.tellSource('ready');
+    throw new CarillonError('overloaded', `${remaining} timers could not be handed on in time.`);
+  }
+
+  /** The others hear of it from this member itself too: a source that does not answer holds up nothing. */
+  private async tellSource(what: 'leave' | 'ready'): Promise<void> {
+    const { env, source } = this.options;
+    try {
+      await source[what]();
+    } catch (error) {
+      env.log.warn('The source of the view was not told.', { what, reason: String(error) });
+    }
   }
 
   /** Finishes what is in flight, within the configured limit, and lets go of everything. */

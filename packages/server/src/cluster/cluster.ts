@@ -154,6 +154,12 @@ export class Cluster {
     this.refresh();
   }
 
+  /** … and from now on it keeps them after all. */
+  stay(): void {
+    this.leaving = false;
+    this.refresh();
+  }
+
   /** Looks at every record anew, as after a change of the view. Alone there is nowhere to move one. */
   resync(): void {
     this.others?.resync.start();

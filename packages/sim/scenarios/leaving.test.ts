@@ -1,0 +1,76 @@
+/** P8 while a member leaves: "Adding, draining or losing members loses no timer, repairs the number of copies by itself." */
+import { expect, test } from 'vitest';
+import { Story } from '../src/story.ts';
+
+const four = ['m0', 'm1', 'm2', 'm3'];
+
+async function manyTimers(story: Story): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i++) ids.push((await story.set({ seconds: 300, factor: 2 })).id);
+  return ids;
+}
+
+/** From shorter than a lease to longer than etcd is asked again. */
+const pausesS = [1, 4, 12, 25];
+
+test.each(pausesS)(
+  'a drain that etcd does not hear of, because the member stands still, still ends with the member gone (%d s)',
+  async (pauseS) => {
+    const story = await Story.begin({ members: four, etcd: true });
+    const ids = await manyTimers(story);
+    const leaver = story.cluster.member('m2');
+    const left = leaver.drain();
+    leaver.pause();
+    await story.pass(pauseS);
+    leaver.resume();
+    await story.pass(30);
+    expect(leaver.drained).toBe(true);
+    expect(await left).toBe(true);
+    for (const id of ids) expect(story.holders(id), id).toHaveLength(2);
+    await story.pass(300);
+    for (const id of ids) expect(story.pops(id), id).toHaveLength(1);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+test.each(pausesS)(
+  'a drain while etcd is away ends with the member gone (%d s)',
+  async (awayS) => {
+    const story = await Story.begin({ members: four, etcd: true });
+    const ids = await manyTimers(story);
+    const { etcd } = story;
+    if (etcd === null) throw new Error('This story has an etcd.');
+    etcd.away = true;
+    const leaver = story.cluster.member('m2');
+    const left = leaver.drain();
+    await story.pass(awayS);
+    etcd.away = false;
+    await story.pass(60);
+    expect(await left).toBe(true);
+    for (const id of ids) expect(story.holders(id), id).toHaveLength(2);
+    await story.pass(300);
+    for (const id of ids) expect(story.pops(id), id).toHaveLength(1);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+test.each([false, true])(
+  'a drain that finds nobody to hand on to before its limit: the member stays, and holds its timers again (etcd: %s)',
+  async (etcd) => {
+    const limitMs = 5000;
+    const config = new Map([['shutdown.drainLimitMs', limitMs]]);
+    const story = await Story.begin({ members: ['m0', 'm1'], etcd, config });
+    const ids = await manyTimers(story);
+    const mend = story.part('m0', 'm1');
+    await story.pass(3);
+    const left = story.cluster.member('m0').drain();
+    await story.pass(limitMs / 1000 + 3);
+    expect(await left).toBe(false);
+    mend();
+    await story.pass(30);
+    for (const id of ids) expect(story.holders(id), id).toEqual(['m0', 'm1']);
+    await story.pass(300);
+    for (const id of ids) expect(new Set(story.pops(id).map((pop) => pop.sequence))).toEqual(new Set([1]));
+    expect(story.bugs).toEqual([]);
+  },
+);
