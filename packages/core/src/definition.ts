@@ -190,6 +190,11 @@ function encodeOrigin(out: ByteWriter, origin: Origin): void {
   out.f64(origin.gaveUpMs);
 }
 
+/** Whether these are the bytes of a timer that pops every so often since its start. Cheap: the timing comes first. */
+export function isInterval(bytes: Uint8Array): boolean {
+  return bytes[0] === tag.interval;
+}
+
 /** Throws MalformedError for bytes that are not a definition. */
 export function decodeDefinition(bytes: Uint8Array): Definition {
   const reader = new ByteReader(bytes);

@@ -4,6 +4,7 @@ export {
   decodeDefinition,
   type Ending,
   encodeDefinition,
+  isInterval,
   type Origin,
   type RetryPolicy,
   type Timing,

@@ -6,8 +6,16 @@
  * M3  Then the higher sequence, then the higher attempt.
  * M4  Equal in all of these: the same state of the same timer. Only the list of replicas may still differ;
  *     it is taken over when it is the one the receiver's own view asks for and the stored one is not.
+ * M5  Whichever survives, the earlier time is the right one: a record comes later on its way, by as long as it lay in
+ *     the socket of a member that stood still, and never earlier.
  */
-import { compareProgress, type TimerRecord } from '@carillon/core';
+import {
+  compareProgress,
+  compareVersions,
+  isInterval,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
 
 /** take: the incoming record replaces the stored one. list: only its replicas do. keep: nothing changes. */
 export type Verdict = 'take' | 'list' | 'keep';
@@ -23,6 +31,32 @@ export function merge(
   if (sameNames(stored.replicas, incoming.replicas)) return 'keep';
   if (!startsWith(incoming.replicas, wanted)) return 'keep';
   return 'list';
+}
+
+/** What a message may take on its way: no reason to write a record again. */
+const wayMs = 20;
+
+/** How much later than `other` knows better the record says that its timer is due (M5). */
+export function lateMs(record: TimerRecord, other: TimerRecord): number {
+  if (record.state !== State.live || compareVersions(record, other) !== 0) return 0;
+  // All pops of an interval timer count from its start; any other due time was read from a wall clock after the last pop.
+  if (isInterval(record.body)) return Math.max(0, record.startMs - other.startMs);
+  return compareProgress(record, other) === 0 ? Math.max(0, record.dueMs - other.dueMs) : 0;
+}
+
+/** Whether what `other` knows better is worth a second writing. */
+export function isLate(record: TimerRecord, other: TimerRecord): boolean {
+  return lateMs(record, other) > wayMs;
+}
+
+/** The record, due as early as `other` knows that it is. */
+export function onTime(record: TimerRecord, other: TimerRecord): TimerRecord {
+  const byMs = lateMs(record, other);
+  if (byMs === 0) return record;
+  const dueMs = record.dueMs - byMs;
+  // A retry counts from the failed attempt.
+  const retryMs = record.attempt === 0 ? dueMs : record.retryMs;
+  return { ...record, startMs: record.startMs - byMs, dueMs, retryMs };
 }
 
 export function sameNames(a: readonly string[], b: readonly string[]): boolean {

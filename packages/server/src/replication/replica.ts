@@ -15,7 +15,7 @@ import {
 import type { Journal } from '../store/journal.ts';
 import type { Store } from '../store/store.ts';
 import type { Digests } from './digests.ts';
-import { merge } from './merge.ts';
+import { isLate, merge, onTime } from './merge.ts';
 import { alarmMs } from './schedule.ts';
 import type { Answer, StoreMode } from './wire.ts';
 
@@ -86,16 +86,23 @@ export class Replica {
     } else if (mode === 'create') {
       return this.answerSynced({ type: 'have', progress: stored }, done);
     }
-    const verdict =
-      stored === undefined ? 'take' : merge(stored, record, this.options.desired(record));
-    if (verdict === 'take') this.save(record, stored);
-    else if (verdict === 'list' && stored !== undefined) this.relist(stored, record.replicas);
-    else if (stored !== undefined && compareProgress(stored, record) > 0) {
-      return this.answerSynced({ type: 'have', progress: stored }, done);
-    } else if (stored !== undefined && this.disowns(stored, record)) {
-      return done({ type: 'unknown' });
+    if (stored === undefined) {
+      this.save(record, stored);
+      return this.answerSynced({ type: 'stored' }, done);
     }
-    this.answerSynced({ type: 'stored' }, done);
+    this.answerSynced(this.merged(stored, record), done);
+  }
+
+  /** Keeps what survives of two records; the answer to the sender of the second. */
+  private merged(stored: TimerRecord, incoming: TimerRecord): Answer {
+    const verdict = merge(stored, incoming, this.options.desired(incoming));
+    const kept = onTime(stored, incoming);
+    if (verdict === 'take') this.save(onTime(incoming, stored), stored);
+    else if (verdict === 'list') this.save({ ...kept, replicas: incoming.replicas }, stored);
+    else if (isLate(stored, incoming)) this.save(kept, stored);
+    if (verdict !== 'keep') return { type: 'stored' };
+    if (compareProgress(stored, incoming) > 0) return { type: 'have', progress: stored };
+    return this.disowns(stored, incoming) ? { type: 'unknown' } : { type: 'stored' };
   }
 
   /** The sender counts on this member, which itself means to give the record away: two that do so would both drop it. */

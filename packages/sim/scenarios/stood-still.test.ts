@@ -1,0 +1,86 @@
+/**
+ * P4: "A timer set for n pops by 2n while any replica of it is alive." What is sent to a member that stands still is read
+ * when it goes on, and then is older than it says.
+ */
+import { expect, test } from 'vitest';
+import { Story } from '../src/story.ts';
+
+const three = ['m0', 'm1', 'm2'];
+
+/** How long after its due time the pop came; Infinity: not at all. */
+function latenessS(story: Story, id: string, dueS: number, sequence: number): number {
+  const pop = story.pops(id).find((one) => one.sequence === sequence);
+  return pop === undefined ? Number.POSITIVE_INFINITY : pop.at - dueS;
+}
+
+test.each([
+  { primaryStopsS: 13, why: 'before it could tell again' },
+  { primaryStopsS: 14.9, why: 'after it told again' },
+])(
+  'a backup that stood still over a pop has the time of the next one right, though the primary stops $why (R=2, n=5 s)',
+  async ({ primaryStopsS }) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 5, times: 6 });
+    const [primary = '', backup = ''] = replicas;
+    await story.until(9.9);
+    story.cluster.member(backup).pause();
+    await story.until(Math.min(primaryStopsS, 14));
+    if (primaryStopsS < 14) story.cluster.member(primary).pause();
+    await story.until(14);
+    story.cluster.member(backup).resume();
+    await story.until(Math.max(primaryStopsS, 14));
+    story.cluster.member(primary).pause();
+    await story.until(40);
+    expect(latenessS(story, id, 15, 3)).toBeLessThanOrEqual(5);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+const seconds = 30;
+/** The turns of the replicas after the first, and some room. */
+const usualS = 5;
+
+/** Timers set while m0 stands still, by id, and when each is due. */
+async function setWithout(story: Story, factor: number): Promise<Map<string, number>> {
+  story.cluster.member('m0').pause();
+  await story.pass(3);
+  story.zero();
+  const dues = new Map<string, number>();
+  for (let i = 0; i < 10; i++) {
+    const dueS = story.seconds + seconds;
+    dues.set((await story.set({ seconds, factor }, 'm1')).id, dueS);
+  }
+  return dues;
+}
+
+test.each(
+  [1, 2, 3].flatMap((factor) => [10, 29.5, 31].map((resumeS) => ({ factor, resumeS }))),
+)(
+  'a stand-in hands a timer back to the replica that stood still: it pops by 2n (n=30 s): %j',
+  async ({ factor, resumeS }) => {
+    const story = await Story.begin({ members: three });
+    const dues = await setWithout(story, factor);
+    await story.until(resumeS);
+    story.cluster.member('m0').resume();
+    await story.until(100);
+    for (const [id, dueS] of dues) {
+      expect(story.pops(id), id).toHaveLength(1);
+      expect(latenessS(story, id, dueS, 1), id).toBeLessThanOrEqual(usualS);
+    }
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+test('a replica that stood still when a timer was set, and is alone when it pops: by 2n (R=2, n=30 s)', async () => {
+  const story = await Story.begin({ members: three });
+  const dues = await setWithout(story, 2);
+  await story.until(29);
+  story.cluster.member('m0').resume();
+  await story.until(29.9);
+  for (const name of ['m1', 'm2']) story.cluster.member(name).pause();
+  const held = [...dues].filter(([id]) => story.record(id, 'm0') !== undefined);
+  await story.until(100);
+  expect(held.length).toBeGreaterThan(0);
+  for (const [id, dueS] of held)
+    expect(latenessS(story, id, dueS, 1), id).toBeLessThanOrEqual(usualS);
+});
