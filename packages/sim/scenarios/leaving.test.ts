@@ -33,26 +33,23 @@ test.each(pausesS)(
   },
 );
 
-test.each(pausesS)(
-  'a drain while etcd is away ends with the member gone (%d s)',
-  async (awayS) => {
-    const story = await Story.begin({ members: four, etcd: true });
-    const ids = await manyTimers(story);
-    const { etcd } = story;
-    if (etcd === null) throw new Error('This story has an etcd.');
-    etcd.away = true;
-    const leaver = story.cluster.member('m2');
-    const left = leaver.drain();
-    await story.pass(awayS);
-    etcd.away = false;
-    await story.pass(60);
-    expect(await left).toBe(true);
-    for (const id of ids) expect(story.holders(id), id).toHaveLength(2);
-    await story.pass(300);
-    for (const id of ids) expect(story.pops(id), id).toHaveLength(1);
-    expect(story.bugs).toEqual([]);
-  },
-);
+test.each(pausesS)('a drain while etcd is away ends with the member gone (%d s)', async (awayS) => {
+  const story = await Story.begin({ members: four, etcd: true });
+  const ids = await manyTimers(story);
+  const { etcd } = story;
+  if (etcd === null) throw new Error('This story has an etcd.');
+  etcd.away = true;
+  const leaver = story.cluster.member('m2');
+  const left = leaver.drain();
+  await story.pass(awayS);
+  etcd.away = false;
+  await story.pass(60);
+  expect(await left).toBe(true);
+  for (const id of ids) expect(story.holders(id), id).toHaveLength(2);
+  await story.pass(300);
+  for (const id of ids) expect(story.pops(id), id).toHaveLength(1);
+  expect(story.bugs).toEqual([]);
+});
 
 test.each([false, true])(
   'a drain that finds nobody to hand on to before its limit: the member stays, and holds its timers again (etcd: %s)',
@@ -70,7 +67,8 @@ test.each([false, true])(
     await story.pass(30);
     for (const id of ids) expect(story.holders(id), id).toEqual(['m0', 'm1']);
     await story.pass(300);
-    for (const id of ids) expect(new Set(story.pops(id).map((pop) => pop.sequence))).toEqual(new Set([1]));
+    for (const id of ids)
+      expect(new Set(story.pops(id).map((pop) => pop.sequence))).toEqual(new Set([1]));
     expect(story.bugs).toEqual([]);
   },
 );

@@ -53,9 +53,7 @@ async function setWithout(story: Story, factor: number): Promise<Map<string, num
   return dues;
 }
 
-test.each(
-  [1, 2, 3].flatMap((factor) => [10, 29.5, 31].map((resumeS) => ({ factor, resumeS }))),
-)(
+test.each([1, 2, 3].flatMap((factor) => [10, 29.5, 31].map((resumeS) => ({ factor, resumeS }))))(
   'a stand-in hands a timer back to the replica that stood still: it pops by 2n (n=30 s): %j',
   async ({ factor, resumeS }) => {
     const story = await Story.begin({ members: three });
@@ -84,3 +82,23 @@ test('a replica that stood still when a timer was set, and is alone when it pops
   for (const [id, dueS] of held)
     expect(latenessS(story, id, dueS, 1), id).toBeLessThanOrEqual(usualS);
 });
+
+test.each([10, 29.5, 31])(
+  'a stand-in that has forgotten who missed a timer hands it back all the same with the right time (R=1, n=30 s, %d s)',
+  async (resumeS) => {
+    const story = await Story.begin({ members: three });
+    const dues = await setWithout(story, 1);
+    for (const name of ['m1', 'm2']) {
+      story.cluster.member(name).crash({ power: false, wipe: false });
+      story.cluster.member(name).start();
+    }
+    await story.until(resumeS);
+    story.cluster.member('m0').resume();
+    await story.until(100);
+    for (const [id, dueS] of dues) {
+      expect(story.pops(id), id).toHaveLength(1);
+      expect(latenessS(story, id, dueS, 1), id).toBeLessThanOrEqual(usualS);
+    }
+    expect(story.bugs).toEqual([]);
+  },
+);

@@ -3,7 +3,8 @@
  * copy then, and not before. Resync, stand-ins that are no longer needed, draining and the end of
  * tombstones are all this.
  *
- * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk.
+ * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it is
+ *     the one with the right time (see replication/merge.ts, M5), only after they know that time too.
  */
 import { type Clock, compareProgress, hex16, type TimerRecord } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
@@ -136,7 +137,7 @@ export class HandOff {
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {
     const { peers, replica, onPushed } = this.parts;
-    peers.send(name, { type: 'offer', entry: record }, (answer) => {
+    peers.send(name, { type: 'offer', entry: record, dueMs: record.dueMs }, (answer) => {
       if (answer?.type === 'ahead') {
         replica.receive(answer.record, 'any', () => done(true));
       } else if (answer?.type === 'need') {

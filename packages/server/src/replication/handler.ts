@@ -4,9 +4,10 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { History } from '../pop/history.ts';
 import type { Popper } from '../pop/popper.ts';
 import type { MessageHandler } from './inbox.ts';
+import { isDueLater } from './merge.ts';
 import { listHere, type ReadParts } from './read.ts';
 import type { Replica } from './replica.ts';
-import type { Answer, Entry } from './wire.ts';
+import type { Answer, Message } from './wire.ts';
 
 export interface HandlerParts extends ReadParts {
   readonly cluster: Cluster;
@@ -23,7 +24,7 @@ export function createHandler(parts: HandlerParts): MessageHandler {
       case 'claim':
         return answer(popper.claimed(from, message));
       case 'offer':
-        return offered(replica, message.entry, answer);
+        return offered(replica, message, answer);
       case 'read':
         return answer({ type: 'record', record: replica.get(message.hi, message.lo) ?? null });
       case 'list':
@@ -51,11 +52,16 @@ export function createHandler(parts: HandlerParts): MessageHandler {
 }
 
 /** "I have this; have you?" A yes is a promise, so it waits for the disk. */
-function offered(replica: Replica, entry: Entry, answer: (answer: Answer) => void): void {
+function offered(
+  replica: Replica,
+  { entry, dueMs }: Extract<Message, { type: 'offer' }>,
+  answer: (answer: Answer) => void,
+): void {
   const stored: TimerRecord | undefined = replica.get(entry.hi, entry.lo);
   const order = stored === undefined ? -1 : compareProgress(stored, entry);
-  // One that is about to be given away is no answer: the record itself will tell whose it is.
-  if (stored === undefined || order < 0 || (order === 0 && !replica.owns(stored))) {
+  if (stored === undefined || order < 0) return answer({ type: 'need' });
+  // One that is about to be given away is no answer: the record itself will tell whose it is. Nor is one that came late.
+  if (order === 0 && (!replica.owns(stored) || isDueLater(stored, dueMs))) {
     return answer({ type: 'need' });
   }
   replica.sync((ok) => {

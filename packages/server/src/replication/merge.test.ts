@@ -1,7 +1,7 @@
-import { compareProgress, State, type TimerRecord } from '@carillon/core';
+import { compareProgress, encodeDefinition, State, type TimerRecord } from '@carillon/core';
 import { expect, it } from 'vitest';
-import { recordOf } from '../testing/records.ts';
-import { merge, sameNames, startsWith } from './merge.ts';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import { isDueLater, isLate, merge, onTime, sameNames, startsWith } from './merge.ts';
 
 /** Every state of one timer that two versions, three states, two sequences and two attempts make, oldest first. */
 const ladder: TimerRecord[] = [];
@@ -68,4 +68,51 @@ it('compares lists of names in order', () => {
   expect(sameNames(['a', 'b'], ['a'])).toBe(false);
   expect(startsWith(['a', 'b'], ['a'])).toBe(true);
   expect(startsWith(['a'], ['a', 'b'])).toBe(false);
+});
+
+/** A record that lay on its way for so long, when nobody read it. */
+function delayed(record: TimerRecord, byMs: number): TimerRecord {
+  const { startMs, dueMs, retryMs } = record;
+  return { ...record, startMs: startMs + byMs, dueMs: dueMs + byMs, retryMs: retryMs + byMs };
+}
+
+const at = encodeDefinition(definitionOf({ timing: { kind: 'at', atMs: 1e12 } }));
+
+it('of two records of an interval timer the earlier start is right, whichever of them is further', () => {
+  const second = recordOf({ sequence: 1, dueMs: 20_000 });
+  const first = recordOf();
+  expect(onTime(delayed(second, 4000), first)).toEqual(second);
+  expect(onTime(delayed(first, 4000), second)).toEqual(first);
+  expect(onTime(delayed(first, 4000), first)).toEqual(first);
+  expect(onTime(second, delayed(first, 4000))).toBe(second);
+});
+
+it('a retry counts from the failed attempt, not from the start', () => {
+  const retried = recordOf({ attempt: 1, retryMs: 11_000 });
+  const late = delayed(retried, 4000);
+  expect(onTime(late, recordOf())).toEqual({ ...retried, retryMs: 15_000 });
+});
+
+it('a time of the wall clock is right where two records of the very same state tell it earlier', () => {
+  const record = recordOf({ body: at });
+  expect(onTime(delayed(record, 4000), record)).toEqual(record);
+  const next = delayed({ ...record, sequence: 1 }, 4000);
+  expect(onTime(next, record)).toBe(next);
+});
+
+it('another version is another start, and what has ended is due no more', () => {
+  const record = delayed(recordOf({ versionMs: 2000 }), 4000);
+  expect(onTime(record, recordOf())).toBe(record);
+  const ended = delayed(recordOf({ state: State.tombstone }), 4000);
+  expect(onTime(ended, recordOf())).toBe(ended);
+  expect(isDueLater(ended, 10_000)).toBe(false);
+});
+
+it('what a message usually takes is no reason to write a record again', () => {
+  expect(isLate(delayed(recordOf(), 20), recordOf())).toBe(false);
+  expect(isLate(delayed(recordOf(), 21), recordOf())).toBe(true);
+  expect(isDueLater(delayed(recordOf(), 20), 10_000)).toBe(false);
+  expect(isDueLater(delayed(recordOf(), 21), 10_000)).toBe(true);
+  // A frame of an older release does not tell when the timer is due.
+  expect(isDueLater(recordOf(), Number.POSITIVE_INFINITY)).toBe(false);
 });

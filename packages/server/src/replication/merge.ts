@@ -49,6 +49,11 @@ export function isLate(record: TimerRecord, other: TimerRecord): boolean {
   return lateMs(record, other) > wayMs;
 }
 
+/** The same for a record of which only the due time is known. */
+export function isDueLater({ state, dueMs }: TimerRecord, otherDueMs: number): boolean {
+  return state === State.live && dueMs - otherDueMs > wayMs;
+}
+
 /** The record, due as early as `other` knows that it is. */
 export function onTime(record: TimerRecord, other: TimerRecord): TimerRecord {
   const byMs = lateMs(record, other);

@@ -27,7 +27,7 @@ const progress = { versionMs, versionTie, state, sequence, attempt };
 const hello: Hello = {
   release: '1.2.3',
   protocolMin: 1,
-  protocolMax: 2,
+  protocolMax: 3,
   viewId: 'abc',
   boot: 4_000_000_000,
   historyMs: 1e9,
@@ -58,7 +58,7 @@ const messages: Message[] = [
   },
   { type: 'store', mode: 'update', record: recordOf({ replicas: [] }) },
   { type: 'claim', entry, termMs: 123.5, position: 3, calling: true },
-  { type: 'offer', entry },
+  { type: 'offer', entry, dueMs: 12_500 },
   { type: 'read', hi, lo },
   { type: 'list', ask },
   { type: 'list', ask: { ...ask, tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
@@ -99,12 +99,12 @@ const answers: Answer[] = [
 ];
 
 it('every message arrives as it was sent', () => {
-  const frame = { protocol: 2, from: 'n0', items: messages };
+  const frame = { protocol: 3, from: 'n0', items: messages };
   expect(decodeMessages(encodeMessages(frame, 5000), 5000)).toEqual(frame);
 });
 
 it('every answer arrives as it was sent', () => {
-  const frame = { protocol: 2, from: 'n1', items: answers };
+  const frame = { protocol: 3, from: 'n1', items: answers };
   expect(decodeAnswers(encodeAnswers(frame, 5000), 5000)).toEqual(frame);
 });
 
@@ -123,6 +123,16 @@ it('to a release that knows only protocol 1, what it cannot read is left out', (
   expect(answer).toEqual({ type: 'hello', hello: { ...hello, load: null } });
 });
 
+it('an offer to a release before protocol 3 does not tell when the timer is due', () => {
+  const items = messages.filter((one) => one.type === 'offer');
+  const old = encodeMessages({ protocol: 2, from: 'n0', items }, 5000);
+  expect(decodeMessages(old, 5000).items).toEqual(
+    items.map((one) => ({ ...one, dueMs: Number.POSITIVE_INFINITY })),
+  );
+  const late = decodeMessages(encodeMessages({ protocol: 3, from: 'n0', items }, 5000), 6000).items;
+  expect(late).toEqual(items.map((one) => ({ ...one, dueMs: one.dueMs + 1000 })));
+});
+
 it('a frame of a protocol that this release does not know is malformed', () => {
   const bytes = encodeMessages({ protocol: protocol.max + 1, from: 'n0', items: [] }, 0);
   expect(() => decodeMessages(bytes, 0)).toThrow(MalformedError);
@@ -130,7 +140,7 @@ it('a frame of a protocol that this release does not know is malformed', () => {
 
 it('a record travels with its age: between two clocks it keeps its distance from now', () => {
   const bytes = encodeMessages(
-    { protocol: 2, from: 'a', items: [{ type: 'store', mode: 'any', record }] },
+    { protocol: 3, from: 'a', items: [{ type: 'store', mode: 'any', record }] },
     4000,
   );
   const [message] = decodeMessages(bytes, 1_000_000).items;
@@ -140,7 +150,7 @@ it('a record travels with its age: between two clocks it keeps its distance from
 });
 
 it('bytes that are cut short or changed are malformed or another frame, and nothing worse', () => {
-  const bytes = encodeMessages({ protocol: 2, from: 'n0', items: messages }, 0);
+  const bytes = encodeMessages({ protocol: 3, from: 'n0', items: messages }, 0);
   const reads = (changed: Uint8Array): void => {
     try {
       decodeMessages(changed, 0);
@@ -164,7 +174,7 @@ it('bytes that are cut short or changed are malformed or another frame, and noth
 });
 
 it('a frame can be read wherever it stands in a larger buffer, as sockets deliver it', () => {
-  const frame = { protocol: 2, from: 'n0', items: messages };
+  const frame = { protocol: 3, from: 'n0', items: messages };
   const bytes = encodeMessages(frame, 0);
   for (let offset = 0; offset < 4; offset++) {
     const larger = Buffer.concat([Buffer.alloc(offset), bytes, Buffer.alloc(3)]);

@@ -22,8 +22,9 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
  * 2: hellos tell the load of a member, lists can name a holder, and attempts can be asked for.
+ * 3: an offer tells when the timer is due.
  */
-export const protocol = { min: 1, max: 2 } as const;
+export const protocol = { min: 1, max: 3 } as const;
 
 /** How a `store` treats what the receiver has: any: merge. create: only where nothing is. update: only over something older. */
 export type StoreMode = 'any' | 'create' | 'update';
@@ -60,7 +61,8 @@ export type Message =
       /** The call is in flight: this claim is a renewal. */
       readonly calling: boolean;
     }
-  | { readonly type: 'offer'; readonly entry: Entry }
+  /** `dueMs`: Infinity in a frame of an older release, which does not say. */
+  | { readonly type: 'offer'; readonly entry: Entry; readonly dueMs: number }
   | ({ readonly type: 'read' } & Numbered)
   | { readonly type: 'list'; readonly ask: ListAsk }
   | { readonly type: 'hello'; readonly hello: Hello }
@@ -215,7 +217,9 @@ function encodeMessage(message: Message, nowMs: number, version: number): void {
       writer.u8(message.position);
       return writer.u8(message.calling ? 1 : 0);
     case 'offer':
-      return encodeEntry(message.entry);
+      encodeEntry(message.entry);
+      if (version >= 3) writer.f64(message.dueMs - nowMs);
+      return;
     case 'read':
       return encodeNumber(message);
     case 'list':
@@ -256,7 +260,11 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
         calling: from.u8() === 1,
       };
     case 'offer':
-      return { type, entry: decodeEntry(from) };
+      return {
+        type,
+        entry: decodeEntry(from),
+        dueMs: version >= 3 ? from.f64() + nowMs : Infinity,
+      };
     case 'read':
       return { type, hi: from.u32(), lo: from.u32() };
     case 'list':
