@@ -4,6 +4,7 @@ export { Compare } from './cluster/compare.ts';
 export { EtcdSource } from './cluster/etcd.ts';
 export { HandOff } from './cluster/hand-off.ts';
 export { Missed } from './cluster/missed.ts';
+export { Resync } from './cluster/resync.ts';
 export type { ViewSource } from './cluster/source.ts';
 export { type Phase, View, type ViewMember, type ViewSpec } from './cluster/view.ts';
 export { type Config, configOf, defaultConfig } from './config.ts';

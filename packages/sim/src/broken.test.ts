@@ -1,6 +1,7 @@
 /** A test of the tests: every deliberately broken variant is noticed, by seeds or by a story. */
 import { expect, test } from 'vitest';
 import { drainedWhileCalling } from '../scenarios/drained-while-calling.ts';
+import { formerStandIn } from '../scenarios/former-stand-ins.ts';
 import { slowAndLeftBehind } from '../scenarios/slow-and-left-behind.ts';
 import { type Broken, variants } from './broken.ts';
 import { drawPlan, wholePlan } from './plan.ts';
@@ -51,6 +52,10 @@ const stories: Readonly<Record<string, () => Promise<boolean>>> = {
   },
   'nobody asks a member that leaves': async () => {
     const sequences = await drainedWhileCalling(1, { seconds: 5, times: 3, factor: 1 }, 5.5);
+    return new Set(sequences).size === sequences.length;
+  },
+  'a former stand-in forgets the present one': async () => {
+    const sequences = await formerStandIn(1);
     return new Set(sequences).size === sequences.length;
   },
   'no skew': async () => {

@@ -11,6 +11,7 @@ import {
   Peers,
   Popper,
   Replica,
+  Resync,
   turnOf,
   View,
 } from '@carillon/server/internal';
@@ -210,6 +211,15 @@ export const variants: readonly Broken[] = [
         for (const mend of mends) mend();
       };
     },
+  },
+  {
+    name: 'a former stand-in forgets the present one',
+    apply: instead(Resync, 'needsStandIns', (needs) => {
+      return function (this: Inner, record: TimerRecord, wanted: readonly string[]) {
+        const { replica } = (this as unknown as HandOffInside).parts;
+        return replica.owns(record) && Reflect.apply(needs, this, [record, wanted]);
+      };
+    }),
   },
   {
     name: 'no resync',

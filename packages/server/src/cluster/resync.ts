@@ -126,7 +126,11 @@ export class Resync {
       if (!listed) handOff.add(record);
       return;
     }
-    if (this.needsStandIns(record, wanted)) return this.noteIrregular(record);
+    if (this.needsStandIns(record, wanted)) {
+      this.noteIrregular(record);
+      if (!replica.owns(record)) handOff.add(record);
+      return;
+    }
     const pusher = this.pushes(record);
     if (wanted.length === 0) return;
     replica.relist(record, wanted);
@@ -134,10 +138,13 @@ export class Resync {
     if (pusher || !listed) handOff.add(record);
   }
 
-  /** Stand-ins stay listed, and so are told of every pop, until those they stand in for answer again and have room. */
+  /**
+   * Stand-ins stay listed, and so are asked before every pop and told of it, until those they stand in for answer again and
+   * have room. That is so for every holder: a former stand-in that no longer knew the present one would pop beside it.
+   */
   private needsStandIns({ replicas }: TimerRecord, wanted: readonly string[]): boolean {
     if (this.irregular.size >= irregularMax || !startsWith(replicas, wanted)) return false;
-    return replicas.includes(this.parts.self) && !wanted.every(this.parts.able);
+    return !wanted.every(this.parts.able);
   }
 
   /** Whether it falls to this member to tell the new replicas. */
