@@ -46,4 +46,11 @@ export {
   State,
   type TimerRecord,
 } from './record.ts';
-export { compareVersions, type Version, versionAfter, VersionClock } from './version.ts';
+export {
+  compareVersions,
+  formatVersion,
+  parseVersion,
+  type Version,
+  versionAfter,
+  VersionClock,
+} from './version.ts';

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareVersions, type Version, versionAfter, VersionClock } from './version.ts';
+import {
+  compareVersions,
+  formatVersion,
+  parseVersion,
+  type Version,
+  versionAfter,
+  VersionClock,
+} from './version.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const member = fc.integer({ min: 0, max: 1023 });
@@ -32,6 +39,23 @@ describe('VersionClock', () => {
           else clock.observe(one.version);
           if (compareVersions(seen, highest) > 0) highest = seen;
         }
+      }),
+    );
+  });
+
+  it('says of a version whether observing it would move the clock', () => {
+    fc.assert(
+      fc.property(fc.array(version, { maxLength: 10 }), version, (before, seen) => {
+        const [one, other] = [new VersionClock(), new VersionClock()];
+        for (const each of before) {
+          one.observe(each);
+          other.observe(each);
+        }
+        other.observe(seen);
+        const moved = compareVersions(one.stamp(0, 0), other.stamp(0, 0)) !== 0;
+        const clock = new VersionClock();
+        for (const each of before) clock.observe(each);
+        expect(clock.isPast(seen)).toBe(!moved);
       }),
     );
   });
@@ -91,6 +115,25 @@ describe('versionAfter', () => {
           expect(compareVersions(other, next)).toBeGreaterThanOrEqual(0);
         }
         expect(next.versionTie).toBeLessThan(2 ** 32);
+      }),
+    );
+  });
+});
+
+describe('versions as text', () => {
+  it('comes back as it was', () => {
+    fc.assert(
+      fc.property(version, (one) => {
+        expect(parseVersion(formatVersion(one))).toEqual(one);
+      }),
+    );
+  });
+
+  it('no text makes anything but a version, and a version is written in one way only', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\d+\.\d+$/)), (text) => {
+        const parsed = parseVersion(text);
+        if (parsed !== null) expect(formatVersion(parsed)).toBe(text);
       }),
     );
   });

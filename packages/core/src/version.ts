@@ -23,6 +23,22 @@ export function versionAfter({ versionMs, versionTie }: Version): Version {
   return { versionMs, versionTie: versionTie + 1 };
 }
 
+/** As clients see one: `1794765600000.1`. */
+export function formatVersion({ versionMs, versionTie }: Version): string {
+  return `${versionMs}.${versionTie}`;
+}
+
+/** null for any text that is not a version, written as `formatVersion` writes it. */
+export function parseVersion(text: string): Version | null {
+  const match = /^(0|[1-9]\d{0,15})\.(0|[1-9]\d{0,9})$/.exec(text);
+  if (match === null) return null;
+  const versionMs = Number(match[1]);
+  const versionTie = Number(match[2]);
+  return versionMs <= Number.MAX_SAFE_INTEGER && versionTie < 2 ** 32
+    ? { versionMs, versionTie }
+    : null;
+}
+
 export class VersionClock {
   private lastMs = 0;
   private counter = 0;
@@ -37,6 +53,12 @@ export class VersionClock {
       this.counter = 0;
     }
     return { versionMs: this.lastMs, versionTie: this.counter * 1024 + (member & 1023) };
+  }
+
+  /** Whether every later stamp is higher than `seen` anyway. */
+  isPast(seen: Version): boolean {
+    if (seen.versionMs !== this.lastMs) return seen.versionMs < this.lastMs;
+    return Math.floor(seen.versionTie / 1024) <= this.counter;
   }
 
   /** Makes every later stamp higher than `seen`. */

@@ -13,8 +13,8 @@ import {
 } from '@carillon/core';
 import type {
   AttemptsView,
+  Changed,
   ClusterView,
-  Copies,
   ListQuery,
   Page,
   SetOutcome,
@@ -54,6 +54,10 @@ export class Coordinator implements TimerService {
     this.setting = new Setting(parts, this.writing);
   }
 
+  saw(seen: Version): void {
+    this.writing.saw(seen);
+  }
+
   set(request: SetRequest): Promise<SetOutcome> {
     return this.setting.set(request);
   }
@@ -62,7 +66,7 @@ export class Coordinator implements TimerService {
     return this.setting.setMany(requests);
   }
 
-  async cancel(namespace: string, id: TimerId): Promise<{ id: string; copies: Copies }> {
+  async cancel(namespace: string, id: TimerId): Promise<Changed> {
     const { metrics } = this.parts;
     const end = (version: Version): TimerRecord => {
       const at = this.parts.instant();
@@ -72,21 +76,15 @@ export class Coordinator implements TimerService {
     try {
       const { record, copies } = await this.writing.write(end, id);
       metrics.cancels.add('confirmed');
-      return { id: idOf(record, this.parts.view()), copies };
+      return { id: idOf(record, this.parts.view()), copies, version: record };
     } catch (error) {
       metrics.cancels.add('refused');
       // Somebody else's timer is none of this client's: there was nothing of its own to cancel, as if there were none.
       if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
-      const { factor, ...number } = id;
-      const record = this.writing.draft({
-        namespace,
-        factor,
-        number,
-        version: { versionMs: 0, versionTie: 0 },
-        at: this.parts.instant(),
-      });
+      const record = end(this.writing.stamp(this.parts.instant()));
       const wanted = record.replicas.length;
-      return { id: idOf(record, this.parts.view()), copies: { have: wanted, wanted } };
+      const copies = { have: wanted, wanted };
+      return { id: idOf(record, this.parts.view()), copies, version: record };
     }
   }
 
@@ -109,7 +107,7 @@ export class Coordinator implements TimerService {
     return gatherAttempts(this.parts, namespace, id, this.everybody());
   }
 
-  async cancelByTag(namespace: string, tag: string): Promise<number> {
+  async cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
     let count = 0;
     let cursor: string | null = null;
     do {
@@ -125,25 +123,25 @@ export class Coordinator implements TimerService {
       count += page.items.length;
       ({ cursor } = page);
     } while (cursor !== null);
-    return count;
+    return { count, version: this.writing.stamp(this.parts.instant()) };
   }
 
-  async redeliver(namespace: string, id: TimerId): Promise<boolean> {
+  async redeliver(namespace: string, id: TimerId): Promise<Version | null> {
     const letter = await this.deadLetter(namespace, id);
-    if (letter === null) return false;
+    if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
     const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
     const result = await this.writing.once(record, 'any', former);
     // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
-    if (result.type === 'have') return compareVersions(result.progress, record) === 0;
-    confirmed(result);
-    return true;
+    if (result.type === 'have') {
+      return compareVersions(result.progress, record) === 0 ? record : null;
+    }
+    return confirmed(result).record;
   }
 
-  async discard(namespace: string, id: TimerId): Promise<boolean> {
-    if ((await this.deadLetter(namespace, id)) === null) return false;
-    await this.cancel(namespace, id);
-    return true;
+  async discard(namespace: string, id: TimerId): Promise<Version | null> {
+    if ((await this.deadLetter(namespace, id)) === null) return null;
+    return (await this.cancel(namespace, id)).version;
   }
 
   cluster(): ClusterView {

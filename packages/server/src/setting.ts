@@ -138,7 +138,7 @@ export class Setting {
   private setDone({ record, copies }: Written): SetOutcome {
     const view = this.parts.view();
     const timer = (): TimerView => timerView(record, view, this.parts.instant());
-    return { ok: true, id: idOf(record, view), copies, timer };
+    return { ok: true, id: idOf(record, view), copies, version: record, timer };
   }
 
   /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */

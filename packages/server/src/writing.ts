@@ -3,6 +3,7 @@
  * where a newer version is met.
  */
 import {
+  CarillonError,
   type Clock,
   type NumberSource,
   State,
@@ -22,6 +23,12 @@ import type { Numbered } from './replication/wire.ts';
 
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
 export const triesMax = 8;
+
+/**
+ * How far ahead of the own wall clock a client may move versions: further than any two clocks of a cluster should be apart, and
+ * not so far that a client could use versions up.
+ */
+const aheadMsMax = 86_400_000;
 
 export interface WritingParts extends ReadParts, WriteParts {
   readonly self: string;
@@ -92,6 +99,19 @@ export class Writing {
     former: readonly string[],
   ): Promise<WriteResult> {
     return new Promise((resolve) => write(this.parts, { record, mode, former }, resolve));
+  }
+
+  /** Every later stamp is higher than what a client has seen. Throws CarillonError. */
+  saw(seen: Version): void {
+    const { versions, clock } = this.parts;
+    // A version that the clock has reached moves nothing, however far ahead it is.
+    if (seen.versionMs > clock.wall() + aheadMsMax && !versions.isPast(seen)) {
+      throw new CarillonError(
+        'bad_request',
+        'Carillon-Seen is more than a day ahead of the clock of this member; leave it out, or mend the clock.',
+      );
+    }
+    versions.observe(seen);
   }
 
   stamp({ wallMs }: Instant): Version {

@@ -14,7 +14,7 @@ import {
   type TimerHistory,
   type TimerWish,
 } from './history.ts';
-import { headerOf, type SimCluster } from './sim-cluster.ts';
+import { headerOf, type SimCluster, versionIn } from './sim-cluster.ts';
 
 const answerMs = 2500;
 const attemptsMax = 8;
@@ -103,7 +103,7 @@ export class Client {
 
   private async change(operation: Operation, request: ApiRequest): Promise<void> {
     const { onAck, onRefused } = this.options;
-    const response = await this.insist(operation, request);
+    const response = await this.insist(operation, carrying(request, operation.timer));
     if (response === null) return;
     if (response.status >= 300) return onRefused(operation, response);
     this.acknowledge(operation, response);
@@ -150,6 +150,8 @@ export class Client {
 
   private acknowledge(operation: Operation, response: ApiResponse): void {
     operation.ackMs = this.options.cluster.world.nowMs;
+    operation.version = versionIn(response);
+    if (operation.version !== null) operation.timer.seen.add(operation.version);
     operation.timer.id = (headerOf(response, 'location') ?? '').slice('/timers/'.length);
     const [have = '0', wanted = '0'] = (headerOf(response, 'carillon-copies') ?? '').split('/');
     operation.have = Number(have);
@@ -174,6 +176,11 @@ function plain(method: string, path: string): ApiRequest {
   return { method, path, query: '', headers: {}, body: new Uint8Array() };
 }
 
+/** The same request with the highest version that the client of the timer has seen. */
+function carrying(request: ApiRequest, { seen }: TimerHistory): ApiRequest {
+  return { ...request, headers: { ...request.headers, ...seen.headers } };
+}
+
 /** The same request as a batch of one. */
 function batchRequest(request: ApiRequest): ApiRequest {
   return {
@@ -186,12 +193,20 @@ function batchRequest(request: ApiRequest): ApiRequest {
 /** The answer to a batch of one as the answer to its only item; any other answer as it is. */
 function unbatched(response: ApiResponse): ApiResponse {
   if (response.status !== 200 || !response.body.startsWith('[')) return response;
-  const [item] = JSON.parse(response.body) as { status: number; id?: string; copies?: string }[];
+  const [item] = JSON.parse(response.body) as BatchItem[];
   if (item === undefined || item.id === undefined) {
     return { ...response, status: item?.status ?? 500 };
   }
   const headers = ['location', `/timers/${item.id}`, 'carillon-copies', item.copies ?? ''];
+  headers.push('carillon-version', item.version ?? '');
   return { status: item.status, headers, body: '' };
+}
+
+interface BatchItem {
+  readonly status: number;
+  readonly id?: string;
+  readonly copies?: string;
+  readonly version?: string;
 }
 
 export function setRequest(operation: Operation, wish: TimerWish): ApiRequest {

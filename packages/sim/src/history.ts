@@ -1,4 +1,5 @@
 /** What clients asked for and what they were told: the outside view that checkers judge by. */
+import { compareVersions, formatVersion, type Version } from '@carillon/core';
 
 export interface TimerWish {
   readonly intervalMs: number;
@@ -18,6 +19,21 @@ export interface Attempt {
   settledMs: number | null;
   /** What the client heard; null: nothing (yet). */
   status: number | null;
+  /** Given by the member, whether or not the client heard of it. */
+  version?: Version | null;
+}
+
+/** The highest version that one client has seen, sent with every change it asks for. */
+export class SeenVersion {
+  private highest: Version | null = null;
+
+  get headers(): Record<string, string> {
+    return this.highest === null ? {} : { 'carillon-seen': formatVersion(this.highest) };
+  }
+
+  add(version: Version): void {
+    if (this.highest === null || compareVersions(version, this.highest) > 0) this.highest = version;
+  }
 }
 
 /** One thing a client wanted, with all attempts at it. */
@@ -34,6 +50,8 @@ export interface Operation {
   /** `Carillon-Copies` of that answer. */
   have: number;
   wanted: number;
+  /** `Carillon-Version` of that answer. */
+  version: Version | null;
 }
 
 /** A dead letter, as members show it. */
@@ -63,6 +81,8 @@ export interface TimerHistory {
   readonly index: number;
   /** As the newest answer gave it; null before the first. */
   id: string | null;
+  /** By the one client that sets and changes the timer. */
+  readonly seen: SeenVersion;
   readonly operations: Operation[];
 }
 
@@ -91,8 +111,8 @@ export function settledMs({ attempts }: Operation): number {
   return Math.max(0, ...attempts.map((attempt) => attempt.settledMs ?? Number.POSITIVE_INFINITY));
 }
 
-/** Whether nothing that was asked for before this, nor an attempt that the client gave up on, can still undo it. */
-export function isLastWord(operation: Operation): boolean {
+/** Whether everything that was asked for before this, and every attempt at it, had acted for the last time when it was acknowledged. */
+export function isSettled(operation: Operation): boolean {
   const { timer, index, ackMs } = operation;
   if (ackMs === null || settledMs(operation) > ackMs) return false;
   const sentMs = firstSentMs(operation);
@@ -114,7 +134,8 @@ export class History {
   readonly letters: LetterOperation[] = [];
 
   timer(): TimerHistory {
-    const timer: TimerHistory = { index: this.timers.length, id: null, operations: [] };
+    const seen = new SeenVersion();
+    const timer: TimerHistory = { index: this.timers.length, id: null, seen, operations: [] };
     this.timers.push(timer);
     return timer;
   }
@@ -135,6 +156,7 @@ export class History {
       ackMs: null,
       have: 0,
       wanted: 0,
+      version: null,
     };
     timer.operations.push(operation);
     return operation;

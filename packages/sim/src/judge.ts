@@ -1,7 +1,8 @@
 /** What every checker sees, and how it says that a promise was broken. */
+import { compareVersions } from '@carillon/core';
 import { FaultLog, type Kind, noticeMs } from './fault-log.ts';
-import type { History, Operation } from './history.ts';
-import { firstSentMs, settledMs } from './history.ts';
+import type { Attempt, History, Operation } from './history.ts';
+import { firstSentMs, isSettled, settledMs } from './history.ts';
 import type { Plan } from './plan.ts';
 import type { Call } from './receivers.ts';
 import type { SimCluster } from './sim-cluster.ts';
@@ -66,7 +67,43 @@ export class Judge {
   supersededBy(operation: Operation): Operation | null {
     const endMs = settledMs(operation);
     const later = operation.timer.operations.slice(operation.index);
-    return later.find((next) => next.ackMs !== null && firstSentMs(next) >= endMs) ?? null;
+    const next = later.find((one) => one.ackMs !== null && firstSentMs(one) >= endMs);
+    return next === undefined || this.isUnordered(operation, next) ? null : next;
+  }
+
+  /**
+   * Whether nothing that was asked for before this can still undo it, nor an attempt that the client gave up on, at once or when
+   * a split heals.
+   */
+  isLastWord(operation: Operation): boolean {
+    if (!isSettled(operation)) return false;
+    const { timer, index } = operation;
+    return !timer.operations.slice(0, index - 1).some((one) => this.isUnordered(one, operation));
+  }
+
+  /**
+   * Whether an attempt at `earlier` was given a higher version than `later`, and nothing could have told the member that gave
+   * `later` its version: the client had not heard of that attempt, and the two members were apart. The wall clocks of
+   * the two are then all there is to go by, for any system in which both sides of a split take changes. A client that had
+   * heard of the version, or members that could talk, are no excuse.
+   */
+  private isUnordered(earlier: Operation, later: Operation): boolean {
+    const { version } = later;
+    if (version === null) return false;
+    return earlier.attempts.some((attempt) => {
+      if (attempt.version === undefined || attempt.version === null) return false;
+      if (compareVersions(attempt.version, version) < 0 || attempt.status !== null) return false;
+      return this.wereApart(attempt, later);
+    });
+  }
+
+  /** Whether one of the two members was cut off, stood still or was down at some time between the two changes. */
+  private wereApart({ member, arrivedMs }: Attempt, { attempts, ackMs }: Operation): boolean {
+    const names = [member, attempts.at(-1)?.member ?? ''];
+    return names.some(
+      (name) =>
+        this.faults.find(name, ['network', 'paused', 'down'], arrivedMs ?? 0, ackMs ?? 0) !== null,
+    );
   }
 
   /** Whether so many copies were destroyed after the answer that the timer may be gone. */

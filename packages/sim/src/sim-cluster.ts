@@ -2,6 +2,7 @@
  * A whole cluster in one world: members, cables, receivers and views, and the way in for clients. Knows nothing of plans,
  * seeds or checkers; scenarios use it directly.
  */
+import { parseVersion, type Version } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import {
   type ApiRequest,
@@ -137,6 +138,7 @@ export class SimCluster {
       void Promise.resolve(member.router.handle(request)).then((response) => {
         if (!process.alive) return;
         settle();
+        attempt.version = versionIn(response);
         world.trace.note(
           world.nowMs,
           `${target.name} answers ${request.method} ${response.status}`,
@@ -150,6 +152,15 @@ export class SimCluster {
   private clientDelayMs(): number {
     return 0.2 + this.random.unit() * 0.8;
   }
+}
+
+/** The version that a change was given, alone or as the only item of a batch; null: the answer has none. */
+export function versionIn(response: ApiResponse): Version | null {
+  const header = headerOf(response, 'carillon-version');
+  if (header !== null) return parseVersion(header);
+  if (!response.body.startsWith('[')) return null;
+  const [item] = JSON.parse(response.body) as { readonly version?: string }[];
+  return parseVersion(item?.version ?? '');
 }
 
 export function headerOf(response: ApiResponse, name: string): string | null {

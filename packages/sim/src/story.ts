@@ -4,9 +4,10 @@
  */
 import { shiftNumber, type TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
+import { SeenVersion } from './history.ts';
 import { EtcdMeeting } from './operator.ts';
 import type { Call } from './receivers.ts';
-import { headerOf, SimCluster } from './sim-cluster.ts';
+import { headerOf, SimCluster, versionIn } from './sim-cluster.ts';
 import { Trace } from './trace.ts';
 import { viewMember } from './views.ts';
 import { World } from './world.ts';
@@ -65,6 +66,8 @@ export class Story {
   /** Of all requests from now on. */
   namespace = 'default';
   private beganMs = 0;
+  /** All requests are of one client, until it is forgotten. */
+  private seen = new SeenVersion();
 
   private constructor(options: StoryOptions) {
     const world = new World(new Trace(false));
@@ -150,6 +153,11 @@ export class Story {
     return [...this.cluster.members.keys()].filter((name) => this.record(id, name)?.state === 0);
   }
 
+  /** The next request comes from a client that knows nothing of those before. */
+  forget(): void {
+    this.seen = new SeenVersion();
+  }
+
   calls(id: string): Call[] {
     return this.cluster.receivers.calls.filter(({ number }) => number === id.slice(0, 16));
   }
@@ -188,7 +196,11 @@ export class Story {
       method,
       path,
       query: '',
-      headers: { accept: 'application/json', 'carillon-namespace': this.namespace },
+      headers: {
+        accept: 'application/json',
+        'carillon-namespace': this.namespace,
+        ...this.seen.headers,
+      },
       body: content === null ? new Uint8Array() : Buffer.from(JSON.stringify(content)),
     };
     const sentMs = cluster.world.nowMs;
@@ -198,6 +210,8 @@ export class Story {
     for (let i = 1; i <= answerMs && heard.length === 0; i++) await cluster.world.run(sentMs + i);
     const [response = null] = heard;
     if (response === null) throw new Error(`${via} did not answer ${method} ${path}.`);
+    const version = versionIn(response);
+    if (version !== null) this.seen.add(version);
     return response;
   }
 

@@ -3,6 +3,7 @@
  * were told. A request that fails goes to the next member, as any client would do it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseVersion } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import {
   type Attempt,
@@ -143,9 +144,11 @@ export class Load {
     const { timer, kind, wish } = operation;
     const path = timer.id === null ? '/timers' : `/timers/${timer.id}`;
     const signal = AbortSignal.timeout(requestMs);
-    if (kind === 'cancel' || wish === null) return [url + path, { method: 'DELETE', signal }];
+    const { headers } = timer.seen;
+    const common = { headers, signal };
+    if (kind === 'cancel' || wish === null) return [url + path, { method: 'DELETE', ...common }];
     const body = JSON.stringify(bodyOf(operation, this.options.uri));
-    return [url + path, { method: timer.id === null ? 'POST' : 'PUT', body, signal }];
+    return [url + path, { method: timer.id === null ? 'POST' : 'PUT', body, ...common }];
   }
 }
 
@@ -156,6 +159,8 @@ function acknowledged(operation: Operation, answer: Response): void {
   operation.ackMs = performance.now();
   operation.have = Number(have);
   operation.wanted = Number(wanted);
+  const version = parseVersion(answer.headers.get('carillon-version') ?? '');
+  if (version !== null) timer.seen.add(version);
 }
 
 function failureOf({ kind, timer, attempts }: Operation): string {

@@ -3,7 +3,7 @@
  * and in order, in the form of the request; a bad item does not spoil the rest. An idempotency key covers the whole
  * batch: each item gets one derived from it and from its position.
  */
-import { CarillonError } from '@carillon/core';
+import { CarillonError, formatVersion } from '@carillon/core';
 import type { Caller } from '../access/access.ts';
 import { parseJson, parseLines } from './json.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from './message.ts';
@@ -102,8 +102,9 @@ function parseItems(
   });
 }
 
-/** Ids and counts need no escaping. */
+/** Ids, counts and versions need no escaping. */
 function outcomeText(outcome: SetOutcome): string {
   if (!outcome.ok) return JSON.stringify(problemOf(outcome.error));
-  return `{"status":200,"id":"${outcome.id}","copies":"${copiesText(outcome.copies)}"}`;
+  const { id, copies, version } = outcome;
+  return `{"status":200,"id":"${id}","copies":"${copiesText(copies)}","version":"${formatVersion(version)}"}`;
 }

@@ -12,6 +12,7 @@ import { openApi } from './openapi.ts';
 import { TimerParser } from './parse-timer.ts';
 import { type Route, Router } from './router.ts';
 import type { TimerService } from './service.ts';
+import { heedSeen } from './seen.ts';
 import { timerRoutes } from './timers.ts';
 
 export interface ApiOptions {
@@ -35,10 +36,12 @@ export function createRouter(options: ApiOptions): Router {
   const { limits } = config;
   const timers = { service, limits, parser: new TimerParser(config), wall: () => clock.wall() };
   const routes: Route[] = [
-    ...timerRoutes(timers),
-    ...attemptRoutes(service),
-    ...batchRoutes({ ...timers, charge: (caller, cost) => access.charge(caller, cost) }),
-    ...deadLetterRoutes({ service, limits }),
+    ...heedSeen(service, [
+      ...timerRoutes(timers),
+      ...attemptRoutes(service),
+      ...batchRoutes({ ...timers, charge: (caller, cost) => access.charge(caller, cost) }),
+      ...deadLetterRoutes({ service, limits }),
+    ]),
     ...lockRoutes(options.readRings ?? null),
     ...adminRoutes({
       service,

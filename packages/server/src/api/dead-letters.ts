@@ -1,12 +1,12 @@
 /** `/dead-letters`: pops that were given up, to be read, sent again or removed. */
-import { CarillonError } from '@carillon/core';
+import { CarillonError, type Version } from '@carillon/core';
 import type { Limits } from '../config.ts';
 import { type ApiResponse, jsonResponse } from './message.ts';
 import { pageOf } from './query.ts';
 import { renderDeadLetter } from './render-timer.ts';
 import type { Handler, Route } from './router.ts';
 import type { TimerService } from './service.ts';
-import { timerIdOf } from './timers.ts';
+import { timerIdOf, versionHeader } from './timers.ts';
 
 export interface DeadLettersOptions {
   readonly service: TimerService;
@@ -33,7 +33,7 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
   ];
 }
 
-function found(done: boolean): ApiResponse {
-  if (!done) throw new CarillonError('not_found', 'No dead letter has this id.');
-  return { status: 200, headers: [], body: '' };
+function found(version: Version | null): ApiResponse {
+  if (version === null) throw new CarillonError('not_found', 'No dead letter has this id.');
+  return { status: 200, headers: versionHeader(version), body: '' };
 }

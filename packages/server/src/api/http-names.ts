@@ -12,6 +12,7 @@ export const commonNames = [
   'authorization',
   'cache-control',
   'carillon-namespace',
+  'carillon-seen',
   'connection',
   'content-encoding',
   'content-length',

@@ -49,9 +49,17 @@ const refusals = {
 };
 const notFound = { '404': problem('There is nothing with this id.') };
 
+const versionPattern = '^[0-9]{1,16}\\.[0-9]{1,10}$';
+const versionHeader = {
+  'Carillon-Version': {
+    description: 'The version of the change: higher ones win over it, lower ones do not.',
+    schema: { type: 'string', pattern: versionPattern },
+  },
+};
 const headers = {
   Location: { description: '/timers/<id>', schema: { type: 'string' } },
   'Carillon-Copies': { description: 'have/wanted', schema: { type: 'string' } },
+  ...versionHeader,
 };
 const confirmed = (description: string) => ({
   '200': { description, headers, content: json(ref('Timer')) },
@@ -112,6 +120,7 @@ const timerPaths = {
       responses: {
         '200': {
           description: 'How many were cancelled',
+          headers: versionHeader,
           content: json({ type: 'object', properties: { cancelled: { type: 'integer' } } }),
         },
         '400': problem('The tag is missing.'),
@@ -184,7 +193,7 @@ const attemptPaths = {
   },
 };
 
-const done = { '200': { description: 'Done' }, ...notFound };
+const done = { '200': { description: 'Done', headers: versionHeader }, ...notFound };
 
 const operatingPaths = {
   '/dead-letters': {
@@ -257,6 +266,14 @@ const namespaceHeader = {
   description: 'The namespace of the request; a token that is bound to one needs no word.',
 };
 
+const seenHeader = {
+  name: 'Carillon-Seen',
+  in: 'header',
+  schema: { type: 'string', pattern: versionPattern },
+  description:
+    'The highest version the client has seen: this change gets a higher one. At most a day ahead of the clock of the member, else 400.',
+};
+
 interface Operation {
   readonly parameters?: readonly object[];
   readonly responses: Readonly<Record<string, object>>;
@@ -265,12 +282,16 @@ interface Operation {
 /** An operation with what its route adds: the scope it needs, and how it answers who has less. */
 function guarded(operation: Operation, needs: Route['needs']): object {
   if (needs === null) return { ...operation, security: [] };
+  const common = needs === 'write' ? [namespaceHeader, seenHeader] : [namespaceHeader];
   return {
     ...operation,
     security: [{ token: [needs] }],
-    parameters: [...(operation.parameters ?? []), namespaceHeader],
+    parameters: [...(operation.parameters ?? []), ...common],
     responses: {
       ...operation.responses,
+      ...(needs === 'write' && {
+        '400': operation.responses['400'] ?? problem('A header is not valid.'),
+      }),
       '401': problem('There is no token, or it is not valid.'),
       '403': problem(`The token does not have the scope "${needs}", or is for another namespace.`),
       '429': operation.responses['429'] ?? problem('Too many requests of this caller.'),

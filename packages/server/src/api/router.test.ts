@@ -226,10 +226,10 @@ describe('batch', () => {
     const response = await ask('POST', '/timers/batch', { body: [body, bad, 7, body] });
     expect(response.status).toBe(200);
     expect(JSON.parse(response.body)).toEqual([
-      { status: 200, id, copies: '1/2' },
+      { status: 200, id, copies: '1/2', version: '7.1' },
       expect.objectContaining({ status: 400, pointer: '/timing/interval' }),
       expect.objectContaining({ status: 400, pointer: '' }),
-      { status: 200, id: id.replace('00000001', '00000002'), copies: '1/2' },
+      { status: 200, id: id.replace('00000001', '00000002'), copies: '1/2', version: '7.1' },
     ]);
     expect(service.sets).toHaveLength(2);
   });

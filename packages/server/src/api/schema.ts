@@ -186,6 +186,7 @@ export const BatchOutcomeSchema = Type.Union([
     status: Type.Literal(200),
     id: Type.String(),
     copies: Type.String({ description: 'have/wanted' }),
+    version: Type.String({ description: 'As in Carillon-Version.' }),
   }),
   ProblemSchema,
 ]);

@@ -2,7 +2,7 @@
  * What the HTTP side needs from the rest of a member. `coordinator.ts` provides it; tests may give a stand-in.
  * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
  */
-import type { CarillonError, Definition, TimerId } from '@carillon/core';
+import type { CarillonError, Definition, TimerId, Version } from '@carillon/core';
 import type { Load } from '../load.ts';
 import type { Attempt } from '../pop/history.ts';
 
@@ -22,15 +22,21 @@ export interface SetRequest {
   readonly idempotencyKey: string | null;
 }
 
+/** What became of a change that replicas confirmed. */
+export interface Changed {
+  /** The refreshed id. */
+  readonly id: string;
+  readonly copies: Copies;
+  /** Given to the change; it wins over every lower one. */
+  readonly version: Version;
+}
+
 export type SetOutcome =
-  | {
+  | (Changed & {
       readonly ok: true;
-      /** The refreshed id. */
-      readonly id: string;
-      readonly copies: Copies;
       /** The timer as it now is; most clients do not ask. */
       readonly timer: () => TimerView;
-    }
+    })
   | { readonly ok: false; readonly error: CarillonError };
 
 export type TimerState = 'pending' | 'retrying' | 'ended' | 'dead';
@@ -122,22 +128,30 @@ export interface ClusterView {
 }
 
 export interface TimerService {
+  /**
+   * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too far
+   * ahead of the clock.
+   */
+  saw(seen: Version): void;
   /** Never rejects for a user's mistake: the outcome says what was wrong. */
   set(request: SetRequest): Promise<SetOutcome>;
   /** One outcome per request, in order. */
   setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
-  /** Rejects with CarillonError when no replica confirmed. The id is the refreshed one. */
-  cancel(namespace: string, id: TimerId): Promise<{ readonly id: string; readonly copies: Copies }>;
+  /** Rejects with CarillonError when no replica confirmed. */
+  cancel(namespace: string, id: TimerId): Promise<Changed>;
   get(namespace: string, id: TimerId): Promise<TimerView | null>;
   list(query: ListQuery): Promise<Page<TimerView>>;
   /** What members remember; also of a timer that has ended. */
   attempts(namespace: string, id: TimerId): Promise<AttemptsView>;
-  /** How many were cancelled. */
-  cancelByTag(namespace: string, tag: string): Promise<number>;
+  /** How many were cancelled, and a version that none of the cancels is above. */
+  cancelByTag(
+    namespace: string,
+    tag: string,
+  ): Promise<{ readonly count: number; readonly version: Version }>;
   deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>>;
-  /** False when there is no such dead letter. */
-  redeliver(namespace: string, id: TimerId): Promise<boolean>;
-  discard(namespace: string, id: TimerId): Promise<boolean>;
+  /** The version of the change; null when there is no such dead letter. */
+  redeliver(namespace: string, id: TimerId): Promise<Version | null>;
+  discard(namespace: string, id: TimerId): Promise<Version | null>;
   cluster(): ClusterView;
   /** Makes this member leave: resolves when nothing is left on it. */
   drain(): Promise<void>;

@@ -1,5 +1,5 @@
 /** For tests: a service that remembers what it was asked, and an API around it. Nothing is stored but calls. */
-import { formatTimerId, type Log, type TimerId } from '@carillon/core';
+import { formatTimerId, type Log, type TimerId, type Version } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { Access } from '../access/access.ts';
 import { configOf } from '../config.ts';
@@ -20,18 +20,26 @@ import type {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
+/** The version of every change. */
+const given: Version = { versionMs: 7, versionTie: 1 };
+
 export class StandIn implements TimerService {
   readonly sets: SetRequest[] = [];
   readonly calls: { name: string; argument: unknown }[] = [];
   /** What `set` answers for a request; the default confirms it. */
   answer: (request: SetRequest, number: number) => SetOutcome = (request, number) => {
     const timer = viewOf(request, number);
-    return { ok: true, id: timer.id, copies: { have: 1, wanted: 2 }, timer: () => timer };
+    const copies = { have: 1, wanted: 2 };
+    return { ok: true, id: timer.id, copies, version: given, timer: () => timer };
   };
   known: TimerView | null = null;
   remembered: AttemptsView = { attempts: [], missing: [] };
   notReady: string | null = null;
   drained: Promise<void> = Promise.resolve();
+
+  saw(seen: Version) {
+    this.note('saw', seen);
+  }
 
   set(request: SetRequest): Promise<SetOutcome> {
     this.sets.push(request);
@@ -44,7 +52,8 @@ export class StandIn implements TimerService {
 
   cancel(_: string, id: TimerId) {
     this.note('cancel', id);
-    return Promise.resolve({ id: formatTimerId(id), copies: { have: 2, wanted: 2 } });
+    const copies = { have: 2, wanted: 2 };
+    return Promise.resolve({ id: formatTimerId(id), copies, version: given });
   }
 
   get(_: string, id: TimerId) {
@@ -60,7 +69,7 @@ export class StandIn implements TimerService {
 
   cancelByTag(_: string, tag: string) {
     this.note('cancelByTag', tag);
-    return Promise.resolve(3);
+    return Promise.resolve({ count: 3, version: given });
   }
 
   attempts(_: string, id: TimerId) {
@@ -76,12 +85,12 @@ export class StandIn implements TimerService {
 
   redeliver(_: string, id: TimerId) {
     this.note('redeliver', id);
-    return Promise.resolve(this.known !== null);
+    return Promise.resolve(this.known === null ? null : given);
   }
 
   discard(_: string, id: TimerId) {
     this.note('discard', id);
-    return Promise.resolve(this.known !== null);
+    return Promise.resolve(this.known === null ? null : given);
   }
 
   cluster() {

@@ -1,5 +1,12 @@
 /** `/timers`: set, replace, cancel, read and list. */
-import { CarillonError, parseTimerId, shiftNumber, type TimerId } from '@carillon/core';
+import {
+  CarillonError,
+  formatVersion,
+  parseTimerId,
+  shiftNumber,
+  type TimerId,
+  type Version,
+} from '@carillon/core';
 import { parseJson } from './json.ts';
 import { type ApiRequest, type ApiResponse, headerOf, jsonResponse } from './message.ts';
 import type { TimerParser } from './parse-timer.ts';
@@ -7,7 +14,7 @@ import { badRequest, problemResponse } from './problem.ts';
 import { parseListQuery, tagOf } from './query.ts';
 import { renderTimer } from './render-timer.ts';
 import type { Route } from './router.ts';
-import type { Copies, SetOutcome, TimerService } from './service.ts';
+import type { Changed, Copies, SetOutcome, TimerService } from './service.ts';
 import type { Caller } from '../access/access.ts';
 import type { Limits } from '../config.ts';
 
@@ -103,8 +110,8 @@ class Timers {
 
   async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
     const known = timerIdOf(part, namespace);
-    const { id, copies } = await this.options.service.cancel(namespace, known);
-    return { status: 200, headers: locationHeaders(id, copies), body: '' };
+    const changed = await this.options.service.cancel(namespace, known);
+    return { status: 200, headers: changedHeaders(changed), body: '' };
   }
 
   async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
@@ -119,8 +126,8 @@ class Timers {
     if (tag === null) {
       throw badRequest('Name the tag whose timers are to be cancelled: DELETE /timers?tag=…');
     }
-    const cancelled = await this.options.service.cancelByTag(namespace, tag);
-    return jsonResponse({ cancelled });
+    const { count, version } = await this.options.service.cancelByTag(namespace, tag);
+    return jsonResponse({ cancelled: count }, 200, versionHeader(version));
   }
 }
 
@@ -135,13 +142,19 @@ export function copiesText(copies: Copies): string {
   return `${copies.have}/${copies.wanted}`;
 }
 
-function locationHeaders(id: string, copies: Copies): string[] {
-  return ['location', `/timers/${id}`, 'carillon-copies', copiesText(copies)];
+export function versionHeader(version: Version): string[] {
+  return ['carillon-version', formatVersion(version)];
+}
+
+function changedHeaders({ id, copies, version }: Changed): string[] {
+  const where = ['location', `/timers/${id}`, 'carillon-copies', copiesText(copies)];
+  where.push('carillon-version', formatVersion(version));
+  return where;
 }
 
 function setResponse(outcome: SetOutcome, asJson: boolean): ApiResponse {
   if (!outcome.ok) return problemResponse(outcome.error);
-  const headers = locationHeaders(outcome.id, outcome.copies);
+  const headers = changedHeaders(outcome);
   if (asJson) return jsonResponse(renderTimer(outcome.timer()), 200, headers);
   return { status: 200, headers, body: '' };
 }

@@ -8,6 +8,8 @@ import type { Hello } from '../replication/wire-hello.ts';
 import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;
+/** How long the clock of a member that vanished from the view is counted. */
+const clockMs = 3_600_000;
 
 export interface PresenceParts {
   readonly clock: Clock;
@@ -23,14 +25,17 @@ export interface PresenceParts {
   readonly onRestart: (name: string) => void;
 }
 
-interface Seen {
-  hello: Hello;
+interface PeerClock {
   readonly offset: ClockOffset;
+  /** When its member was last in the view. */
+  inViewMs: number;
 }
 
 export class Presence {
   private readonly parts: PresenceParts;
-  private readonly seen = new Map<string, Seen>();
+  private readonly seen = new Map<string, Hello>();
+  /** Also of members that vanished: both sides of a split must go by the same clocks, whatever their views have become. */
+  private readonly clocks = new Map<string, PeerClock>();
   private absentNames: ReadonlySet<string> = new Set();
   private cancel: Cancel | null = null;
   /** Those who have yet to answer the first hello, or to be found not to. */
@@ -56,11 +61,11 @@ export class Presence {
   }
 
   lastHello(name: string): Hello | null {
-    return this.seen.get(name)?.hello ?? null;
+    return this.seen.get(name) ?? null;
   }
 
   offsetMs(name: string): number | null {
-    return this.seen.get(name)?.offset.ms ?? null;
+    return this.seen.has(name) ? (this.clocks.get(name)?.offset.ms ?? 0) : null;
   }
 
   absent(name: string): boolean {
@@ -68,17 +73,17 @@ export class Presence {
   }
 
   leaving(name: string): boolean {
-    return this.seen.get(name)?.hello.leaving ?? false;
+    return this.seen.get(name)?.leaving ?? false;
   }
 
   /** Whether its disk had no room for new records when it was last heard. */
   full(name: string): boolean {
-    return this.seen.get(name)?.hello.full ?? false;
+    return this.seen.get(name)?.full ?? false;
   }
 
   /** What the wall clocks of the cluster say, as the median of all of them, this member's included. */
   medianOffsetMs(): number {
-    const offsets = [0, ...Array.from(this.seen.values(), ({ offset }) => offset.ms)];
+    const offsets = [0, ...Array.from(this.clocks.values(), ({ offset }) => offset.ms)];
     offsets.sort((a, b) => a - b);
     return offsets[Math.floor((offsets.length - 1) / 2)] ?? 0;
   }
@@ -87,19 +92,16 @@ export class Presence {
   heard(name: string, hello: Hello): void {
     const before = this.seen.get(name);
     // A frame in an older protocol carries no load: the one before is still about right.
-    const load = hello.load ?? (before?.hello.boot === hello.boot ? before.hello.load : null);
-    this.seen.set(name, {
-      hello: { ...hello, load },
-      offset: before?.offset ?? new ClockOffset(),
-    });
-    if (before !== undefined && before.hello.boot !== hello.boot) this.parts.onRestart(name);
-    if ((before?.hello.leaving ?? false) !== hello.leaving) this.parts.onChange();
+    const load = hello.load ?? (before?.boot === hello.boot ? before.load : null);
+    this.seen.set(name, { ...hello, load });
+    if (before !== undefined && before.boot !== hello.boot) this.parts.onRestart(name);
+    if ((before?.leaving ?? false) !== hello.leaving) this.parts.onChange();
   }
 
   private round(): void {
     const { clock, random, peers, others, hello } = this.parts;
     const names = others();
-    for (const name of this.seen.keys()) if (!names.includes(name)) this.seen.delete(name);
+    this.forgetAbsent(names);
     for (const name of names) {
       const sentMs = clock.now();
       const sentWallMs = clock.wall();
@@ -107,14 +109,29 @@ export class Presence {
         this.strangers.delete(name);
         if (answer?.type !== 'hello') return;
         this.heard(name, answer.hello);
-        const roundTripMs = clock.now() - sentMs;
-        this.seen
-          .get(name)
-          ?.offset.add({ sentWallMs, roundTripMs, peerWallMs: answer.hello.wallMs });
+        const exchange = { sentWallMs, roundTripMs: clock.now() - sentMs };
+        this.measured(name, { ...exchange, peerWallMs: answer.hello.wallMs });
       });
     }
     this.noteAbsent(names);
     this.cancel = clock.at(clock.now() + helloMs * (0.9 + 0.2 * random.unit()), () => this.round());
+  }
+
+  private measured(name: string, exchange: Parameters<ClockOffset['add']>[0]): void {
+    const inViewMs = this.parts.clock.now();
+    const known = this.clocks.get(name) ?? { offset: new ClockOffset(), inViewMs };
+    known.offset.add(exchange);
+    this.clocks.set(name, known);
+  }
+
+  /** Members that left as one does are forgotten with their clocks; those that vanished may be on the other side of a split. */
+  private forgetAbsent(names: readonly string[]): void {
+    const nowMs = this.parts.clock.now();
+    for (const [name, known] of this.clocks) {
+      if (names.includes(name)) known.inViewMs = nowMs;
+      else if (this.leaving(name) || nowMs - known.inViewMs > clockMs) this.clocks.delete(name);
+    }
+    for (const name of this.seen.keys()) if (!names.includes(name)) this.seen.delete(name);
   }
 
   private noteAbsent(names: readonly string[]): void {

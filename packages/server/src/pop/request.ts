@@ -1,5 +1,10 @@
 /** The callback of one pop as an HTTP request: the opaque as body, and headers that tell which pop this is. */
-import type { CallbackRequest, Definition, TimerRecord } from '@carillon/core';
+import {
+  type CallbackRequest,
+  type Definition,
+  formatVersion,
+  type TimerRecord,
+} from '@carillon/core';
 import { dueWallMs } from '../replication/due-wall.ts';
 import type { Instant } from '../replication/schedule.ts';
 import { callbackId, type Signer } from './sign.ts';
@@ -32,12 +37,11 @@ const encoder = new TextEncoder();
 export function toldOf({ definition, record, missed, id, at }: PopContext): Told {
   const { origin } = definition;
   // A re-sent dead letter carries the id, version and so the name of the pop it stands for.
-  const { versionMs, versionTie } = origin ?? record;
   return {
     id: origin?.id ?? id,
     sequence: origin?.sequence ?? record.sequence + missed + 1,
     due: dueText(origin?.dueMs ?? dueWallMs(record, definition.timing, at)),
-    version: `${versionMs}.${versionTie}`,
+    version: formatVersion(origin ?? record),
     attempt: record.attempt + 1,
     missed: origin?.missed ?? missed,
   };

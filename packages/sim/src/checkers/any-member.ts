@@ -3,14 +3,7 @@
  * reads and lists show what was written through any other.
  */
 import type { Client } from '../client.ts';
-import {
-  earliestMs,
-  firstSentMs,
-  isLastWord,
-  numberOf,
-  type Operation,
-  opaqueOf,
-} from '../history.ts';
+import { earliestMs, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
@@ -59,7 +52,7 @@ export class AnyMember implements Checker {
     const { judge } = this;
     const { wish, ackMs } = operation;
     if (wish === null || ackMs === null) return false;
-    if (!isLastWord(operation) || judge.destroyed(operation)) return false;
+    if (!judge.isLastWord(operation) || judge.destroyed(operation)) return false;
     const marginMs = 5000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
     return earliestMs(operation) + wish.intervalMs * wish.count > judge.nowMs + marginMs;
   }

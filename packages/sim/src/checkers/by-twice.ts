@@ -6,7 +6,7 @@
  * timer was replaced or cancelled, or a request to do so was under way.
  */
 import { State } from '@carillon/core';
-import { firstSentMs, isLastWord, type Operation, opaqueOf } from '../history.ts';
+import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -27,7 +27,7 @@ export class ByTwice implements Checker {
   onAck(operation: Operation): void {
     if (operation.kind === 'cancel') return;
     // A request that may still act would restart or end the timer later than the answer says.
-    if (!isLastWord(operation)) return;
+    if (!this.judge.isLastWord(operation)) return;
     this.watch(operation, 1);
   }
 

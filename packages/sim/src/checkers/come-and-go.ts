@@ -5,7 +5,7 @@
  */
 import { type TimerRecord, compareProgress, State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
-import { earliestMs, isLastWord, type Operation, opaqueOf } from '../history.ts';
+import { earliestMs, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import { viewMember } from '../views.ts';
 
@@ -34,7 +34,7 @@ export class ComeAndGo implements Checker {
     const { wish, ackMs } = operation;
     if (wish === null || ackMs === null || judge.destroyed(operation)) return false;
     // Of several attempts nobody knows which one set the time.
-    if (!isLastWord(operation) || operation.attempts.length > 1) return false;
+    if (!judge.isLastWord(operation) || operation.attempts.length > 1) return false;
     const marginMs = 2000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
     // Not at the very moment of a pop, when copies differ for as long as a message takes.
     const sinceMs = (judge.nowMs - ackMs) % wish.intervalMs;

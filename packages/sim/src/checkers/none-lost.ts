@@ -5,14 +5,7 @@
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';
-import {
-  covers,
-  firstSentMs,
-  isLastWord,
-  type Letter,
-  type Operation,
-  opaqueOf,
-} from '../history.ts';
+import { covers, firstSentMs, type Letter, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -61,7 +54,7 @@ export class NoneLost implements Checker {
   /** Whether this is surely what the cluster was told last. */
   private binding(operation: Operation): boolean {
     if (operation.kind === 'cancel') return false;
-    return isLastWord(operation) && !this.judge.destroyed(operation);
+    return this.judge.isLastWord(operation) && !this.judge.destroyed(operation);
   }
 
   private check(operation: Operation, letters: readonly Letter[], untilMs: number): void {

@@ -1,0 +1,37 @@
+/**
+ * `Carillon-Seen`: the highest version that a client has seen. Heard before anything else is done about a change, so that the
+ * change gets a higher version: what one client does in order stays in order, whatever clocks say and whoever was cut off.
+ */
+import { parseVersion } from '@carillon/core';
+import { type ApiRequest, headerOf } from './message.ts';
+import { badRequest } from './problem.ts';
+import type { Route } from './router.ts';
+import type { TimerService } from './service.ts';
+
+/** The same routes; those that change timers heed the header. */
+export function heedSeen(service: Pick<TimerService, 'saw'>, routes: readonly Route[]): Route[] {
+  return routes.map((route) => {
+    if (route.needs !== 'write') return route;
+    const { handle } = route;
+    return {
+      ...route,
+      handle: (request, part, caller) => {
+        hear(service, request);
+        return handle(request, part, caller);
+      },
+    };
+  });
+}
+
+/** Throws CarillonError. */
+function hear(service: Pick<TimerService, 'saw'>, request: ApiRequest): void {
+  const text = headerOf(request, 'carillon-seen');
+  if (text === undefined) return;
+  const seen = parseVersion(text);
+  if (seen === null) {
+    throw badRequest(
+      'Carillon-Seen must be one version, as Carillon-Version gives it: <milliseconds>.<number>.',
+    );
+  }
+  service.saw(seen);
+}
