@@ -6,7 +6,14 @@
  * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it is
  *     the one with the right time (see replication/merge.ts, M5), only after they know that time too.
  */
-import { type Clock, compareProgress, hex16, type TimerRecord } from '@carillon/core';
+import {
+  type Clock,
+  compareProgress,
+  hex16,
+  invariant,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer, Numbered } from '../replication/wire.ts';
@@ -63,6 +70,7 @@ export class HandOff {
     const settled = (): void => {
       const current = replica.get(record.hi, record.lo);
       if (current === undefined || compareProgress(current, record) !== 0) return;
+      invariant(current.state !== State.live, 'only an ended timer is buried');
       if (confirmed) replica.drop(current);
       else replica.store.arm(replica.store.find(record.hi, record.lo), clock.now() + buryRetryMs);
     };
@@ -106,6 +114,7 @@ export class HandOff {
 
   private settled(record: TimerRecord, confirmed: boolean, silent: readonly string[]): void {
     this.inFlight--;
+    invariant(this.inFlight >= 0, 'a hand-off is settled once');
     if (!confirmed) this.retryLater(record);
     else if (silent.length > 0) this.leave(record, silent);
     else this.release(record);
@@ -131,6 +140,7 @@ export class HandOff {
     }
     // What comes of the callback could not be told to anybody without the record.
     if (busy(record)) return this.retryLater(record);
+    invariant(record.replicas.length > 0, 'a record is dropped after others confirmed it');
     replica.drop(current);
     onDropped();
   }

@@ -2,7 +2,7 @@
  * What each peer has yet to be told: records it did not confirm. Sent again when it answers, in bounded
  * batches; beyond a bound only the fact is kept, and the two members compare everything instead.
  */
-import { hex16 } from '@carillon/core';
+import { hex16, invariant } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer, Numbered } from '../replication/wire.ts';
@@ -63,12 +63,14 @@ export class Missed {
 
   push(name: string): void {
     const backlog = this.backlog(name);
+    invariant(backlog.numbers.size <= perPeerMax, 'what a peer missed is bounded');
     if (backlog.pushing || backlog.numbers.size === 0) return;
     const batch = [...backlog.numbers].slice(0, batchMax);
     backlog.pushing = true;
     let left = batch.length;
     let told = 0;
     const settled = (ok: boolean): void => {
+      invariant(left > 0, 'a peer is told of a record once in a batch');
       if (ok) told++;
       if (--left > 0) return;
       backlog.pushing = false;

@@ -7,7 +7,7 @@
  * S2  The first replica of the old list that is there offers the record to the new ones; a member that is no
  *     longer listed does too, and drops its copy once they have it (see hand-off.ts).
  */
-import { type Cancel, type Clock, hex16, type TimerRecord } from '@carillon/core';
+import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@carillon/core';
 import { sameNames, startsWith } from '../replication/merge.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Numbered } from '../replication/wire.ts';
@@ -133,6 +133,7 @@ export class Resync {
     }
     const pusher = this.pushes(record);
     if (wanted.length === 0) return;
+    invariant(new Set(wanted).size === wanted.length, 'a replica is listed once');
     replica.relist(record, wanted);
     this.moved++;
     if (pusher || !listed) handOff.add(record);

@@ -5,6 +5,7 @@
  * V1  Equal members give an equal view, in whatever order they were listed: same id, same placements.
  * V2  Only active members are given timers. A joining one coordinates; a leaving one hands its records on.
  */
+import { invariant } from '@carillon/core';
 import {
   algorithm,
   type Bloom,
@@ -66,6 +67,7 @@ export class View {
     this.placer = compileLabelled(active);
     this.picks = new Int32Array(Math.max(1, active.length));
     this.id = viewId(this.members);
+    invariant(this.byName.size === this.members.length, 'a view lists a member once');
   }
 
   /** How many members can be given timers. */
@@ -97,6 +99,7 @@ export class View {
     const shared = this.lists.get(key);
     if (shared !== undefined) return shared;
     const list = this.names(length);
+    invariant(new Set(list).size === length, 'no member is placed twice');
     if (names.length < 1023) this.lists.set(key, list);
     return list;
   }

@@ -10,12 +10,13 @@
  *     cannot handle must not spoil others again and again.
  *  4. Namespaces never share a request: each may have its own secrets to sign with.
  */
-import type {
-  CallbackRequest,
-  CallbackResult,
-  Clock,
-  Definition,
-  TimerRecord,
+import {
+  type CallbackRequest,
+  type CallbackResult,
+  type Clock,
+  type Definition,
+  invariant,
+  type TimerRecord,
 } from '@carillon/core';
 import { type BatchLimits, BatchRequest } from './batch-request.ts';
 import type { Destinations } from './destinations.ts';
@@ -134,6 +135,7 @@ export class Batches {
       const leave = (): CallbackRequest | null => {
         left = true;
         line.asked--;
+        invariant(line.asked >= 0, 'a batch leaves once');
         return this.leave(line, inBatch);
       };
       const ended = (result: CallbackResult): void => {

@@ -10,7 +10,7 @@
  * An answer of any status is a sign of life. What never left the member (forbidden) says nothing either way.
  * The wait stays short: while the circuit is open a receiver that is back already must not be kept waiting.
  */
-import type { CallbackResult } from '@carillon/core';
+import { type CallbackResult, invariant } from '@carillon/core';
 
 export type Admission = 'pass' | 'probe' | 'refuse';
 export type Sign = 'life' | 'failure' | 'nothing';
@@ -70,6 +70,7 @@ export class Breaker {
   }
 
   private open(nowMs: number): void {
+    invariant(this.openMs <= openMsMax, 'an open circuit has an end');
     this.state = 'open';
     this.untilMs = nowMs + this.openMs;
   }

@@ -13,7 +13,7 @@
  * C5  A claim for a state that the holder has yet to hear of counts like any other: claims may overtake the records they
  *     are for, and when the record comes the holder would otherwise take the pop for nobody's.
  */
-import { compareProgress, type Progress, type TimerRecord } from '@carillon/core';
+import { compareProgress, invariant, type Progress, type TimerRecord } from '@carillon/core';
 import { stepMs } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 
@@ -160,6 +160,7 @@ export class Claims {
       untilMs: nowMs + termMs,
       progress: entry,
     };
+    invariant(claim.untilMs >= nowMs, 'a claim lies ahead');
     this.byHandle.set(handle, claim);
     return claim;
   }

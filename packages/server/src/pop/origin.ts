@@ -2,7 +2,7 @@
  * The connections to one origin. The free ones lie on a stack, the most recently used on top; those that lie there for long are
  * closed. With all of them busy, calls wait for the next that is not.
  */
-import type { CallbackRequest, Cancel, Clock } from '@carillon/core';
+import { type CallbackRequest, type Cancel, type Clock, invariant } from '@carillon/core';
 import {
   type Connect,
   type ConnectOptions,
@@ -132,6 +132,7 @@ export class Origin implements ConnectionEvents {
   private begin(call: Call, connection: ReceiverConnection): void {
     const { path, request } = call;
     if (request === null) return;
+    invariant(call.connection === null, 'a callback has one connection');
     call.connection = connection;
     connection.ask(this.host, path, request, call);
   }
@@ -148,6 +149,10 @@ export class Origin implements ConnectionEvents {
   private open(): ReceiverConnection {
     const connection = new ReceiverConnection(this.connect, this, this.options.clock.now());
     this.all.add(connection);
+    invariant(
+      this.all.size <= this.options.connectionCountMax,
+      'a receiver has a bounded number of connections',
+    );
     return connection;
   }
 

@@ -12,8 +12,9 @@ import {
   type CallbackResult,
   type Cancel,
   compareProgress,
-  type Definition,
   decodeDefinition,
+  type Definition,
+  invariant,
   State,
   type TimerRecord,
 } from '@carillon/core';
@@ -234,6 +235,7 @@ export class Popper {
       startMs: 0,
       stopRenewing: ignore,
     };
+    invariant(!this.active.has(handle), 'a timer has one pop at a time');
     this.active.set(handle, pop);
     this.claim(pop);
   }
@@ -330,6 +332,11 @@ export class Popper {
     const at = this.parts.instant();
     const { record, definition } = pop;
     const missed = missedPops(record, definition, at);
+    invariant(nowMs >= record.retryMs, 'no callback starts before it is due');
+    invariant(
+      pop.others.length === 0 || nowMs < pop.untilMs,
+      'a claim holds when the request leaves',
+    );
     pop.phase = 'calling';
     pop.startMs = nowMs;
     pop.missed = missed;
@@ -455,6 +462,7 @@ export class Popper {
 
   /** The pop is over: its outcome goes to disk and to the other replicas. `stored`: what is there now, if at hand. */
   private settle(pop: Pop, next: TimerRecord, stored?: TimerRecord): void {
+    invariant(compareProgress(next, pop.record) > 0, 'a pop moves its record on');
     this.release(pop);
     this.parts.replica.write(next, stored);
     this.parts.tell(next);

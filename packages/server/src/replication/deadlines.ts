@@ -2,7 +2,7 @@
  * Many waits of one length. They end in the order they began, so a list and one alarm serve them all: an alarm of its
  * own for each of some ten thousand writes a second costs more than the writes.
  */
-import type { Clock } from '@carillon/core';
+import { type Clock, invariant } from '@carillon/core';
 
 /** Something that waits; the two links belong to the list it is in. */
 export interface Waiting {
@@ -27,6 +27,11 @@ export class Deadlines {
 
   /** None that is added later may have started earlier. */
   add(waiting: Waiting): void {
+    invariant(waiting.before === null && waiting.after === null, 'a wait is in one list');
+    invariant(
+      this.last === null || this.last.startMs <= waiting.startMs,
+      'waits are added in the order of their beginning',
+    );
     waiting.before = this.last;
     if (this.last === null) this.first = waiting;
     else this.last.after = waiting;

@@ -1,5 +1,5 @@
 /** Frames from other members: each message goes to its handler, and one frame answers them all. */
-import { type Clock, type FrameHandler, type Log, MalformedError } from '@carillon/core';
+import { type Clock, type FrameHandler, invariant, type Log, MalformedError } from '@carillon/core';
 import { type Answer, decodeMessages, encodeAnswers, type Message } from './wire.ts';
 
 /** Calls `answer` once, now or later. */
@@ -28,6 +28,7 @@ export function createInbox(
     if (left === 0) finish();
     for (let i = 0; i < items.length; i++) {
       handle(frame.from, items[i] as Message, (answer) => {
+        invariant(answers[i] === undefined, 'a message is answered once');
         answers[i] = answer;
         if (--left === 0) finish();
       });

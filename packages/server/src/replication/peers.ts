@@ -8,7 +8,7 @@
  * A peer is *silent* from its first unanswered frame until it answers again; who needs it acts at once
  * instead of waiting for another time-out.
  */
-import type { Clock, Log, Network } from '@carillon/core';
+import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import {
   type Answer,
   decodeAnswers,
@@ -217,10 +217,12 @@ function emptyLane(name: LaneName): Lane {
 
 /** One more frame is under way; call what is returned when it is not. */
 function inFlight(lane: Lane, clock: Clock): () => void {
+  invariant(lane.open.length < framesInFlightMax, 'a peer has a bounded number of frames');
   const number = ++lane.lastFrame;
   if (lane.open.push(number) === 1) lane.headSinceMs = clock.now();
   return () => {
     const at = lane.open.indexOf(number);
+    invariant(at >= 0, 'a frame is settled once');
     lane.open.splice(at, 1);
     if (at === 0) lane.headSinceMs = clock.now();
   };

@@ -8,6 +8,7 @@
 import {
   type Clock,
   compareProgress,
+  invariant,
   State,
   type TimerRecord,
   type VersionClock,
@@ -194,6 +195,7 @@ export class Replica {
     if (!this.isDoubtful(handle)) return;
     this.doubtful[handle] = 0;
     this.doubtfulLeft--;
+    invariant(this.doubtfulLeft >= 0, 'no more records leave doubt than were in it');
     this.options.digests.toggle(record);
   }
 
@@ -228,6 +230,9 @@ export class Replica {
   private save(record: TimerRecord, previous: TimerRecord | undefined): void {
     const { journal, onChange } = this.options;
     if (previous !== undefined) {
+      const order = compareProgress(record, previous);
+      invariant(order >= 0, 'the progress of a record never goes back');
+      invariant(record.namespace === previous.namespace, 'a timer stays in its namespace');
       if (this.doubtfulLeft > 0) this.settleDoubt(this.store.find(record.hi, record.lo), previous);
       this.uncount(previous);
     }
@@ -251,6 +256,7 @@ export class Replica {
     if (record.state !== State.live) return;
     if (record.attempt > 0) this.retryingCount += by;
     if (record.replicas[0] === this.options.self) this.primaryCount += by;
+    invariant(this.retryingCount >= 0 && this.primaryCount >= 0, 'records are counted once');
   }
 }
 

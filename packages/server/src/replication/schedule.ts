@@ -8,7 +8,14 @@
  * T3  Pops that were missed are merged into the present one and count as sequence numbers.
  * T4  A dead letter that is sent again stands for one pop: the timing of its timer says nothing about it.
  */
-import { type Definition, type Ending, State, type TimerRecord, type Timing } from '@carillon/core';
+import {
+  type Definition,
+  type Ending,
+  invariant,
+  State,
+  type TimerRecord,
+  type Timing,
+} from '@carillon/core';
 import { Cron } from 'croner';
 
 /** One moment on both clocks. */
@@ -106,6 +113,8 @@ export function afterPop(
   const reached = lastMerged(record, definition, missed, at);
   const next = followingPop(reached, definition, at);
   const sequence = record.sequence + missed + 1;
+  invariant(missed >= 0, 'a pop takes the place of later ones only');
+  invariant(next === null || next.dueMs > record.dueMs, 'the next pop is due after this one');
   if (next === null) return { ...entomb(record, definition.idempotent, at), sequence };
   return {
     ...record,

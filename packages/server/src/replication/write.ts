@@ -12,6 +12,7 @@ import {
   type Cancel,
   type Clock,
   compareProgress,
+  invariant,
   type Progress,
   type TimerRecord,
 } from '@carillon/core';
@@ -184,6 +185,8 @@ class Write implements Waiting {
 
   private answered(name: string, answer: Answer | null): void {
     if (this.done === null) return;
+    const asked = this.record.replicas.includes(name) || this.former.includes(name);
+    invariant(asked, 'only a member that was asked confirms');
     take(this.waiting, name);
     if (answer?.type === 'stored') add(this.confirmed, name);
     else if (answer?.type === 'have' && beats(answer.progress, this.record, this.mode)) {
@@ -209,6 +212,7 @@ class Write implements Waiting {
     if (record.replicas.length - gone.length >= this.wanted) return;
     const name = this.nextInRank();
     if (name === undefined) return;
+    invariant(!record.replicas.includes(name), 'a stand-in is listed once');
     this.record = { ...record, replicas: [...record.replicas, name] };
     add(this.waiting, name);
     this.send(name);
@@ -252,6 +256,10 @@ class Write implements Waiting {
     }
     const missed = [...this.record.replicas, ...this.former].filter(
       (name) => !this.confirmed.includes(name),
+    );
+    invariant(
+      holders.every((name) => !missed.includes(name)),
+      'a member that confirmed missed nothing',
     );
     if (missed.length > 0) this.parts.onMissed(this.record, missed, holders);
     this.finish({
