@@ -39,6 +39,7 @@ export function recordOf(i: number): TimerRecord {
     dueMs: startMs + 3_600_000,
     gapMs: 3_600_000,
     retryMs: startMs + 3_600_000,
+    triedMs: startMs + 3_600_000,
     outcome: 0,
     replicas,
     body,

@@ -70,6 +70,7 @@ function store(i: number): Extract<Message, { type: 'store' }> {
     dueMs: 31_234.5,
     gapMs: 30_000,
     retryMs: 31_234.5,
+    triedMs: 31_234.5,
     outcome: 200,
     replicas: ['10.0.0.11:7353', '10.0.0.12:7353'],
     body: encodeDefinition({

@@ -131,6 +131,27 @@ describe('one member', () => {
     );
   });
 
+  test('a receiver that comes back gets every timer that is set from then on: none is given up untried', async () => {
+    const away = new Receiver();
+    const uri = await away.listen();
+    away.close();
+    const one = await member();
+    const client = clientOf(one);
+    const retry = { maxAttempts: 3, base: '300ms' };
+    const specs = (count: number, opaque: string) =>
+      Array.from({ length: count }, () => ({ in: '50ms', uri, opaque, retry }));
+    await client.setMany(specs(60, 'before'));
+    // The pops that were tried have failed by now, and the circuit is open.
+    await expect.poll(() => metric(one, /^carillon_.*breakers?_open/), { timeout: 20_000 }).toBe(1);
+    const receiver = new Receiver();
+    receivers.push(receiver);
+    await receiver.listen(Number(new URL(uri).port));
+    await client.setMany(specs(50, 'after'));
+    const after = () => receiver.callbacks.filter(({ opaque }) => opaque === 'after').length;
+    await expect.poll(after, { timeout: 60_000 }).toBe(50);
+    for await (const letter of client.deadLetters.list()) expect(letter.opaque).toBe('before');
+  });
+
   test('SIGTERM lets a callback finish, exits 0, and nothing is sent twice after the restart', async () => {
     const { receiver, uri } = await openReceiver();
     receiver.answerMs = 400;

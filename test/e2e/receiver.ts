@@ -31,9 +31,9 @@ export class Receiver {
     });
   }
 
-  async listen(): Promise<string> {
+  async listen(port = 0): Promise<string> {
     await new Promise<void>((resolve) => {
-      this.server.listen(0, '127.0.0.1', resolve);
+      this.server.listen(port, '127.0.0.1', resolve);
     });
     const bound = this.server.address();
     return `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`;

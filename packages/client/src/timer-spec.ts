@@ -24,7 +24,7 @@ export type When =
   | ({ readonly cron: string; readonly timezone?: string } & Ending);
 
 export interface RetrySpec {
-  /** How long after it fell due a failed pop is tried again. */
+  /** How long after its first attempt a failed pop is tried again. */
   readonly limit?: Duration;
   /** The longest wait before the first retry; doubles with each. */
   readonly base?: Duration;

@@ -26,7 +26,7 @@ export type Timing =
     };
 
 export interface RetryPolicy {
-  /** How long after the pop fell due attempts may go on. */
+  /** How long after the first attempt others may follow. */
   readonly limitMs: number;
   /** The longest wait before the first retry; doubles with each attempt. */
   readonly baseMs: number;

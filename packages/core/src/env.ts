@@ -117,7 +117,19 @@ export type CallbackResult =
       readonly reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut';
       /** For the log and the dead letter; never the answer's content. */
       readonly detail: string;
-    };
+    }
+  | Unmade;
+
+/** The request never left the member: no attempt, whatever the reason. */
+export interface Unmade {
+  readonly kind: 'unmade';
+  readonly detail: string;
+  /** When it may be worth asking again. */
+  readonly waitMs: number;
+}
+
+/** What came of a request that left the member. */
+export type Attempted = Exclude<CallbackResult, Unmade>;
 
 /** HTTP requests to receivers. Never follows redirects, never reads more of an answer than it needs. */
 export interface Callbacks {

@@ -11,6 +11,7 @@ export {
 } from './definition.ts';
 export { formatDuration, parseDuration } from './duration.ts';
 export {
+  type Attempted,
   type CallbackRequest,
   type CallbackResult,
   type Callbacks,
@@ -25,6 +26,7 @@ export {
   type LogFields,
   type Network,
   type Random,
+  type Unmade,
 } from './env.ts';
 export { CarillonError, type ErrorCode, invariant } from './errors.ts';
 export {

@@ -31,11 +31,16 @@ const record: fc.Arbitrary<TimerRecord> = fc
     dueMs: ms,
     gapMs: ms,
     retryMs: ms,
+    triedMs: fc.option(ms),
     outcome: fc.integer({ min: 0, max: 65_535 }),
     replicas: fc.array(text, { maxLength: 20 }),
     body: fc.uint8Array({ maxLength: 200 }),
   })
-  .map((one) => (one.attempt === 0 ? { ...one, retryMs: one.dueMs } : one));
+  .map(({ triedMs, ...one }) =>
+    one.attempt === 0
+      ? { ...one, retryMs: one.dueMs, triedMs: one.dueMs }
+      : { ...one, triedMs: triedMs ?? one.dueMs },
+  );
 
 function bytesOf(one: TimerRecord, baseMs: number): Uint8Array {
   const out = new ByteWriter(8);
@@ -64,6 +69,7 @@ describe('records as bytes', () => {
           startMs: one.startMs + byMs,
           dueMs: one.dueMs + byMs,
           retryMs: one.retryMs + byMs,
+          triedMs: one.triedMs + byMs,
         });
       }),
     );
@@ -112,7 +118,14 @@ describe('records as bytes', () => {
   });
 
   function expectSound(one: TimerRecord): void {
-    for (const time of [one.versionMs, one.startMs, one.dueMs, one.gapMs, one.retryMs]) {
+    for (const time of [
+      one.versionMs,
+      one.startMs,
+      one.dueMs,
+      one.gapMs,
+      one.retryMs,
+      one.triedMs,
+    ]) {
       if (!Number.isFinite(time)) throw new Error('A time is not finite.');
     }
     if (one.factor < 1 || one.factor > factorMax) throw new Error('The factor is out of range.');
@@ -133,6 +146,7 @@ describe('records as bytes', () => {
     dueMs: 7,
     gapMs: 8,
     retryMs: 9,
+    triedMs: 10,
     outcome: 503,
     replicas: ['a', 'b'],
     body: Uint8Array.of(1),
@@ -149,6 +163,7 @@ describe('records as bytes', () => {
     ['an endless due time', { dueMs: Number.NEGATIVE_INFINITY }],
     ['a gap that is no number', { gapMs: Number.NaN }],
     ['a retry that is no number', { retryMs: Number.NaN }],
+    ['a first attempt that is no number', { triedMs: Number.NaN }],
   ])('%s is malformed', (_, change) => {
     const bytes = bytesOf({ ...good, ...change }, 0);
     expect(() => decodeRecord(new ByteReader(bytes), 0)).toThrow(MalformedError);

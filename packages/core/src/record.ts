@@ -38,6 +38,8 @@ export interface TimerRecord extends Version {
   readonly gapMs: number;
   /** When the next attempt is due; equals `dueMs` while `attempt` is 0. */
   readonly retryMs: number;
+  /** From when the time limit of attempts counts: the first attempt where that came late, else `dueMs`. */
+  readonly triedMs: number;
   /** What came of the newest attempt: 0 none yet, an HTTP status, or one of `Outcome`. */
   readonly outcome: number;
   /** Names of the members that hold this record, primary first. */
@@ -45,6 +47,9 @@ export interface TimerRecord extends Version {
   /** `encodeDefinition`; empty on a tombstone, except under an idempotency key. */
   readonly body: Uint8Array;
 }
+
+/** Beside the state: the first attempt of the pop came late, and its time follows. Older releases cannot read such a record. */
+const lateBit = 4;
 
 /** Outcomes of an attempt that brought no HTTP status. */
 export const Outcome = {
@@ -75,7 +80,8 @@ export function encodeRecord(out: ByteWriter, record: TimerRecord, baseMs: numbe
   out.u32(record.lo);
   out.f64(record.versionMs);
   out.u32(record.versionTie);
-  out.u8(record.state);
+  const late = record.attempt > 0 && record.triedMs !== record.dueMs;
+  out.u8(late ? record.state | lateBit : record.state);
   out.u8(record.factor);
   out.varint(record.sequence);
   out.varint(record.attempt);
@@ -84,6 +90,7 @@ export function encodeRecord(out: ByteWriter, record: TimerRecord, baseMs: numbe
   out.f64(record.dueMs - baseMs);
   out.f64(record.gapMs);
   if (record.attempt > 0) out.f64(record.retryMs - baseMs);
+  if (late) out.f64(record.triedMs - baseMs);
   out.text(record.namespace);
   out.u8(record.replicas.length);
   for (const name of record.replicas) out.text(name);
@@ -96,7 +103,8 @@ export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
   const lo = from.u32();
   const versionMs = from.f64();
   const versionTie = from.u32();
-  const state = from.u8();
+  const stateAndLate = from.u8();
+  const state = stateAndLate & ~lateBit;
   const factor = from.u8();
   const sequence = from.varint();
   const attempt = from.varint();
@@ -105,6 +113,7 @@ export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
   const dueMs = finite(from.f64()) + baseMs;
   const gapMs = finite(from.f64());
   const retryMs = attempt > 0 ? finite(from.f64()) + baseMs : dueMs;
+  const triedMs = state === stateAndLate ? dueMs : finite(from.f64()) + baseMs;
   const namespace = from.text();
   const replicas: string[] = [];
   for (let left = from.u8(); left > 0; left--) replicas.push(from.text());
@@ -130,6 +139,7 @@ export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
     dueMs,
     gapMs,
     retryMs,
+    triedMs,
     outcome,
     replicas,
     body,

@@ -280,7 +280,7 @@ export const options = {
     limitMs: option(
       day,
       ms(0, 30 * day),
-      'How long after its due time a failed pop is retried before it becomes a dead letter. Lower: outages of receivers leave more dead letters. Higher: receivers get older pops.',
+      'How long after its first attempt a failed pop is retried before it becomes a dead letter. Lower: outages of receivers leave more dead letters. Higher: receivers get older pops.',
     ),
     baseMs: option(
       second,

@@ -147,6 +147,7 @@ export class Writing {
       dueMs,
       gapMs: content?.gapMs ?? 0,
       retryMs: dueMs,
+      triedMs: dueMs,
       outcome: 0,
       replicas: desiredReplicas(view(), number, factor, silent),
       body: content?.body ?? noBody,

@@ -86,3 +86,47 @@ test('a slow receiver: the claim is renewed, nobody calls a second time (n=10 s,
     [1, 2, 3].map((k) => [replicas[0], k]),
   );
 });
+
+test('a receiver that comes back: timers set from then on are delivered, though circuits are open (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const { receivers } = story.cluster;
+  const retry = { 'max-attempts': 3, base: 0.3 };
+  receivers.behave('r0', { does: 'refuse' });
+  for (let i = 0; i < 60; i++) await story.set({ seconds: 0.1, retry, opaque: 'first' });
+  await story.pass(2);
+  receivers.behave('r0', wellMannered);
+  const ids: string[] = [];
+  for (let i = 0; i < 50; i++) {
+    const { id } = await story.set({ seconds: 0.1, retry, opaque: 'second' }, three[i % 3]);
+    ids.push(id);
+  }
+  await story.pass(60);
+  for (const id of ids) {
+    expect(story.calls(id).filter(({ effectMs }) => effectMs !== null)).toHaveLength(1);
+  }
+  const dead = await story.deadLetters();
+  expect(dead.filter(({ callback }) => callback.http.opaque === 'second')).toEqual([]);
+  // A letter was really tried three times.
+  for (const { attempts } of dead) expect(attempts).toBe(3);
+  expect(story.bugs).toEqual([]);
+});
+
+test('a receiver that is away for ten minutes: a recurring timer that is never tried merges its pops, none is lost (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const { receivers } = story.cluster;
+  receivers.behave('r0', { does: 'refuse' });
+  for (let i = 0; i < 60; i++) await story.set({ seconds: 1, opaque: 'crowd' });
+  const { id } = await story.set({ seconds: 10, times: 200, opaque: 'series' });
+  await story.pass(600);
+  receivers.behave('r0', wellMannered);
+  await story.pass(300);
+  const ends = [
+    ...story.calls(id).filter(({ effectMs }) => effectMs !== null),
+    ...(await story.deadLetters()).filter(({ callback }) => callback.http.opaque === 'series'),
+  ].toSorted((a, b) => a.sequence - b.sequence);
+  const covered = ends.flatMap(({ sequence, missed }) =>
+    Array.from({ length: missed + 1 }, (_, i) => sequence - missed + i),
+  );
+  expect(covered).toEqual(covered.map((_, i) => i + 1));
+  expect(covered.length).toBeGreaterThan(60);
+});

@@ -108,7 +108,7 @@ export class Receivers {
         const cutOff = (): void => end(noAnswer('cut'));
         open.add(cutOff);
         const cancel = process.at(process.now() + request.limitMs, () => end(noAnswer('timeout')));
-        if (closed) process.soon(cutOff);
+        if (closed) process.soon(() => end(closing));
         else this.travel(call, process, (result) => process.arrive(() => end(result)));
       },
       close: () => {
@@ -187,10 +187,17 @@ export class Receivers {
   }
 }
 
+const closing: CallbackResult = {
+  kind: 'unmade',
+  detail: 'The member is closing its connections.',
+  waitMs: 1000,
+};
+
 function noAnswer(reason: 'cut' | 'timeout' | 'refused'): CallbackResult {
   return { kind: 'no-answer', reason, detail: 'As the simulation has it.' };
 }
 
 function describe(result: CallbackResult): string {
-  return result.kind === 'answer' ? String(result.status) : result.reason;
+  if (result.kind === 'answer') return String(result.status);
+  return result.kind === 'unmade' ? result.detail : result.reason;
 }

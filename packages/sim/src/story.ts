@@ -45,6 +45,7 @@ export interface StoryTimer {
 export interface StoryLetter {
   readonly id: string;
   readonly sequence: number;
+  readonly missed: number;
   readonly attempts: number;
   readonly callback: { readonly http: { readonly opaque: string } };
 }

@@ -34,6 +34,12 @@ const cut: CallbackResult = {
   detail: 'The member closed its connections.',
 };
 
+const closed: CallbackResult = {
+  kind: 'unmade',
+  detail: 'The member closed its connections.',
+  waitMs: 1000,
+};
+
 export class FakeCallbacks implements Callbacks {
   /** Every request so far, in the order made. */
   readonly calls: FakeCall[] = [];
@@ -76,7 +82,7 @@ export class FakeCallbacks implements Callbacks {
   }
 
   private plan(request: CallbackRequest): { afterMs: number; result: CallbackResult } {
-    if (this.closed) return { afterMs: 0, result: cut };
+    if (this.closed) return { afterMs: 0, result: closed };
     const scripted = this.script(request, this.calls.length - 1);
     if (scripted === 'hang') return { afterMs: request.limitMs, result: timeout };
     const delayed = typeof scripted === 'object' && 'afterMs' in scripted;

@@ -16,7 +16,7 @@ function rig({ countMax = 500, queueLengthMax = 3 } = {}) {
   const batches = new Batches({
     clock,
     destinations: {
-      crowded: () => false,
+      waitMs: () => 0,
       call: (_, begin, done) => void calls.push({ begin, done }),
     },
     instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
@@ -72,12 +72,12 @@ it('what waits for a receiver that is left alone gets the same answer at once', 
   const { clock, calls, results, call, batches } = rig();
   for (const name of ['a', 'b', 'c']) call(name);
   const crowded = { uri, namespace: 'default', batch: true, alone: false };
-  expect(batches.crowded(crowded)).toBe(true);
-  expect(batches.crowded({ ...crowded, namespace: 'other' })).toBe(false);
+  expect(batches.waitMs(crowded)).toBeGreaterThan(0);
+  expect(batches.waitMs({ ...crowded, namespace: 'other' })).toBe(0);
   await clock.advance(1);
   calls[0]?.done(cut);
   expect(results).toEqual(['a', 'b', 'c'].map((name) => [name, cut]));
-  expect(batches.crowded(crowded)).toBe(false);
+  expect(batches.waitMs(crowded)).toBe(0);
   call('d');
   await clock.advance(1);
   expect(countOf(calls[1]?.begin())).toBe('1');
@@ -91,8 +91,8 @@ it('who waits is counted by uri and namespace, also where nobody waited for a wh
   calls[0]?.begin();
   for (const name of ['b', 'c', 'd']) call(name);
   batches.call({ ...waiting, namespace: 'other' }, () => popOf('e'), unwanted);
-  expect(batches.crowded(waiting)).toBe(true);
-  expect(batches.crowded({ ...waiting, namespace: 'other' })).toBe(false);
+  expect(batches.waitMs(waiting)).toBeGreaterThan(0);
+  expect(batches.waitMs({ ...waiting, namespace: 'other' })).toBe(0);
 });
 
 it('as many batches wait for a place as everybody needs, and each takes what is there by then', async () => {

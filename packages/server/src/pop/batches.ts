@@ -27,7 +27,7 @@ import type { Instant } from '../replication/schedule.ts';
 
 export interface BatchesOptions {
   readonly clock: Clock;
-  readonly destinations: Pick<Destinations, 'call' | 'crowded'>;
+  readonly destinations: Pick<Destinations, 'call' | 'waitMs'>;
   readonly instant: () => Instant;
   readonly signer: (namespace: string) => Signer | null;
   readonly limits: BatchLimits;
@@ -51,6 +51,9 @@ export function callOf({ namespace, attempt }: TimerRecord, { uri, batch }: Defi
 /** Gives the pop when its turn has come; null when it is no longer wanted. */
 export type BeginPop = () => PopContext | null;
 
+/** With too many waiting, about so much later there may be room. */
+const crowdedMs = 2000;
+
 type Done = (result: CallbackResult) => void;
 
 /** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
@@ -72,11 +75,11 @@ export class Batches {
     this.options = options;
   }
 
-  /** Whether so many pops wait for this receiver that others would suffer from more. */
-  crowded({ uri, namespace, batch }: Call): boolean {
+  /** How long a pop had better wait elsewhere: its receiver is left alone, or others would suffer from one more. 0: it is welcome. */
+  waitMs({ uri, namespace, batch }: Call): number {
     const { destinations, queueLengthMax } = this.options;
     const line = batch ? this.known(uri, namespace) : undefined;
-    return (line?.queue.length ?? 0) >= queueLengthMax || destinations.crowded(uri);
+    return (line?.queue.length ?? 0) >= queueLengthMax ? crowdedMs : destinations.waitMs(uri);
   }
 
   /**

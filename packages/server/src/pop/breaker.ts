@@ -7,7 +7,7 @@
  *     │                                └─────────────────────────────────┤
  *     └──────────────── any answer, from whichever call ─────────────────┘
  *
- * An answer of any status is a sign of life. What never left the member (forbidden) says nothing either way.
+ * An answer of any status is a sign of life. What never left the member says nothing either way.
  * The wait stays short: while the circuit is open a receiver that is back already must not be kept waiting.
  */
 import { type CallbackResult, invariant } from '@carillon/core';
@@ -21,6 +21,7 @@ export const openMsMax = 5000;
 
 export function signOf(result: CallbackResult): Sign {
   if (result.kind === 'answer') return 'life';
+  if (result.kind === 'unmade') return 'nothing';
   return result.reason === 'forbidden' ? 'nothing' : 'failure';
 }
 
@@ -38,6 +39,12 @@ export class Breaker {
   /** Whether a call made now would be refused. */
   refuses(nowMs: number): boolean {
     return this.state === 'half-open' || (this.state === 'open' && nowMs < this.untilMs);
+  }
+
+  /** How long calls are refused from now on, as far as can be said; 0 when they are not. */
+  waitMs(nowMs: number): number {
+    if (!this.refuses(nowMs)) return 0;
+    return this.state === 'open' ? this.untilMs - nowMs : this.openMs;
   }
 
   /** Asked before every call. After `probe` the same word must come back through `settle`. */

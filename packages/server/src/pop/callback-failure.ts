@@ -2,10 +2,10 @@
  * Names what went wrong with a callback. The detail carries the error's code and never its message: messages hold
  * inner addresses and parts of answers, and details end up in dead letters.
  */
-import type { CallbackResult } from '@carillon/core';
+import type { Attempted, Unmade } from '@carillon/core';
 import { ForbiddenError, UnresolvableError } from './connect.ts';
 
-type Reason = Extract<CallbackResult, { kind: 'no-answer' }>['reason'];
+type Reason = Extract<Attempted, { kind: 'no-answer' }>['reason'];
 
 const reasons: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: 'refused',
@@ -24,11 +24,16 @@ const reasons: Readonly<Record<string, Reason>> = {
 /** Codes of OpenSSL and of certificate checks. */
 const tls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
 
-export function noAnswer(reason: Reason, detail: string): CallbackResult {
+export function noAnswer(reason: Reason, detail: string): Attempted {
   return { kind: 'no-answer', reason, detail };
 }
 
-export function resultOfError(error: Error): CallbackResult {
+/** The request does not leave the member. */
+export function unmade(detail: string, waitMs: number): Unmade {
+  return { kind: 'unmade', detail, waitMs };
+}
+
+export function resultOfError(error: Error): Attempted {
   if (error instanceof ForbiddenError) return noAnswer('forbidden', error.message);
   if (error instanceof UnresolvableError) return noAnswer('unresolvable', error.message);
   const code = codeOf(error);

@@ -294,7 +294,7 @@ describe('HttpCallbacks: the time limit', () => {
     const calls = Array.from({ length: 6 }, () => rig.begin('http://slow.example/'));
     await rig.clock.advance(0);
     expect(calls.map((results) => results.length)).toEqual([0, 0, 0, 0, 1, 1]);
-    expect(calls[4]).toMatchObject([{ reason: 'timeout' }]);
+    expect(calls[4]).toMatchObject([{ kind: 'unmade' }]);
     await rig.clock.advance(1000);
     expect(calls.every((results) => results.length === 1)).toBe(true);
   });
@@ -327,7 +327,7 @@ describe('HttpCallbacks: pools', () => {
     two.behave = three.behave = () => null;
     rig.begin(two.uri());
     rig.begin(three.uri());
-    expect(await rig.call(one.uri())).toMatchObject({ reason: 'cut' });
+    expect(await rig.call(one.uri())).toMatchObject({ kind: 'unmade' });
   });
 
   it('a connection is not used for ever, so that a changed name is noticed', async () => {

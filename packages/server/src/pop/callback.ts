@@ -10,7 +10,7 @@
  *  4. Origins, connections to one and requests waiting for a connection are bounded; unused origins are closed.
  */
 import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
-import { noAnswer, resultOfError } from './callback-failure.ts';
+import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
 import { splitUri } from './callback-uri.ts';
 import type { Guard } from './guard.ts';
@@ -32,6 +32,8 @@ export interface HttpCallbacksOptions {
 }
 
 const connectLimitMs = 10_000;
+/** When there is no room for a request, about so much later there may be. */
+const crowdedMs = 2000;
 const originIdleMsMax = 60_000;
 
 type Done = (result: CallbackResult) => void;
@@ -84,7 +86,7 @@ export class HttpCallbacks implements Callbacks {
     const refusal = refuseRequest(request) ?? origin.judge(this.guard);
     if (refusal !== null) return noAnswer('forbidden', refusal);
     if (origin.isFull) {
-      return noAnswer('timeout', 'Earlier requests still wait for connections to this receiver.');
+      return unmade('Earlier requests still wait for connections to this receiver.', crowdedMs);
     }
     return null;
   }
@@ -131,8 +133,8 @@ const badUri = noAnswer(
   'The uri must be absolute, http or https, and without credentials.',
 );
 const cut = noAnswer('cut', 'The connection ended before the answer.');
-const closing = noAnswer('cut', 'The member is closing its connections.');
-const tooMany = noAnswer('cut', 'Calls to too many receivers are in flight.');
+const closing = unmade('The member is closing its connections.', crowdedMs);
+const tooMany = unmade('Calls to too many receivers are in flight.', crowdedMs);
 
 /** One request on its way. */
 class Attempt implements Call {

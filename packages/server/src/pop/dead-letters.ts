@@ -56,6 +56,7 @@ export function deadLetter(
     attempt: 0,
     dueMs: nowMs,
     retryMs: nowMs,
+    triedMs: nowMs,
     replicas: [],
     body: encodeDefinition({ ...definition, idempotent: false, origin }),
   };
@@ -73,6 +74,7 @@ export function resent(letter: TimerRecord, nowMs: number): TimerRecord {
     startMs: nowMs,
     dueMs: nowMs,
     retryMs: nowMs,
+    triedMs: nowMs,
     gapMs: resentGapMs,
   };
 }

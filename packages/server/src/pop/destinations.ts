@@ -7,16 +7,15 @@
  *     an origin that has not answered lately only a few.
  *  2. Calls to one origin start in the order asked. Between origins turns go round, and origins with few calls
  *     under way go first; the last quarter of all places is theirs alone.
- *  3. While the circuit to an origin is open (`breaker.ts`), its calls are answered at once with the failure that
- *     opened it. To the popper this is a failed attempt like any other: it is retried, and a pop is never lost. Waiting
- *     instead would keep claims and memory for a receiver that is known to be away.
- *  4. Over the limits on waiting calls and known origins a call is answered at once as `cut`, and retried likewise.
+ *  3. While the circuit to an origin is open (`breaker.ts`), its calls are answered at once as unmade, with the time after
+ *     which to ask again. Waiting here instead would keep claims and memory for a receiver that is known to be away.
+ *  4. Over the limits on waiting calls and known origins a call is answered likewise.
  *  5. The request is asked for when its turn has come, so that a timer cancelled while it waited is not called; without
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
-import type { CallbackRequest, CallbackResult, Callbacks, Clock } from '@carillon/core';
+import type { CallbackRequest, CallbackResult, Callbacks, Clock, Unmade } from '@carillon/core';
 import { type Admission, Breaker, signOf } from './breaker.ts';
-import { noAnswer } from './callback-failure.ts';
+import { unmade } from './callback-failure.ts';
 import { splitUri } from './callback-uri.ts';
 import { Fifo } from './fifo.ts';
 
@@ -37,6 +36,8 @@ const untrustedCountMax = 8;
 const smallCount = 16;
 /** The rest of what may wait is left to other origins. */
 const crowdedRatio = 0.8;
+/** When there is no room, about so much later there may be. */
+const crowdedMs = 2000;
 /** Answers to refused calls given in one turn, so that a full queue does not stop the world. */
 const refusedCountMax = 100;
 
@@ -98,11 +99,17 @@ export class Destinations {
     return this.queuedCount;
   }
 
-  /** Whether this origin alone fills most of what may wait: more of it would be at the expense of others. */
-  crowded(uri: string): boolean {
+  /**
+   * How long a call had better wait elsewhere: the circuit is open, or this origin alone fills most of what may wait, so that
+   * more of it would be at the expense of others. 0: it is welcome.
+   */
+  waitMs(uri: string): number {
     const split = splitUri(uri, this.destinations);
-    const waiting = split === null ? 0 : (this.destinations.get(split.origin)?.queue.length ?? 0);
-    return waiting >= this.options.queueLengthMax * crowdedRatio;
+    const destination = split === null ? undefined : this.destinations.get(split.origin);
+    if (destination === undefined) return 0;
+    const { queue, breaker } = destination;
+    const crowded = queue.length >= this.options.queueLengthMax * crowdedRatio;
+    return crowded ? crowdedMs : breaker.waitMs(this.clock.now());
   }
 
   /** Origins that are left alone for a while. */
@@ -140,7 +147,7 @@ export class Destinations {
     if (destination === null) {
       this.refuse(waiting.done, tooManyReceivers);
     } else if (destination.breaker.refuses(this.clock.now())) {
-      this.refuse(waiting.done, openResult(destination));
+      this.refuse(waiting.done, this.left(destination));
     } else if (destination.queue.length === 0 && this.hasRoom(destination)) {
       this.start(destination, waiting);
     } else if (this.queuedCount >= this.options.queueLengthMax) {
@@ -167,13 +174,11 @@ export class Destinations {
 
   /** Makes the call, or answers it at once when the circuit is open. */
   private start(destination: Destination, { begin, done }: Waiting): void {
+    const nowMs = this.clock.now();
+    if (destination.breaker.refuses(nowMs)) return this.refuse(done, this.left(destination));
     const request = begin();
     if (request === null) return;
-    const admission = destination.breaker.admit(this.clock.now());
-    if (admission === 'refuse') {
-      this.refuse(done, openResult(destination));
-      return;
-    }
+    const admission = destination.breaker.admit(nowMs);
     destination.inFlight++;
     this.inFlightCount++;
     this.options.callbacks.call(request, (result) => {
@@ -189,7 +194,7 @@ export class Destinations {
     destination.breaker.settle(admission, sign, this.clock.now());
     if (sign !== 'nothing') destination.trusted = sign === 'life';
     if (sign === 'failure') destination.failure = result;
-    if (destination.breaker.phase !== 'closed') this.flush(destination, openResult(destination));
+    if (destination.breaker.phase !== 'closed') this.flush(destination, this.left(destination));
     this.list(destination);
     this.advance();
   }
@@ -238,6 +243,12 @@ export class Destinations {
     }
   }
 
+  /** The receiver is left alone for a while. */
+  private left({ breaker, failure }: Destination): Unmade {
+    const known = failure?.kind === 'no-answer' ? ` ${failure.detail}` : '';
+    return unmade(`${leftAlone}${known}`, breaker.waitMs(this.clock.now()));
+  }
+
   private refuse(done: Done, result: CallbackResult): void {
     this.refused.push({ done, result });
     if (this.refusing) return;
@@ -279,13 +290,7 @@ export class Destinations {
   }
 }
 
-const closing = noAnswer('cut', 'The member is closing its connections.');
-const tooManyWaiting = noAnswer('cut', 'Too many callbacks wait for their turn.');
-const tooManyReceivers = noAnswer('cut', 'Callbacks to too many receivers are under way.');
-
-/** The reason stays that of the failure, so that a dead letter tells what really was wrong. */
-function openResult({ failure }: Destination): CallbackResult {
-  const known = failure?.kind === 'no-answer' ? failure : null;
-  const detail = `The receiver failed several times in a row and is left alone for a moment. ${known?.detail ?? ''}`;
-  return noAnswer(known?.reason ?? 'cut', detail.trim());
-}
+const closing = unmade('The member is closing its connections.', crowdedMs);
+const tooManyWaiting = unmade('Too many callbacks wait for their turn.', crowdedMs);
+const tooManyReceivers = unmade('Callbacks to too many receivers are under way.', crowdedMs);
+const leftAlone = 'The receiver failed several times in a row and is left alone for a moment.';

@@ -1,11 +1,11 @@
 /** What came of an attempt or a claim, as the record and the metrics have it. */
-import { type CallbackResult, type Definition, Outcome, type TimerRecord } from '@carillon/core';
+import { type Attempted, type Definition, Outcome, type TimerRecord } from '@carillon/core';
 import type { Instant } from '../replication/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
 import type { Attempt } from './history.ts';
 
 /** For the record: the HTTP status, or the code of a reason. */
-export function outcomeOf(result: CallbackResult): number {
+export function outcomeOf(result: Attempted): number {
   return result.kind === 'answer' ? result.status : Outcome[result.reason];
 }
 
@@ -17,7 +17,7 @@ export function attemptOf(
     readonly missed: number;
     readonly startMs: number;
   },
-  result: CallbackResult,
+  result: Attempted,
   at: Instant,
 ): Attempt {
   const { record, definition, missed, startMs } = pop;
@@ -32,7 +32,7 @@ export function attemptOf(
 }
 
 /** For the metrics. */
-export function answerClass(result: CallbackResult) {
+export function answerClass(result: Attempted) {
   if (result.kind === 'no-answer') return result.reason;
   if (result.status < 300) return '2xx';
   if (result.status < 400) return '3xx';

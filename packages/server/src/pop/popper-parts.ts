@@ -20,7 +20,7 @@ export interface PopperParts {
   readonly history: History;
   /** Pops in memory at once; what else is due waits in the wheel. */
   readonly activeCountMax: number;
-  readonly batches: Pick<Batches, 'call' | 'crowded'>;
+  readonly batches: Pick<Batches, 'call' | 'waitMs'>;
   readonly callbackTimeoutMs: number;
   readonly retry: RetryPolicy;
   /** Both clocks at once, the wall clock corrected by what peers say. */

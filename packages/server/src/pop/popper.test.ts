@@ -45,7 +45,7 @@ function rig() {
     history: new History(defaultConfig.history),
     activeCountMax: 100,
     batches: {
-      crowded: () => false,
+      waitMs: () => 0,
       call: (_, begin, done) => void calls.push({ begin, done }),
     },
     callbackTimeoutMs: 1000,

@@ -17,16 +17,11 @@ import {
   invariant,
   State,
   type TimerRecord,
+  type Unmade,
 } from '@carillon/core';
 import type { PopperParts } from './popper-parts.ts';
-import { callOf } from './batches.ts';
-import {
-  afterPop,
-  type Instant,
-  mergedGapMs,
-  missedPops,
-  turnOf,
-} from '../replication/schedule.ts';
+import { type Call, callOf } from './batches.ts';
+import { afterPop, type Instant, missedPops, turnOf } from '../replication/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
 import {
   afterGrantMs,
@@ -38,11 +33,16 @@ import {
   type ClaimAsk,
   judgeClaim,
 } from './claims.ts';
-import { deadLetter, originOf } from './dead-letters.ts';
-import { answerClass, attemptOf, claimResult, outcomeOf } from './outcome.ts';
+import { unmade } from './callback-failure.ts';
+import {
+  type After,
+  afterAttempt,
+  afterRefusal,
+  type Circumstances,
+} from './ending/after-attempt.ts';
+import { answerClass, attemptOf, claimResult } from './outcome.ts';
 import { claimMessage, concerns, type Pop } from './pop.ts';
 import type { PopContext } from './request.ts';
-import { defaultRetryPolicy, nextAttempt, succeeded } from './retry.ts';
 
 const takeMax = 1000;
 /** After there was no room, so much must be taken again at most before more is taken from the wheel. */
@@ -50,8 +50,6 @@ const roomRatio = 0.9;
 const holdMs = 100;
 /** After a sleep or a start, the time until the others have told what was missed. */
 const catchUpMs = 3000;
-/** Pops for a receiver with too many waiting are looked at again about this much later. */
-const crowdedMs = 2000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
 /** Another try after a dead letter found no replica to keep it. */
@@ -217,10 +215,8 @@ export class Popper {
     const earlyMs = this.earlyMs(record, definition);
     if (earlyMs > 0) return store.arm(handle, clock.now() + earlyMs);
     const call = callOf(record, definition);
-    if (this.parts.batches.crowded(call)) {
-      const waitMs = crowdedMs * (0.5 + this.parts.random.unit());
-      return store.arm(handle, clock.now() + waitMs);
-    }
+    const restMs = this.restMs(record, definition, call);
+    if (restMs > 0) return store.arm(handle, clock.now() + restMs);
     const pop: Pop = {
       handle,
       record,
@@ -238,6 +234,18 @@ export class Popper {
     invariant(!this.active.has(handle), 'a timer has one pop at a time');
     this.active.set(handle, pop);
     this.claim(pop);
+  }
+
+  /** How long a pop rests because its receiver is left alone, or has too many waiting; 0: its turn is now. */
+  private restMs(record: TimerRecord, definition: Definition, call: Call): number {
+    const waitMs = this.parts.batches.waitMs(call);
+    if (waitMs === 0) return 0;
+    const at = this.parts.instant();
+    const pop = { record, missed: missedPops(record, definition, at), startMs: at.nowMs };
+    const result = unmade('', waitMs);
+    const after = afterRefusal(record, definition, result, this.circumstances(pop, at));
+    // One that is to be given up goes its way: the others are asked first.
+    return after.kind === 'wait' ? after.waitMs : 0;
   }
 
   /** How far away a wall-clock instant still is: the clock may have been set back since the timer was armed. */
@@ -304,11 +312,9 @@ export class Popper {
   }
 
   private holdBack(pop: Pop, leftMs: number): void {
-    const { store, clock } = this.parts;
     this.forget(pop.handle);
     const waitMs = Math.min(Math.max(leftMs, 0), 60_000) + afterRefusalMs(pop.record, pop.position);
-    store.arm(pop.handle, clock.now() + waitMs);
-    this.wake();
+    this.lookAgain(pop.handle, waitMs);
   }
 
   private queue(pop: Pop): void {
@@ -362,8 +368,8 @@ export class Popper {
 
   private ended(pop: Pop, result: CallbackResult): void {
     const { metrics } = this.parts;
-    if (pop.phase !== 'calling' && !this.unmade(pop)) return;
     const at = this.parts.instant();
+    if (result.kind === 'unmade') return this.refused(pop, result, at);
     metrics.callbackDuration.observe(at.nowMs - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
     this.parts.history.add(pop.record, attemptOf(pop, result, at));
@@ -371,18 +377,31 @@ export class Popper {
     if (current === null) {
       this.release(pop);
       metrics.pops.add('superseded');
-    } else if (succeeded(result)) this.delivered(pop, current, outcomeOf(result), at);
-    else this.failed(pop, current, result);
+      return;
+    }
+    const circumstances = this.circumstances(pop, at);
+    this.carryOut(pop, current, afterAttempt(current, pop.definition, result, circumstances));
   }
 
-  /** The request was refused before its turn came. False: the pop was somebody else's by then, and so is its outcome. */
-  private unmade(pop: Pop): boolean {
-    if (this.active.get(pop.handle) !== pop) return false;
-    const at = this.parts.instant();
-    pop.phase = 'calling';
+  /** The request did not leave. A pop that is somebody else's by then is no longer this member's to judge. */
+  private refused(pop: Pop, result: Unmade, at: Instant): void {
+    if (this.active.get(pop.handle) !== pop) return;
+    pop.stopRenewing();
+    pop.phase = 'queued';
     pop.startMs = at.nowMs;
     pop.missed = missedPops(pop.record, pop.definition, at);
-    return true;
+    const current = this.present(pop);
+    if (current === null) return this.release(pop);
+    const circumstances = this.circumstances(pop, at);
+    this.carryOut(pop, current, afterRefusal(current, pop.definition, result, circumstances));
+  }
+
+  private circumstances(
+    { record, missed, startMs }: Pick<Pop, 'record' | 'missed' | 'startMs'>,
+    at: Instant,
+  ): Circumstances {
+    const { retry, random, idOf } = this.parts;
+    return { at, startMs, missed, id: idOf(record), retry, random };
   }
 
   /** The record as it is now, if it still waits for the outcome of this pop. */
@@ -392,57 +411,34 @@ export class Popper {
     return current !== undefined && concerns(pop, current) ? current : null;
   }
 
-  private delivered(pop: Pop, current: TimerRecord, outcome: number, at: Instant): void {
-    const { metrics } = this.parts;
-    metrics.pops.add('delivered');
-    for (let i = 0; i < pop.missed; i++) metrics.pops.add('merged');
-    const next = afterPop(current, pop.definition, pop.missed, at);
-    this.settle(pop, { ...next, outcome }, current);
-  }
-
-  private failed(pop: Pop, current: TimerRecord, result: CallbackResult): void {
-    const { clock, random, metrics } = this.parts;
-    const { definition } = pop;
-    const attempt = current.attempt + 1;
-    const outcome = outcomeOf(result);
-    const next = nextAttempt({
-      policy: definition.retry ?? this.parts.retry ?? defaultRetryPolicy,
-      attempt,
-      dueMs: current.dueMs,
-      nowMs: clock.now(),
-      nextDueMs: this.afterMissed(pop, current),
-      elsewhere: attempt < current.replicas.length,
-      result,
-      random,
-    });
-    if (next.kind === 'retry') {
-      metrics.pops.add('retried');
-      const gapMs = mergedGapMs(current, definition, pop.missed);
-      return this.settle(pop, { ...current, attempt, gapMs, retryMs: next.atMs, outcome });
+  private carryOut(pop: Pop, current: TimerRecord, after: After): void {
+    const { metrics, keep } = this.parts;
+    switch (after.kind) {
+      case 'delivered':
+        metrics.pops.add('delivered');
+        for (let i = 0; i < pop.missed; i++) metrics.pops.add('merged');
+        return this.settle(pop, after.record, current);
+      case 'retry':
+        metrics.pops.add('retried');
+        return this.settle(pop, after.record);
+      case 'wait':
+        this.forget(pop.handle);
+        return this.lookAgain(pop.handle, after.waitMs);
+      case 'letter':
+        // It is this member's until its letter is safe.
+        pop.phase = 'calling';
+        if (pop.definition.origin === null) {
+          return keep(after.letter, (kept) => this.buried(pop, after.record, kept));
+        }
+        metrics.pops.add('dead');
+        this.settle(pop, after.letter);
     }
-    this.giveUp(pop, { ...current, attempt, outcome }, next.reason);
   }
 
-  /** When the pop after the present one (and those merged into it) falls due. */
-  private afterMissed(pop: Pop, current: TimerRecord): number | null {
-    const at = this.parts.instant();
-    const next = afterPop(current, pop.definition, pop.missed, at);
-    return next.state === State.live ? next.dueMs : null;
-  }
-
-  private giveUp(pop: Pop, current: TimerRecord, reason: string): void {
-    const { metrics, keep, idOf } = this.parts;
-    const at = this.parts.instant();
-    const { definition, missed } = pop;
-    const origin = originOf({ record: current, definition, missed, id: idOf(current) }, reason, at);
-    const letter = deadLetter(current, definition, origin, at.nowMs);
-    if (definition.origin !== null) {
-      // A re-sent dead letter that failed again goes back to where it was.
-      const { hi, lo, replicas } = current;
-      metrics.pops.add('dead');
-      return this.settle(pop, { ...letter, hi, lo, replicas });
-    }
-    keep(letter, (kept) => this.buried(pop, current, kept));
+  private lookAgain(handle: number, afterMs: number): void {
+    const { store, clock } = this.parts;
+    store.arm(handle, clock.now() + afterMs);
+    this.wake();
   }
 
   /** The dead letter is safe (or found no place): now the timer may move on (or must wait). */
@@ -450,10 +446,10 @@ export class Popper {
     const current = this.present(pop);
     if (current === null) return this.release(pop);
     const { clock, metrics } = this.parts;
-    const { attempt, outcome } = attempted;
+    const { attempt, outcome, triedMs } = attempted;
     if (!kept) {
       const retryMs = clock.now() + deadLetterRetryMs;
-      return this.settle(pop, { ...current, attempt, outcome, retryMs });
+      return this.settle(pop, { ...current, attempt, outcome, triedMs, retryMs });
     }
     metrics.pops.add('dead');
     const next = afterPop(current, pop.definition, pop.missed, this.parts.instant());

@@ -1,4 +1,4 @@
-import type { CallbackResult, RetryPolicy } from '@carillon/core';
+import type { Attempted, RetryPolicy } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,13 +10,11 @@ import {
   succeeded,
 } from './retry.ts';
 
-function answer(status: number, retryAfterMs: number | null = null): CallbackResult {
+function answer(status: number, retryAfterMs: number | null = null): Attempted {
   return { kind: 'answer', status, retryAfterMs };
 }
 
-function noAnswer(
-  reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut',
-): CallbackResult {
+function noAnswer(reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut'): Attempted {
   return { kind: 'no-answer', reason, detail: 'Said by the test.' };
 }
 
@@ -29,7 +27,7 @@ function failed(change: Partial<FailedAttempt> = {}): FailedAttempt {
   return {
     policy: defaultRetryPolicy,
     attempt: 1,
-    dueMs: 1000,
+    triedMs: 1000,
     nowMs: 1500,
     nextDueMs: null,
     elsewhere: false,
@@ -100,10 +98,10 @@ describe('nextAttempt', () => {
     ['forbidden by the guard', { result: noAnswer('forbidden') }, /forbidden.*end the same/],
     ['attempts used up', { policy: { ...policy, attemptCountMax: 1 } }, /all 1 attempts/],
     ['attempts over', { attempt: 9, policy: { ...policy, attemptCountMax: 3 } }, /all 3 attempts/],
-    ['past the limit', { policy: { ...policy, limitMs: 549 } }, /549 ms after due/],
+    ['past the limit', { policy: { ...policy, limitMs: 549 } }, /549 ms after the first/],
     ['next pop due at that moment', { nextDueMs: 1550 }, /next pop/],
     ['next pop already due', { nextDueMs: 1200 }, /next pop/],
-    ['Retry-After past the limit', { result: answer(503, 70_000) }, /60000 ms after due/],
+    ['Retry-After past the limit', { result: answer(503, 70_000) }, /60000 ms after the first/],
   ] as const)('gives up: %s', (_, change, reason) => {
     const next = nextAttempt(failed({ policy, ...change }));
     expect(next.kind).toBe('give-up');
@@ -139,7 +137,7 @@ describe('nextAttempt', () => {
           const next = nextAttempt({
             policy: defaultRetryPolicy,
             attempt,
-            dueMs,
+            triedMs: dueMs,
             nowMs,
             nextDueMs,
             elsewhere: false,

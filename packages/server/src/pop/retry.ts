@@ -5,10 +5,10 @@
  * A receiver that did not answer at all is tried by the next replica at once, until each has tried. Otherwise the
  * wait is drawn evenly from nothing up to `baseMs`, doubled with every attempt up to `waitMsMax` (full
  * jitter: timers that failed together come back apart). `Retry-After` is waited for on top, up to an hour.
- * Attempts end at the policy's limit, or when the next pop of the same timer falls due, whichever is first:
- * that pop then stands for both.
+ * Attempts end at the policy's limit, counted from the first one, or when the next pop of the same timer falls due,
+ * whichever is first: that pop then stands for both.
  */
-import type { CallbackResult, Random, RetryPolicy } from '@carillon/core';
+import type { Attempted, CallbackResult, Random, RetryPolicy } from '@carillon/core';
 
 export const defaultRetryPolicy: RetryPolicy = {
   limitMs: 24 * 3_600_000,
@@ -24,14 +24,14 @@ export interface FailedAttempt {
   readonly policy: RetryPolicy;
   /** Attempts of this pop so far, the failed one included. */
   readonly attempt: number;
-  /** When the pop was due. All three times are on one clock. */
-  readonly dueMs: number;
+  /** When the first attempt was made. All three times are on one clock. */
+  readonly triedMs: number;
   readonly nowMs: number;
   /** When the next pop of the same timer falls due; null: this is its last. */
   readonly nextDueMs: number | null;
   /** Whether a replica comes next that has not tried yet: it may reach a receiver that this one cannot. */
   readonly elsewhere: boolean;
-  readonly result: CallbackResult;
+  readonly result: Attempted;
   readonly random: Random;
 }
 
@@ -45,29 +45,40 @@ export function succeeded(result: CallbackResult): boolean {
 }
 
 export function nextAttempt(failed: FailedAttempt): NextAttempt {
-  const { policy, attempt, dueMs, nowMs, nextDueMs, result } = failed;
+  const { policy, attempt, triedMs, nowMs, nextDueMs, result } = failed;
   if (final(result)) return giveUp(result, 'another attempt would end the same');
   if (policy.attemptCountMax !== null && attempt >= policy.attemptCountMax) {
     return giveUp(result, `all ${policy.attemptCountMax} attempts are used up`);
   }
   const atMs = nowMs + waitMs(failed);
+  const over = overBy({ policy, triedMs, nextDueMs, atMs });
+  return over === null ? { kind: 'retry', atMs } : giveUp(result, over);
+}
+
+/** Why an attempt at `atMs` would come too late; null when it would not. */
+export function overBy({
+  policy,
+  triedMs,
+  nextDueMs,
+  atMs,
+}: Pick<FailedAttempt, 'policy' | 'triedMs' | 'nextDueMs'> & { readonly atMs: number }):
+  | string
+  | null {
   if (nextDueMs !== null && atMs >= nextDueMs) {
-    return giveUp(result, 'the next pop of the timer falls due before another attempt');
+    return 'the next pop of the timer falls due before another attempt';
   }
-  if (atMs > dueMs + policy.limitMs) {
-    return giveUp(result, `another attempt would be more than ${policy.limitMs} ms after due`);
-  }
-  return { kind: 'retry', atMs };
+  if (atMs <= triedMs + policy.limitMs) return null;
+  return `another attempt would be more than ${policy.limitMs} ms after the first`;
 }
 
 /** What came of an attempt, in words. */
-export function describe(result: CallbackResult): string {
+export function describe(result: Attempted): string {
   if (result.kind === 'no-answer') return `${result.reason}: ${result.detail}`;
   return `The receiver answered ${result.status}.`;
 }
 
 /** Gone for good, or never to be called. */
-function final(result: CallbackResult): boolean {
+function final(result: Attempted): boolean {
   return result.kind === 'answer' ? result.status === 410 : result.reason === 'forbidden';
 }
 
@@ -78,6 +89,6 @@ function waitMs({ policy, attempt, result, random, elsewhere }: FailedAttempt): 
   return random.unit() * waitMsMax + Math.min(Math.max(asked, 0), retryAfterMsMax);
 }
 
-function giveUp(result: CallbackResult, why: string): NextAttempt {
+function giveUp(result: Attempted, why: string): NextAttempt {
   return { kind: 'give-up', reason: `${describe(result)} No further attempt: ${why}.` };
 }

@@ -262,8 +262,14 @@ export class Replica {
 
 /** The disk keeps the wall clock, which has whole milliseconds: one more, so that nothing is early. */
 function later(record: TimerRecord): TimerRecord {
-  const { startMs, dueMs, retryMs } = record;
-  return { ...record, startMs: startMs + 1, dueMs: dueMs + 1, retryMs: retryMs + 1 };
+  const { startMs, dueMs, retryMs, triedMs } = record;
+  return {
+    ...record,
+    startMs: startMs + 1,
+    dueMs: dueMs + 1,
+    retryMs: retryMs + 1,
+    triedMs: triedMs + 1,
+  };
 }
 
 function ignore(): void {}

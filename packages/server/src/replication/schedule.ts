@@ -122,6 +122,7 @@ export function afterPop(
     attempt: 0,
     dueMs: next.dueMs,
     retryMs: next.dueMs,
+    triedMs: next.dueMs,
     gapMs: next.gapMs,
   };
 }
@@ -153,6 +154,7 @@ export function entomb(record: TimerRecord, keepBody: boolean, at: Instant): Tim
     attempt: 0,
     dueMs: at.nowMs,
     retryMs: at.nowMs,
+    triedMs: at.nowMs,
     body: keepBody ? record.body : new Uint8Array(0),
   };
 }

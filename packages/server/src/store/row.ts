@@ -4,7 +4,7 @@
  * usually zero, is only written when it differs. Never leaves the process, so it may change freely.
  *
  *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · kin varint
- *   · start f64 · gap (varint | f64) · [due f64] · [retry f64] · [outcome u16] · body length varint · body
+ *   · start f64 · gap (varint | f64) · [due f64] · [retry f64 · tried f64] · [outcome u16] · body length varint · body
  */
 import { copyOf, invariant, type State, type TimerRecord } from '@carillon/core';
 import type { ArenaPage } from './arena.ts';
@@ -19,7 +19,7 @@ const flag = {
   outcome: 128,
 } as const;
 
-const headBytesMax = 1 + 8 + 5 + 8 + 8 + 5 + 8 + 8 + 8 + 8 + 2 + 8;
+const headBytesMax = 1 + 8 + 5 + 8 + 8 + 5 + 8 + 8 + 8 + 8 + 8 + 2 + 8;
 
 /** Packs one row at a time: `pack`, then `copyTo` where there is room for `length` bytes. */
 export class RowWriter {
@@ -46,7 +46,10 @@ export class RowWriter {
     if ((flags & flag.gapFloat) === 0) this.varint(record.gapMs);
     else this.f64(record.gapMs);
     if ((flags & flag.due) !== 0) this.f64(record.dueMs);
-    if ((flags & flag.retry) !== 0) this.f64(record.retryMs);
+    if ((flags & flag.retry) !== 0) {
+      this.f64(record.retryMs);
+      this.f64(record.triedMs);
+    }
     if ((flags & flag.outcome) !== 0) this.u16(record.outcome);
     this.varint(record.body.length);
     this.body = record.body;
@@ -88,7 +91,7 @@ function flagsOf(record: TimerRecord): number {
   if (!isVarint(record.gapMs)) flags |= flag.gapFloat;
   if (record.dueMs !== derivedDueMs(record)) flags |= flag.due;
   if (record.attempt !== 0) flags |= flag.attempt;
-  if (record.retryMs !== record.dueMs) flags |= flag.retry;
+  if (record.retryMs !== record.dueMs || record.triedMs !== record.dueMs) flags |= flag.retry;
   if (record.outcome !== 0) flags |= flag.outcome;
   return flags;
 }
@@ -117,6 +120,7 @@ export class RowReader {
   gapMs = 0;
   dueMs = 0;
   retryMs = 0;
+  triedMs = 0;
   outcome = 0;
 
   get state(): State {
@@ -149,6 +153,7 @@ export class RowReader {
     this.gapMs = (flags & flag.gapFloat) === 0 ? this.varint() : this.f64();
     this.dueMs = (flags & flag.due) === 0 ? derivedDueMs(this) : this.f64();
     this.retryMs = (flags & flag.retry) === 0 ? this.dueMs : this.f64();
+    this.triedMs = (flags & flag.retry) === 0 ? this.dueMs : this.f64();
     this.outcome = (flags & flag.outcome) === 0 ? 0 : this.u16();
     return this;
   }

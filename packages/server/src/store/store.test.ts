@@ -32,6 +32,7 @@ const record: fc.Arbitrary<TimerRecord> = fc
     dueMs: fc.option(finite),
     gapMs: wholeOrNot,
     retryMs: fc.option(finite),
+    triedMs: fc.option(finite),
     outcome: fc.oneof(fc.constant(0), fc.constantFrom(1, 200, 503, 65535)),
     replicas: fc.constantFrom(...lists),
     body: fc.oneof(
@@ -39,9 +40,9 @@ const record: fc.Arbitrary<TimerRecord> = fc
       fc.nat(70_000).map((length) => new Uint8Array(length).fill(length)),
     ),
   })
-  .map(({ number: { hi, lo }, dueMs, retryMs, ...rest }) => {
+  .map(({ number: { hi, lo }, dueMs, retryMs, triedMs, ...rest }) => {
     const due = dueMs ?? rest.startMs + (rest.sequence + 1) * rest.gapMs;
-    return { ...rest, hi, lo, dueMs: due, retryMs: retryMs ?? due };
+    return { ...rest, hi, lo, dueMs: due, retryMs: retryMs ?? due, triedMs: triedMs ?? due };
   });
 
 const operation = fc.oneof(
@@ -68,6 +69,7 @@ function plain(hi: number, lo: number, body: Uint8Array = new Uint8Array(100)): 
     dueMs: 11_234.5,
     gapMs: 10_000,
     retryMs: 11_234.5,
+    triedMs: 11_234.5,
     outcome: 0,
     replicas: ['a', 'b'],
     body,

@@ -139,6 +139,7 @@ export class Store {
       dueMs: row.dueMs,
       gapMs: row.gapMs,
       retryMs: row.retryMs,
+      triedMs: row.triedMs,
       outcome: row.outcome,
       replicas,
       body: row.readBody(),

@@ -39,6 +39,7 @@ export function recordOf(fields: Partial<TimerRecord> = {}): TimerRecord {
     dueMs,
     gapMs: 10_000,
     retryMs: dueMs,
+    triedMs: dueMs,
     outcome: 0,
     replicas: ['a', 'b'],
     body: encodeDefinition(definitionOf()),

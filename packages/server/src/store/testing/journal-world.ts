@@ -21,6 +21,7 @@ export function recordOf(lo: number, sequence: number, bodyBytes = 20): TimerRec
     dueMs: 61_000,
     gapMs: 60_000,
     retryMs: 61_000,
+    triedMs: 61_000,
     outcome: 0,
     replicas: ['a', 'b'],
     body: new Uint8Array(bodyBytes).fill(lo),

@@ -1,0 +1,125 @@
+import {
+  type Attempted,
+  encodeDefinition,
+  State,
+  type TimerRecord,
+  type Unmade,
+} from '@carillon/core';
+import { describe, expect, it } from 'vitest';
+import { definitionOf, recordOf } from '../../testing/records.ts';
+import { defaultRetryPolicy } from '../retry.ts';
+import { afterAttempt, afterRefusal, type Circumstances } from './after-attempt.ts';
+
+const ok: Attempted = { kind: 'answer', status: 200, retryAfterMs: null };
+const no: Attempted = { kind: 'answer', status: 503, retryAfterMs: null };
+const gone: Attempted = { kind: 'answer', status: 410, retryAfterMs: null };
+const left: Unmade = { kind: 'unmade', detail: 'Left alone.', waitMs: 500 };
+
+const retry = { ...defaultRetryPolicy, limitMs: 60_000, baseMs: 1000, waitMsMax: 8000 };
+const ending = { repeatForMs: null, untilMs: null, count: null, forever: false };
+const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
+const hourly = definitionOf({
+  timing: { kind: 'interval', intervalMs: 3_600_000, ending: { ...ending, forever: true } },
+});
+const every10s = definitionOf({
+  timing: { kind: 'interval', intervalMs: 10_000, ending: { ...ending, forever: true } },
+});
+
+const letterOrigin = {
+  id: 'id',
+  versionMs: 1,
+  versionTie: 2,
+  sequence: 1,
+  dueMs: 3,
+  missed: 1,
+  attempts: 4,
+  reason: '',
+  gaveUpMs: 5,
+};
+
+function at(nowMs: number, startMs = nowMs, missed = 0): Circumstances {
+  const random = { unit: () => 0.5, u32: () => 0 };
+  return { at: { nowMs, wallMs: nowMs }, startMs, missed, id: 'id', retry, random };
+}
+
+/** Due at 10 s. */
+function due(fields: Partial<TimerRecord> = {}, definition = once): TimerRecord {
+  return recordOf({ dueMs: 10_000, body: encodeDefinition(definition), ...fields });
+}
+
+describe('afterAttempt', () => {
+  it('a delivery ends a single timer and takes a recurring one to its next pop', () => {
+    expect(afterAttempt(due(), once, ok, at(10_000))).toMatchObject({
+      kind: 'delivered',
+      record: { state: State.tombstone, outcome: 200 },
+    });
+    expect(afterAttempt(due(), every10s, ok, at(10_001))).toMatchObject({
+      kind: 'delivered',
+      record: { state: State.live, sequence: 1, attempt: 0, dueMs: 20_000, triedMs: 20_000 },
+    });
+  });
+
+  it.each([
+    ['at once', 10_000, 10_000],
+    ['within a second', 10_999, 10_000],
+    ['after an hour behind an open circuit', 3_610_000, 3_610_000],
+  ])('the first attempt, made %s, begins the time limit', (_, startMs, triedMs) => {
+    const after = afterAttempt(due(), hourly, no, at(startMs + 5, startMs));
+    expect(after).toMatchObject({
+      kind: 'retry',
+      record: { attempt: 1, outcome: 503, triedMs, retryMs: startMs + 5 + 500 },
+    });
+  });
+
+  it('later attempts leave the beginning of the time limit as it is, and end with it', () => {
+    const tried = due({ attempt: 3, triedMs: 500_000 });
+    expect(afterAttempt(tried, once, no, at(550_000))).toMatchObject({
+      kind: 'retry',
+      record: { attempt: 4, triedMs: 500_000 },
+    });
+    expect(afterAttempt(tried, once, no, at(560_000))).toMatchObject({
+      kind: 'letter',
+      record: { attempt: 4 },
+      letter: { state: State.dead, replicas: [] },
+    });
+  });
+
+  it('what cannot end otherwise is given up at once', () => {
+    expect(afterAttempt(due(), once, gone, at(10_000)).kind).toBe('letter');
+  });
+
+  it('a letter that was sent again and fails again goes back to its own number and replicas', () => {
+    const origin = { ...letterOrigin, sequence: 7 };
+    const sent = due({ hi: 8, lo: 9, replicas: ['x'] });
+    expect(afterAttempt(sent, { ...every10s, origin }, gone, at(10_000))).toMatchObject({
+      kind: 'letter',
+      letter: { hi: 8, lo: 9, replicas: ['x'], state: State.dead },
+    });
+  });
+});
+
+describe('afterRefusal', () => {
+  const wait = (waitMs: number) => ({ kind: 'wait', waitMs });
+
+  it.each([
+    ['a single timer', once, {}, 10_000, wait(550)],
+    ['a single timer that has waited for a minute', once, {}, 70_000, wait(500 + 7500)],
+    ['a single timer that has waited for a day', once, {}, 86_410_000, wait(500 + 15_000)],
+    ['a recurring timer whose next pop is due', every10s, {}, 20_500, wait(500 + 1312.5)],
+    ['a tried pop within its limits', hourly, { attempt: 2, triedMs: 10_000 }, 20_000, wait(1750)],
+  ])('%s waits, however long it has waited', (_, definition, fields, nowMs, expected) => {
+    expect(afterRefusal(due(fields, definition), definition, left, at(nowMs))).toEqual(expected);
+  });
+
+  it.each([
+    ['its time limit is over', hourly, { attempt: 1, triedMs: 10_000 }, 70_001, /60000 ms after/],
+    ['its next pop falls due', every10s, { attempt: 1, triedMs: 10_000 }, 19_800, /next pop/],
+  ])('a pop that was tried is given up when %s', (_, definition, fields, nowMs, why) => {
+    const record = due({ outcome: 503, ...fields }, definition);
+    const after = afterRefusal(record, definition, left, at(nowMs));
+    expect(after).toMatchObject({ kind: 'letter', record: { attempt: 1, outcome: 503 } });
+    const { letter } = after as Extract<typeof after, { kind: 'letter' }>;
+    expect(new TextDecoder().decode(letter.body)).toMatch(why);
+    expect(new TextDecoder().decode(letter.body)).toContain('Left alone.');
+  });
+});
