@@ -28,6 +28,7 @@ const names = [
   'dueMs',
   'next-due',
   'retryMs',
+  'triedMs',
   'outcome',
   'origin',
   'replicas',

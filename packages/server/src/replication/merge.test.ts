@@ -72,8 +72,14 @@ it('compares lists of names in order', () => {
 
 /** A record that lay on its way for so long, when nobody read it. */
 function delayed(record: TimerRecord, byMs: number): TimerRecord {
-  const { startMs, dueMs, retryMs } = record;
-  return { ...record, startMs: startMs + byMs, dueMs: dueMs + byMs, retryMs: retryMs + byMs };
+  const { startMs, dueMs, retryMs, triedMs } = record;
+  return {
+    ...record,
+    startMs: startMs + byMs,
+    dueMs: dueMs + byMs,
+    retryMs: retryMs + byMs,
+    triedMs: triedMs + byMs,
+  };
 }
 
 const at = encodeDefinition(definitionOf({ timing: { kind: 'at', atMs: 1e12 } }));

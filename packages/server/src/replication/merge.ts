@@ -61,7 +61,8 @@ export function onTime(record: TimerRecord, other: TimerRecord): TimerRecord {
   const dueMs = record.dueMs - byMs;
   // A retry counts from the failed attempt.
   const retryMs = record.attempt === 0 ? dueMs : record.retryMs;
-  return { ...record, startMs: record.startMs - byMs, dueMs, retryMs };
+  const triedMs = record.triedMs === record.dueMs ? dueMs : record.triedMs;
+  return { ...record, startMs: record.startMs - byMs, dueMs, retryMs, triedMs };
 }
 
 export function sameNames(a: readonly string[], b: readonly string[]): boolean {
