@@ -102,21 +102,27 @@ describe('afterRefusal', () => {
   const wait = (waitMs: number) => ({ kind: 'wait', waitMs });
 
   it.each([
-    ['a single timer', once, {}, 10_000, wait(550)],
-    ['a single timer that has waited for a minute', once, {}, 70_000, wait(500 + 7500)],
-    ['a single timer that has waited for a day', once, {}, 86_410_000, wait(500 + 15_000)],
-    ['a recurring timer whose next pop is due', every10s, {}, 20_500, wait(500 + 1312.5)],
-    ['a tried pop within its limits', hourly, { attempt: 2, triedMs: 10_000 }, 20_000, wait(1750)],
-  ])('%s waits, however long it has waited', (_, definition, fields, nowMs, expected) => {
-    expect(afterRefusal(due(fields, definition), definition, left, at(nowMs))).toEqual(expected);
+    { what: 'a single timer', of: once, nowMs: 10_000, waitMs: 550 },
+    { what: 'a single timer, a minute later,', of: once, nowMs: 70_000, waitMs: 8000 },
+    { what: 'a single timer, a day later,', of: once, nowMs: 86_410_000, waitMs: 15_500 },
+    { what: 'a timer whose next pop is due', of: every10s, nowMs: 20_500, waitMs: 1812.5 },
+  ])('$what waits if it was never tried', ({ of, nowMs, waitMs }) => {
+    const after = afterRefusal(due({}, of), of, left, at(nowMs));
+    expect(after).toEqual({ kind: 'wait', waitMs });
+  });
+
+  const tried = { attempt: 1, triedMs: 10_000, outcome: 503 };
+
+  it('a pop that was tried waits within its limits', () => {
+    const after = afterRefusal(due(tried, hourly), hourly, left, at(20_000));
+    expect(after).toEqual({ kind: 'wait', waitMs: 1750 });
   });
 
   it.each([
-    ['its time limit is over', hourly, { attempt: 1, triedMs: 10_000 }, 70_001, /60000 ms after/],
-    ['its next pop falls due', every10s, { attempt: 1, triedMs: 10_000 }, 19_800, /next pop/],
-  ])('a pop that was tried is given up when %s', (_, definition, fields, nowMs, why) => {
-    const record = due({ outcome: 503, ...fields }, definition);
-    const after = afterRefusal(record, definition, left, at(nowMs));
+    { when: 'its time limit is over', of: hourly, nowMs: 70_001, why: /60000 ms after/ },
+    { when: 'its next pop falls due', of: every10s, nowMs: 19_800, why: /next pop/ },
+  ])('a pop that was tried is given up when $when', ({ of, nowMs, why }) => {
+    const after = afterRefusal(due(tried, of), of, left, at(nowMs));
     expect(after).toMatchObject({ kind: 'letter', record: { attempt: 1, outcome: 503 } });
     const { letter } = after as Extract<typeof after, { kind: 'letter' }>;
     expect(new TextDecoder().decode(letter.body)).toMatch(why);
