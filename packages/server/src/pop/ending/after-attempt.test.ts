@@ -99,8 +99,6 @@ describe('afterAttempt', () => {
 });
 
 describe('afterRefusal', () => {
-  const wait = (waitMs: number) => ({ kind: 'wait', waitMs });
-
   it.each([
     { what: 'a single timer', of: once, nowMs: 10_000, waitMs: 550 },
     { what: 'a single timer, a minute later,', of: once, nowMs: 70_000, waitMs: 8000 },
