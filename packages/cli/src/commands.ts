@@ -8,51 +8,71 @@ function entry(name: string, summary: string, load: () => Module): Entry {
 }
 
 export const commands: readonly Entry[] = [
-  entry('serve', 'Run a member.', () => import('./serve.ts')),
-  entry('dev', 'A local cluster with a receiver, to try things out.', () => import('./dev.ts')),
-  entry('set', 'Set a timer, or replace one.', () => import('./set.ts')),
-  entry('get', 'Show a timer.', () => import('./get.ts')),
-  entry('list', 'List timers.', () => import('./list.ts')),
-  entry('cancel', 'Cancel timers by id, or all with a tag.', () => import('./cancel.ts')),
-  entry('listen', 'A small receiver that prints pops as they arrive.', () => import('./listen.ts')),
+  entry('serve', 'Run a member.', () => import('./commands/serve.ts')),
+  entry(
+    'dev',
+    'A local cluster with a receiver, to try things out.',
+    () => import('./commands/dev.ts'),
+  ),
+  entry('set', 'Set a timer, or replace one.', () => import('./commands/set.ts')),
+  entry('get', 'Show a timer.', () => import('./commands/get.ts')),
+  entry('list', 'List timers.', () => import('./commands/list.ts')),
+  entry('cancel', 'Cancel timers by id, or all with a tag.', () => import('./commands/cancel.ts')),
+  entry(
+    'listen',
+    'A small receiver that prints pops as they arrive.',
+    () => import('./commands/listen.ts'),
+  ),
   entry(
     'dead-letters',
     'Pops that gave up: list them, send them again, or discard them.',
-    () => import('./dead-letters.ts'),
+    () => import('./commands/dead-letters.ts'),
   ),
-  entry('export', 'Write every timer as NDJSON.', () => import('./export.ts')),
-  entry('import', 'Set timers from NDJSON, as export writes it.', () => import('./import.ts')),
-  entry('apply', 'Make the timers those that a file declares.', () => import('./apply.ts')),
+  entry('export', 'Write every timer as NDJSON.', () => import('./commands/export.ts')),
+  entry(
+    'import',
+    'Set timers from NDJSON, as export writes it.',
+    () => import('./commands/import.ts'),
+  ),
+  entry(
+    'apply',
+    'Make the timers those that a file declares.',
+    () => import('./commands/apply.ts'),
+  ),
   entry(
     'cluster',
     'The cluster: its status, its members, a resync, and making one leave.',
-    () => import('./cluster.ts'),
+    () => import('./commands/cluster.ts'),
   ),
-  entry('lock', 'Run a command while holding a lock on etcd.', () => import('./lock.ts')),
-  entry('ring', 'Show the members and slots of a lock ring.', () => import('./ring.ts')),
+  entry('lock', 'Run a command while holding a lock on etcd.', () => import('./commands/lock.ts')),
+  entry('ring', 'Show the members and slots of a lock ring.', () => import('./commands/ring.ts')),
   entry(
     'where',
     'Which members or targets hold a key; needs no running member.',
-    () => import('./where.ts'),
+    () => import('./commands/where.ts'),
   ),
   entry(
     'plan',
     'What would move if the members or the topology changed.',
-    () => import('./plan.ts'),
+    () => import('./commands/plan.ts'),
   ),
   entry(
     'bench',
     'Set many timers, receive their pops, and tell how late they were.',
-    () => import('./bench.ts'),
+    () => import('./commands/bench.ts'),
   ),
   entry(
     'token',
     'Make, list and revoke the tokens that let clients in.',
-    () => import('./token.ts'),
+    () => import('./commands/token.ts'),
   ),
-  entry('config', 'Print or check the configuration of a member.', () => import('./config.ts')),
+  entry(
+    'config',
+    'Print or check the configuration of a member.',
+    () => import('./commands/config.ts'),
+  ),
   entry('completion', 'Print a script for shell completion.', async () => {
-    const { completionOf } = await import('./completion.ts');
+    const { completionOf } = await import('./terminal/completion.ts');
     return { command: completionOf(commands) };
   }),
 ];

@@ -2,8 +2,8 @@
 import { ApiError, UnreachableError } from '@carillon/client';
 import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { nearestWord } from './nearest-word.ts';
-import { paint, paintErr } from './style.ts';
+import { nearestWord } from './terminal/nearest-word.ts';
+import { paint, paintErr } from './terminal/style.ts';
 
 export async function run(args: readonly string[], io: Io, release: string): Promise<number> {
   const [first, ...rest] = args;

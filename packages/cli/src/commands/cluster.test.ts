@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { release } from '../index.ts';
+import { run } from '../run.ts';
+import {
+  type Answer,
+  type Asked,
+  type FakeMember,
+  fakeMember,
+  recordingIo,
+} from '../testing/world.ts';
+
+const members: FakeMember[] = [];
+afterEach(() => {
+  for (const made of members.splice(0)) made.close();
+});
+
+async function member(script: (asked: Asked) => Answer): Promise<FakeMember> {
+  const made = await fakeMember(script);
+  members.push(made);
+  return made;
+}
+
+function viewOf(entries: readonly object[], underReplicated = 0): object {
+  return {
+    'view-id': 'abcd',
+    revision: 4,
+    source: 'static',
+    members: entries,
+    resync: { running: false, checked: 0, total: 0, moved: 0 },
+    repair: { 'missed-records': 0, 'under-replicated': underReplicated },
+  };
+}
+
+const n0 = {
+  name: 'n0',
+  address: '10.0.0.1:7253',
+  phase: 'active',
+  weight: 1,
+  self: true,
+  reachable: true,
+  timers: 5,
+  primaries: 3,
+  labels: { zone: 'a' },
+};
+const n1 = { ...n0, name: 'n1', address: '10.0.0.2:7253', self: false, 'clock-offset-ms': 12.4 };
+
+async function cli(args: readonly string[], url: string) {
+  const io = recordingIo({ CARILLON_SERVER: url });
+  return { code: await run(args, io, release), out: io.outLines, err: io.errLines };
+}
+
+describe('carillon cluster', () => {
+  test('status of a healthy cluster exits 0', async () => {
+    const { url } = await member(() => ({ body: viewOf([n0, n1]) }));
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect(code).toBe(0);
+    expect(out[0]).toBe('All is well.');
+    expect(out.join('\n')).toContain('2 active');
+  });
+
+  test('status puts what is wrong first, in sentences, and exits 1', async () => {
+    const bad = [n0, { ...n1, reachable: false, 'clock-offset-ms': 4000 }];
+    const { url } = await member(() => ({ body: viewOf(bad, 17) }));
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect(code).toBe(1);
+    expect(out.slice(0, 3)).toEqual([
+      'No word from n1.',
+      'The clock of n1 is off by 4000 ms.',
+      '17 timers have fewer copies than they should.',
+    ]);
+    const asJson = await cli(['cluster', 'status', '--json'], url);
+    expect((JSON.parse(asJson.out[0] ?? '') as { worries: string[] }).worries).toHaveLength(3);
+  });
+
+  test('members is a table', async () => {
+    const { url } = await member(() => ({ body: viewOf([n0, n1]) }));
+    const { out } = await cli(['cluster', 'members'], url);
+    expect(out[1]).toMatch(/^n0 \* +10\.0\.0\.1:7253 +active +yes +5 +3 +- +1 +zone=a$/);
+    expect(out[2]).toMatch(/^n1 .* 12ms /);
+  });
+
+  test('drain asks the member itself and waits until it holds nothing', async () => {
+    let left = 2;
+    const leaving = await member(({ method }) =>
+      method === 'POST'
+        ? { status: 202, body: {} }
+        : { body: viewOf([{ ...n1, self: true, timers: left-- }]) },
+    );
+    const asked = await member(() => ({
+      body: viewOf([n0, { ...n1, address: leaving.url.slice('http://'.length) }]),
+    }));
+    const { code, out, err } = await cli(['cluster', 'drain', 'n1'], asked.url);
+    expect([code, out]).toEqual([0, ['n1 holds no timers any more.']]);
+    expect(err).toEqual([
+      '2 timers left.',
+      '1 timers left.',
+      'Now take n1 out of the members file: until then the others wait for it.',
+    ]);
+    expect(leaving.asked[0]).toMatchObject({ method: 'POST', path: '/cluster/drain' });
+    expect(asked.asked.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('drain of the member that is asked goes where it was asked', async () => {
+    const { url, asked } = await member(({ method }) =>
+      method === 'POST' ? { status: 202, body: {} } : { body: viewOf([n0]) },
+    );
+    const { code, out } = await cli(['cluster', 'drain', 'n0', '--no-wait'], url);
+    expect([code, out]).toEqual([0, ['n0 is leaving.']]);
+    expect(asked.at(-1)).toMatchObject({ method: 'POST', path: '/cluster/drain' });
+  });
+
+  test('drain of a member that does not exist names those that do', async () => {
+    const { url, asked } = await member(() => ({ body: viewOf([n0, n1]) }));
+    const { code, err } = await cli(['cluster', 'drain', 'n7'], url);
+    expect(code).toBe(2);
+    expect(err[0]).toContain('There is no member "n7"; the members are n0, n1.');
+    expect(asked).toHaveLength(1);
+  });
+
+  test('a drain that takes too long exits 1', async () => {
+    const { url } = await member(({ method }) =>
+      method === 'POST' ? { status: 202, body: {} } : { body: viewOf([n0]) },
+    );
+    const { code, err } = await cli(['cluster', 'drain', 'n0', '--limit', '1ms'], url);
+    expect(code).toBe(1);
+    expect(err.at(-1)).toContain('still holds timers');
+  });
+});

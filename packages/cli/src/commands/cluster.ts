@@ -1,0 +1,198 @@
+/** `carillon cluster`: who is there, how they are, looking at every timer anew, and leaving. */
+import type { Carillon, Cluster, ClusterMember } from '@carillon/client';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import {
+  type ConnectFlags,
+  connect,
+  connectOptions,
+  connectTo,
+  connectUsage,
+  serversOf,
+} from '../member/connect.ts';
+import { memberNamed, memberUrl } from '../member/cluster-member.ts';
+import { resync as resyncMembers } from '../member/cluster-resync.ts';
+import { duration, type OptionKinds, parseOptions } from '../options.ts';
+import { facts, jsonLine, paint, table } from '../terminal/style.ts';
+
+const kinds = {
+  ...connectOptions,
+  'no-wait': 'flag',
+  limit: 'text',
+} as const satisfies OptionKinds;
+const pollMs = 500;
+
+export const command: Command = {
+  name: 'cluster',
+  summary: 'The cluster: its status, its members, a resync, and making one leave.',
+  usage: `Usage: carillon cluster status
+       carillon cluster members
+       carillon cluster drain NAME
+       carillon cluster resync [NAME]
+
+status   One look: who is there, what is wrong, what is being moved. Exit 1 when something is wrong.
+members  Every member with its phase, timers and clock.
+drain    Makes a member hand its timers on and leave; waits until it holds none.
+resync   Makes every member, or the named one, look at all its timers anew and move what is not where it belongs; waits until
+         they have.
+
+  --no-wait        drain, resync: do not wait
+  --limit DURATION drain, resync: wait at most this long; default 10m
+${connectUsage}`,
+  examples: [
+    'carillon cluster status',
+    'carillon cluster drain n2 --limit 2m',
+    'carillon cluster resync',
+  ],
+  run: (args, io) => {
+    const { flags, operands } = parseOptions(args, kinds);
+    const [action, name, extra] = operands;
+    const client = connect(flags, io);
+    if (action === 'status' && name === undefined) return status(client, io, flags.json);
+    if (action === 'members' && name === undefined) return members(client, io, flags.json);
+    const limitMs = flags['no-wait'] ? 0 : duration('--limit', flags.limit ?? '10m');
+    if (action === 'drain' && name !== undefined && extra === undefined) {
+      return drain(client, { name, limitMs, flags }, io);
+    }
+    if (action === 'resync' && extra === undefined) {
+      return resyncMembers(client, { name: name ?? null, limitMs, flags }, io);
+    }
+    throw new UsageError('Say what to do: status, members, drain NAME, or resync [NAME].');
+  },
+};
+
+async function status(client: Carillon, io: Io, asJson: boolean): Promise<number> {
+  const cluster = await client.cluster({ signal: io.signal });
+  const worries = worriesOf(cluster);
+  if (asJson) jsonLine(io, { ...cluster, worries });
+  else io.out(statusText(cluster, worries, io));
+  return worries.length === 0 ? exit.done : exit.failed;
+}
+
+/** What an operator should know first, a sentence each. */
+export function worriesOf({ members: all, repair }: Cluster): string[] {
+  const silent = all.filter(({ reachable, self }) => !reachable && !self).map(({ name }) => name);
+  const drifting = all.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs ?? 0) > 1000);
+  return [
+    ...(silent.length > 0 ? [`No word from ${silent.join(', ')}.`] : []),
+    ...drifting.map(
+      ({ name, clockOffsetMs }) =>
+        `The clock of ${name} is off by ${Math.round(clockOffsetMs ?? 0)} ms.`,
+    ),
+    ...(repair.underReplicated > 0
+      ? [`${repair.underReplicated} timers have fewer copies than they should.`]
+      : []),
+  ];
+}
+
+function statusText(cluster: Cluster, worries: readonly string[], io: Io): string {
+  const { resync, repair, members: all } = cluster;
+  const phases = Object.entries(Object.groupBy(all, ({ phase }) => phase));
+  const counts = phases.map(([phase, some]) => `${some?.length ?? 0} ${phase}`).join(', ');
+  const moved = `${resync.checked} of ${resync.total} checked, ${resync.moved} moved`;
+  const primaries = all.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
+  return [
+    ...(worries.length === 0
+      ? [paint(io, 'green', 'All is well.')]
+      : worries.map((worry) => paint(io, 'red', worry))),
+    facts(io, [
+      ['members', counts || '-'],
+      ['view', `${cluster.viewId} (revision ${cluster.revision}, from ${cluster.source})`],
+      ['timers', String(primaries)],
+      ['resync', resync.running ? `running: ${moved}` : 'idle'],
+      [
+        'to repair',
+        `${repair.missedRecords} missed, ${repair.underReplicated} with too few copies`,
+      ],
+    ]),
+  ].join('\n');
+}
+
+async function members(client: Carillon, io: Io, asJson: boolean): Promise<number> {
+  const cluster = await client.cluster({ signal: io.signal });
+  if (asJson) for (const member of cluster.members) jsonLine(io, member);
+  else io.out(memberTable(cluster.members, io));
+  return exit.done;
+}
+
+function memberTable(all: readonly ClusterMember[], io: Io): string {
+  const rows = all.map((member) => [
+    member.self ? `${member.name} *` : member.name,
+    member.address,
+    member.phase,
+    member.reachable ? 'yes' : 'no',
+    member.timers === null ? '-' : String(member.timers),
+    member.primaries === null ? '-' : String(member.primaries),
+    member.clockOffsetMs === null ? '-' : `${Math.round(member.clockOffsetMs)}ms`,
+    String(member.weight),
+    Object.entries(member.labels)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(',') || '-',
+  ]);
+  const titles = [
+    'NAME',
+    'ADDRESS',
+    'PHASE',
+    'ANSWERS',
+    'TIMERS',
+    'PRIMARY',
+    'CLOCK',
+    'WEIGHT',
+    'LABELS',
+  ];
+  return `${table(io, titles, rows)}\n${paint(io, 'dim', '* the member that was asked')}`;
+}
+
+interface DrainRequest {
+  readonly name: string;
+  /** 0: do not wait. */
+  readonly limitMs: number;
+  readonly flags: ConnectFlags & { readonly json: boolean };
+}
+
+async function drain(client: Carillon, request: DrainRequest, io: Io): Promise<number> {
+  const { name, limitMs, flags } = request;
+  const { members: all, source } = await client.cluster({ signal: io.signal });
+  const member = memberNamed(all, name);
+  const leaving = connectTo([memberUrl(member, serversOf(flags, io))], flags, io);
+  await leaving.drain({ signal: io.signal });
+  if (limitMs === 0) {
+    if (flags.json) jsonLine(io, { name, drained: false });
+    else io.out(`${name} is leaving.`);
+    return exit.done;
+  }
+  const drained = await waitUntilEmpty(leaving, request, io);
+  if (flags.json) jsonLine(io, { name, drained });
+  else if (drained) io.out(`${name} holds no timers any more.`);
+  else io.err(`${name} still holds timers after the time to wait; it goes on leaving.`);
+  if (drained && source === 'static' && !flags.json) {
+    io.err(`Now take ${name} out of the members file: until then the others wait for it.`);
+  }
+  return drained ? exit.done : exit.failed;
+}
+
+async function waitUntilEmpty(leaving: Carillon, request: DrainRequest, io: Io): Promise<boolean> {
+  const endMs = Date.now() + request.limitMs;
+  let shown: number | null = null;
+  while (Date.now() < endMs) {
+    io.signal.throwIfAborted();
+    const left = await timersLeft(leaving, io.signal);
+    if (left === 0) return true;
+    if (left !== shown && !request.flags.json) io.err(`${left} timers left.`);
+    shown = left;
+    await new Promise((resolve) => {
+      setTimeout(resolve, pollMs);
+    });
+  }
+  return false;
+}
+
+/** A member that is gone holds none. */
+async function timersLeft(leaving: Carillon, signal: AbortSignal): Promise<number> {
+  try {
+    const { members: all } = await leaving.cluster({ signal });
+    return all.find(({ self }) => self)?.timers ?? 0;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'UnreachableError') return 0;
+    throw error;
+  }
+}

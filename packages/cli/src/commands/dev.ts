@@ -1,0 +1,180 @@
+/** `carillon dev`: a whole cluster and a receiver on this machine, to watch and to break. */
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { DevMember } from '../member/dev-member.ts';
+import { arrivalText, listen } from './listen.ts';
+import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
+import { ownName } from '../terminal/own-name.ts';
+import { jsonLine, paint } from '../terminal/style.ts';
+
+const kinds = {
+  json: 'flag',
+  members: 'text',
+  port: 'text',
+  'receiver-port': 'text',
+  data: 'text',
+  memory: 'flag',
+  'log-level': 'text',
+} as const satisfies OptionKinds;
+/** Between the port of a member's API and the one its peers use. */
+const peerOffset = 100;
+
+interface DevOptions {
+  readonly count: number;
+  readonly port: number;
+  readonly receiverPort: number;
+  /** null: a folder of its own, removed at the end. */
+  readonly data: string | null;
+  readonly memory: boolean;
+  readonly logLevel: string;
+  readonly json: boolean;
+}
+
+export const command: Command = {
+  name: 'dev',
+  summary: 'A local cluster with a receiver, to try things out.',
+  usage: `Usage: carillon dev [flags]
+
+Starts members as processes of their own on 127.0.0.1, and a receiver; prints what happens. Ctrl-C ends all.
+
+  --members N          How many members; default 3
+  --port N             API port of the first; the others follow. Peers use the ports 100 above. Default 7253
+  --receiver-port N    Default 8080
+  --data DIR           Keep timers here; default: a folder that is removed at the end
+  --memory             Keep nothing on disk
+  --log-level LEVEL    Of the members; default warn
+  --json               One JSON object a line`,
+  examples: ['carillon dev', 'carillon dev --members 5 --memory'],
+  run: async (args, io) => {
+    const { flags, operands } = parseOptions(args, kinds);
+    if (operands.length > 0) throw new UsageError(`"${operands[0]}" is too much here.`);
+    const count = wholeNumber('--members', flags.members ?? '3', { min: 1, max: peerOffset });
+    return new Dev(
+      {
+        count,
+        port: wholeNumber('--port', flags.port ?? '7253', { min: 1, max: 65_535 - 2 * peerOffset }),
+        receiverPort: wholeNumber('--receiver-port', flags['receiver-port'] ?? '8080', {
+          min: 0,
+          max: 65_535,
+        }),
+        data: flags.data ?? null,
+        memory: flags.memory,
+        logLevel: flags['log-level'] ?? 'warn',
+        json: flags.json,
+      },
+      io,
+    ).run();
+  },
+};
+
+class Dev {
+  private readonly options: DevOptions;
+  private readonly io: Io;
+  private readonly members: DevMember[] = [];
+  private receiverUrl = '';
+
+  constructor(options: DevOptions, io: Io) {
+    this.options = options;
+    this.io = io;
+  }
+
+  async run(): Promise<number> {
+    const { data } = this.options;
+    const folder = data ?? mkdtempSync(join(tmpdir(), 'carillon-dev-'));
+    mkdirSync(folder, { recursive: true });
+    const stop = new AbortController();
+    this.io.signal.addEventListener('abort', () => stop.abort(), { once: true });
+    try {
+      const receiving = this.receive(stop.signal);
+      this.startMembers(folder);
+      const started = await Promise.race([this.whenReady(), receiving.then(() => false)]);
+      if (started) await receiving;
+      stop.abort();
+      await receiving;
+      return started || this.io.signal.aborted ? exit.done : exit.failed;
+    } finally {
+      stop.abort();
+      await Promise.all(this.members.map((member) => member.stop()));
+      if (data === null) rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  private receive(signal: AbortSignal): Promise<void> {
+    const { receiverPort, json } = this.options;
+    const options = {
+      host: '127.0.0.1',
+      port: receiverPort,
+      status: 200,
+      delayMs: 0,
+      countMax: Number.POSITIVE_INFINITY,
+    };
+    return listen(options, signal, {
+      started: (url) => {
+        this.receiverUrl = url;
+        this.tell({ event: 'receiver', url }, `Receiver at ${url}`);
+      },
+      arrived: (arrival) => {
+        if (json) jsonLine(this.io, { event: 'pop', ...arrival });
+        else this.io.out(arrivalText(arrival, this.io));
+      },
+    });
+  }
+
+  private startMembers(folder: string): void {
+    const { count, port, memory, logLevel } = this.options;
+    const names = Array.from({ length: count }, (_, i) => `n${i}`);
+    const view = names.map((name, i) => ({
+      name,
+      address: `127.0.0.1:${port + i}`,
+      peer: `127.0.0.1:${port + peerOffset + i}`,
+      phase: 'active',
+      weight: 1,
+    }));
+    const file = join(folder, 'members.json');
+    writeFileSync(file, `${JSON.stringify({ members: view }, null, 2)}\n`);
+    for (const { name, address } of view) {
+      const kept = memory ? ['--memory'] : ['--data', join(folder, name)];
+      const args = ['serve', '--name', name, '--members', file, '--log-level', logLevel, ...kept];
+      this.members.push(
+        new DevMember({ name, address, args, env: this.io.env }, (line) =>
+          this.tell(
+            { event: 'log', member: name, line },
+            `${paint(this.io, 'blue', name)} ${line}`,
+          ),
+        ),
+      );
+    }
+  }
+
+  private async whenReady(): Promise<boolean> {
+    const outcomes = await Promise.all(this.members.map((member) => member.ready(this.io.signal)));
+    if (this.io.signal.aborted) return false;
+    if (outcomes.includes(false)) {
+      this.io.err('Not all members started; --port names other ports.');
+      return false;
+    }
+    for (const { name, url, pid } of this.members) {
+      this.tell({ event: 'member', name, url, pid }, `Member ${name} at ${url} (pid ${pid})`);
+    }
+    const [first] = this.members;
+    if (!this.options.json && first !== undefined)
+      this.io.err(hints(first, this.receiverUrl, ownName(this.io)));
+    return true;
+  }
+
+  private tell(event: object, text: string): void {
+    if (this.options.json) jsonLine(this.io, event);
+    else this.io.err(text);
+  }
+}
+
+function hints({ url, pid }: DevMember, receiverUrl: string, self: string): string {
+  return `
+Look at it:        ${url}/ in a browser
+Set a timer:       ${self} set 5s ${receiverUrl}/ --opaque hello --server ${url}
+See the members:   ${self} cluster members --server ${url}
+Break something:   kill -9 ${pid}
+`;
+}

@@ -1,0 +1,85 @@
+/** `carillon get`: one timer, with what became of it. */
+import { ApiError, type Attempts, type Carillon, type Timer } from '@carillon/client';
+import { formatDuration } from '@carillon/core';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { connect, connectOptions, connectUsage } from '../member/connect.ts';
+import { parseOptions } from '../options.ts';
+import { facts, fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
+
+export const command: Command = {
+  name: 'get',
+  summary: 'Show a timer.',
+  usage: `Usage: carillon get ID
+
+Shows the timer and how its newest callbacks went, as far as members remember: also of a timer that has ended.
+
+${connectUsage}`,
+  examples: ['carillon get 0d1e1d1ab81140010000204080102040-2'],
+  run: async (args, io) => {
+    const { flags, operands } = parseOptions(args, connectOptions);
+    const [id, extra] = operands;
+    if (id === undefined || extra !== undefined) {
+      throw new UsageError('Name one timer by its id, as in carillon get ID.');
+    }
+    const client = connect(flags, io);
+    const timer = await client.get(id, { signal: io.signal });
+    const tried = await attemptsOf(client, id, io.signal);
+    if (flags.json) {
+      if (timer === null) io.err(JSON.stringify({ error: 'No timer has this id.', ...tried }));
+      else jsonLine(io, { ...timer, ...tried });
+    } else {
+      if (timer === null) io.err(`No timer has the id ${id}.`);
+      else io.out(timerText(timer, io, Date.now()));
+      if (tried.attempts.length > 0) io.out(`\n${attemptsText(tried, io)}`);
+      if (tried.missing.length > 0) {
+        const names = tried.missing.join(', ');
+        io.err(paintErr(io, 'yellow', `No answer from ${names}: attempts may be missing.`));
+      }
+    }
+    return timer === null ? exit.failed : exit.done;
+  },
+};
+
+/** Members of an older release do not know the question. */
+async function attemptsOf(client: Carillon, id: string, signal: AbortSignal): Promise<Attempts> {
+  try {
+    return await client.attempts(id, { signal });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return { attempts: [], missing: [] };
+    throw error;
+  }
+}
+
+function attemptsText({ attempts }: Attempts, io: Io): string {
+  const rows = attempts.map(({ pop, attempt, at, latenessMs, tookMs, status, member }) => [
+    at?.toISOString() ?? '-',
+    String(pop),
+    String(attempt),
+    String(status),
+    formatDuration(latenessMs),
+    formatDuration(tookMs),
+    member,
+  ]);
+  return table(io, ['CALLED', 'POP', 'ATTEMPT', 'STATUS', 'LATENESS', 'TOOK', 'MEMBER'], rows);
+}
+
+function timerText(timer: Timer, io: Io, nowMs: number): string {
+  const at = (date: Date | null): string =>
+    date === null ? '-' : `${date.toISOString()} (${fromNow(date, nowMs)})`;
+  const outcome = timer.lastOutcome === null ? '-' : String(timer.lastOutcome);
+  return facts(io, [
+    ['id', timer.id],
+    ['state', timer.state],
+    ['next pop', at(timer.nextDue)],
+    ...(timer.attempt > 0 ? ([['next attempt', at(timer.nextAttempt)]] as const) : []),
+    ['pops so far', String(timer.sequence)],
+    ['failed attempts', String(timer.attempt)],
+    ['last outcome', outcome],
+    ['timing', JSON.stringify(timer.timing)],
+    ['calls', timer.uri],
+    ['opaque', shorten(timer.opaque, 200)],
+    ['tags', timer.tags.join(', ') || '-'],
+    ['set', at(timer.setAt)],
+    ['members', `${timer.replicas.join(', ')} (factor ${timer.factor})`],
+  ]);
+}

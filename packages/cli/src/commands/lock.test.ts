@@ -1,0 +1,217 @@
+/** `carillon lock` and `carillon ring status` as processes, on a real etcd. T = 2 s. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { etcdForTests } from '../../../../scripts/etcd.ts';
+import { EtcdCluster } from '../../../../scripts/etcd-cluster.ts';
+
+const paths = etcdForTests();
+const main = join(import.meta.dirname, '../main.ts');
+/** The bound is T + 1 s; a loaded machine starts and schedules late. */
+const handOverMsMax = 2000 + 1000 + 2000;
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  out: string;
+  err: string;
+}
+
+describe.skipIf(paths === null)('carillon lock', () => {
+  let cluster: EtcdCluster;
+  const started: Started[] = [];
+
+  beforeAll(async () => {
+    if (paths !== null) cluster = await EtcdCluster.start({ paths });
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const { child } of started) child.kill('SIGKILL');
+    await cluster?.stop();
+  });
+
+  function carillon(...words: string[]): Started {
+    const child = spawn(
+      process.execPath,
+      ['--conditions=source', '--no-warnings', main, ...words],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, CARILLON_ETCD: cluster.endpoints.join(), NO_COLOR: '1' },
+      },
+    );
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const one: Started = { child, ended, out: '', err: '' };
+    child.stdout?.on('data', (chunk: Buffer) => (one.out += chunk.toString()));
+    child.stderr?.on('data', (chunk: Buffer) => (one.err += chunk.toString()));
+    started.push(one);
+    return one;
+  }
+
+  function lock(ring: string, ...command: string[]): Started {
+    return carillon('lock', 'demo', '--ring', ring, '--ttl', '2s', '--', ...command);
+  }
+
+  async function says(one: Started, what: string): Promise<void> {
+    for (let i = 0; i < 3000 && !`${one.out}${one.err}`.includes(what); i++) await sleep(10);
+    expect(`${one.out}${one.err}`).toContain(what);
+  }
+
+  test('runs the command with the token, passes its exit code on, leaves nothing behind', async () => {
+    const first = lock('plain', 'sh', '-c', 'echo "token $CARILLON_LOCK_TOKEN"; exit 7');
+    expect(await first.ended).toBe(7);
+    const second = lock('plain', 'sh', '-c', 'echo "token $CARILLON_LOCK_TOKEN"');
+    expect(await second.ended).toBe(0);
+    const tokens = [first, second].map(({ out }) => BigInt(/token (\d+)/.exec(out)?.[1] ?? '0'));
+    expect(tokens[1]).toBeGreaterThan(tokens[0] ?? 0n);
+    expect(cluster.contents()).toEqual({ keys: ['plain/config'], leases: 0 });
+  });
+
+  test('the second waits; kill -9 of the first hands over within the bound', async () => {
+    const first = lock('crash', 'sh', '-c', 'echo first; exec sleep 20');
+    await says(first, 'first');
+    const second = lock('crash', 'echo', 'second');
+    await says(second, 'waiting for "demo"');
+    expect(second.out).toBe('');
+    const killedAtMs = performance.now();
+    first.child.kill('SIGKILL');
+    expect(await second.ended).toBe(0);
+    expect(second.out).toBe('second\n');
+    expect(performance.now() - killedAtMs).toBeLessThan(handOverMsMax);
+  });
+
+  test('stopped by a signal, the first ends its command and hands over at once', async () => {
+    const first = lock('signal', 'sh', '-c', 'echo first; exec sleep 20');
+    await says(first, 'first');
+    const second = lock('signal', 'echo', 'second');
+    await says(second, 'waiting');
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(128 + 15);
+    expect(await second.ended).toBe(0);
+  });
+
+  test('locks on other keys do not wait for each other', async () => {
+    const others = ['a', 'b', 'c', 'd'].map((key) =>
+      carillon(
+        'lock',
+        key,
+        '--ring',
+        'many',
+        '--ttl',
+        '2s',
+        '--',
+        'sh',
+        '-c',
+        'echo inside; exec sleep 60',
+      ),
+    );
+    for (const one of others) await says(one, 'inside');
+    // All of them at the same time.
+    expect(others.map(({ child }) => child.exitCode)).toEqual([null, null, null, null]);
+    for (const { child } of others) child.kill('SIGTERM');
+    await Promise.all(others.map(({ ended }) => ended));
+  });
+
+  test('a wait that is interrupted ends with 130 and leaves nothing', async () => {
+    const first = lock('wait', 'sh', '-c', 'echo first; exec sleep 20');
+    await says(first, 'first');
+    const second = lock('wait', 'echo', 'second');
+    await says(second, 'waiting');
+    second.child.kill('SIGINT');
+    expect(await second.ended).toBe(130);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const keys = cluster.contents().keys.filter((key) => key.startsWith('wait/'));
+    expect(keys).toEqual(['wait/config']);
+  });
+
+  test('a lost lock stops the command', async () => {
+    const first = lock('lost', 'sh', '-c', 'echo first; exec sleep 20');
+    await says(first, 'first');
+    const [member] = cluster
+      .ctl(['get', 'lost/m/', '--prefix', '--keys-only'])
+      .split('\n')
+      .filter(Boolean);
+    cluster.ctl(['del', member ?? '']);
+    expect(await first.ended).toBe(1);
+    expect(first.err).toContain('was lost, sh was stopped');
+  });
+
+  test('ring status shows members and slots, for people and for programs', async () => {
+    const none = carillon('ring', 'status', '--ring', 'nobody');
+    expect(await none.ended).toBe(1);
+    expect(none.out).toContain('There is no ring "nobody"');
+    const first = lock('shown', 'sh', '-c', 'echo first; exec sleep 20');
+    await says(first, 'first');
+    const text = carillon('ring', 'status', '--ring', 'shown');
+    expect(await text.ended).toBe(0);
+    expect(text.out).toMatch(/16384 slots by wish.*\n.* active {2}weight 1 {2}1 slot /);
+    const json = carillon('ring', 'status', '--ring', 'shown', '--json');
+    expect(await json.ended).toBe(0);
+    const [member] = (JSON.parse(json.out) as { members: { id: string }[] }).members;
+    const held = { key: 'demo', holder: member?.id, token: expect.stringMatching(/^\d+$/) };
+    expect(JSON.parse(json.out)).toMatchObject({
+      ring: 'shown',
+      free: 16_383,
+      locks: [{ ...held, waiters: [] }],
+    });
+    const second = lock('shown', 'echo', 'second');
+    await says(second, 'waiting');
+    const both = carillon('ring', 'status', '--ring', 'shown');
+    expect(await both.ended).toBe(0);
+    expect(both.out).toMatch(/lock demo {2}held by \S+ {2}token \d+ {2}waiting: \S+$/m);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    await second.ended;
+  });
+
+  test.each([
+    [['lock', 'demo'], 'carillon lock KEY -- COMMAND'],
+    [['lock', 'demo', '--ttl', 'soon', '--', 'true'], '--ttl must be a duration'],
+    [['lock', 'demo', '--etcd', 'localhost', '--', 'true'], 'must look like http://127.0.0.1:2379'],
+    [['lock', 'demo', '--ring', '/x', '--', 'true'], '--ring must be a name'],
+    [['ring'], 'carillon ring status'],
+    [['ring', 'status', '--etcd-cert', 'x.pem'], '--etcd-cert and --etcd-key go together'],
+    [['ring', 'status', '--etcd-ca', '/no/such/file'], '--etcd-ca must be a file that can be read'],
+    [['ring', 'status', '--etcd-user', 'ada'], '--etcd-user needs a password'],
+    [['ring', 'status', '--etcd-password-file', 'x'], 'goes with --etcd-user'],
+  ])('%j is refused with a sentence', async (words, sentence) => {
+    const one = carillon(...words);
+    expect(await one.ended).toBe(2);
+    expect(one.err).toContain(sentence);
+  });
+
+  test('a command that does not exist: 127, as in a shell', async () => {
+    const one = lock('none', '/no/such/program');
+    expect(await one.ended).toBe(127);
+  });
+});
+
+describe.skipIf(paths === null)('carillon lock on an etcd with TLS and passwords', () => {
+  let cluster: EtcdCluster;
+
+  beforeAll(async () => {
+    if (paths === null) return;
+    cluster = await EtcdCluster.start({ paths, tls: true });
+    cluster.ctl(['user', 'add', 'root:rosebud', '--interactive=false']);
+    cluster.ctl(['user', 'grant-role', 'root', 'root']);
+    cluster.ctl(['auth', 'enable']);
+  }, 60_000);
+
+  afterAll(async () => {
+    await cluster?.stop();
+  });
+
+  function status(password: string) {
+    const words = ['ring', 'status', '--etcd', cluster.endpoints.join(), '--ring', 'safe'];
+    const safe = ['--etcd-ca', cluster.certificateOf(0), '--etcd-user', 'root'];
+    const env = { PATH: process.env['PATH'], NO_COLOR: '1', CARILLON_ETCD_PASSWORD: password };
+    const given = ['--conditions=source', '--no-warnings', main, ...words, ...safe];
+    return spawnSync(process.execPath, given, { env, encoding: 'utf8' });
+  }
+
+  test('the flags and the variable open it; a wrong password is said to be one', () => {
+    expect(status('rosebud').stdout).toContain('There is no ring "safe"');
+    expect(status('wrong').stderr).toMatch(/authentication failed|invalid user/);
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * `carillon lock KEY -- COMMAND…`: runs a command while holding a lock of the ring. The command gets the token in
+ * its environment, is stopped when the lock is lost, and its exit code is passed on.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type Lock, Ring } from '@carillon/ring';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { byWish, memberFor, slotCount } from '../placement/lock-placement.ts';
+import { duration, parseOptions } from '../options.ts';
+import { etcdOf, ringOptions, ringPlace, ringUsage } from '../placement/ring-options.ts';
+
+const usage = `carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
+
+Waits for the lock on KEY, runs COMMAND while holding it, and passes its exit code on. COMMAND finds the
+lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant; hand it to whatever the lock
+protects. When the lock is lost, COMMAND is stopped (SIGTERM, after 5 s SIGKILL) and the exit code is 1.
+The rings of this command are its own; programs that use the library take others.
+
+${ringUsage}
+  --ttl DURATION   How long after a crash others wait before they get the lock. Default: 5s`;
+
+/** A command that does not end by itself after SIGTERM is killed after this long. */
+const killAfterMs = 5000;
+const signalNumbers: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGKILL: 9,
+  SIGTERM: 15,
+};
+
+async function run(args: readonly string[], io: Io): Promise<number> {
+  const dashes = args.indexOf('--');
+  const [program, ...given] = dashes === -1 ? [] : args.slice(dashes + 1);
+  const own = dashes === -1 ? args : args.slice(0, dashes);
+  const { flags, operands } = parseOptions(own, { ...ringOptions, ttl: 'text' });
+  const [key] = operands;
+  if (key === undefined || operands.length > 1 || program === undefined) {
+    throw new UsageError('It takes one key and a command: carillon lock KEY -- COMMAND.');
+  }
+  const place = ringPlace(flags, io);
+  const ttlMs = flags.ttl === undefined ? 5000 : duration('--ttl', flags.ttl);
+  const etcd = etcdOf(place);
+  // A command is never asked to hurry: the lock moves when it has ended, however long that takes.
+  const drainMs = Number.POSITIVE_INFINITY;
+  const kind = { placement: byWish, slots: slotCount };
+  const ring = await Ring.open({ etcd, prefix: place.prefix, ttlMs, drainMs, ...kind });
+  try {
+    const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+    await ring.addMember(memberFor(key, name));
+    const lock = await waitFor(ring, key, io);
+    return await runUnder(lock, [program, ...given], io);
+  } finally {
+    await ring.close();
+  }
+}
+
+async function waitFor(ring: Ring, key: string, io: Io): Promise<Lock> {
+  // Durable, so that `carillon ring status` and dashboards can show who holds it and who waits.
+  const waiting = ring.lock(key, { signal: io.signal, durable: true });
+  const first = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300))]);
+  if (first === undefined) io.err(`carillon lock: waiting for "${key}".`);
+  return waiting;
+}
+
+async function runUnder(
+  lock: Lock,
+  words: readonly [string, ...string[]],
+  io: Io,
+): Promise<number> {
+  await using held = lock;
+  const [program, ...given] = words;
+  const env = { ...io.env, CARILLON_LOCK_TOKEN: String(held.token) };
+  const child = spawn(program, given, { stdio: 'inherit', env });
+  const stop = (): void => stopChild(child);
+  held.lost.addEventListener('abort', stop, { once: true });
+  io.signal.addEventListener('abort', stop, { once: true });
+  const code = await exitCode(child, io);
+  if (!held.lost.aborted) return code;
+  io.err(`carillon lock: the lock on "${lock.key}" was lost, ${program} was stopped.`);
+  return exit.failed;
+}
+
+function stopChild(child: ChildProcess): void {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  child.once('exit', () => clearTimeout(timer));
+}
+
+/** As a shell would see it: 128 and the number of the signal, or 127 when there is no such program. */
+function exitCode(child: ChildProcess, io: Io): Promise<number> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      io.err(`carillon lock: ${error.message}`);
+      resolve(127);
+    });
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signalNumbers[signal ?? ''] ?? 0)));
+  });
+}
+
+export const command: Command = {
+  name: 'lock',
+  summary: 'Run a command while holding a lock on etcd.',
+  usage,
+  examples: [
+    'carillon lock nightly-export -- ./export.sh',
+    'carillon lock demo --etcd http://127.0.0.1:2379 --ttl 3s -- sleep 30',
+  ],
+  run,
+};

@@ -1,0 +1,110 @@
+/** `carillon serve`: one member, until it is told to stop. */
+import {
+  type Config,
+  type RunningMember,
+  StartError,
+  startMember,
+  TokensFileError,
+} from '@carillon/server';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { memberConfig, memberUsage } from '../member/member-config.ts';
+import { ownName } from '../terminal/own-name.ts';
+import { jsonLine, paintErr } from '../terminal/style.ts';
+
+export const command: Command = {
+  name: 'serve',
+  summary: 'Run a member.',
+  usage: `Usage: carillon serve [flags]
+
+Runs until SIGTERM or Ctrl-C, then finishes what is under way and exits 0.
+SIGHUP reads the members file and the tokens again. The log goes to standard output, one JSON object a line.
+
+${memberUsage}
+  --json                 The address as JSON once the member serves`,
+  examples: [
+    'carillon serve',
+    'carillon serve --memory --listen 127.0.0.1:0',
+    'carillon serve --name n0 --members members.json --data /var/lib/carillon',
+  ],
+  run: async (args, io) => {
+    const { loaded, operands, json } = memberConfig(args, io);
+    if (operands.length > 0) throw new UsageError(`"${operands[0]}" is too much here.`);
+    if (!loaded.ok) {
+      for (const problem of loaded.problems) io.err(problem);
+      return exit.usage;
+    }
+    const { promise: ended, resolve: end } = Promise.withResolvers<number>();
+    const running = await started(loaded.config, io, end);
+    if (running === null) return exit.usage;
+    if (json) jsonLine(io, { name: running.name, url: running.url, pid: process.pid });
+    else
+      io.err(welcome(running, io, loaded.config.durability === 'disk' ? loaded.config.data : null));
+    return untilEnded(running, ended, io);
+  },
+};
+
+/** null: it must not start so, and why has been told. */
+async function started(config: Config, io: Io, end: (code: number) => void) {
+  try {
+    return await startMember({
+      config,
+      onFailed: (error) => {
+        io.err(cannotGoOn(error));
+        end(exit.failed);
+      },
+      onDrained: () => end(exit.done),
+    });
+  } catch (error) {
+    if (!(error instanceof StartError || error instanceof TokensFileError)) throw error;
+    io.err(paintErr(io, 'red', error.message));
+    return null;
+  }
+}
+
+function cannotGoOn(error: unknown): string {
+  return `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** After a broken invariant the state of this process is not to be trusted: it ends at once, and the replicas take over. */
+function endOnBug(io: Io): () => void {
+  const onBug = (error: Error): void => {
+    io.err(cannotGoOn(error));
+    io.err(`A bug ended the member; its replicas take over. Where it happened: ${error.stack}`);
+    process.exit(exit.failed);
+  };
+  process.on('uncaughtException', onBug);
+  return () => process.off('uncaughtException', onBug);
+}
+
+async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io): Promise<number> {
+  const reload = (): void => {
+    running.reload().catch((error: unknown) => {
+      io.err(`What was changed was not taken over: ${String(error)}`);
+    });
+  };
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();
+  const unwatch = endOnBug(io);
+  process.on('SIGHUP', reload);
+  io.signal.addEventListener('abort', () => stop(exit.done), { once: true });
+  if (io.signal.aborted) stop(exit.done);
+  const code = await Promise.race([ended, stopped]);
+  process.off('SIGHUP', reload);
+  unwatch();
+  // After a failure nothing more can be promised: the replicas go on.
+  if (code === exit.done) await running.stop();
+  return code;
+}
+
+function welcome(running: RunningMember, io: Io, data: string | null): string {
+  const { name, address, url, needsToken } = running;
+  const body =
+    '{"timing":{"interval":2},"callback":{"http":{"uri":"http://127.0.0.1:8080/","opaque":"hello"}}}';
+  const kept = data === null ? 'in memory only' : `on disk in ${data}`;
+  const shown = name === address ? '' : ` ${name}`;
+  return [
+    `${paintErr(io, 'bold', `Carillon${shown}`)} serves at ${paintErr(io, 'cyan', url)}, timers are kept ${kept}.`,
+    `The dashboard is at ${paintErr(io, 'cyan', `${url}/`)}, the API reference at ${url}/docs.`,
+    `Try it: run "${ownName(io)} listen" in another terminal, then`,
+    `  curl -i ${url}/timers${needsToken ? ' -H "Authorization: Bearer $CARILLON_TOKEN"' : ''} -d '${body}'`,
+  ].join('\n');
+}

@@ -1,0 +1,180 @@
+/** `carillon set`: one timer from the command line. */
+import type { TimerSpec, When } from '@carillon/client';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { connect, connectOptions, connectUsage } from '../member/connect.ts';
+import { duration, type OptionKinds, type Parsed, parseOptions, wholeNumber } from '../options.ts';
+import { jsonLine } from '../terminal/style.ts';
+
+const kinds = {
+  ...connectOptions,
+  opaque: 'text',
+  every: 'text',
+  for: 'text',
+  until: 'text',
+  count: 'text',
+  forever: 'flag',
+  at: 'text',
+  cron: 'text',
+  timezone: 'text',
+  tag: 'list',
+  factor: 'text',
+  id: 'text',
+  method: 'text',
+  header: 'list',
+  timeout: 'text',
+  batch: 'flag',
+  'idempotency-key': 'text',
+} as const satisfies OptionKinds;
+
+type Flags = Parsed<typeof kinds>['flags'];
+
+export const command: Command = {
+  name: 'set',
+  summary: 'Set a timer, or replace one.',
+  usage: `Usage: carillon set DURATION URL [flags]
+       carillon set URL --every DURATION | --at INSTANT | --cron PATTERN [flags]
+
+Prints the id of the timer. DURATION is such as 250ms, 10s, 1.5m, 2h, 1d.
+
+When
+  --every DURATION   Pop again and again; needs an ending
+  --at INSTANT       Pop once, at 2030-01-31T09:00:00Z
+  --cron PATTERN     Pop by a cron pattern; needs an ending
+  --timezone NAME    Of the pattern, such as Europe/Berlin; default UTC
+  --for DURATION     Ending: how long to go on
+  --until INSTANT    Ending: no pop after this
+  --count N          Ending: so many pops
+  --forever          No ending, on purpose
+
+What
+  --opaque TEXT      Comes back as the body of the callback
+  --tag TAG          To find and cancel it by; may be repeated
+  --factor N         How many members hold it, 1 to 16
+  --id ID            Replace this timer, or create it under this id
+  --method NAME      Of the callback; default POST
+  --header "A: B"    Sent with the callback; may be repeated
+  --timeout DURATION For one attempt of the callback
+  --batch            Callbacks due together may come in one request (NDJSON)
+  --idempotency-key KEY  The same key twice is one timer
+
+Whom to ask
+${connectUsage}`,
+  examples: [
+    'carillon set 10s http://127.0.0.1:8080/done --opaque "order 17"',
+    'carillon set http://127.0.0.1:8080/tick --every 10s --for 1m --tag ticks',
+    'carillon set http://127.0.0.1:8080/morning --cron "0 9 * * *" --timezone Europe/Berlin --count 5',
+  ],
+  run: runSet,
+};
+
+async function runSet(args: readonly string[], io: Io): Promise<number> {
+  const { flags, operands } = parseOptions(args, kinds);
+  const spec = specOf(flags, operands);
+  const client = connect(flags, io);
+  const { signal } = io;
+  const key = flags['idempotency-key'];
+  const confirmed =
+    flags.id === undefined
+      ? await client.set(spec, key === undefined ? { signal } : { signal, idempotencyKey: key })
+      : await client.replace(flags.id, spec, { signal });
+  if (flags.json) {
+    jsonLine(io, confirmed);
+    return exit.done;
+  }
+  io.out(confirmed.id);
+  const { copies } = confirmed;
+  if (copies !== null && copies.have < copies.wanted) {
+    io.err(`Only ${copies.have} of ${copies.wanted} members hold it so far.`);
+  }
+  return exit.done;
+}
+
+/** Throws UsageError. */
+export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
+  const [first, second, extra] = operands;
+  const uri = second ?? first;
+  if (uri === undefined || extra !== undefined) {
+    throw new UsageError('Say when and whom to call, as in carillon set 10s http://host/path.');
+  }
+  const isUrl = /^https?:\/\//.test(uri);
+  if (!isUrl) throw new UsageError(`"${uri}" is not an http or https URL to call back.`);
+  const { opaque, tag, factor, method, timeout, batch, header } = flags;
+  return {
+    ...whenOf(flags, second === undefined ? undefined : first),
+    uri,
+    ...(opaque !== undefined && { opaque }),
+    ...(tag.length > 0 && { tags: tag }),
+    ...(factor !== undefined && { factor: wholeNumber('--factor', factor, { min: 1, max: 16 }) }),
+    ...(method !== undefined && { method }),
+    ...(timeout !== undefined && { timeout: duration('--timeout', timeout) }),
+    ...(batch && { batch }),
+    ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerOf)) }),
+  };
+}
+
+function whenOf(flags: Flags, after: string | undefined): When {
+  const { at, cron, timezone, every } = flags;
+  const ways = [after ?? every, at, cron].filter((way) => way !== undefined);
+  if (ways.length === 0) {
+    throw new UsageError('Say when: a duration before the URL, or --every, --at or --cron.');
+  }
+  if (ways.length > 1) {
+    throw new UsageError('Say when in one way only: a duration, --every, --at or --cron.');
+  }
+  const ending = endingOf(flags);
+  const hasEnding = Object.keys(ending).length > 0;
+  if (at !== undefined) {
+    if (hasEnding)
+      throw new UsageError('--at is one pop: leave out --for, --until, --count, --forever.');
+    return { at: instant('--at', at) };
+  }
+  if (cron !== undefined) {
+    if (!hasEnding) throw new UsageError(endingNeeded('--cron'));
+    return { cron, ...(timezone !== undefined && { timezone }), ...ending };
+  }
+  const interval = intervalOf(after, every);
+  if (hasEnding) return { every: interval, ...ending };
+  if (every !== undefined) throw new UsageError(endingNeeded('--every'));
+  return { in: interval };
+}
+
+function intervalOf(after: string | undefined, every: string | undefined): number {
+  const afterMs = after === undefined ? null : duration('The time to wait', after);
+  const everyMs = every === undefined ? null : duration('--every', every);
+  if (afterMs !== null && everyMs !== null && afterMs !== everyMs) {
+    throw new UsageError('The first pop comes after one interval: give --every alone.');
+  }
+  return everyMs ?? afterMs ?? 0;
+}
+
+function endingOf(flags: Flags) {
+  const { until, count, forever } = flags;
+  const ending = {
+    ...(flags.for !== undefined && { for: duration('--for', flags.for) }),
+    ...(until !== undefined && { until: instant('--until', until) }),
+    ...(count !== undefined && {
+      count: wholeNumber('--count', count, { min: 1, max: 2 ** 32 - 1 }),
+    }),
+    ...(forever && { forever }),
+  };
+  if (Object.keys(ending).length > 1) {
+    throw new UsageError('Give one ending only: --for, --until, --count or --forever.');
+  }
+  return ending;
+}
+
+function endingNeeded(flag: string): string {
+  return `${flag} needs an ending: --for DURATION, --until INSTANT, --count N, or --forever.`;
+}
+
+function instant(flag: string, text: string): Date {
+  const date = new Date(text);
+  if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(date.getTime())) return date;
+  throw new UsageError(`${flag} must be an instant such as 2030-01-31T09:00:00Z, not "${text}".`);
+}
+
+function headerOf(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  if (colon > 0) return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
+  throw new UsageError(`--header must be such as "X-Name: value", not "${text}".`);
+}

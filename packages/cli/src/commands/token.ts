@@ -1,0 +1,182 @@
+/** `carillon token`: the tokens that let clients in. Works on the file that members read, not through a member. */
+import { randomBytes } from 'node:crypto';
+import {
+  anyNamespace,
+  defaultNamespace,
+  isNamespace,
+  isTokenName,
+  namespaceRule,
+  newToken,
+  type Scope,
+  scopeNamed,
+  scopes,
+  type Token,
+  tokenDigest,
+  tokenNameRule,
+  tokensFileOf,
+  tokensMax,
+} from '@carillon/server';
+import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { loadMember } from '../member/member-config.ts';
+import { commonOptions, duration, type OptionKinds, parseOptions } from '../options.ts';
+import { fromNow, jsonLine, paint, table } from '../terminal/style.ts';
+import { changeTokens, readTokens } from '../member/tokens-on-disk.ts';
+
+const kinds = {
+  ...commonOptions,
+  name: 'text',
+  scope: 'text',
+  namespace: 'text',
+  expires: 'text',
+  tokens: 'text',
+  data: 'text',
+  config: 'text',
+} as const satisfies OptionKinds;
+
+const lastsMsMax = 36_500 * 86_400_000;
+
+type Flags = ReturnType<typeof parseOptions<typeof kinds>>['flags'];
+
+export const command: Command = {
+  name: 'token',
+  summary: 'Make, list and revoke the tokens that let clients in.',
+  usage: `Usage: carillon token create --name NAME --scope read|write|admin [--namespace NAMESPACE] [--expires 90d]
+       carillon token list
+       carillon token revoke ID...
+
+create   Prints a new token, once: what is kept is a digest of it. Two tokens may have the same name, so that one can take
+         over from the other before that is revoked.
+list     Who has which, never the tokens themselves.
+revoke   By the id that list shows. Members notice within a second or two.
+
+  --name NAME            Who is to use it
+  --scope SCOPE          read: look at timers and members. write: also set, replace, cancel, redeliver.
+                         admin: also drain and resync members
+  --namespace NAMESPACE  The only one it is for, or * for any. Default: default; of an admin *
+  --expires DURATION     How long it is good for; without: until it is revoked
+  --tokens FILE          Where the tokens are. Default: as members find them with the same flags and environment
+  --data DIR, --config FILE  As of carillon serve
+  --json                 One JSON object a line`,
+  examples: [
+    'carillon token create --name billing --scope write --namespace billing --expires 90d',
+    'carillon token list --data /var/lib/carillon',
+    'carillon token revoke 5f0c9a3be214',
+  ],
+  run: async (args, io) => {
+    const { flags, operands } = parseOptions(args, kinds);
+    const [action, ...ids] = operands;
+    const file = fileOf(flags, io);
+    if (action === 'revoke' && ids.length > 0) return revoke(file, ids, flags.json, io);
+    if (action === 'revoke') throw new UsageError('Name the tokens to revoke by their id.');
+    if (ids.length > 0) throw new UsageError(`"${ids[0]}" is too much here.`);
+    if (action === 'create') return create(file, flags, io);
+    if (action === 'list') return list(file, flags.json, io);
+    throw new UsageError('Say what to do: create, list or revoke.');
+  },
+};
+
+/** Where members with these flags look for tokens. */
+function fileOf({ tokens, data, config }: Flags, io: Io): string {
+  const loaded = loadMember(
+    {
+      ...(tokens !== undefined && { 'auth-tokens': tokens }),
+      ...(data !== undefined && { data }),
+      ...(config !== undefined && { config }),
+    },
+    io,
+  );
+  if (!loaded.ok) throw new UsageError(loaded.problems.join(' '));
+  return tokensFileOf(loaded.config);
+}
+
+async function create(file: string, flags: Flags, io: Io): Promise<number> {
+  const { name, scope, namespace } = asked(flags);
+  const nowMs = Date.now();
+  const lastsMs = flags.expires === undefined ? null : lasting(flags.expires);
+  const { id, text } = newToken(randomBytes);
+  const token: Token = {
+    id,
+    name,
+    scope,
+    namespace,
+    digest: tokenDigest(text),
+    created: new Date(nowMs).toISOString(),
+    until: lastsMs === null ? null : new Date(nowMs + lastsMs).toISOString(),
+  };
+  await changeTokens(file, (tokens) => {
+    if (tokens.length < tokensMax) return [...tokens, token];
+    throw new Error(`${file} has ${tokensMax} tokens, as many as it may; revoke some.`);
+  });
+  if (flags.json) jsonLine(io, { ...shown(token), token: text, file });
+  else {
+    io.out(text);
+    io.err(`Token ${id} for ${name} is in ${file}. This is the only time it is shown.`);
+  }
+  return exit.done;
+}
+
+/** Throws UsageError. */
+function lasting(text: string): number {
+  const ms = duration('--expires', text);
+  if (ms > 0 && ms <= lastsMsMax) return ms;
+  throw new UsageError('--expires must be more than nothing and no more than 36500d.');
+}
+
+/** Throws UsageError. */
+function asked(flags: Flags): { name: string; scope: Scope; namespace: string } {
+  const { name } = flags;
+  if (!isTokenName(name)) {
+    throw new UsageError(`Say who is to use the token: --name NAME, ${tokenNameRule}.`);
+  }
+  const scope = scopeNamed(flags.scope);
+  if (scope === null) {
+    throw new UsageError(`Say what it allows: --scope with one of ${scopes.join(', ')}.`);
+  }
+  const namespace = flags.namespace ?? (scope === 'admin' ? anyNamespace : defaultNamespace);
+  if (namespace !== anyNamespace && !isNamespace(namespace)) {
+    throw new UsageError(`--namespace must be *, or have ${namespaceRule}.`);
+  }
+  return { name, scope, namespace };
+}
+
+async function list(file: string, asJson: boolean, io: Io): Promise<number> {
+  const tokens = await readTokens(file);
+  if (asJson) for (const token of tokens) jsonLine(io, shown(token));
+  else if (tokens.length === 0) io.err(`There are no tokens in ${file}.`);
+  else io.out(table(io, ['ID', 'NAME', 'SCOPE', 'NAMESPACE', 'CREATED', 'EXPIRES'], rows(tokens)));
+  return exit.done;
+}
+
+function rows(tokens: readonly Token[]): string[][] {
+  const nowMs = Date.now();
+  return tokens.map(({ id, name, scope, namespace, created, until }) => [
+    id,
+    name,
+    scope,
+    namespace,
+    fromNow(new Date(created), nowMs),
+    until === null ? 'never' : fromNow(new Date(until), nowMs),
+  ]);
+}
+
+/** Without its digest: nobody needs that but a member. */
+function shown({ id, name, scope, namespace, created, until }: Token): Omit<Token, 'digest'> {
+  return { id, name, scope, namespace, created, until };
+}
+
+async function revoke(file: string, ids: readonly string[], asJson: boolean, io: Io) {
+  const found = new Set<string>();
+  await changeTokens(file, (tokens) =>
+    tokens.filter(({ id }) => {
+      if (!ids.includes(id)) return true;
+      found.add(id);
+      return false;
+    }),
+  );
+  for (const id of ids) {
+    if (asJson) jsonLine(io, { id, found: found.has(id) });
+    else if (found.has(id)) io.out(`${id} revoked.`);
+    else io.err(paint(io, 'red', `No token in ${file} has the id ${id}.`));
+  }
+  return found.size === new Set(ids).size ? exit.done : exit.failed;
+}

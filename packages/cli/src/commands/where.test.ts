@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UsageError } from '../command.ts';
+import { command as plan } from './plan.ts';
+import { recordingIo } from '../testing/world.ts';
+import { command as where } from './where.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carillon-where-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function run(command: typeof where, ...args: string[]) {
+  const io = recordingIo();
+  const code = await command.run(args, io);
+  return { code, out: io.outLines, err: io.errLines, json: () => JSON.parse(io.outLines[0] ?? '') };
+}
+
+const yaml = `
+levels: [zone, disk]
+quorum: { disk: 1 }
+children:
+  - id: east
+    children: [{ id: d1 }, { id: d2 }, { id: d3 }]
+  - id: west
+    children: [{ id: d1 }, { id: d2, up: false }, { id: d3 }]
+  - { id: north, weight: 0 }
+`;
+
+describe('carillon where', () => {
+  test('has the published answer for timer 100 over A, B, C', async () => {
+    const { code, json } = await run(
+      where,
+      ...'--id 0000000000000064 --members C,A,B --replicas 3 --json'.split(' '),
+    );
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({
+      key: '0000000000000064',
+      replicas: ['B', 'A', 'C'],
+      scores: { A: 4117022581, B: 1539445309, C: 4104135955 },
+      complete: true,
+      algorithm: 'carillon-placement-1',
+    });
+  });
+
+  test('takes a whole timer id, and two replicas by default', async () => {
+    const { json } = await run(
+      where,
+      ...'--id 00000000000000640000204080102040-2 --members A,B,C --json'.split(' '),
+    );
+    expect(json().replicas).toEqual(['B', 'A']);
+  });
+
+  test('prints roles for people', async () => {
+    const { out } = await run(where, '--id', '0000000000000064', '--members', 'A,B,C');
+    expect(out.map((line) => line.trim())).toEqual([
+      'ROLE      TARGET',
+      'primary   B',
+      'backup 1  A',
+    ]);
+  });
+
+  test('walks a topology from YAML and from JSON alike', async () => {
+    const path = file('t.yaml', yaml);
+    const one = await run(where, 'key', '--topology', path, '--replicas', '3', '--json');
+    expect(one.json().replicas).toHaveLength(3);
+    expect(one.json().replicas).not.toContain('west/d2');
+    const { parse } = await import('yaml');
+    const same = file('t.json', JSON.stringify(parse(yaml)));
+    const other = await run(where, 'key', '--topology', same, '--replicas', '3', '--json');
+    expect(other.json()).toEqual(one.json());
+  });
+
+  test('explains every step with candidates and scores', async () => {
+    const { out } = await run(where, 'key', '--topology', file('t.yaml', yaml), '--explain');
+    const text = out.join('\n');
+    expect(text).toMatch(/zone at the top, replicas: 2/);
+    expect(text).toMatch(/north: planned/);
+    expect(text).toMatch(/disk below (east|west), replicas: 1/);
+    expect(text).toMatch(/d2: dead/);
+  });
+
+  test('pins and widths', async () => {
+    const path = file('t.yaml', yaml);
+    const pinned = await run(where, 'key', '--topology', path, '--pin', 'zone=east', '--json');
+    for (const replica of pinned.json().replicas) expect(replica).toMatch(/^east\//);
+    const narrow = await run(where, 'key', '--topology', path, '--width', 'zone=1', '--json');
+    const zones = narrow.json().replicas.map((replica: string) => replica.split('/')[0]);
+    expect(new Set(zones).size).toBe(1);
+  });
+
+  test('fewer members than replicas: all of them, and a word about it', async () => {
+    const { code, err, out } = await run(where, 'key', '--members', 'A', '--replicas', '3');
+    expect(code).toBe(0);
+    expect(out.join()).toContain('primary  A');
+    expect(err.join()).toBe('There are 1 of 3 replicas: not enough live targets.');
+  });
+
+  test.each([
+    [[], /either a KEY or --id/],
+    [['key', '--id', '0000000000000064', '--members', 'A'], /either a KEY or --id/],
+    [['key'], /either --members/],
+    [['key', '--members', 'A', '--topology', 'x'], /either --members/],
+    [['a', 'b', '--members', 'A'], /one key/],
+    [['--id', '64', '--members', 'A'], /16 hex digits/],
+    [['key', '--members', 'A', '--replicas', '0'], /--replicas must be/],
+    [['key', '--members', 'A', '--roles', 'king'], /chronos or rank/],
+    [['key', '--members', 'A', '--pin', 'zone=x'], /need a topology/],
+    [['key', '--topology', 'x', '--pin', 'zone'], /LEVEL=VALUE/],
+  ])('%j is wrong usage', async (args, sentence) => {
+    const failed = where.run(args, recordingIo());
+    await expect(failed).rejects.toThrow(sentence);
+    await expect(failed).rejects.toBeInstanceOf(UsageError);
+  });
+
+  test('a bad topology names the file and the vertex', async () => {
+    const bad = file('bad.yaml', 'levels: [disk]\nchildren: [{ id: a, weight: -1 }]');
+    await expect(where.run(['k', '--topology', bad], recordingIo())).rejects.toThrow(
+      /bad\.yaml: "a" has the weight -1/,
+    );
+    const broken = file('broken.yaml', 'levels: [disk');
+    await expect(where.run(['k', '--topology', broken], recordingIo())).rejects.toThrow(
+      /broken\.yaml cannot be read/,
+    );
+    await expect(
+      where.run(['k', '--topology', join(folder, 'none')], recordingIo()),
+    ).rejects.toThrow(/none cannot be read/);
+    const loop = file(
+      'loop.yaml',
+      'levels: [a, b]\nchildren:\n  - &x\n    id: x\n    children: [*x]',
+    );
+    await expect(where.run(['k', '--topology', loop], recordingIo())).rejects.toThrow(
+      /must be a tree/,
+    );
+  });
+});
+
+describe('carillon plan', () => {
+  test('A,B,C to A,B,C,D: a quarter of the primaries, only onto D, nothing between survivors', async () => {
+    const { code, json } = await run(plan, 'A,B,C', 'A,B,C,D', '--replicas', '1', '--json');
+    expect(code).toBe(0);
+    const change = json();
+    expect(change.moved).toBe(change.minimum);
+    expect(change.moved / change.copies).toBeCloseTo(0.25, 2);
+    expect(change.betweenSurvivors).toBe(0);
+    expect(new Set(change.flows.map(({ to }: { to: string }) => to))).toEqual(new Set(['D']));
+  });
+
+  test('topology files: what leaves and arrives per domain', async () => {
+    const before = file('before.yaml', yaml);
+    const after = file('after.yaml', yaml.replace('{ id: d1 }', '{ id: d1, up: false }'));
+    const { out } = await run(plan, before, after, '--replicas', '1', '--sample', '5000');
+    const text = out.join('\n');
+    expect(text).toMatch(/copies that move +\d+/);
+    expect(text).toMatch(/between survivors +0/);
+    expect(text).toMatch(/east\/d1/);
+    expect(text).not.toMatch(/west\/d1/);
+  });
+
+  test('long tables are cut, and say so', async () => {
+    const members = Array.from({ length: 30 }, (_, i) => `m${i}`);
+    const { out } = await run(
+      plan,
+      members.join(','),
+      [...members, 'new'].join(','),
+      '--sample',
+      '20000',
+    );
+    expect(out.join('\n')).toMatch(/… and \d+ more \(--json has all\)/);
+  });
+
+  test.each([
+    [['A,B'], /two operands/],
+    [['A', 'B', 'C'], /two operands/],
+    [['A', 'B', '--sample', '0'], /--sample must be/],
+  ])('%j is wrong usage', async (args, sentence) => {
+    await expect(plan.run(args, recordingIo())).rejects.toThrow(sentence);
+  });
+
+  test('members against a topology is refused', async () => {
+    const path = file('t.yaml', yaml);
+    await expect(plan.run(['A,B', path], recordingIo())).rejects.toThrow(/both be members or both/);
+  });
+
+  test('the same member twice is refused by name', async () => {
+    await expect(plan.run(['A,A', 'A'], recordingIo())).rejects.toThrow(/"A" is listed twice/);
+  });
+});

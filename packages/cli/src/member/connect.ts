@@ -1,0 +1,94 @@
+/** From flags and environment to a client of the cluster; the same for every command that talks to one. */
+import { readFileSync } from 'node:fs';
+import { ApiError, Carillon } from '@carillon/client';
+import { isJson } from '../timers/api-timer.ts';
+import { type Io, UsageError } from '../command.ts';
+import { commonOptions, type OptionKinds } from '../options.ts';
+
+export const defaultServer = 'http://127.0.0.1:7253';
+
+export const connectOptions = {
+  ...commonOptions,
+  server: 'list',
+  token: 'text',
+  'token-file': 'text',
+  namespace: 'text',
+} as const satisfies OptionKinds;
+
+export const connectUsage = `  --server URL     A member, or several (repeat it, or separate by commas); any member will do.
+                   Default: $CARILLON_SERVER, else ${defaultServer}
+  --token-file FILE, --token TOKEN
+                   What lets you in, where tokens are asked for. Default: $CARILLON_TOKEN, which unlike a flag nobody else
+                   on the machine can read
+  --namespace NAME Whose timers. Default: $CARILLON_NAMESPACE, else the one that the token is for, else default
+  --json           One JSON value a line instead of text`;
+
+export interface ConnectFlags {
+  readonly server: readonly string[];
+  readonly token: string | undefined;
+  readonly 'token-file': string | undefined;
+  readonly namespace: string | undefined;
+}
+
+export function serversOf(flags: ConnectFlags, io: Io): string[] {
+  const given = flags.server.length > 0 ? flags.server : [io.env['CARILLON_SERVER'] ?? ''];
+  const urls = given.flatMap((entry) => entry.split(',')).map((entry) => entry.trim());
+  const named = urls.filter((url) => url !== '');
+  return named.length > 0 ? named : [defaultServer];
+}
+
+/** Throws UsageError for a server that is no URL. */
+export function connect(flags: ConnectFlags, io: Io): Carillon {
+  return connectTo(serversOf(flags, io), flags, io);
+}
+
+/** A client of exactly these members. */
+export function connectTo(members: readonly string[], flags: ConnectFlags, io: Io): Carillon {
+  const token = tokenOf(flags, io);
+  const namespace = namedNamespace(flags, io);
+  try {
+    return new Carillon({
+      members,
+      // A command is over before a list of members could grow old.
+      refresh: null,
+      ...(token !== null && { token }),
+      ...(namespace !== null && { namespace }),
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** null: none was named, so that the token decides. */
+export function namedNamespace(flags: Pick<ConnectFlags, 'namespace'>, io: Io): string | null {
+  return flags.namespace ?? (io.env['CARILLON_NAMESPACE'] || null);
+}
+
+/** Whose timers a client works with. */
+export async function namespaceOf(client: Carillon, flags: ConnectFlags, io: Io): Promise<string> {
+  const named = namedNamespace(flags, io);
+  if (named !== null) return named;
+  try {
+    const { body } = await client.request({ method: 'GET', path: '/whoami', signal: io.signal });
+    const bound = isJson(body) ? body['namespace'] : undefined;
+    return typeof bound === 'string' && bound !== '*' ? bound : 'default';
+  } catch (error) {
+    // A member of an earlier release knows only one.
+    if (error instanceof ApiError && error.status === 404) return 'default';
+    throw error;
+  }
+}
+
+/** null: none. Throws UsageError for a file that cannot be read; what is in it is never told. */
+function tokenOf(flags: ConnectFlags, io: Io): string | null {
+  const file = flags['token-file'];
+  if (flags.token !== undefined) return flags.token;
+  if (file === undefined) return io.env['CARILLON_TOKEN'] || null;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new UsageError(`The token file ${file} cannot be read (${code}).`, { cause: error });
+  }
+}

@@ -1,0 +1,100 @@
+/** The configuration of a member from a command line: every option as a flag, and short names for the common ones. */
+import { readFileSync } from 'node:fs';
+import { eachOption, flagOf, type LoadedConfig, loadConfig } from '@carillon/server';
+import type { Io } from '../command.ts';
+import { type OptionKind, parseOptions } from '../options.ts';
+
+/** Short flag → the flag derived from the option's name. */
+const shortNames: Readonly<Record<string, string>> = {
+  members: 'cluster-members-file',
+  etcd: 'cluster-etcd-endpoints',
+  'etcd-cert': 'etcd-certificate',
+  cluster: 'cluster-name',
+  labels: 'cluster-labels',
+  weight: 'cluster-weight',
+  'peer-listen': 'cluster-peer-listen',
+  'peer-tls-certificate': 'cluster-tls-certificate',
+  'peer-tls-key': 'cluster-tls-key',
+  'peer-tls-ca': 'cluster-tls-ca',
+  advertise: 'advertise-api',
+  tokens: 'auth-tokens',
+  'insecure-no-auth': 'auth-insecure-no-auth',
+};
+
+/** Flags that are no options of a member. */
+const ownFlags = new Set(['json', 'memory']);
+
+/** Variables of this binary's other commands; options of a member they are not. */
+const clientVariables = new Set([
+  'CARILLON_SERVER',
+  'CARILLON_TOKEN',
+  'CARILLON_NAMESPACE',
+  'CARILLON_RING',
+  'CARILLON_ETCD',
+]);
+
+export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens; default 127.0.0.1:7253
+  --tls-certificate FILE, --tls-key FILE  Serve the API by HTTPS; read again on change and on SIGHUP
+  --data DIR             Where timers are kept; default ./carillon-data
+  --memory               Keep nothing on disk: timers live in the members only
+  --config FILE          Options from a YAML or JSON file
+  --log-level LEVEL      debug, info, warn, error or silent; default info
+  --name NAME            Of this member, in a cluster
+  --members FILE         The members of the cluster, JSON or YAML; read again on change and on SIGHUP
+  --etcd URL             Members find each other through etcd instead
+  --etcd-ca FILE, --etcd-cert FILE, --etcd-key FILE
+                         TLS of etcd: who signed its certificate; a certificate to show it, and its key
+  --etcd-user NAME, --etcd-password-file FILE
+                         Where etcd asks for a password. Without the file: $CARILLON_ETCD_PASSWORD
+  --cluster NAME         Which cluster, with --etcd
+  --peer-listen HOST:PORT  Where other members reach this one
+  --cluster-secret-file FILE  The secret that all members share
+  --peer-tls-certificate FILE, --peer-tls-key FILE, --peer-tls-ca FILE  TLS between members
+  --advertise HOST:PORT  What others are told instead of --listen; --advertise-peer for --peer-listen
+  --tokens FILE          The tokens that let clients in; default tokens.json in the data folder. See carillon token
+  --insecure-no-auth     Start although somebody else than this machine gets in without a token or secret
+  --labels zone=a        Where this member stands; copies spread over different values
+
+Every other option of docs/configuration.md is a flag too: limits.bodyBytesMax is --limits-body-bytes-max.
+Files give way to the environment (CARILLON_LIMITS_BODY_BYTES_MAX), the environment to flags.`;
+
+export interface MemberArguments {
+  readonly loaded: LoadedConfig;
+  readonly operands: readonly string[];
+  readonly json: boolean;
+}
+
+/** Options of a member from their flags, the environment and a file. */
+export function loadMember(
+  flags: Readonly<Record<string, string | readonly string[]>>,
+  io: Io,
+): LoadedConfig {
+  const env = Object.fromEntries(
+    Object.entries(io.env).filter(([name]) => !clientVariables.has(name)),
+  );
+  return loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
+}
+
+/** Throws UsageError for a flag that does not exist; what is wrong with values is in `loaded`. */
+export function memberConfig(args: readonly string[], io: Io): MemberArguments {
+  const kinds: Record<string, OptionKind> = { json: 'flag', memory: 'flag', config: 'text' };
+  for (const { key, spec } of eachOption()) {
+    kinds[flagOf(key)] = typeof spec.value === 'boolean' ? 'flag' : 'list';
+  }
+  for (const [short, long] of Object.entries(shortNames)) kinds[short] = kinds[long] ?? 'list';
+  const { flags: given, operands } = parseOptions(args, kinds);
+  const flags: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const isGiven = typeof value === 'string' || (Array.isArray(value) && value.length > 0);
+    const long = shortNames[name] ?? name;
+    if (isGiven) flags[long] = lastOf(value as string | readonly string[]);
+    else if (value === true && !ownFlags.has(name)) flags[long] = 'true';
+  }
+  if (given['memory'] === true) flags['durability'] = 'memory';
+  return { loaded: loadMember(flags, io), operands, json: given['json'] === true };
+}
+
+/** Repeated flags are lists (`--etcd A --etcd B`); one alone is passed on as it is. */
+function lastOf(value: string | readonly string[]): string | readonly string[] {
+  return typeof value !== 'string' && value.length === 1 ? (value[0] ?? '') : value;
+}

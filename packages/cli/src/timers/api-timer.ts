@@ -1,0 +1,145 @@
+/**
+ * Timers in the API's own form, whole: what `export` writes, `import` and `apply` send and compare. The client's `Timer` is
+ * for reading and leaves out what only a definition needs.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { ApiError, type Carillon } from '@carillon/client';
+import type { Io } from '../command.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A timer as the API gives it. */
+export interface ApiTimer {
+  readonly id: string;
+  /** The body that would set it: timing, callback, reliability, statistics, tags. */
+  readonly definition: Json;
+  readonly set: string;
+  /** Pops so far. */
+  readonly sequence: number;
+  readonly nextDue: string | null;
+}
+
+const pageLength = 1000;
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member that is an object; empty where it is missing. */
+export function inner(json: Json, name: string): Json {
+  const value = json[name];
+  return isJson(value) ? value : {};
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function readApiTimer(json: Json): ApiTimer {
+  const { timing, callback, reliability, statistics, tags } = json;
+  const definition = {
+    timing,
+    callback,
+    reliability,
+    ...(statistics !== undefined && { statistics }),
+    ...(tags !== undefined && { tags }),
+  };
+  const { sequence } = json;
+  return {
+    id: textOf(json['id']),
+    definition,
+    set: textOf(json['set']),
+    sequence: typeof sequence === 'number' ? sequence : 0,
+    nextDue: textOf(json['next-due']) || null,
+  };
+}
+
+/** null: there is none. `headers`: of the request. */
+export async function getTimer(
+  client: Carillon,
+  id: string,
+  io: Io,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiTimer | null> {
+  try {
+    const { body } = await client.request({
+      method: 'GET',
+      path: `/timers/${id}`,
+      headers,
+      signal: io.signal,
+    });
+    return isJson(body) ? readApiTimer(body) : null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+export interface Pages {
+  readonly path: '/timers' | '/dead-letters';
+  readonly tag?: string;
+  readonly onMissing: (members: readonly string[]) => void;
+}
+
+/** Every timer, or dead letter, of the cluster. */
+export async function* listJson(
+  client: Carillon,
+  { path, tag, onMissing }: Pages,
+  io: Io,
+): AsyncGenerator<Json, void, undefined> {
+  let cursor: string | undefined;
+  do {
+    const query = { tag, limit: String(pageLength), cursor };
+    const { body } = await client.request({ method: 'GET', path, query, signal: io.signal });
+    const page = isJson(body) ? body : {};
+    const { missing } = page;
+    if (Array.isArray(missing) && missing.length > 0) onMissing(missing.map(String));
+    const items = page[path.slice(1)];
+    if (Array.isArray(items)) yield* items.filter(isJson);
+    cursor = textOf(page['cursor']) || undefined;
+  } while (cursor !== undefined);
+}
+
+/** Whether setting `wanted` would change nothing about what a timer defined by `present` does. */
+export function sameDefinition(present: Json, wanted: Json): boolean {
+  const retry = inner(wanted, 'callback')['retry'];
+  return (
+    sameRetry(inner(present, 'callback')['retry'], retry) &&
+    isDeepStrictEqual(normal(present), normal(wanted))
+  );
+}
+
+/** The cluster fills in what a policy leaves out. */
+function sameRetry(present: unknown, wanted: unknown): boolean {
+  if (!isJson(wanted)) return present === undefined;
+  if (!isJson(present)) return false;
+  return Object.entries(wanted).every(([name, value]) => present[name] === value);
+}
+
+function normal(definition: Json): Json {
+  const http = inner(inner(definition, 'callback'), 'http');
+  const { tags } = definition;
+  return {
+    timing: normalTiming(inner(definition, 'timing')),
+    http: {
+      ...http,
+      method: http['method'] ?? 'POST',
+      opaque: http['opaque'] ?? '',
+      headers: Object.fromEntries(
+        Object.entries(inner(http, 'headers')).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+    },
+    factor: inner(definition, 'reliability')['replication-factor'],
+    tagInfo: inner(definition, 'statistics')['tag-info'] ?? [],
+    tags: new Set(Array.isArray(tags) ? tags : []),
+  };
+}
+
+function normalTiming(timing: Json): Json {
+  return Object.fromEntries(
+    Object.entries(timing).flatMap(([name, value]) => {
+      if (value === undefined || value === false) return [];
+      return [[name, name === 'at' || name === 'until' ? Date.parse(textOf(value)) : value]];
+    }),
+  );
+}
