@@ -1,5 +1,9 @@
-/** P4: "A timer set for n pops by 2n while any replica of it is alive and able to reach the receiver, for every n from 100 ms up." */
+/**
+ * P4: "A timer set for n pops by 2n while any replica of it is alive and able to reach the receiver, for every n from 100 ms
+ * and from 40 ms × factor up; below that by n + 40 ms × factor."
+ */
 import { expect, test } from 'vitest';
+import { allowedMs } from '../src/checkers/by-twice.ts';
 import { Story } from '../src/story.ts';
 
 const cases = [
@@ -55,3 +59,51 @@ test('pop: the primary dies while its callback is under way (n=1 s, R=2)', async
   expect(last).toMatchObject({ by: b, sequence: 1 });
   expect(last?.at).toBeGreaterThanOrEqual(1.5);
 });
+
+test.each([
+  { seconds: 0.1, downMs: 38 },
+  { seconds: 0.3, downMs: 38 },
+  { seconds: 1, downMs: 38 },
+  { seconds: 3, downMs: 38 },
+])(
+  'pop: all were down, and only the holder is back: it asks the others in vain, not again and again: %j (R=1)',
+  async ({ seconds, downMs }) => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+    const { id, replicas } = await story.set({ seconds, times: 50, factor: 1 });
+    const setMs = story.cluster.world.nowMs;
+    const holder = story.cluster.member(replicas[0] ?? '');
+    await story.pass(5.2 * seconds);
+    for (const member of story.cluster.members.values()) member.crash({ power: true, wipe: false });
+    await story.pass(downMs / 1000);
+    holder.start();
+    await story.pass(Math.max(3, 4 * seconds));
+    const { servingSinceMs } = holder;
+    for (let sequence = 1; ; sequence++) {
+      const dueMs = setMs + sequence * seconds * 1000;
+      if (dueMs + seconds * 1000 > story.cluster.world.nowMs) break;
+      if (dueMs < servingSinceMs) continue;
+      const begun = story.calls(id).find((call) => call.sequence >= sequence);
+      // The record on disk has whole milliseconds, and one more.
+      expect(begun?.startMs, `pop ${sequence}`).toBeLessThanOrEqual(dueMs + seconds * 1000 + 3);
+    }
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+const sixteen = Array.from({ length: 16 }, (_, i) => `m${i}`);
+
+test.each([1, 8, 16].flatMap((factor) => [20, 99, 100, 320].map((n) => ({ factor, n }))))(
+  'pop: all replicas but the last are dead, whatever n and factor: %j',
+  async ({ factor, n }) => {
+    const story = await Story.begin({ members: sixteen });
+    const { id, replicas } = await story.set({ seconds: n / 1000, factor }, 'm0');
+    const setMs = story.cluster.world.nowMs;
+    for (const name of replicas.slice(0, -1))
+      story.cluster.member(name).crash({ power: true, wipe: false });
+    await story.pass(3);
+    const [call] = story.calls(id);
+    const limitMs = n + allowedMs({ intervalMs: n, factor });
+    expect((call?.startMs ?? Number.POSITIVE_INFINITY) - setMs).toBeLessThanOrEqual(limitMs);
+    expect(story.bugs).toEqual([]);
+  },
+);

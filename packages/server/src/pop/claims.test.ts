@@ -7,6 +7,7 @@ import {
   type ClaimAsk,
   Claims,
   claimTermMs,
+  claimWaitMs,
   judgeClaim,
 } from './claims.ts';
 
@@ -174,6 +175,21 @@ it('a claim ends early enough for the next replica to be inside 2n', () => {
   expect(claimTermMs(100)).toBe(50);
   expect(claimTermMs(2000)).toBe(1000);
   expect(claimTermMs(1e9)).toBe(3000);
+});
+
+it('the answers to a claim are awaited for half of its term at most, so that it still holds when the call starts', () => {
+  for (const gapMs of [0, 20, 100, 300, 1000, 3000, 60_000]) {
+    for (const factor of [1, 2, 16]) {
+      const record = recordOf({ dueMs: 5000, gapMs, factor, replicas: ['a'] });
+      for (const lateMs of [0, 10, gapMs / 2, gapMs, 2 * gapMs + 1]) {
+        for (const slept of [false, true]) {
+          const waitMs = claimWaitMs(record, slept, 5000 + lateMs);
+          expect(waitMs).toBeGreaterThan(0);
+          expect(waitMs).toBeLessThanOrEqual(claimTermMs(gapMs) / 2);
+        }
+      }
+    }
+  }
 });
 
 it('never trusts a peer with a claim longer than the longest term', () => {

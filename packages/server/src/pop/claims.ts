@@ -14,7 +14,7 @@
  *     are for, and when the record comes the holder would otherwise take the pop for nobody's.
  */
 import { compareProgress, invariant, type Progress, type TimerRecord } from '@carillon/core';
-import { stepMs } from '../replication/schedule.ts';
+import { latestMs, stepMs } from '../replication/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 
 export type ClaimAsk = Extract<Message, { type: 'claim' }>;
@@ -74,13 +74,18 @@ export function claimTermMs(gapMs: number): number {
 
 /**
  * How long to wait for answers to a claim. Briefly while it is the first one's turn; later, or after a sleep, somebody else
- * has probably popped, and half of what is left until twice the gap may be spent on hearing so.
+ * has probably popped, and half of what is left until the latest moment may be spent on hearing so. Never longer than half
+ * the claim's term: one that is over when the wait is would have to be asked for again, and again.
  */
 export function claimWaitMs(record: TimerRecord, slept: boolean, nowMs: number): number {
+  return Math.min(claimTermMs(record.gapMs) / 2, patienceMs(record, slept, nowMs));
+}
+
+function patienceMs(record: TimerRecord, slept: boolean, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const step = stepMs(gapMs, Math.max(factor, replicas.length));
   const briefMs = Math.min(claimWaitMsMax, step / 2);
-  const leftMs = retryMs + gapMs - nowMs;
+  const leftMs = retryMs + latestMs(gapMs, factor) - nowMs;
   if (slept && leftMs <= 0) return lateClaimWaitMs;
   if (!slept && nowMs - retryMs < step) return briefMs;
   return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));

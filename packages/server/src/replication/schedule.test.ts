@@ -1,6 +1,7 @@
-import { type Ending, State, type Timing } from '@carillon/core';
+import { type Ending, State, type TimerRecord, type Timing } from '@carillon/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { claimWaitMs } from '../pop/claims.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import {
   afterPop,
@@ -31,25 +32,45 @@ describe('skew', () => {
     expect(['a', 'b', 'c'].map((self) => alarmMs(record, self))).toEqual([20_000, 22_000, 24_000]);
   });
 
-  it('keeps even a holder behind the last replica inside 2n, for every n from 100 ms up', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 100, max: 86_400_000 }),
-        fc.integer({ min: 1, max: 4 }),
-        (n, factor) => {
-          const replicas = ['a', 'b', 'c', 'd'].slice(0, factor);
+  const names = Array.from({ length: 17 }, (_, i) => `m${i}`);
+  const factors = Array.from({ length: 16 }, (_, i) => i + 1);
+  const gaps = fc.oneof(
+    fc.integer({ min: 20, max: 1000 }),
+    fc.integer({ min: 20, max: 86_400_000 }),
+  );
+
+  /** When the callback starts of a holder that asks all the others in vain. */
+  const startMs = (record: TimerRecord, self: string): number => {
+    const atMs = alarmMs(record, self);
+    return atMs + claimWaitMs(record, false, atMs);
+  };
+
+  it('even the last replica is inside 2n, or inside n and 40 ms for each copy where n is shorter', () => {
+    for (const factor of factors) {
+      const replicas = names.slice(0, factor);
+      const shortestMs = Math.max(100, 40 * factor);
+      fc.assert(
+        fc.property(gaps, (n) => {
           const record = recordOf({ dueMs: n, gapMs: n, factor, replicas });
+          const limitMs = n >= shortestMs ? 2 * n : n + 40 * factor;
+          // With one to stand in, and one that is not listed (any more).
+          const standIn = { ...record, replicas: names.slice(0, factor + 1) };
           for (const self of [...replicas, 'foreign']) {
             expect(alarmMs(record, self)).toBeGreaterThanOrEqual(n);
-            expect(alarmMs(record, self)).toBeLessThan(2 * n);
+            expect(startMs(record, self)).toBeLessThanOrEqual(limitMs);
           }
-        },
-      ),
-    );
+          for (const self of standIn.replicas)
+            expect(startMs(standIn, self)).toBeLessThanOrEqual(limitMs);
+        }),
+      );
+    }
   });
 
   it('takes a step between 20 ms and 2 s', () => {
     expect(stepMs(0, 2)).toBe(20);
+    expect(stepMs(99, 2)).toBe(20);
+    expect(stepMs(100, 2)).toBe(50);
+    expect(stepMs(100, 8)).toBe(20);
     expect(stepMs(3000, 3)).toBe(1000);
     expect(stepMs(1e9, 2)).toBe(2000);
   });

@@ -4,7 +4,7 @@
  *
  * T1  Pop k of an interval timer is due at `start + k × interval`: no drift accumulates.
  * T2  Replica i waits `i × step` longer, so that usually only one calls back; even the last one is inside
- *     twice the gap.
+ *     twice the gap, or, where the shortest step is too long for that, inside 40 ms for each copy.
  * T3  Pops that were missed are merged into the present one and count as sequence numbers.
  * T4  A dead letter that is sent again stands for one pop: the timing of its timer says nothing about it.
  */
@@ -25,14 +25,25 @@ export interface Instant {
 }
 
 const stepMsMax = 2000;
+/** Two replicas closer to each other than this would both claim a pop of a healthy cluster. */
 const stepMsMin = 20;
+/** Below this gap the step is the shortest. */
+const stepGapMsMin = 100;
+const copyMs = 40;
 /** Cron fields are whole seconds: half a second past one occurrence is before the next. */
 const cronGuardMs = 500;
 const missedCountMax = 1000;
 
 /** The skew between two neighbouring replicas. */
 export function stepMs(gapMs: number, positions: number): number {
+  if (gapMs < stepGapMsMin) return stepMsMin;
   return Math.min(stepMsMax, Math.max(stepMsMin, gapMs / positions));
+}
+
+/** How late the last replica may call back (T2): what P4 promises. */
+export function latestMs(gapMs: number, factor: number): number {
+  const copiesMs = copyMs * factor;
+  return gapMs >= Math.max(stepGapMsMin, copiesMs) ? gapMs : copiesMs;
 }
 
 /**

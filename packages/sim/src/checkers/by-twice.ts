@@ -1,12 +1,14 @@
 /**
- * P4, never later than 2n: the first callback of every pop starts at the latest one interval after it was due.
+ * P4, never later than 2n: the first callback of every pop starts at the latest one interval after it was due, for every
+ * interval from 100 ms and from 40 ms for each copy up; at the latest 40 ms for each copy after it was due where the
+ * interval is shorter.
  *
  * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running and could reach
  * the receiver for the whole interval; one of them could not reach it, and messages were lost; the receiver had failed shortly before, so that its circuit may be open; the
  * timer was replaced or cancelled, or a request to do so was under way.
  */
 import { State } from '@carillon/core';
-import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
+import { firstSentMs, type Operation, opaqueOf, type TimerWish } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -14,6 +16,15 @@ import type { Pops } from './pops.ts';
 const slackMs = 3;
 /** A circuit that opened stays open at most this long, and the retry before it may take its time. */
 const circuitMs = 20_000;
+
+/** How late a pop may be. */
+export function allowedMs({
+  intervalMs,
+  factor,
+}: Pick<TimerWish, 'intervalMs' | 'factor'>): number {
+  const copiesMs = 40 * factor;
+  return intervalMs >= Math.max(100, copiesMs) ? intervalMs : copiesMs;
+}
 
 export class ByTwice implements Checker {
   private readonly judge: Judge;
@@ -39,7 +50,7 @@ export class ByTwice implements Checker {
     world.at(dueMs, () => {
       if (this.superseded(operation)) return;
       const able = this.able(operation, sequence);
-      const limitMs = dueMs + wish.intervalMs + this.judge.driftMs(sequence * wish.intervalMs);
+      const limitMs = dueMs + allowedMs(wish) + this.judge.driftMs(sequence * wish.intervalMs);
       world.at(limitMs + slackMs, () => this.check(operation, sequence, able));
       this.watch(operation, sequence + 1);
     });
