@@ -17,15 +17,23 @@ export interface TimerId {
 
 export const factorMax = 16;
 
-const form = /^([0-9a-f]{16})([0-9a-f]{16})?-([1-9][0-9]?)$/;
+const form = /^([0-9a-f]{16})([0-9a-f]{16})?(?:-([1-9][0-9]?))?$/;
 
 /** The parts of an id, or null when the text is not one. */
 export function parseTimerId(text: string): TimerId | null {
+  const parts = parseLooseTimerId(text);
+  return parts === null || parts.factor === null ? null : { ...parts, factor: parts.factor };
+}
+
+/** The same, also of an id without a factor, as Chronos takes it. */
+export function parseLooseTimerId(
+  text: string,
+): (Omit<TimerId, 'factor'> & { readonly factor: number | null }) | null {
   const match = form.exec(text);
   if (match === null) return null;
-  const [, number = '', bloom = '0000000000000000', factorText = ''] = match;
-  const factor = Number(factorText);
-  if (factor > factorMax) return null;
+  const [, number = '', bloom = '0000000000000000', factorText] = match;
+  const factor = factorText === undefined ? null : Number(factorText);
+  if (factor !== null && factor > factorMax) return null;
   return {
     hi: Number.parseInt(number.slice(0, 8), 16),
     lo: Number.parseInt(number.slice(8), 16),

@@ -35,6 +35,7 @@ export {
   hex16,
   NumberSource,
   parseHex16,
+  parseLooseTimerId,
   parseTimerId,
   type TimerId,
 } from './ids.ts';

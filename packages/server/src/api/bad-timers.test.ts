@@ -206,21 +206,6 @@ const rows: [string, unknown, string | undefined][] = [
   ['statistics a text', { ...good, statistics: 'x' }, '/statistics'],
   ['tag-info an object', { ...good, statistics: { 'tag-info': {} } }, '/statistics/tag-info'],
   [
-    'tag-info without a type',
-    { ...good, statistics: { 'tag-info': [{ count: 1 }] } },
-    '/statistics/tag-info/0/type',
-  ],
-  [
-    'tag-info without a count',
-    { ...good, statistics: { 'tag-info': [{ type: 'A' }] } },
-    '/statistics/tag-info/0/count',
-  ],
-  [
-    'tag-info with a negative count',
-    { ...good, statistics: { 'tag-info': [{ type: 'A', count: -1 }] } },
-    '/statistics/tag-info/0/count',
-  ],
-  [
     'too much tag-info',
     {
       ...good,

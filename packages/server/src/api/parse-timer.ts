@@ -186,8 +186,16 @@ function tagInfo(
   if (given.length > limits.tagCountMax) {
     throw badRequest(`A timer has at most ${limits.tagCountMax} entries of tag-info.`, pointer);
   }
-  given.forEach(({ type }, i) => checkTag(type, `${pointer}/${i}/type`, limits));
-  return given.map(({ type, count }) => ({ type, count }));
+  return given.flatMap((entry) => tagInfoEntry(entry, limits));
+}
+
+/** As in Chronos: without a count it counts once, and what is no entry is skipped. */
+function tagInfoEntry(entry: unknown, { tagBytesMax }: TextLimits): Definition['tagInfo'] {
+  const { type, count = 1 } = (entry ?? {}) as { type?: unknown; count?: unknown };
+  if (typeof type !== 'string' || type === '' || !type.isWellFormed()) return [];
+  if (Buffer.byteLength(type) > tagBytesMax) return [];
+  const counts = Number.isInteger(count) && (count as number) >= 0 && (count as number) < 2 ** 32;
+  return counts ? [{ type, count: count as number }] : [];
 }
 
 function checkTag(name: string, pointer: string, limits: TextLimits): void {

@@ -87,6 +87,15 @@ const ReliabilitySchema = Type.Object({
 
 const StatisticsSchema = Type.Object({ 'tag-info': Type.Optional(Type.Array(TagInfoSchema)) });
 
+const GivenStatisticsSchema = Type.Object({
+  'tag-info': Type.Optional(
+    Type.Array(Type.Unknown(), {
+      description:
+        'Objects with a type (text) and a count (a whole number, 1 when left out). Other entries are skipped, as in Chronos.',
+    }),
+  ),
+});
+
 const CallbackSchema = Type.Object({ http: HttpSchema, retry: Type.Optional(RetrySchema) });
 
 const TagsSchema = Type.Array(Type.String({ minLength: 1 }));
@@ -96,7 +105,7 @@ export const TimerBodySchema = Type.Object({
   timing: TimingSchema,
   callback: CallbackSchema,
   reliability: Type.Optional(ReliabilitySchema),
-  statistics: Type.Optional(StatisticsSchema),
+  statistics: Type.Optional(GivenStatisticsSchema),
   tags: Type.Optional(TagsSchema),
 });
 

@@ -2,6 +2,8 @@
 import {
   CarillonError,
   formatVersion,
+  factorMax,
+  parseLooseTimerId,
   parseTimerId,
   shiftNumber,
   type TimerId,
@@ -80,22 +82,31 @@ class Timers {
   }
 
   put(request: ApiRequest, part: string, caller: Caller): Promise<ApiResponse> {
-    return this.set(request, caller, timerIdOf(part, caller.namespace), null);
+    const id = looseIdOf(part, caller.namespace);
+    if (hasFactor(id)) return this.set(request, caller, id, null);
+    return this.putLoose(request, id, caller);
+  }
+
+  /** The factor is what the timer has; of a new one, what the body says. */
+  private async putLoose(request: ApiRequest, id: LooseId, caller: Caller): Promise<ApiResponse> {
+    const found = await this.find(id, caller.namespace);
+    return this.set(request, caller, found ?? { ...id, factor: null }, null);
   }
 
   private set(
     request: ApiRequest,
     { namespace }: Caller,
-    id: TimerId | null,
+    given: LooseId | null,
     key: string | null,
   ): Promise<ApiResponse> {
     const { service, parser, limits, wall } = this.options;
     refuseEncoded(request);
     const { definition, factor } = parser.parse(parseJson(request.body, limits.jsonDepthMax), {
       wallMs: wall(),
-      factor: id?.factor ?? null,
+      factor: given?.factor ?? null,
       idempotent: key !== null,
     });
+    const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
     const asJson = wantsJson(request);
     return service
       .set({ namespace, id, definition, factor, idempotencyKey: key })
@@ -103,15 +114,24 @@ class Timers {
   }
 
   async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
-    const timer = await this.options.service.get(namespace, timerIdOf(part, namespace));
+    const id = looseIdOf(part, namespace);
+    const timer = await this.options.service.get(namespace, anywhere(id));
     if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
     return jsonResponse(renderTimer(timer));
   }
 
   async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
-    const known = timerIdOf(part, namespace);
+    const id = looseIdOf(part, namespace);
+    const found = hasFactor(id) ? id : await this.find(id, namespace);
+    const known = found ?? { ...id, factor: id.factor ?? factorUnsaid };
     const changed = await this.options.service.cancel(namespace, known);
     return { status: 200, headers: changedHeaders(changed), body: '' };
+  }
+
+  /** The whole id of a timer whose factor is not known; null when there is none. */
+  private async find(id: LooseId, namespace: string): Promise<TimerId | null> {
+    const timer = await this.options.service.get(namespace, anywhere(id));
+    return timer === null ? null : timerIdOf(timer.id, namespace);
   }
 
   async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
@@ -131,10 +151,35 @@ class Timers {
   }
 }
 
+type LooseId = Omit<TimerId, 'factor'> & { readonly factor: number | null };
+
+/** Of ids that do not say it, as in Chronos. */
+const factorUnsaid = 2;
+
+function hasFactor(id: LooseId): id is TimerId {
+  return id.factor !== null;
+}
+
+/** Wherever a timer of any factor would be. */
+function anywhere(id: LooseId): TimerId {
+  return { ...id, factor: id.factor ?? factorMax };
+}
+
+/** As `timerIdOf`; the factor may be left out. */
+function looseIdOf(part: string, namespace: string): LooseId {
+  const id = parseLooseTimerId(part);
+  if (id === null) throw notAnId();
+  return { ...id, ...shiftNumber(namespace, id) };
+}
+
+function notAnId(): CarillonError {
+  return new CarillonError('not_found', 'This is not the id of a timer.');
+}
+
 /** The id of a request as members know it. Throws CarillonError: a malformed id is the id of nothing. */
 export function timerIdOf(part: string, namespace: string): TimerId {
   const id = parseTimerId(part);
-  if (id === null) throw new CarillonError('not_found', 'This is not the id of a timer.');
+  if (id === null) throw notAnId();
   return { ...id, ...shiftNumber(namespace, id) };
 }
 

@@ -54,6 +54,7 @@ it('a line tells what the headers of the pop would have told', () => {
     const { id, sequence, due, version, attempt, missed, ...rest } = lines[i] ?? {};
     expect(rest).toEqual({ opaque: 'x' });
     const asHeaders = {
+      'content-type': 'application/octet-stream',
       'x-timer-id': id,
       'x-sequence-number': String(sequence),
       'x-timer-due': due,

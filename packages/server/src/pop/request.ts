@@ -34,6 +34,9 @@ export interface Told {
 
 const encoder = new TextEncoder();
 
+/** An opaque may be anything: only its client knows what. */
+const octets = { 'content-type': 'application/octet-stream' };
+
 export function toldOf({ definition, record, missed, id, at }: PopContext): Told {
   const { origin } = definition;
   // A re-sent dead letter carries the id, version and so the name of the pop it stands for.
@@ -52,6 +55,7 @@ export function callbackRequest(pop: PopContext, signer: Signer | null): Callbac
   const told = toldOf(pop);
   const body = encoder.encode(definition.opaque);
   const headers: Record<string, string> = {
+    ...(body.length > 0 && octets),
     ...definition.headers,
     'x-sequence-number': String(told.sequence),
     'x-timer-id': told.id,
