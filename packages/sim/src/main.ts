@@ -1,7 +1,7 @@
 /** `npm run sim -- --seeds 1000`: many runs, one line of progress, and a report of what broke. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { variants } from './broken.ts';
+import { variants } from './broken/variants.ts';
 import { type PlanOptions, wholePlan } from './plan.ts';
 import { report } from './report.ts';
 import type { RunResult } from './run.ts';

@@ -36,7 +36,7 @@ export interface ClusterParts {
   readonly env: Env;
   readonly metrics: Metrics;
   readonly release: string;
-  /** False only in scenarios that show what happens without it. */
+  /** False only in scenarios that show what happens without it: copies are then moved by updates alone. */
   readonly repair: boolean;
   /** Since when this member's memory reaches back, on the monotonic clock. */
   readonly historySinceMs: () => number;
@@ -126,7 +126,7 @@ export class Cluster {
     this.others.presence.start();
     if (awaySinceMs !== null) this.doubt = this.createDoubt(replica, this.peers, awaySinceMs);
     this.tick();
-    if (this.spec !== null) this.others.resync.start();
+    if (this.spec !== null) this.resync();
   }
 
   /** Whether a due pop must wait because its record may have ended long ago. */
@@ -162,7 +162,7 @@ export class Cluster {
 
   /** Looks at every record anew, as after a change of the view. Alone there is nowhere to move one. */
   resync(): void {
-    this.others?.resync.start();
+    if (this.parts.repair) this.others?.resync.start();
   }
 
   /** Records that are still this member's to give away. */
@@ -313,7 +313,7 @@ export class Cluster {
     const present = new Set(view.members.map(({ name }) => name));
     this.peers?.retain(present);
     this.others?.missed.retain(present);
-    this.others?.resync.start();
+    this.resync();
   }
 
   private createPeers(network: Network): Peers {

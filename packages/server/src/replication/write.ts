@@ -93,7 +93,7 @@ function beats(progress: Progress, record: TimerRecord, mode: StoreMode): boolea
   return mode === 'create' || compareProgress(progress, record) > 0;
 }
 
-class Write implements Waiting {
+export class Write implements Waiting {
   private readonly parts: WriteParts;
   private readonly mode: StoreMode;
   private readonly former: readonly string[];

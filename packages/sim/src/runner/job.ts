@@ -1,5 +1,5 @@
 /** What a thread is told to run, and how it begins. */
-import { variants } from '../broken.ts';
+import { variants } from '../broken/variants.ts';
 import { drawPlan, type PlanOptions } from '../plan.ts';
 import { type RunResult, runPlan } from '../run.ts';
 

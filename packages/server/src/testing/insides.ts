@@ -1,0 +1,73 @@
+/**
+ * What is private in the parts of a member, for tests that break a rule of it on purpose. Declarations of a package say nothing
+ * about what is private; here each is named once, with its type, so that the compiler notices when one is renamed or changes.
+ */
+import { Doubt } from '../cluster/doubt.ts';
+import { HandOff } from '../cluster/hand-off.ts';
+import { Resync } from '../cluster/resync.ts';
+import { Popper } from '../pop/popper.ts';
+import { Replica } from '../replication/replica.ts';
+import { Write } from '../replication/write.ts';
+
+const popperMethods = {
+  claim: Popper.prototype['claim'],
+  queue: Popper.prototype['queue'],
+  renew: Popper.prototype['renew'],
+  giveBack: Popper.prototype['giveBack'],
+  present: Popper.prototype['present'],
+  ended: Popper.prototype['ended'],
+};
+
+function popperFields(popper: Popper) {
+  return { parts: popper['parts'], claims: popper['claims'], active: popper['active'] };
+}
+
+export type PopperInside = Pick<Popper, 'claimed' | 'calling'> &
+  typeof popperMethods &
+  ReturnType<typeof popperFields>;
+
+const handOffMethods = { one: HandOff.prototype['one'] };
+
+function handOffFields(handOff: HandOff) {
+  return { parts: handOff['parts'] };
+}
+
+export type HandOffInside = Pick<HandOff, 'bury'> &
+  typeof handOffMethods &
+  ReturnType<typeof handOffFields>;
+
+const doubtMethods = { judge: Doubt.prototype['judge'] };
+
+function doubtFields(doubt: Doubt) {
+  return { parts: doubt['parts'] };
+}
+
+export type DoubtInside = typeof doubtMethods & ReturnType<typeof doubtFields>;
+
+const resyncMethods = { needsStandIns: Resync.prototype['needsStandIns'] };
+
+function resyncFields(resync: Resync) {
+  return { parts: resync['parts'] };
+}
+
+export type ResyncInside = typeof resyncMethods & ReturnType<typeof resyncFields>;
+
+function replicaFields(replica: Replica) {
+  return { options: replica['options'] };
+}
+
+export type ReplicaInside = Pick<Replica, 'alarm'> & ReturnType<typeof replicaFields>;
+
+const writeMethods = { standIn: Write.prototype['standIn'] };
+
+export type WriteInside = typeof writeMethods;
+
+/** The parts that tests break, private ones included. */
+export const insides = {
+  popper: Popper.prototype as unknown as PopperInside,
+  handOff: HandOff.prototype as unknown as HandOffInside,
+  resync: Resync.prototype as unknown as ResyncInside,
+  doubt: Doubt.prototype as unknown as DoubtInside,
+  replica: Replica.prototype as unknown as ReplicaInside,
+  write: Write.prototype as unknown as WriteInside,
+};

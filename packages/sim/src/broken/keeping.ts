@@ -1,0 +1,149 @@
+/** Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt. */
+import { compareProgress, State } from '@carillon/core';
+import { Compare, HandOff, insides, Missed, Replica, View } from '@carillon/server/internal';
+import { type Broken, type Mend, together } from './broken.ts';
+
+const shortTombstones = (): Mend => {
+  const replica = Replica.prototype;
+  const { alarm } = replica;
+  replica.alarm = function (record) {
+    return record.state === State.tombstone ? record.dueMs + 1000 : alarm.call(this, record);
+  };
+  return () => {
+    replica.alarm = alarm;
+  };
+};
+
+const buriedUnasked = (): Mend => {
+  const { handOff } = insides;
+  const { bury } = handOff;
+  handOff.bury = function (record) {
+    this.parts.replica.drop(record);
+  };
+  return () => {
+    handOff.bury = bury;
+  };
+};
+
+const places: readonly Broken[] = [
+  {
+    name: 'no stand-in',
+    apply: () => {
+      const { write } = insides;
+      const { standIn } = write;
+      write.standIn = () => undefined;
+      return () => {
+        write.standIn = standIn;
+      };
+    },
+  },
+  {
+    name: 'the filter in an id names nobody',
+    apply: () => {
+      const view = View.prototype;
+      const { heldBy } = view;
+      view.heldBy = () => [];
+      return () => {
+        view.heldBy = heldBy;
+      };
+    },
+  },
+  {
+    name: 'a copy is dropped before the new replicas have it',
+    apply: () => {
+      const { handOff } = insides;
+      const { one } = handOff;
+      handOff.one = function (number) {
+        const { self, replica } = this.parts;
+        const record = replica.get(number.hi, number.lo);
+        if (record !== undefined && !record.replicas.includes(self)) replica.drop(record);
+        else one.call(this, number);
+      };
+      return () => {
+        handOff.one = one;
+      };
+    },
+  },
+  {
+    name: 'a former stand-in forgets the present one',
+    apply: () => {
+      const { resync } = insides;
+      const { needsStandIns } = resync;
+      resync.needsStandIns = function (record, wanted) {
+        return this.parts.replica.owns(record) && needsStandIns.call(this, record, wanted);
+      };
+      return () => {
+        resync.needsStandIns = needsStandIns;
+      };
+    },
+  },
+  {
+    name: 'no resync',
+    apply: () => {
+      const handOff = HandOff.prototype;
+      const { add } = handOff;
+      handOff.add = () => undefined;
+      return () => {
+        handOff.add = add;
+      };
+    },
+  },
+  {
+    name: 'no repair',
+    apply: together(
+      () => {
+        const missed = Missed.prototype;
+        const { push } = missed;
+        missed.push = () => undefined;
+        return () => {
+          missed.push = push;
+        };
+      },
+      () => {
+        const compare = Compare.prototype;
+        const { start } = compare;
+        compare.start = () => undefined;
+        return () => {
+          compare.start = start;
+        };
+      },
+    ),
+  },
+];
+
+const endings: readonly Broken[] = [
+  { name: 'tombstone too short', apply: shortTombstones },
+  { name: 'tombstone dropped without asking', apply: together(shortTombstones, buriedUnasked) },
+  {
+    name: 'old records are not doubted',
+    apply: () => {
+      const replica = Replica.prototype;
+      const { doubtAll } = replica;
+      replica.doubtAll = () => undefined;
+      return () => {
+        replica.doubtAll = doubtAll;
+      };
+    },
+  },
+  {
+    name: 'a doubtful record is dropped where others remember too little',
+    apply: () => {
+      const { doubt } = insides;
+      const { judge } = doubt;
+      doubt.judge = function (record, testimonies) {
+        const { replica } = this.parts;
+        const current = replica.get(record.hi, record.lo);
+        const known = testimonies.some((testimony) => testimony.record !== null);
+        if (known) judge.call(this, record, testimonies);
+        else if (current !== undefined && compareProgress(current, record) === 0) {
+          replica.drop(current);
+        }
+      };
+      return () => {
+        doubt.judge = judge;
+      };
+    },
+  },
+];
+
+export const keeping: readonly Broken[] = [...places, ...endings];

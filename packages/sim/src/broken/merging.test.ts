@@ -1,0 +1,99 @@
+/** A test of the tests: a member that merges wrongly, or confirms too early, breaks a promise. */
+import { View } from '@carillon/server/internal';
+import { wellMannered } from '../receivers.ts';
+import { Story } from '../story.ts';
+import { viewMember } from '../views.ts';
+import { merging } from './merging.ts';
+import { everyVariantIsNoticed } from './noticing.contract.ts';
+
+const two = ['m0', 'm1'];
+/** A number of the client's own choice, and who holds it. */
+const number = '00000000000004d2-2';
+const placed = new View({
+  source: 'test',
+  revision: 1,
+  members: ['m0', 'm1', 'm2'].map((name) => viewMember(name)),
+}).place(0, 0x4d2, 2);
+
+const no = { does: 'answer', status: 500, afterMs: 1 } as const;
+
+/** What is sent from now on takes 10 to 20 s and is overtaken; call what is returned to end that. */
+function delay(story: Story): () => void {
+  const { cables } = story.cluster;
+  const { delayMs } = cables;
+  Object.assign(cables, { delayMs: 20_000, overtakeRatio: 1 });
+  return () => {
+    Object.assign(cables, { delayMs, overtakeRatio: 0 });
+  };
+}
+
+everyVariantIsNoticed(merging, {
+  // The word of a pop of the old version arrives after the replace; then its sender is gone (P6).
+  'version ignored in merge': async () => {
+    const story = await Story.begin({ members: two });
+    const { id, replicas } = await story.set({ seconds: 10, times: 50, opaque: 'old' });
+    const [a = '', b = ''] = replicas;
+    await story.until(9.9);
+    const end = delay(story);
+    await story.until(10.5);
+    end();
+    await story.replace(id, { seconds: 40, times: 2, opaque: 'new' }, b);
+    await story.until(13);
+    const before = story.calls(id).length;
+    story.cluster.member(a).crash({ power: true, wipe: false });
+    await story.until(70);
+    return {
+      story,
+      kept: story
+        .calls(id)
+        .slice(before)
+        .every(({ body }) => body === 'new'),
+    };
+  },
+  // The word of the failed attempt arrives after that of the delivery; then its sender is gone (P5).
+  'a live record beats a tombstone of its version': async () => {
+    const story = await Story.begin({ members: ['m0', 'm1'] });
+    const { id, replicas } = await story.set({ seconds: 10, retry: { base: 3, cap: 3 } });
+    story.cluster.receivers.behave('r0', no);
+    await story.until(9.9);
+    const end = delay(story);
+    await story.until(10.5);
+    end();
+    story.cluster.receivers.behave('r0', wellMannered);
+    await story.until(19.5);
+    const delivered = story.calls(id).filter(({ effectMs }) => effectMs !== null);
+    story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: false });
+    story.cluster.member(replicas[1] ?? '').resume();
+    await story.until(60);
+    const all = story.calls(id).filter(({ effectMs }) => effectMs !== null);
+    return { story, kept: delivered.length === 1 && all.length === 1 };
+  },
+  // The word of the first pop arrives after that of the second; then its sender is gone (P5).
+  'sequence ignored in merge': async () => {
+    const story = await Story.begin({ members: two });
+    const { id, replicas } = await story.set({ seconds: 5, times: 50 });
+    await story.until(4.9);
+    const end = delay(story);
+    await story.until(5.5);
+    end();
+    await story.until(14.5);
+    story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: false });
+    await story.until(40);
+    const sequences = story.calls(id).map(({ sequence }) => sequence);
+    return { story, kept: new Set(sequences).size === sequences.length };
+  },
+  // A stand-in that the first replica does not know of is not told of its pop, and makes it again when it is alone (P5).
+  'a list of replicas with a stand-in is not taken over': async () => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+    const [a = '', b = ''] = placed;
+    story.cluster.member(b).crash({ power: true, wipe: false });
+    await story.replace(number, { seconds: 10, times: 3 }, a);
+    await story.until(12.5);
+    story.cluster.member(a).crash({ power: true, wipe: false });
+    await story.until(60);
+    const sequences = story.calls(number).map(({ sequence }) => sequence);
+    return { story, kept: sequences.join() === '1,2,3' };
+  },
+  'answer before replication': { first: 1 },
+  'no sync before an answer': { first: 10 },
+});

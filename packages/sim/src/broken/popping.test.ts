@@ -1,0 +1,148 @@
+/** A test of the tests: a member that calls when it must not, or takes a call for what it was not, breaks a promise. */
+import { drainedWhileCalling } from '../../scenarios/drained-while-calling.ts';
+import { slowAndLeftBehind } from '../../scenarios/slow-and-left-behind.ts';
+import { wellMannered } from '../receivers.ts';
+import { Story } from '../story.ts';
+import { viewMember } from '../views.ts';
+import { everyVariantIsNoticed, type Tale } from './noticing.contract.ts';
+import { popping } from './popping.ts';
+
+const three = ['m0', 'm1', 'm2'];
+const five = [...three, 'm3', 'm4'];
+const six = [...five, 'm5'];
+const no = { does: 'answer', status: 500, afterMs: 1 } as const;
+
+function isOnce(story: Story, id: string): boolean {
+  const sequences = story.calls(id).map(({ sequence }) => sequence);
+  return new Set(sequences).size === sequences.length && sequences.length > 0;
+}
+
+/** A receiver that takes its time is called once (P5). */
+const slowReceiver: Tale = async () => {
+  const story = await Story.begin({ members: three });
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 4500 });
+  const { id } = await story.set({ seconds: 20, factor: 3 });
+  await story.until(60);
+  return { story, kept: isOnce(story, id) };
+};
+
+everyVariantIsNoticed(popping, {
+  // The second replica comes two seconds after the first, not at once.
+  'no skew': async () => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 20, factor: 3 });
+    story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: true });
+    await story.until(30);
+    return { story, kept: story.pops(id)[0]?.at === 22 };
+  },
+  // The third replica is inside 2n (P4).
+  'two seconds of skew for every interval': async () => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 1, factor: 3 });
+    for (const name of replicas.slice(0, 2)) {
+      story.cluster.member(name).crash({ power: true, wipe: false });
+    }
+    await story.until(10);
+    return { story, kept: (story.pops(id)[0]?.at ?? 10) <= 2 };
+  },
+  'wall clock for due times': { first: 4 },
+  'no claim': slowReceiver,
+  'a claim ends while its call is under way': slowReceiver,
+  // A member that was down while the timer was cancelled asks before it pops (P6). With repair it would be told before.
+  'a claim for an older state is granted': async () => {
+    const story = await Story.begin({ members: three, repair: false });
+    const { id, replicas } = await story.set({ seconds: 20, factor: 2 });
+    const [a = '', b = ''] = replicas;
+    story.cluster.member(a).crash({ power: true, wipe: false });
+    await story.until(5);
+    await story.cancel(id, b);
+    await story.until(25);
+    story.cluster.member(a).start();
+    await story.until(60);
+    return { story, kept: story.pops(id).length === 0 };
+  },
+  // P5.
+  'a claim that overtakes its record is not remembered': async () => {
+    const all = await slowAndLeftBehind(1, 1);
+    const kept = all.every((sequences) => new Set(sequences).size === sequences.length);
+    return { story: null, kept };
+  },
+  // P5.
+  'nobody asks a member that leaves': async () => {
+    const sequences = await drainedWhileCalling(1, { seconds: 5, times: 3, factor: 1 }, 5.5);
+    return { story: null, kept: new Set(sequences).size === sequences.length };
+  },
+  // Out of the view without knowing it: the member and its successor pop once between them (P5).
+  'a claim is given to each that asks': async () => {
+    const story = await Story.begin({ members: five, etcd: true });
+    await story.pass(5);
+    const ids: string[] = [];
+    for (let i = 0; i < 30; i++) {
+      ids.push((await story.set({ seconds: 10, times: 5, factor: 2 }, five[i % 5])).id);
+    }
+    const mend = story.etcd?.cut('m2');
+    await story.pass(20);
+    if (story.etcd !== null) story.etcd.away = true;
+    mend?.();
+    await story.pass(40);
+    return { story, kept: ids.every((id) => isOnce(story, id)) };
+  },
+  // A successor whose time is over before it calls keeps nobody else from the pop (P4).
+  'claims are not given back': async () => {
+    const story = await Story.begin({ members: six });
+    const { cluster } = story;
+    const change = (names: readonly string[]): void =>
+      cluster.views.change(names.map((name) => viewMember(name)));
+    cluster.cables.delayMs = 25;
+    let kept = true;
+    for (const briefMs of [20, 30, 40, 50, 60]) {
+      const setMs = cluster.world.nowMs;
+      const { id, replicas } = await story.set({ seconds: 2 }, 'm0');
+      const [first = ''] = replicas;
+      await story.pass(1);
+      cluster.member(first).crash({ power: false, wipe: false });
+      await story.pass(1.9);
+      change(six.filter((name) => name !== first));
+      await story.pass(briefMs / 1000);
+      change(six);
+      await story.pass(10);
+      cluster.member(first).start();
+      await story.pass(10);
+      kept &&= (story.calls(id)[0]?.startMs ?? Number.POSITIVE_INFINITY) - setMs <= 4050;
+    }
+    return { story, kept };
+  },
+  // P2.
+  'a failed callback counts as done': async () => {
+    const story = await Story.begin({ members: three });
+    story.cluster.receivers.behave('r0', no);
+    const { id } = await story.set({ seconds: 5 });
+    await story.until(7);
+    story.cluster.receivers.behave('r0', wellMannered);
+    await story.until(60);
+    return { story, kept: story.calls(id).some(({ effectMs }) => effectMs !== null) };
+  },
+  // P6.
+  'the outcome of a pop beats an update': async () => {
+    const story = await Story.begin({ members: ['m0'] });
+    const { id } = await story.set({ seconds: 2, times: 10, factor: 1, opaque: 'old' });
+    story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
+    await story.until(2.1);
+    await story.replace(id, { seconds: 5, factor: 1, opaque: 'new' });
+    await story.until(30);
+    return { story, kept: story.calls(id).filter(({ body }) => body === 'old').length === 1 };
+  },
+  // P5.
+  'a letter that is sent again goes on with the series of its timer': async () => {
+    const story = await Story.begin({ members: three });
+    story.cluster.receivers.behave('r0', no);
+    const { id } = await story.set({ seconds: 20, times: 5, retry: { 'max-attempts': 1 } });
+    await story.until(21);
+    story.cluster.receivers.behave('r0', wellMannered);
+    const [letter] = await story.deadLetters();
+    await story.cancel(id);
+    await story.ask('POST', `/dead-letters/${letter?.id}/redeliver`);
+    await story.until(200);
+    return { story, kept: story.calls(id).length === 2 };
+  },
+});

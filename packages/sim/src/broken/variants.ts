@@ -1,0 +1,7 @@
+/** All broken variants, by what they break. */
+import type { Broken } from './broken.ts';
+import { keeping } from './keeping.ts';
+import { merging } from './merging.ts';
+import { popping } from './popping.ts';
+
+export const variants: readonly Broken[] = [...merging, ...popping, ...keeping];
