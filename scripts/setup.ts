@@ -1,8 +1,9 @@
 /**
- * Makes sure that what the tests need from the system is there, before they run: Node 24 (from `npm ci`), etcd
- * (see `etcd.ts`) and Chromium (see `chromium.ts`). Says plainly what is missing; in CI that is a failure, because nobody would notice a skipped test there.
+ * Brings the programs that the tests call, before they run: Node 24 (from `npm ci`), etcd (`etcd.ts`), Chromium
+ * (`chromium.ts`) and the rest of `debian.ts`. Names each one that is missing; in CI that is a failure.
  */
 import { chromiumForTests } from './chromium.ts';
+import { toolForTests, tools } from './debian.ts';
 import { etcdForTests } from './etcd.ts';
 
 const runtimeMajorMin = 24;
@@ -16,6 +17,7 @@ function main(): void {
   }
   etcdForTests();
   chromiumForTests();
+  for (const tool of Object.values(tools)) toolForTests(tool);
 }
 
 try {
