@@ -1,7 +1,8 @@
 /**
  * The cables between members. A frame takes its time, and may be lost, late, doubled or overtaken; a pair of members
  * can be cut in one direction or both; an answer can get lost after the call acted. What happens to a frame is drawn
- * when it is sent, and whether the way is open when it arrives.
+ * when it is sent, and whether the way is open when it arrives. Between two members everything goes one frame after the
+ * other, each as long as its bytes take; a frame beyond the limit is not sent at all.
  */
 import type { FrameHandler, Network } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
@@ -20,6 +21,8 @@ interface Way {
   cuts: number;
   /** When the last frame that keeps its place arrives. */
   arrivesMs: number;
+  /** When the bytes that were sent so far have left. */
+  busyUntilMs: number;
 }
 
 export class Cables {
@@ -36,6 +39,10 @@ export class Cables {
   /** This part of the frames takes up to `slowMs` longer. */
   slowRatio = 0;
   slowMs = 0;
+  /** How fast bytes get from one member to another, each way. */
+  bytesPerMs = Number.POSITIVE_INFINITY;
+  /** As in the real network: the longest frame and the longest answer. */
+  frameBytesMax = 32 * 1024 * 1024;
 
   constructor(options: { world: World; faults: FaultLog; random: SeededRandom }) {
     this.world = options.world;
@@ -69,8 +76,8 @@ export class Cables {
     return this.parties.get(name);
   }
 
-  /** Brings something from one member to another, or loses it on the way. */
-  carry(from: string, to: string, arrive: () => void): void {
+  /** Brings a frame of so many bytes from one member to another, or loses it on the way. */
+  carry({ from, to, bytes }: Freight, arrive: () => void): void {
     const { random } = this;
     if (this.lossRatio > 0 && random.chance(this.lossRatio)) {
       this.fault(from, to, 'lost');
@@ -78,23 +85,25 @@ export class Cables {
     }
     const twice = this.duplicateRatio > 0 && random.chance(this.duplicateRatio);
     if (twice) this.fault(from, to, 'doubled');
-    for (let i = 0; i < (twice ? 2 : 1); i++) this.carryOnce(from, to, arrive);
+    for (let i = 0; i < (twice ? 2 : 1); i++) this.carryOnce({ from, to, bytes }, arrive);
   }
 
-  private carryOnce(from: string, to: string, arrive: () => void): void {
+  private carryOnce({ from, to, bytes }: Freight, arrive: () => void): void {
     const { random, world } = this;
     const way = this.way(from, to);
+    const leftMs = Math.max(world.nowMs, way.busyUntilMs) + bytes / this.bytesPerMs;
+    way.busyUntilMs = leftMs;
     const slow =
       this.slowRatio > 0 && random.chance(this.slowRatio) ? random.unit() * this.slowMs : 0;
     const delayMs = this.delayMs * (0.5 + random.unit() / 2) + slow;
     const overtakes = this.overtakeRatio > 0 && random.chance(this.overtakeRatio);
     if (overtakes) this.fault(from, to, 'overtook');
-    let atMs = world.nowMs + delayMs;
+    let atMs = leftMs + delayMs;
     if (!overtakes) {
       atMs = Math.max(atMs, way.arrivesMs);
       way.arrivesMs = atMs;
     }
-    if (atMs - world.nowMs > lateMs) {
+    if (atMs - leftMs > lateMs) {
       const ends = [from, to].map((name) =>
         this.faults.begin(name, 'network', 'late', world.nowMs),
       );
@@ -113,7 +122,7 @@ export class Cables {
     }
     let way = ways.get(to);
     if (way === undefined) {
-      way = { cuts: 0, arrivesMs: 0 };
+      way = { cuts: 0, arrivesMs: 0, busyUntilMs: 0 };
       ways.set(to, way);
     }
     return way;
@@ -123,6 +132,12 @@ export class Cables {
     const { nowMs } = this.world;
     for (const name of [from, to]) this.faults.note(name, 'network', what, nowMs);
   }
+}
+
+interface Freight {
+  readonly from: string;
+  readonly to: string;
+  readonly bytes: number;
 }
 
 class Party implements Network {
@@ -140,7 +155,7 @@ class Party implements Network {
   call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
     const { process, cables } = this;
     const to = address.slice(0, address.indexOf(':'));
-    if (this.closed) {
+    if (this.closed || frame.length > cables.frameBytesMax) {
       process.soon(() => done(null));
       return;
     }
@@ -156,7 +171,8 @@ class Party implements Network {
     this.unanswered.add(finish);
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
     const reply: Done = (answer) => process.arrive(() => finish(answer));
-    cables.carry(process.name, to, () => cables.party(to)?.take(frame, process.name, reply));
+    const freight = { from: process.name, to, bytes: frame.length };
+    cables.carry(freight, () => cables.party(to)?.take(frame, process.name, reply));
   }
 
   listen(handler: FrameHandler): Promise<void> {
@@ -175,7 +191,8 @@ class Party implements Network {
     const { cables, process } = this;
     if (!process.alive) {
       // The machine is there and says that nobody listens; a machine that is gone says nothing.
-      if (process.refuses) cables.carry(process.name, from, () => reply(null));
+      const freight = { from: process.name, to: from, bytes: 0 };
+      if (process.refuses) cables.carry(freight, () => reply(null));
       return;
     }
     process.arrive(() => this.handle(frame, from, reply));
@@ -184,10 +201,11 @@ class Party implements Network {
   private handle(frame: Uint8Array, from: string, reply: Done): void {
     const { cables, process } = this;
     this.handler?.(frame, (answer) => {
-      if (this.closed || !process.alive) return;
+      if (this.closed || !process.alive || answer.length > cables.frameBytesMax) return;
       const { nowMs, trace } = cables.world;
       trace.frame(nowMs, `${process.name}>${from} answers`, answer);
-      cables.carry(process.name, from, () => reply(answer));
+      const freight = { from: process.name, to: from, bytes: answer.length };
+      cables.carry(freight, () => reply(answer));
     });
   }
 }

@@ -57,6 +57,16 @@ export interface Pop {
   readonly sequence: number;
 }
 
+/** One request of a client. */
+export interface Asked {
+  readonly method: string;
+  /** With the query, if there is one. */
+  readonly path: string;
+  readonly content?: object;
+  /** The member that is asked; by default the first that serves. */
+  readonly via?: string | undefined;
+}
+
 /** Requests take about a millisecond: time enough for an answer, and for what hangs on it. */
 const answerMs = 2500;
 
@@ -118,11 +128,13 @@ export class Story {
   }
 
   async set(wish: Wish, via?: string): Promise<StoryTimer> {
-    return this.timerOf(await this.post('POST', '/timers', body(wish), via));
+    const content = timerBody(wish);
+    return this.timerOf(await this.request({ method: 'POST', path: '/timers', content, via }));
   }
 
   async replace(id: string, wish: Wish, via?: string): Promise<StoryTimer> {
-    return this.timerOf(await this.post('PUT', `/timers/${id}`, body(wish), via));
+    const path = `/timers/${id}`;
+    return this.timerOf(await this.request({ method: 'PUT', path, content: timerBody(wish), via }));
   }
 
   async cancel(id: string, via?: string): Promise<ApiResponse> {
@@ -131,7 +143,24 @@ export class Story {
 
   /** One request to one member; throws when no answer came. */
   async ask(method: string, path: string, via?: string): Promise<ApiResponse> {
-    return this.post(method, path, null, via);
+    return this.request({ method, path, via });
+  }
+
+  /** Lets time pass until the answer is there; throws when none came. */
+  async request(asked: Asked): Promise<ApiResponse> {
+    const { world } = this.cluster;
+    const sentMs = world.nowMs;
+    const heard: (ApiResponse | null)[] = [];
+    this.send(asked, (answer) => heard.push(answer));
+    for (let i = 1; i <= answerMs && heard.length === 0; i++) await world.run(sentMs + i);
+    const [response = null] = heard;
+    if (response === null) {
+      const { via = this.anyone(), method, path } = asked;
+      throw new Error(`${via} did not answer ${method} ${path}.`);
+    }
+    const version = versionIn(response);
+    if (version !== null) this.seen.add(version);
+    return response;
   }
 
   /** What the member would show of a timer; null when it knows none. */
@@ -186,17 +215,15 @@ export class Story {
     return (JSON.parse(text) as { 'dead-letters': StoryLetter[] })['dead-letters'];
   }
 
-  private async post(
-    method: string,
-    path: string,
-    content: object | null,
-    via = this.cluster.healthy[0]?.name ?? '',
-  ): Promise<ApiResponse> {
+  /** Sends one request and does not wait: `answered` hears of it while the story goes on, null where nobody listened. */
+  send(asked: Asked, answered: (response: ApiResponse | null) => void): void {
     const { cluster } = this;
+    const { method, content = null, via = this.anyone() } = asked;
+    const [path = '', query = ''] = asked.path.split('?');
     const request: ApiRequest = {
       method,
       path,
-      query: '',
+      query,
       headers: {
         accept: 'application/json',
         'carillon-namespace': this.namespace,
@@ -206,14 +233,11 @@ export class Story {
     };
     const sentMs = cluster.world.nowMs;
     const attempt = { member: via, sentMs, arrivedMs: null, settledMs: null, status: null };
-    const heard: (ApiResponse | null)[] = [];
-    cluster.send(attempt, request, (answer) => heard.push(answer));
-    for (let i = 1; i <= answerMs && heard.length === 0; i++) await cluster.world.run(sentMs + i);
-    const [response = null] = heard;
-    if (response === null) throw new Error(`${via} did not answer ${method} ${path}.`);
-    const version = versionIn(response);
-    if (version !== null) this.seen.add(version);
-    return response;
+    cluster.send(attempt, request, answered);
+  }
+
+  private anyone(): string {
+    return this.cluster.healthy[0]?.name ?? '';
   }
 
   private timerOf(response: ApiResponse): StoryTimer {
@@ -223,7 +247,14 @@ export class Story {
   }
 }
 
-function body({ timing, factor = 2, receiver = 'r0', opaque = '', retry, ...wish }: Wish) {
+export function timerBody({
+  timing,
+  factor = 2,
+  receiver = 'r0',
+  opaque = '',
+  retry,
+  ...wish
+}: Wish) {
   return {
     timing: timing ?? timingOf(wish),
     callback: {

@@ -19,7 +19,7 @@ export const command: Command = {
 
 Writes a line for each timer of the namespace, to standard output or to FILE: its id, its definition as the HTTP API has it, when it was set,
 its pops so far and when the next is due. FILE is replaced when all is written, and not before. Exit 1 when members did not
-answer, so that timers may be missing.
+answer, so that timers may be missing; FILE is left as it was then.
 
   --dead-letters   Also the pops that gave up, as {"dead-letter": …}; import leaves them out
 ${connectUsage}`,
@@ -36,7 +36,7 @@ ${connectUsage}`,
     const sink = file === undefined ? null : await fileSink(file);
     try {
       await work.run((line) => sink?.write(line) ?? io.out(line), flags['dead-letters']);
-      await sink?.close(true);
+      await sink?.close(work.missing.size === 0);
     } catch (error) {
       await sink?.close(false);
       throw error;
@@ -44,10 +44,11 @@ ${connectUsage}`,
     const { timers, deadLetters, missing } = work;
     const counts = { timers, deadLetters, missing: [...missing] };
     if (file !== undefined && flags.json) jsonLine(io, counts);
-    else if (file !== undefined) io.out(summary(work, file));
+    else if (file !== undefined && missing.size === 0) io.out(summary(work, file));
     if (missing.size === 0) return exit.done;
     const names = counts.missing.join(', ');
-    io.err(paintErr(io, 'red', `No answer from ${names}: timers may be missing.`));
+    const so = file === undefined ? 'timers may be missing' : `${file} is left as it was`;
+    io.err(paintErr(io, 'red', `No answer from ${names}: ${so}.`));
     return exit.failed;
   },
 };

@@ -99,6 +99,18 @@ describe('carillon export', () => {
     expect([code, err]).toEqual([1, ['No answer from n2: timers may be missing.']]);
   });
 
+  test('an export that members did not answer leaves the file as it was, and nothing beside it', async () => {
+    const path = file('before');
+    const { url } = await member((asked) => {
+      const page = pages(asked);
+      return { body: { ...(page.body as object), missing: ['n2'] } };
+    });
+    const { code, out, err } = await cli(url, 'export', path);
+    expect([code, out, err]).toEqual([1, [], [`No answer from n2: ${path} is left as it was.`]]);
+    expect(readFileSync(path, 'utf8')).toBe('before\n');
+    expect(existsSync(`${path}.part`)).toBe(false);
+  });
+
   test('an export that fails half-way leaves the file as it was, and nothing beside it', async () => {
     const path = file('before');
     const { url } = await member(({ path: asked }) =>

@@ -72,7 +72,11 @@ const query = (name: string, schema: object, description: string) => ({
   description,
 });
 const paging = [
-  query('limit', { type: 'integer', minimum: 1 }, 'Items in the page.'),
+  query(
+    'limit',
+    { type: 'integer', minimum: 1 },
+    'Items in the page, at most: large ones are fewer. There are more as long as there is a cursor.',
+  ),
   query('cursor', { type: 'string' }, 'As an earlier page gave it out.'),
 ];
 const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };

@@ -1,15 +1,18 @@
 /**
  * Two members compare what both should hold and exchange what differs: first one hash a range, then lists of
- * the ranges that differ, then records. While they agree it costs one small message.
+ * the ranges that differ, then records, a bounded number of bytes at a time. While they agree it costs one small message.
  */
 import { compareProgress, hex16, type TimerRecord } from '@carillon/core';
 import type { Digests } from '../replication/digests.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
+import { frameBytesMax, recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer, Entry, Numbered } from '../replication/wire.ts';
 
 /** One answer carries at most this many records; another round brings the rest. */
 const recordsPerAnswerMax = 1000;
+/** So many are sent before the first of them has to be answered. */
+const giveMax = 1000;
 
 export interface CompareParts {
   readonly replica: Replica;
@@ -45,72 +48,118 @@ export class Compare {
     return { type: 'ranges', ranges };
   }
 
-  /** A peer's list of one range: what we have newer, and of what we want its record. */
+  /** A peer's list of one range: what we have newer, as much as fits, and of what we want its record. */
   range(from: string, range: number, entries: readonly Entry[]): Answer {
-    const { replica } = this.parts;
-    const newer: TimerRecord[] = [];
+    const { store } = this.parts.replica;
+    const newer = new Fitting();
     const want: Numbered[] = [];
     const listed = new Set<string>();
     for (const entry of entries) {
       listed.add(hex16(entry.hi, entry.lo));
-      const stored = replica.get(entry.hi, entry.lo);
-      const order = stored === undefined ? -1 : compareProgress(stored, entry);
-      if (order < 0 || stored === undefined) want.push({ hi: entry.hi, lo: entry.lo });
-      else if (order > 0) newer.push(stored);
+      const handle = store.find(entry.hi, entry.lo);
+      const order = handle === -1 ? -1 : compareProgress(store.progressOf(handle), entry);
+      if (order < 0) want.push({ hi: entry.hi, lo: entry.lo });
+      else if (order > 0 && newer.hasRoom) newer.add(store.read(handle));
     }
-    for (const record of this.shared(from, range)) {
-      if (newer.length >= recordsPerAnswerMax) break;
-      if (!listed.has(hex16(record.hi, record.lo))) newer.push(record);
-    }
-    return { type: 'difference', newer: newer.slice(0, recordsPerAnswerMax), want };
+    this.eachShared(from, range, (handle) => {
+      const key = hex16(store.hiOf(handle), store.loOf(handle));
+      if (newer.hasRoom && !listed.has(key)) newer.add(store.read(handle));
+    });
+    return { type: 'difference', newer: newer.records, want };
   }
 
-  /** One range after the other; what remains different is found by the next comparison. */
+  /** One range after the other. */
   private ranges(name: string, ranges: readonly number[]): void {
     const [range, ...rest] = ranges;
-    if (range === undefined) {
-      this.running.delete(name);
-      return;
-    }
-    const entries = this.shared(name, range).map(entryOf);
-    this.parts.peers.send(name, { type: 'range', range, entries }, (answer) => {
+    if (range === undefined) this.running.delete(name);
+    else this.round(name, range, new Set(), () => this.ranges(name, rest));
+  }
+
+  /**
+   * An answer may have had room for a part only: the same again, as long as it brings something that was not `seen`. What is
+   * different then (somebody's disk is full) is found by the next comparison.
+   */
+  private round(name: string, range: number, seen: Set<string>, done: () => void): void {
+    const { replica, peers, onReceived } = this.parts;
+    const entries = this.entries(name, range);
+    peers.send(name, { type: 'range', range, entries }, (answer) => {
       if (answer?.type !== 'difference') {
         this.running.delete(name);
         return;
       }
-      this.exchange(name, answer.newer, answer.want);
-      this.ranges(name, rest);
+      const had = seen.size;
+      for (const record of answer.newer) {
+        seen.add(hex16(record.hi, record.lo));
+        onReceived();
+        replica.receive(record, 'any', ignore);
+      }
+      const more = seen.size > had;
+      this.give(name, answer.want, () => (more ? this.round(name, range, seen, done) : done()));
     });
   }
 
-  private exchange(name: string, newer: readonly TimerRecord[], want: readonly Numbered[]): void {
-    const { replica, peers, onSent, onReceived } = this.parts;
-    for (const record of newer) {
-      onReceived();
-      replica.receive(record, 'any', ignore);
-    }
-    for (const { hi, lo } of want) {
+  /** Sends the wanted records, the next ones when those before have arrived. */
+  private give(name: string, want: readonly Numbered[], done: () => void): void {
+    const { replica, peers, onSent } = this.parts;
+    if (want.length === 0) return done();
+    let count = 0;
+    let bytes = 0;
+    let left = 1;
+    let answered = true;
+    const settled = (answer: Answer | null): void => {
+      answered &&= answer !== null;
+      if (--left > 0) return;
+      if (answered) this.give(name, want.slice(count), done);
+      else this.running.delete(name);
+    };
+    for (; count < want.length && count < giveMax && bytes < repairBytesMax; count++) {
+      const { hi, lo } = want[count] as Numbered;
       const record = replica.get(hi, lo);
       if (record === undefined) continue;
+      bytes += recordBytes(record);
+      left++;
       onSent();
-      peers.send(name, { type: 'store', mode: 'any', record }, ignore);
+      peers.send(name, { type: 'store', mode: 'any', record }, settled);
     }
+    settled(nothingToSay);
   }
 
-  private shared(name: string, range: number): TimerRecord[] {
-    const { replica, digests } = this.parts;
-    const records: TimerRecord[] = [];
-    replica.store.walk(range, (handle) => {
-      if (!replica.store.replicasOf(handle).includes(name)) return;
-      const record = replica.store.read(handle);
-      if (digests.shared(record, name) && !replica.isDoubtful(handle)) records.push(record);
+  private entries(name: string, range: number): Entry[] {
+    const { store } = this.parts.replica;
+    const entries: Entry[] = [];
+    this.eachShared(name, range, (handle) => {
+      const number = { hi: store.hiOf(handle), lo: store.loOf(handle) };
+      entries.push({ ...number, ...store.progressOf(handle) });
     });
-    return records;
+    return entries;
+  }
+
+  private eachShared(name: string, range: number, visit: (handle: number) => void): void {
+    const { replica, digests } = this.parts;
+    const { store } = replica;
+    store.walk(range, (handle) => {
+      const replicas = store.replicasOf(handle);
+      const state = store.stateOf(handle);
+      if (digests.shared({ replicas, state }, name) && !replica.isDoubtful(handle)) visit(handle);
+    });
   }
 }
 
-function entryOf({ hi, lo, versionMs, versionTie, state, sequence, attempt }: TimerRecord): Entry {
-  return { hi, lo, versionMs, versionTie, state, sequence, attempt };
+/** Records up to a number and a size. */
+class Fitting {
+  readonly records: TimerRecord[] = [];
+  private bytes = 0;
+
+  get hasRoom(): boolean {
+    return this.records.length < recordsPerAnswerMax && this.bytes < frameBytesMax;
+  }
+
+  add(record: TimerRecord): void {
+    this.records.push(record);
+    this.bytes += recordBytes(record);
+  }
 }
+
+const nothingToSay: Answer = { type: 'ok' };
 
 function ignore(): void {}

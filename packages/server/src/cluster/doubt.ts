@@ -24,6 +24,7 @@ export interface Testimony {
 /** By then every replica had been brought what it missed at first. */
 const settledMs = 300_000;
 const sliceLength = 200;
+const noBytes = new Uint8Array();
 const againMs = 2000;
 /** Pops of doubtful records wait this long for an answer. */
 const holdMs = 5000;
@@ -86,7 +87,10 @@ export class Doubt {
     const { store } = replica;
     const handles: number[] = [];
     this.after = store.next(this.after, sliceLength, handles);
-    for (const handle of handles) if (replica.isDoubtful(handle)) this.ask(store.read(handle));
+    for (const handle of handles) {
+      // Without its body, which may be long: there may be many to ask about, and the answers take their time.
+      if (replica.isDoubtful(handle)) this.ask({ ...store.read(handle), body: noBytes });
+    }
     const waitMs = this.after === null ? againMs : 0;
     this.cancel = clock.at(clock.now() + waitMs, () => this.slice());
   }

@@ -16,6 +16,7 @@ import {
 } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
+import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer, Numbered } from '../replication/wire.ts';
 
 const inFlightMax = 1000;
@@ -40,6 +41,8 @@ export class HandOff {
   private readonly waiting = new Map<string, Numbered>();
   private readonly retries = new Map<string, Numbered>();
   private inFlight = 0;
+  /** Of the records in flight. */
+  private inFlightBytes = 0;
   private retrying = false;
 
   constructor(parts: HandOffParts) {
@@ -85,7 +88,7 @@ export class HandOff {
 
   private work(): void {
     for (const [key, number] of this.waiting) {
-      if (this.inFlight >= inFlightMax) return;
+      if (this.inFlight >= inFlightMax || this.inFlightBytes >= repairBytesMax) return;
       this.waiting.delete(key);
       this.one(number);
     }
@@ -101,6 +104,7 @@ export class HandOff {
     const silent = others.filter((name) => peers.silent(name));
     if (silent.length === others.length) return this.leave(record, silent);
     this.inFlight++;
+    this.inFlightBytes += recordBytes(record);
     let left = others.length - silent.length;
     let confirmed = true;
     for (const name of others) {
@@ -115,6 +119,7 @@ export class HandOff {
   private settled(record: TimerRecord, confirmed: boolean, silent: readonly string[]): void {
     this.inFlight--;
     invariant(this.inFlight >= 0, 'a hand-off is settled once');
+    this.inFlightBytes -= recordBytes(record);
     if (!confirmed) this.retryLater(record);
     else if (silent.length > 0) this.leave(record, silent);
     else this.release(record);

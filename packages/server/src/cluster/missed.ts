@@ -5,6 +5,7 @@
 import { hex16, invariant } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
+import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer, Numbered } from '../replication/wire.ts';
 
 const perPeerMax = 100_000;
@@ -65,10 +66,10 @@ export class Missed {
     const backlog = this.backlog(name);
     invariant(backlog.numbers.size <= perPeerMax, 'what a peer missed is bounded');
     if (backlog.pushing || backlog.numbers.size === 0) return;
-    const batch = [...backlog.numbers].slice(0, batchMax);
     backlog.pushing = true;
-    let left = batch.length;
     let told = 0;
+    // One for the loop itself: it is not over before the last was sent.
+    let left = 1;
     const settled = (ok: boolean): void => {
       invariant(left > 0, 'a peer is told of a record once in a batch');
       if (ok) told++;
@@ -76,19 +77,30 @@ export class Missed {
       backlog.pushing = false;
       if (told > 0) this.push(name);
     };
-    for (const [key, number] of batch)
-      this.pushOne(name, number, (ok) => {
+    let count = 0;
+    let bytes = 0;
+    for (const [key, number] of backlog.numbers) {
+      if (count++ === batchMax || bytes >= repairBytesMax) break;
+      left++;
+      bytes += this.pushOne(name, number, (ok) => {
         if (ok) backlog.numbers.delete(key);
         settled(ok);
       });
+    }
+    settled(false);
   }
 
-  private pushOne(name: string, { hi, lo }: Numbered, done: (ok: boolean) => void): void {
+  /** How many bytes are under way for it. */
+  private pushOne(name: string, { hi, lo }: Numbered, done: (ok: boolean) => void): number {
     const { replica, peers, onSent } = this.parts;
     const record = replica.get(hi, lo);
-    if (record === undefined) return done(true);
+    if (record === undefined) {
+      done(true);
+      return 0;
+    }
     onSent();
     peers.send(name, { type: 'store', mode: 'any', record }, (answer) => done(isTold(answer)));
+    return recordBytes(record);
   }
 
   private backlog(name: string): Backlog {

@@ -10,6 +10,7 @@
 import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@carillon/core';
 import { sameNames, startsWith } from '../replication/merge.ts';
 import type { Replica } from '../replication/replica.ts';
+import { recordBytes, turnBytesMax } from '../replication/sizes.ts';
 import type { Numbered } from '../replication/wire.ts';
 import type { HandOff } from './hand-off.ts';
 
@@ -103,8 +104,14 @@ export class Resync {
       hi: replica.store.hiOf(handle),
       lo: replica.store.loOf(handle),
     }));
-    for (const number of numbers) this.regularize(number);
-    this.checked += numbers.length;
+    let bytes = 0;
+    for (const number of numbers) {
+      bytes += this.regularize(number);
+      this.checked++;
+      if (bytes < turnBytesMax || number === numbers.at(-1)) continue;
+      walk.after = number;
+      break;
+    }
     if (walk.after === null) this.finish();
     else clock.soon(() => this.slice());
   }
@@ -114,10 +121,17 @@ export class Resync {
     this.parts.onFinished();
   }
 
-  private regularize({ hi, lo }: Numbered): void {
-    const { self, replica, handOff, desired, onUnchanged } = this.parts;
+  /** How many bytes it read. */
+  private regularize({ hi, lo }: Numbered): number {
+    const { replica } = this.parts;
     const record = replica.get(hi, lo);
-    if (record === undefined || replica.isDoubtful(replica.store.find(hi, lo))) return;
+    if (record === undefined) return 0;
+    if (!replica.isDoubtful(replica.store.find(hi, lo))) this.relist(record);
+    return recordBytes(record);
+  }
+
+  private relist(record: TimerRecord): void {
+    const { self, replica, handOff, desired, onUnchanged } = this.parts;
     const wanted = desired(record);
     const listed = wanted.includes(self);
     if (sameNames(record.replicas, wanted)) {

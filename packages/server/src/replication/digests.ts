@@ -43,11 +43,11 @@ export class Digests {
   }
 
   /** Whether this member and `peer` should both hold the record. */
-  shared(record: TimerRecord, peer: string): boolean {
+  shared(record: Pick<TimerRecord, 'state' | 'replicas'>, peer: string): boolean {
     return this.counts(record) && record.replicas.includes(peer);
   }
 
-  private counts(record: TimerRecord): boolean {
+  private counts(record: Pick<TimerRecord, 'state' | 'replicas'>): boolean {
     if (record.state === State.tombstone || record.replicas.length < 2) return false;
     return record.replicas.includes(this.self);
   }

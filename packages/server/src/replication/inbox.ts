@@ -1,6 +1,10 @@
-/** Frames from other members: each message goes to its handler, and one frame answers them all. */
+/**
+ * Frames from other members: each message goes to its handler, and one frame answers them all. Records that would make it too
+ * long are left out, and the asker told to ask for them again.
+ */
 import { type Clock, type FrameHandler, invariant, type Log, MalformedError } from '@carillon/core';
-import { type Answer, decodeMessages, encodeAnswers, type Message } from './wire.ts';
+import { answerBytes, frameBytesMax } from './sizes.ts';
+import { type Answer, decodeMessages, encodeAnswers, type Frame, type Message } from './wire.ts';
 
 /** Calls `answer` once, now or later. */
 export type MessageHandler = (
@@ -18,13 +22,13 @@ export function createInbox(
     const frame = decode(bytes, env);
     // Without an answer the sender counts the frame as lost, which is what it was.
     if (frame === null) return;
-    const { items } = frame;
+    const { protocol, items } = frame;
     const answers: Answer[] = [];
     let left = items.length;
-    const finish = (): void =>
-      reply(
-        encodeAnswers({ protocol: frame.protocol, from: self, items: answers }, env.clock.now()),
-      );
+    const finish = (): void => {
+      const fits = { protocol, from: self, items: fitting(answers, frame) };
+      reply(encodeAnswers(fits, env.clock.now()));
+    };
     if (left === 0) finish();
     for (let i = 0; i < items.length; i++) {
       handle(frame.from, items[i] as Message, (answer) => {
@@ -34,6 +38,20 @@ export function createInbox(
       });
     }
   };
+}
+
+/** Before this protocol there was no `later`. */
+const laterProtocol = 3;
+
+function fitting(answers: readonly Answer[], { protocol }: Frame<Message>): readonly Answer[] {
+  if (protocol < laterProtocol) return answers;
+  let bytes = 0;
+  return answers.map((answer) => {
+    const more = answerBytes(answer);
+    if (more > 0 && bytes > 0 && bytes + more > frameBytesMax) return { type: 'later' };
+    bytes += more;
+    return answer;
+  });
 }
 
 function decode(bytes: Uint8Array, env: { readonly clock: Clock; readonly log: Log }) {

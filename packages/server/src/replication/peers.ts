@@ -1,14 +1,16 @@
 /**
  * Talking to the other members. Messages that are sent in one turn go to a peer as one frame, and one frame
- * answers them all.
+ * answers them all. Frames are bounded in messages and in bytes.
  *
- * Two lanes per peer: `durable` for what is answered after a sync (stores, offers), `quick` for what
- * must not wait for one (claims, reads, hellos). Within a lane the order is kept.
+ * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for what pops
+ * wait for (claims, hellos), `durable` for what is answered after a sync (stores, offers), `reads` of single records, and
+ * `bulk` for what a peer has to search for (lists, comparisons). Within a lane the order is kept.
  *
  * A peer is *silent* from its first unanswered frame until it answers again; who needs it acts at once
- * instead of waiting for another time-out.
+ * instead of waiting for another time-out. An unanswered read says nothing: hellos tell whether the peer is there.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
+import { frameBytesMax, messageBytes } from './sizes.ts';
 import {
   type Answer,
   decodeAnswers,
@@ -32,11 +34,18 @@ export interface PeersOptions {
   readonly onFrame: (answered: boolean) => void;
 }
 
-type LaneName = 'quick' | 'durable';
+type LaneName = 'quick' | 'durable' | 'reads' | 'bulk';
+
+interface Sent {
+  readonly message: Message;
+  readonly done: Done;
+  readonly bytes: number;
+}
 
 interface Lane {
   readonly name: LaneName;
-  readonly queue: { message: Message; done: Done }[];
+  readonly queue: Sent[];
+  queueBytes: number;
   /** Frames in flight by the order they were sent in. */
   readonly open: number[];
   lastFrame: number;
@@ -55,11 +64,25 @@ interface Peer {
   flushing: boolean;
 }
 
-const limitMs = { quick: 1000, durable: 5000 } as const;
-const frameMessagesMax = 500;
-const framesInFlightMax = 8;
-/** Messages waiting for one peer; beyond that they count as unanswered. */
+interface LaneRules {
+  readonly limitMs: number;
+  readonly frameMessagesMax: number;
+  readonly framesInFlightMax: number;
+  /** Whether a peer that does not answer counts as silent. */
+  readonly tells: boolean;
+}
+
+const rules: Readonly<Record<LaneName, LaneRules>> = {
+  quick: { limitMs: 1000, frameMessagesMax: 500, framesInFlightMax: 8, tells: true },
+  durable: { limitMs: 5000, frameMessagesMax: 500, framesInFlightMax: 8, tells: true },
+  reads: { limitMs: 1000, frameMessagesMax: 500, framesInFlightMax: 4, tells: false },
+  // One message a frame: a search that takes long holds up no other.
+  bulk: { limitMs: 2000, frameMessagesMax: 1, framesInFlightMax: 2, tells: false },
+};
+const laneNames = Object.keys(rules) as LaneName[];
+/** Messages waiting for one peer, and their bytes; beyond that they count as unanswered. */
 const queueLengthMax = 100_000;
+const queueBytesMax = 256 * 1024 * 1024;
 
 export class Peers {
   private readonly options: PeersOptions;
@@ -73,15 +96,18 @@ export class Peers {
   send(name: string, message: Message, done: Done): void {
     const peer = this.peer(name);
     const lane = peer.lanes[laneOf(message)];
+    const bytes = messageBytes(message);
     const refused =
       lane.queue.length >= queueLengthMax ||
+      lane.queueBytes >= queueBytesMax ||
       protocolOf(message) > peer.protocol ||
       this.options.addressOf(name) === undefined;
     if (refused) {
       this.options.clock.soon(() => done(null));
       return;
     }
-    lane.queue.push({ message, done });
+    lane.queue.push({ message, done, bytes });
+    lane.queueBytes += bytes;
     this.flushSoon(peer);
   }
 
@@ -121,7 +147,12 @@ export class Peers {
   private peer(name: string): Peer {
     let peer = this.peers.get(name);
     if (peer === undefined) {
-      const lanes = { quick: emptyLane('quick'), durable: emptyLane('durable') };
+      const lanes = {
+        quick: emptyLane('quick'),
+        durable: emptyLane('durable'),
+        reads: emptyLane('reads'),
+        bulk: emptyLane('bulk'),
+      };
       peer = {
         name,
         lanes,
@@ -140,18 +171,18 @@ export class Peers {
     peer.flushing = true;
     this.options.clock.soon(() => {
       peer.flushing = false;
-      this.flush(peer, peer.lanes.quick);
-      this.flush(peer, peer.lanes.durable);
+      for (const name of laneNames) this.flush(peer, peer.lanes[name]);
     });
   }
 
   private flush(peer: Peer, lane: Lane): void {
+    const { framesInFlightMax } = rules[lane.name];
     while (lane.queue.length > 0 && lane.open.length < framesInFlightMax) {
-      this.sendFrame(peer, lane, lane.queue.splice(0, frameMessagesMax));
+      this.sendFrame(peer, lane, takeFrame(lane));
     }
   }
 
-  private sendFrame(peer: Peer, lane: Lane, batch: { message: Message; done: Done }[]): void {
+  private sendFrame(peer: Peer, lane: Lane, batch: readonly Sent[]): void {
     const { clock, network, addressOf, self } = this.options;
     const address = addressOf(peer.name);
     if (address === undefined) {
@@ -162,11 +193,13 @@ export class Peers {
     const items = batch.map((item) => item.message);
     const frame = encodeMessages({ protocol: peer.protocol, from: self, items }, sentMs);
     const settled = inFlight(lane, clock);
-    network.call(address, frame, limitMs[lane.name], (bytes) => {
+    const { limitMs, tells } = rules[lane.name];
+    network.call(address, frame, limitMs, (bytes) => {
       settled();
       const answers = bytes === null ? null : this.read(peer, bytes, batch.length);
-      this.heard(peer, answers !== null, sentMs);
-      for (const [i, { done }] of batch.entries()) done(answers?.[i] ?? null);
+      if (answers !== null || tells) this.heard(peer, answers !== null, sentMs);
+      else this.options.onFrame(false);
+      settle(lane, batch, answers);
       this.flush(peer, lane);
     });
   }
@@ -175,7 +208,9 @@ export class Peers {
     const { clock, log } = this.options;
     try {
       const { items } = decodeAnswers(bytes, clock.now());
-      if (items.length === count) {
+      // The first record of a frame always fits.
+      const progresses = items.some(({ type }) => type !== 'later');
+      if (items.length === count && progresses) {
         for (const item of items) if (item.type === 'hello') learn(peer, item.hello);
         return items;
       }
@@ -212,12 +247,41 @@ function learn(peer: Peer, hello: Hello): void {
 }
 
 function emptyLane(name: LaneName): Lane {
-  return { name, queue: [], open: [], lastFrame: 0, headSinceMs: 0 };
+  return { name, queue: [], queueBytes: 0, open: [], lastFrame: 0, headSinceMs: 0 };
+}
+
+/** The first messages of a lane, as many as fit; at least one. */
+function takeFrame(lane: Lane): readonly Sent[] {
+  const { frameMessagesMax } = rules[lane.name];
+  let count = 0;
+  let bytes = 0;
+  for (const item of lane.queue) {
+    if (count === frameMessagesMax || (count > 0 && bytes + item.bytes > frameBytesMax)) break;
+    bytes += item.bytes;
+    count++;
+  }
+  lane.queueBytes -= bytes;
+  return lane.queue.splice(0, count);
+}
+
+/** Hands out the answers; what did not fit into the frame is asked for again, before what came after it. */
+function settle(lane: Lane, batch: readonly Sent[], answers: readonly Answer[] | null): void {
+  const again: Sent[] = [];
+  for (const [i, item] of batch.entries()) {
+    const answer = answers?.[i] ?? null;
+    if (answer?.type === 'later') again.push(item);
+    else item.done(answer);
+  }
+  for (const { bytes } of again) lane.queueBytes += bytes;
+  lane.queue.unshift(...again);
 }
 
 /** One more frame is under way; call what is returned when it is not. */
 function inFlight(lane: Lane, clock: Clock): () => void {
-  invariant(lane.open.length < framesInFlightMax, 'a peer has a bounded number of frames');
+  invariant(
+    lane.open.length < rules[lane.name].framesInFlightMax,
+    'a peer has a bounded number of frames',
+  );
   const number = ++lane.lastFrame;
   if (lane.open.push(number) === 1) lane.headSinceMs = clock.now();
   return () => {
@@ -228,6 +292,8 @@ function inFlight(lane: Lane, clock: Clock): () => void {
   };
 }
 
-function laneOf(message: Message): LaneName {
-  return message.type === 'store' || message.type === 'offer' ? 'durable' : 'quick';
+function laneOf({ type }: Message): LaneName {
+  if (type === 'store' || type === 'offer') return 'durable';
+  if (type === 'read') return 'reads';
+  return type === 'list' || type === 'digest' || type === 'range' ? 'bulk' : 'quick';
 }

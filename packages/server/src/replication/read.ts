@@ -1,7 +1,8 @@
 /**
  * Reading records, here and at the other members. One timer: ask everyone who may hold it and take the newest
  * answer. Lists: every member gives its records in the one order all stores share; the pages are merged and
- * of each timer the newest copy is kept, so that a dead primary hides nothing.
+ * of each timer the newest copy is kept, so that a dead primary hides nothing. What one member gives at a time is bounded in
+ * bytes, and so is a page, which is made of several such rounds.
  */
 import {
   type Clock,
@@ -16,6 +17,7 @@ import type { TimerState } from '../api/service.ts';
 import { compareNumbers } from '../store/number-index.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
+import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.ts';
 import { timerState } from './timer-view.ts';
 import type { ListAsk, Numbered } from './wire.ts';
 
@@ -65,18 +67,47 @@ export interface RecordPage {
   readonly missing: readonly string[];
 }
 
-/** One page over the whole cluster. */
+/** One page over the whole cluster: with fewer records than asked for, and a cursor, where more would be too many bytes. */
 export async function listEverywhere(
   parts: ReadParts,
   ask: ListAsk,
   names: readonly string[],
+): Promise<RecordPage> {
+  const untilMs = parts.clock.now() + answerMs;
+  const records: TimerRecord[] = [];
+  let bytes = 0;
+  let { cursor } = ask;
+  for (;;) {
+    const left = { ...ask, cursor, limit: ask.limit - records.length };
+    const round = await listRound(parts, left, { names, bytesMax: pageBytesMax - bytes });
+    for (const record of round.records) {
+      records.push(record);
+      bytes += recordBytes(record);
+    }
+    const full = records.length >= ask.limit || bytes >= pageBytesMax;
+    const over = full || round.missing.length > 0 || parts.clock.now() > untilMs;
+    if (over || round.cursor === null) return { ...round, records };
+    ({ cursor } = round);
+  }
+}
+
+interface RoundOptions {
+  readonly names: readonly string[];
+  readonly bytesMax: number;
+}
+
+/** Asks every member once. */
+async function listRound(
+  parts: ReadParts,
+  ask: ListAsk,
+  { names, bytesMax }: RoundOptions,
 ): Promise<RecordPage> {
   const pages = await Promise.all(
     names.map(async (name) => ({ name, page: await listAt(parts, name, ask) })),
   );
   const missing = pages.filter(({ page }) => page === null).map(({ name }) => name);
   const answers = pages.flatMap(({ page }) => (page === null ? [] : [page]));
-  return { ...mergePages(answers, ask), missing };
+  return { ...mergePages(answers, ask, bytesMax), missing };
 }
 
 interface OnePage {
@@ -89,6 +120,7 @@ interface OnePage {
 function mergePages(
   pages: readonly OnePage[],
   ask: ListAsk,
+  bytesMax: number,
 ): { records: TimerRecord[]; cursor: string | null } {
   let edge: Numbered | null = null;
   for (const { stopped } of pages) {
@@ -103,15 +135,25 @@ function mergePages(
     if (known === undefined || compareProgress(record, known) > 0) newest.set(key, record);
   }
   const sorted = [...newest.values()].toSorted(compareNumbers);
-  const records = sorted.slice(0, ask.limit);
+  const records = sorted.slice(0, Math.min(ask.limit, fittingCount(sorted, bytesMax)));
   const last = records.at(-1);
-  if (sorted.length > ask.limit && last !== undefined) {
+  if (sorted.length > records.length && last !== undefined) {
     return { records: matching(records, ask), cursor: hex16(last.hi, last.lo) };
   }
   return {
     records: matching(records, ask),
     cursor: edge === null ? null : hex16(edge.hi, edge.lo),
   };
+}
+
+/** How many of the first records there is room for; at least one. */
+function fittingCount(records: readonly TimerRecord[], bytesMax: number): number {
+  let bytes = 0;
+  const over = records.findIndex((record, i) => {
+    bytes += recordBytes(record);
+    return i > 0 && bytes > bytesMax;
+  });
+  return over === -1 ? records.length : over;
 }
 
 /** The newest copy may no longer be what an older one seemed to be. */
@@ -131,33 +173,54 @@ async function listAt(parts: ReadParts, name: string, ask: ListAsk): Promise<One
   });
 }
 
-/** This member's part of a page: everything it holds of the asked kind after the cursor. */
+/** This member's part of a page: what it holds of the asked kind after the cursor, up to a bound in bytes. */
 export async function listHere(parts: ReadParts, ask: ListAsk): Promise<OnePage> {
-  const { replica, clock } = parts;
-  const { store } = replica;
-  const records: TimerRecord[] = [];
+  const { clock } = parts;
+  const found: Found = { records: [], bytes: 0, scanned: 0 };
   const untilMs = clock.now() + answerMs / 2;
   let after: Numbered | null = parseHex16(ask.cursor);
-  let scanned = 0;
   for (;;) {
-    const handles: number[] = [];
-    const next: Numbered | null = store.next(after, sliceLength, handles);
-    for (const handle of handles) {
-      const here = { hi: store.hiOf(handle), lo: store.loOf(handle) };
-      if (store.stateOf(handle) === State.tombstone) continue;
-      if (store.namespaceOf(handle) !== ask.namespace) continue;
-      const record = store.read(handle);
-      if (!matches(record, ask)) continue;
-      records.push(record);
-      if (records.length >= ask.limit) return { records, stopped: hex16(here.hi, here.lo) };
-    }
-    scanned += handles.length;
-    if (next === null) return { records, stopped: null };
-    after = next;
-    if (scanned >= scanMax || clock.now() > untilMs)
+    const { records } = found;
+    after = scanSlice(parts.replica, ask, after, found);
+    if (after === null) return { records, stopped: null };
+    const full = records.length >= ask.limit || found.bytes >= frameBytesMax;
+    if (full || found.scanned >= scanMax || clock.now() > untilMs)
       return { records, stopped: hex16(after.hi, after.lo) };
     await new Promise<void>((resolve) => clock.soon(resolve));
   }
+}
+
+interface Found {
+  readonly records: TimerRecord[];
+  /** Of the records found. */
+  bytes: number;
+  scanned: number;
+}
+
+/** As much as one turn may take. Where it stopped; null at the end. */
+function scanSlice(
+  { store }: Replica,
+  ask: ListAsk,
+  after: Numbered | null,
+  found: Found,
+): Numbered | null {
+  const handles: number[] = [];
+  const next = store.next(after, sliceLength, handles);
+  let readBytes = 0;
+  for (const handle of handles) {
+    found.scanned++;
+    if (store.stateOf(handle) === State.tombstone) continue;
+    if (store.namespaceOf(handle) !== ask.namespace) continue;
+    const record = store.read(handle);
+    readBytes += recordBytes(record);
+    if (matches(record, ask)) {
+      found.records.push(record);
+      found.bytes += recordBytes(record);
+    }
+    const full = found.records.length >= ask.limit || found.bytes >= frameBytesMax;
+    if (full || readBytes >= turnBytesMax) return { hi: record.hi, lo: record.lo };
+  }
+  return next;
 }
 
 function matches(record: TimerRecord, ask: ListAsk): boolean {

@@ -88,6 +88,7 @@ const answers: Answer[] = [
   { type: 'ranges', ranges: [0, 17, 255] },
   { type: 'difference', newer: [record], want: [{ hi: 1, lo: 2 }] },
   { type: 'ok' },
+  { type: 'later' },
   { type: 'attempts', attempts: [] },
   {
     type: 'attempts',
@@ -99,12 +100,12 @@ const answers: Answer[] = [
 ];
 
 it('every message arrives as it was sent', () => {
-  const frame = { protocol: 3, from: 'n0', items: messages };
+  const frame = { protocol: protocol.max, from: 'n0', items: messages };
   expect(decodeMessages(encodeMessages(frame, 5000), 5000)).toEqual(frame);
 });
 
 it('every answer arrives as it was sent', () => {
-  const frame = { protocol: 3, from: 'n1', items: answers };
+  const frame = { protocol: protocol.max, from: 'n1', items: answers };
   expect(decodeAnswers(encodeAnswers(frame, 5000), 5000)).toEqual(frame);
 });
 
@@ -140,7 +141,7 @@ it('a frame of a protocol that this release does not know is malformed', () => {
 
 it('a record travels with its age: between two clocks it keeps its distance from now', () => {
   const bytes = encodeMessages(
-    { protocol: 3, from: 'a', items: [{ type: 'store', mode: 'any', record }] },
+    { protocol: protocol.max, from: 'a', items: [{ type: 'store', mode: 'any', record }] },
     4000,
   );
   const [message] = decodeMessages(bytes, 1_000_000).items;
@@ -150,7 +151,7 @@ it('a record travels with its age: between two clocks it keeps its distance from
 });
 
 it('bytes that are cut short or changed are malformed or another frame, and nothing worse', () => {
-  const bytes = encodeMessages({ protocol: 3, from: 'n0', items: messages }, 0);
+  const bytes = encodeMessages({ protocol: protocol.max, from: 'n0', items: messages }, 0);
   const reads = (changed: Uint8Array): void => {
     try {
       decodeMessages(changed, 0);
@@ -174,7 +175,7 @@ it('bytes that are cut short or changed are malformed or another frame, and noth
 });
 
 it('a frame can be read wherever it stands in a larger buffer, as sockets deliver it', () => {
-  const frame = { protocol: 3, from: 'n0', items: messages };
+  const frame = { protocol: protocol.max, from: 'n0', items: messages };
   const bytes = encodeMessages(frame, 0);
   for (let offset = 0; offset < 4; offset++) {
     const larger = Buffer.concat([Buffer.alloc(offset), bytes, Buffer.alloc(3)]);

@@ -22,7 +22,7 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
  * 2: hellos tell the load of a member, lists can name a holder, and attempts can be asked for.
- * 3: an offer tells when the timer is due.
+ * 3: an offer tells when the timer is due, and an answer that does not fit into the frame with the others can be `later`.
  */
 export const protocol = { min: 1, max: 3 } as const;
 
@@ -97,6 +97,8 @@ export type Answer =
       readonly want: readonly Numbered[];
     }
   | { readonly type: 'ok' }
+  /** The answer has records in it, and the frame is full of others: to be asked again. From protocol 3. */
+  | { readonly type: 'later' }
   | { readonly type: 'attempts'; readonly attempts: readonly Attempt[] };
 
 export interface Frame<T> {
@@ -133,6 +135,7 @@ const answerTypes = [
   'difference',
   'ok',
   'attempts',
+  'later',
 ] as const;
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 const roles: readonly HolderRole[] = ['', 'primary', 'backup'];
@@ -320,6 +323,7 @@ function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
     case 'unknown':
     case 'need':
     case 'ok':
+    case 'later':
   }
 }
 
@@ -352,6 +356,7 @@ function decodeAnswer(from: ByteReader, nowMs: number, version: number): Answer 
     case 'unknown':
     case 'need':
     case 'ok':
+    case 'later':
       return { type };
   }
 }

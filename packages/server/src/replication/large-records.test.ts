@@ -1,0 +1,293 @@
+/** What members send each other is bounded in bytes, whatever the size of records; nothing is lost for it. */
+import type { Network } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Store } from '../store/store.ts';
+import { recordOf } from '../testing/records.ts';
+import { createInbox, type MessageHandler } from './inbox.ts';
+import { Peers } from './peers.ts';
+import { listEverywhere, listHere, type RecordPage } from './read.ts';
+import type { Replica } from './replica.ts';
+import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.ts';
+import { type Answer, type ListAsk, type Message, protocol } from './wire.ts';
+import type { Hello } from './wire-hello.ts';
+
+const body = new Uint8Array(64 * 1024);
+const large = recordOf({ body });
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const hello: Hello = {
+  release: '1',
+  protocolMin: 1,
+  protocolMax: protocol.max,
+  viewId: 'v',
+  boot: 1,
+  historyMs: 0,
+  leaving: false,
+  full: false,
+  wallMs: 0,
+  timers: 0,
+  primaries: 0,
+  load: null,
+};
+
+let clock: VirtualClock;
+let peers: Peers;
+/** Sizes of all frames both ways, in the order they were sent. */
+let frames: number[];
+/** What the peer does about each message. */
+let handle: MessageHandler;
+let answers: boolean;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  frames = [];
+  answers = true;
+  handle = (_, message, answer) =>
+    answer(message.type === 'hello' ? { type: 'hello', hello } : answerTo(message));
+  const inbox = createInbox('b', { clock, log }, (from, message, answer) =>
+    handle(from, message, answer),
+  );
+  const network: Pick<Network, 'call'> = {
+    call: (_, bytes, limitMs, done) => {
+      frames.push(bytes.length);
+      if (!answers) {
+        clock.at(clock.now() + limitMs, () => done(null));
+        return;
+      }
+      clock.soon(() =>
+        inbox(bytes, (answer) => {
+          frames.push(answer.length);
+          clock.soon(() => done(answer));
+        }),
+      );
+    },
+  };
+  peers = new Peers({
+    self: 'a',
+    clock,
+    log,
+    network: network as Network,
+    addressOf: () => 'b:1',
+    onBack: () => undefined,
+    onFrame: () => undefined,
+  });
+});
+
+function answerTo(message: Message): Answer {
+  switch (message.type) {
+    case 'read':
+      return { type: 'record', record: { ...large, lo: message.lo } };
+    case 'claim':
+      return { type: 'ahead', record: { ...large, lo: message.entry.lo } };
+    case 'store':
+    case 'offer':
+    case 'list':
+    case 'hello':
+    case 'digest':
+    case 'range':
+    case 'missed':
+    case 'attempts':
+      return { type: 'stored' };
+  }
+}
+
+/** The answers to messages that are sent in one turn. */
+async function exchange(messages: readonly Message[]): Promise<(Answer | null)[]> {
+  const heard: (Answer | null)[] = [];
+  messages.forEach((message, i) => {
+    peers.send('b', message, (answer) => {
+      heard[i] = answer;
+    });
+  });
+  await clock.advance(100);
+  return heard;
+}
+
+/** From now on both know the newest protocol. */
+const meet = () => exchange([{ type: 'hello', hello }]);
+
+const hundred = Array.from({ length: 100 }, (_, lo) => ({ hi: 1, lo }));
+/** One record more than fits, and what else is in a frame. */
+const fullBytes = frameBytesMax + 1024;
+
+describe('frames between members', () => {
+  test('stores go in frames that are full, not longer', async () => {
+    const stores = hundred.map(({ lo }) => ({
+      type: 'store' as const,
+      mode: 'any' as const,
+      record: { ...large, lo },
+    }));
+    expect(await exchange(stores)).toEqual(stores.map(() => ({ type: 'stored' })));
+    expect(Math.max(...frames)).toBeLessThan(fullBytes);
+  });
+
+  test('a record that is longer than a frame goes alone', async () => {
+    const record = recordOf({ body: new Uint8Array(2 * frameBytesMax) });
+    const store = { type: 'store', mode: 'any', record } as const;
+    expect(await exchange([store, store])).toEqual([{ type: 'stored' }, { type: 'stored' }]);
+    expect(frames.filter((bytes) => bytes > frameBytesMax)).toHaveLength(2);
+  });
+
+  test.each<[string, (lo: number) => Message]>([
+    ['reads', (lo) => ({ type: 'read', hi: 1, lo })],
+    [
+      'claims for what has moved on',
+      (lo) => ({
+        type: 'claim',
+        entry: { ...large, lo },
+        termMs: 1,
+        position: 0,
+        calling: false,
+      }),
+    ],
+  ])('answers to %s come in several frames, each to its question', async (_, messageOf) => {
+    await meet();
+    frames = [];
+    const heard = await exchange(hundred.map(({ lo }) => messageOf(lo)));
+    expect(heard.map((answer) => (answer as { record: { lo: number } }).record.lo)).toEqual(
+      hundred.map(({ lo }) => lo),
+    );
+    expect(Math.max(...frames)).toBeLessThan(fullBytes);
+  });
+
+  test('a small answer is never put off for large ones before it', async () => {
+    await meet();
+    let asked = 0;
+    handle = (_, message, answer) => {
+      if (message.type === 'claim') asked++;
+      answer(message.type === 'claim' ? { type: 'granted' } : answerTo(message));
+    };
+    const claims = hundred.map(({ lo }): Message => {
+      const entry = { ...large, lo };
+      return { type: 'claim', entry, termMs: 1, position: 0, calling: false };
+    });
+    await exchange([...hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })), ...claims]);
+    expect(asked).toBe(claims.length);
+  });
+
+  test('a release from before gets all answers in one frame: it knows no other way', async () => {
+    const heard = await exchange(hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })));
+    expect(heard.every((answer) => answer?.type === 'record')).toBe(true);
+    expect(Math.max(...frames)).toBeGreaterThan(hundred.length * body.length);
+  });
+
+  test('an answer that puts off everything is none', async () => {
+    await meet();
+    handle = (_, __, answer) => answer({ type: 'later' });
+    expect(await exchange([{ type: 'read', hi: 1, lo: 2 }])).toEqual([null]);
+  });
+});
+
+describe('a reader', () => {
+  const list: Message = {
+    type: 'list',
+    ask: { namespace: 'n', tag: null, state: '', cursor: '', limit: 9, holder: '', role: '' },
+  };
+
+  test.each<[string, Message]>([
+    ['list', list],
+    ['read', { type: 'read', hi: 1, lo: 2 }],
+  ])(
+    'that gets no answer to a %s makes no peer silent; a claim without one does',
+    async (_, message) => {
+      await meet();
+      answers = false;
+      peers.send('b', message, () => undefined);
+      await clock.advance(5000);
+      expect(peers.silent('b')).toBe(false);
+      const claim: Message = {
+        type: 'claim',
+        entry: large,
+        termMs: 1,
+        position: 0,
+        calling: false,
+      };
+      peers.send('b', claim, () => undefined);
+      await clock.advance(5000);
+      expect(peers.silent('b')).toBe(true);
+    },
+  );
+
+  test('that waits for a search holds up no claim', async () => {
+    await meet();
+    handle = (_, message, answer) => {
+      if (message.type !== 'list') answer({ type: 'granted' });
+    };
+    const claim: Message = { type: 'claim', entry: large, termMs: 1, position: 0, calling: false };
+    const heard = await exchange([list, list, list, claim]);
+    expect(heard.at(-1)).toEqual({ type: 'granted' });
+  });
+});
+
+describe('a list of large timers', () => {
+  const ask: ListAsk = {
+    namespace: 'default',
+    tag: null,
+    state: '',
+    cursor: '',
+    limit: 1000,
+    holder: '',
+    role: '',
+  };
+
+  function parts() {
+    const store = new Store();
+    for (const number of hundred) store.put(recordOf({ ...number, body }));
+    return { self: 'a', clock: new VirtualClock(), peers: null, replica: { store } as Replica };
+  }
+
+  /** Resolves while time stands still: a list gives way to others by `soon` alone. */
+  async function given<T>(reader: { clock: VirtualClock }, result: Promise<T>): Promise<T> {
+    let done = false;
+    void result.finally(() => {
+      done = true;
+    });
+    while (!done) await reader.clock.advance(0);
+    return result;
+  }
+
+  test('one member gives what fits into a frame, and says where it stopped', async () => {
+    const reader = parts();
+    const { records, stopped } = await given(reader, listHere(reader, ask));
+    expect(records.length * recordBytes(large)).toBeLessThan(fullBytes + recordBytes(large));
+    const last = records.at(-1);
+    expect(Number.parseInt(stopped?.slice(8) ?? '', 16)).toBe(last?.lo);
+  });
+
+  test('a page is bounded in bytes, and pages together show everything once', async () => {
+    const reader = parts();
+    const seen: number[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const asked = listEverywhere(reader, { ...ask, cursor }, ['a']);
+      const page: RecordPage = await given(reader, asked);
+      // The record that fills it is in it.
+      expect((page.records.length - 1) * recordBytes(large)).toBeLessThan(pageBytesMax);
+      seen.push(...page.records.map(({ lo }) => lo));
+      ({ cursor } = page);
+    }
+    expect(seen.toSorted((a, b) => a - b)).toEqual(hundred.map(({ lo }) => lo));
+  });
+
+  test('a search that finds nothing reads a bounded number of bytes in one turn', async () => {
+    const reader = parts();
+    let turnBytes = 0;
+    let turnBytesSeen = 0;
+    const { store } = reader.replica;
+    const read = store.read.bind(store);
+    store.read = (handle) => {
+      turnBytes += body.length;
+      turnBytesSeen = Math.max(turnBytesSeen, turnBytes);
+      return read(handle);
+    };
+    const soon = reader.clock.soon.bind(reader.clock);
+    reader.clock.soon = (fn) =>
+      soon(() => {
+        turnBytes = 0;
+        fn();
+      });
+    const { records } = await given(reader, listHere(reader, { ...ask, state: 'dead' }));
+    expect(records).toEqual([]);
+    expect(turnBytesSeen).toBeLessThanOrEqual(turnBytesMax + body.length);
+  });
+});

@@ -1,0 +1,46 @@
+/**
+ * How much members send each other at once, in bytes. All that goes to a peer shares one connection, so that a claim, which
+ * others wait for, stands behind everything that was sent before it: a frame is small enough to be gone in a moment, and few
+ * are under way at a time.
+ */
+import type { TimerRecord } from '@carillon/core';
+import type { Answer, Message } from './wire.ts';
+
+/** A frame and its answer are closed when this much is in them. One record always fits, however long it is. */
+export const frameBytesMax = 256 * 1024;
+
+/** One page of a list, over the whole cluster. */
+export const pageBytesMax = 1024 * 1024;
+
+/** Records that are on their way to one peer to repair or move them: the next are read when these have arrived. */
+export const repairBytesMax = 2 * 1024 * 1024;
+
+/** Records that are read in one turn, before others have theirs. */
+export const turnBytesMax = 1024 * 1024;
+
+const recordHeadBytes = 128;
+const entryBytes = 40;
+
+/** About as many as the record has on the wire. */
+export function recordBytes({ body }: Pick<TimerRecord, 'body'>): number {
+  return recordHeadBytes + body.length;
+}
+
+/** About as many as the message has. */
+export function messageBytes(message: Message): number {
+  if (message.type === 'store') return recordBytes(message.record);
+  if (message.type === 'range') return message.entries.length * entryBytes;
+  return message.type === 'digest' ? message.hashes.byteLength : entryBytes;
+}
+
+/** Of the records in an answer; 0 where there are none: such an answer is small. */
+export function answerBytes(answer: Answer): number {
+  if (answer.type === 'ahead') return recordBytes(answer.record);
+  if (answer.type === 'record') return answer.record === null ? 0 : recordBytes(answer.record);
+  if (answer.type === 'records') return sum(answer.records);
+  return answer.type === 'difference' ? sum(answer.newer) : 0;
+}
+
+function sum(records: readonly TimerRecord[]): number {
+  return records.reduce((bytes, record) => bytes + recordBytes(record), 0);
+}
