@@ -238,11 +238,9 @@ describe('a list of large timers', () => {
 
   /** Resolves while time stands still: a list gives way to others by `soon` alone. */
   async function given<T>(reader: { clock: VirtualClock }, result: Promise<T>): Promise<T> {
-    let done = false;
-    void result.finally(() => {
-      done = true;
-    });
-    while (!done) await reader.clock.advance(0);
+    const results: T[] = [];
+    void result.then((value) => results.push(value));
+    while (results.length === 0) await reader.clock.advance(0);
     return result;
   }
 
@@ -275,10 +273,10 @@ describe('a list of large timers', () => {
     let turnBytesSeen = 0;
     const { store } = reader.replica;
     const read = store.read.bind(store);
-    store.read = (handle) => {
+    store.read = (of) => {
       turnBytes += body.length;
       turnBytesSeen = Math.max(turnBytesSeen, turnBytes);
-      return read(handle);
+      return read(of);
     };
     const soon = reader.clock.soon.bind(reader.clock);
     reader.clock.soon = (fn) =>
