@@ -1,6 +1,6 @@
 /** P5 while a member drains: it is in the middle of a pop when the timer goes to another member, which holds back. */
 import { expect, test } from 'vitest';
-import { drainedWhileCalling } from './drained-while-calling.ts';
+import { drainedWhileCalling } from './told/drained-while-calling.ts';
 
 const seeds = [1, 2, 3, 4, 5, 6];
 

@@ -1,7 +1,7 @@
 /** The examples of the technical introduction that Carillon comes from, to the second. */
 import { expect, test } from 'vitest';
 import { variants } from '../src/broken/variants.ts';
-import { rebalanced } from './rebalanced.ts';
+import { rebalanced } from './told/rebalanced.ts';
 import { Story } from '../src/story.ts';
 
 async function runThrough(repair: boolean) {

@@ -1,7 +1,7 @@
 /** P5 and spec §9: "Old and new replicas both know the timer meanwhile; claims prevent double pops." Here meanwhile lasts. */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
-import { slowAndLeftBehind } from './slow-and-left-behind.ts';
+import { slowAndLeftBehind } from './told/slow-and-left-behind.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 const seconds = 10;

@@ -37,6 +37,8 @@ class Rig {
   result: { value: WriteResult; atMs: number } | null = null;
   /** A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing else. */
   readonly busyMs = new Map<string, number>();
+  /** What is stored at the member itself when the write is over. */
+  own: TimerRecord | undefined;
   private readonly self: string;
   private readonly behaviours: Readonly<Record<string, Behaviour>>;
   private readonly silent: readonly string[];
@@ -52,6 +54,7 @@ class Rig {
     const replica = {
       receive: (record: TimerRecord, mode: StoreMode, done: (answer: Answer) => void) =>
         this.store(self, mode, record, (answer) => answer !== null && done(answer)),
+      get: () => this.own,
     } as unknown as Replica;
     const peers = {
       silent: (name: string) => this.silent.includes(name),
@@ -102,6 +105,24 @@ class Rig {
 }
 
 const stored: Answer = { type: 'stored' };
+
+it('is not confirmed when a newer version replaced it here while it waited for others', async () => {
+  const rig = new Rig(first, { [second]: 'silence', [third]: 'silence' }).write();
+  rig.own = recordOf({ ...number, versionMs: recordOf({}).versionMs + 1 });
+  await rig.clock.advance(2000);
+  expect(rig.result?.value).toEqual({ type: 'have', progress: rig.own });
+});
+
+it.each(['any', 'create'] as const)(
+  'a replica that has popped it already confirms it: %s',
+  async (mode) => {
+    const progress = recordOf({ ...number, sequence: 1 });
+    const rig = new Rig(first, { [second]: { type: 'have', progress } });
+    rig.own = progress;
+    await rig.write({ mode }).clock.advance(10);
+    expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
+  },
+);
 
 it('is over when as many replicas as wanted have confirmed', async () => {
   const rig = new Rig(first, {}).write();

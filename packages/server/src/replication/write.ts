@@ -7,11 +7,13 @@
  * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do and
  *     confirms one thing after the other gets the time to come to this one: another would not have it sooner.
  * W3  Whoever did not confirm is reported, so that repair can bring it what it missed.
+ * W4  What was confirmed and then replaced by a newer version, while the write waited for others, is not confirmed. A later
+ *     state of the same version is: a short timer can pop before all have it.
  */
 import {
   type Cancel,
   type Clock,
-  compareProgress,
+  compareVersions,
   invariant,
   type Progress,
   type TimerRecord,
@@ -88,9 +90,10 @@ function writeAlone(
   });
 }
 
-/** What a replica has is not simply this very record. */
+/** What a replica has did not come of this very record. */
 function beats(progress: Progress, record: TimerRecord, mode: StoreMode): boolean {
-  return mode === 'create' || compareProgress(progress, record) > 0;
+  const order = compareVersions(progress, record);
+  return mode === 'create' ? order !== 0 : order > 0;
 }
 
 export class Write implements Waiting {
@@ -249,7 +252,16 @@ export class Write implements Waiting {
     else if (this.waiting.length === 0) this.conclude();
   }
 
+  /** What replaced the record at this member while it waited (W4). */
+  private beatenBy(): Progress | null {
+    const { hi, lo } = this.record;
+    const own = this.parts.replica.get(hi, lo);
+    return own !== undefined && compareVersions(own, this.record) > 0 ? own : null;
+  }
+
   private conclude(): void {
+    const newer = this.beatenBy();
+    if (newer !== null) return this.finish({ type: 'have', progress: newer });
     const holders = this.record.replicas.filter((name) => this.confirmed.includes(name));
     if (holders.length === 0) {
       return this.finish(this.refusedFull ? { type: 'refused', why: 'full' } : { type: 'none' });

@@ -58,7 +58,10 @@ function replicaFields(replica: Replica) {
 
 export type ReplicaInside = Pick<Replica, 'alarm'> & ReturnType<typeof replicaFields>;
 
-const writeMethods = { standIn: Write.prototype['standIn'] };
+const writeMethods = {
+  standIn: Write.prototype['standIn'],
+  beatenBy: Write.prototype['beatenBy'],
+};
 
 export type WriteInside = typeof writeMethods;
 

@@ -1,7 +1,7 @@
 /** A test of the tests: a cluster that keeps records too few, too short, too long or in the wrong places breaks a promise. */
 import { View } from '@carillon/server/internal';
-import { formerStandIn } from '../../scenarios/former-stand-ins.ts';
-import { rebalanced } from '../../scenarios/rebalanced.ts';
+import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
+import { rebalanced } from '../../scenarios/told/rebalanced.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../views.ts';
 import { keeping } from './keeping.ts';

@@ -1,5 +1,7 @@
 /** A test of the tests: a member that merges wrongly, or confirms too early, breaks a promise. */
+import { State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
+import { beatenInTime } from '../../scenarios/told/beaten-in-time.ts';
 import { wellMannered } from '../receivers.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../views.ts';
@@ -93,6 +95,14 @@ everyVariantIsNoticed(merging, {
     await story.until(60);
     const sequences = story.calls(number).map(({ sequence }) => sequence);
     return { story, kept: sequences.join() === '1,2,3' };
+  },
+  // P1.
+  'a request that was beaten while it waited is confirmed': async () => {
+    let kept = true;
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      kept &&= (await beatenInTime(seed)).state === State.tombstone;
+    }
+    return { story: null, kept };
   },
   'answer before replication': { first: 1 },
   'no sync before an answer': { first: 10 },

@@ -1,6 +1,6 @@
 /** Broken rules of merging two records of a timer, and of what a replica confirms. */
 import { compareProgress, compareVersions, State, type TimerRecord } from '@carillon/core';
-import { Journal, Peers, Replica } from '@carillon/server/internal';
+import { insides, Journal, Peers, Replica } from '@carillon/server/internal';
 import type { Broken, Mend } from './broken.ts';
 
 /** A replica also takes what `wrongly` says, whatever the rules of merging are. */
@@ -64,6 +64,17 @@ export const merging: readonly Broken[] = [
       };
       return () => {
         replica.receive = receive;
+      };
+    },
+  },
+  {
+    name: 'a request that was beaten while it waited is confirmed',
+    apply: () => {
+      const { write } = insides;
+      const { beatenBy } = write;
+      write.beatenBy = () => null;
+      return () => {
+        write.beatenBy = beatenBy;
       };
     },
   },

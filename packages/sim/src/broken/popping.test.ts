@@ -1,6 +1,6 @@
 /** A test of the tests: a member that calls when it must not, or takes a call for what it was not, breaks a promise. */
-import { drainedWhileCalling } from '../../scenarios/drained-while-calling.ts';
-import { slowAndLeftBehind } from '../../scenarios/slow-and-left-behind.ts';
+import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
+import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
 import { wellMannered } from '../receivers.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../views.ts';

@@ -1,5 +1,5 @@
 /** A story for tests: a member drains in the middle of a pop. */
-import { Story, type Wish } from '../src/story.ts';
+import { Story, type Wish } from '../../src/story.ts';
 
 /** Receivers are slow, and the first replica drains while its call is under way; the sequences of all calls. */
 export async function drainedWhileCalling(

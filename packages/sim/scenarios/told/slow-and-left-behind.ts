@@ -1,5 +1,5 @@
 /** A story for tests: a member is out of the view without knowing it, and receivers are slow. */
-import { Story } from '../src/story.ts';
+import { Story } from '../../src/story.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 
