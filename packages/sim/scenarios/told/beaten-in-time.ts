@@ -14,6 +14,7 @@ export async function beatenInTime(
   cluster.member(first).clock.wallOffsetMs -= 5000;
   await story.pass(20);
   await story.replace(id, { seconds: 300 }, second);
+  story.forget();
   // It has confirmed the cancel to itself, and asks the others in vain.
   cluster.world.after(20, () => {
     for (const mend of mends) mend();
