@@ -88,6 +88,7 @@ function candidates(
 ): Candidate[] {
   const request: CallbackRequest = {
     uri: `${origin}/pop`,
+    namespace: 'default',
     method: 'POST',
     headers,
     body,

@@ -160,7 +160,13 @@ const victimSpelled = (random: SeededRandom): number =>
 
 async function call(calling: HttpCallbacks, clock: VirtualClock, uri: string): Promise<boolean> {
   const results: string[] = [];
-  const about = { method: 'POST', headers: {}, body: new Uint8Array(), limitMs: 5000 };
+  const about = {
+    namespace: 'default',
+    method: 'POST',
+    headers: {},
+    body: new Uint8Array(),
+    limitMs: 5000,
+  };
   calling.call({ uri, ...about }, ({ kind }) => results.push(kind));
   while (results.length === 0) {
     await clock.advance(0);

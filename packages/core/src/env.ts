@@ -102,6 +102,8 @@ export interface Network {
 
 export interface CallbackRequest {
   readonly uri: string;
+  /** Whose it is: requests of two namespaces have nothing in common, not even a connection. */
+  readonly namespace: string;
   readonly method: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;

@@ -75,5 +75,12 @@ export function callbacksContract(name: string, make: () => Promise<CallbacksRig
 }
 
 function request(uri: string): CallbackRequest {
-  return { uri, method: 'POST', headers: { 'x-a': 'b' }, body: Uint8Array.of(1), limitMs: 1000 };
+  return {
+    uri,
+    namespace: 'default',
+    method: 'POST',
+    headers: { 'x-a': 'b' },
+    body: Uint8Array.of(1),
+    limitMs: 1000,
+  };
 }

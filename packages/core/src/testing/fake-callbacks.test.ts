@@ -7,6 +7,7 @@ import { VirtualClock } from './virtual-clock.ts';
 function request(limitMs = 1000): CallbackRequest {
   return {
     uri: 'http://receiver.example/a',
+    namespace: 'default',
     method: 'POST',
     headers: {},
     body: new Uint8Array(),

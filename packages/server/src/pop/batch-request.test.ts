@@ -21,7 +21,7 @@ function popOf(fields: Partial<PopContext> = {}): PopContext {
 function requestOf(pops: readonly PopContext[]) {
   const batch = new BatchRequest(limits);
   for (const pop of pops) batch.add(pop);
-  return batch.finish('http://receiver/', null, 0);
+  return batch.finish({ uri: 'http://receiver/', namespace: 'default' }, null, 0);
 }
 
 function linesOf(pops: readonly PopContext[]): Record<string, string | number>[] {

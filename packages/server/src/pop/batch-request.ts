@@ -13,6 +13,12 @@ export interface BatchLimits {
   readonly lengthMax: number;
 }
 
+/** Whom a batch is for, and whose pops are in it. */
+export interface Addressee {
+  readonly uri: string;
+  readonly namespace: string;
+}
+
 const encoder = new TextEncoder();
 
 /** A request that is being put together, of pops that all have the same uri. */
@@ -38,10 +44,12 @@ export class BatchRequest {
   }
 
   /** The whole; to be asked for once. */
-  finish(uri: string, signer: Signer | null, wallMs: number): CallbackRequest {
+  finish(to: Addressee, signer: Signer | null, wallMs: number): CallbackRequest {
     const body = encoder.encode(this.text);
+    const { uri, namespace } = to;
     return {
       uri,
+      namespace,
       method: 'POST',
       headers: {
         'content-type': 'application/x-ndjson',

@@ -18,7 +18,7 @@ import {
   invariant,
   type TimerRecord,
 } from '@carillon/core';
-import { type BatchLimits, BatchRequest } from './batch-request.ts';
+import { type Addressee, type BatchLimits, BatchRequest } from './batch-request.ts';
 import type { Destinations } from './destinations.ts';
 import { Fifo } from './fifo.ts';
 import { callbackRequest, type PopContext } from './request.ts';
@@ -126,7 +126,7 @@ export class Batches {
     if (pop === null) return null;
     const batch = new BatchRequest(this.options.limits);
     batch.add(pop);
-    return this.finish(batch, pop.definition.uri, namespace);
+    return this.finish(batch, { uri: pop.definition.uri, namespace });
   }
 
   private ask(line: Line): void {
@@ -162,7 +162,7 @@ export class Batches {
     }
     this.ask(line);
     this.closeUnused(line);
-    return batch.count === 0 ? null : this.finish(batch, line.uri, line.namespace);
+    return batch.count === 0 ? null : this.finish(batch, line);
   }
 
   /** Refused before its turn came: so is everything that waits. */
@@ -175,9 +175,9 @@ export class Batches {
     return all;
   }
 
-  private finish(batch: BatchRequest, uri: string, namespace: string): CallbackRequest {
+  private finish(batch: BatchRequest, to: Addressee): CallbackRequest {
     const { signer, instant } = this.options;
-    return batch.finish(uri, signer(namespace), instant().wallMs);
+    return batch.finish(to, signer(to.namespace), instant().wallMs);
   }
 }
 

@@ -58,7 +58,14 @@ describe('refuseMethod', () => {
 });
 
 describe('refuseRequest', () => {
-  const request = { uri: '', method: 'POST', headers: {}, body: new Uint8Array(), limitMs: 1 };
+  const request = {
+    uri: '',
+    namespace: 'default',
+    method: 'POST',
+    headers: {},
+    body: new Uint8Array(),
+    limitMs: 1,
+  };
 
   it('looks at the method and at every header', () => {
     expect(refuseRequest({ ...request, headers: { 'x-a': '1', 'x-b': '2' } })).toBeNull();

@@ -15,12 +15,13 @@ const developing = new Guard({ allow: [], loopback: true, denied: () => none });
 
 /** Waits for the outside world, one turn of the event loop at a time. */
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await settle();
+  for (await settle(); !holds(); await settle()) await rig.clock.advance(0);
 }
 
 function request(uri: string, change: Partial<CallbackRequest> = {}): CallbackRequest {
   return {
     uri,
+    namespace: 'default',
     method: 'POST',
     headers: {},
     body: Buffer.from('opaque'),

@@ -15,7 +15,7 @@ import { refuseRequest } from './callback-request.ts';
 import { splitUri } from './callback-uri.ts';
 import type { Guard } from './guard.ts';
 import { type Call, Origin, type OriginOptions } from './origin.ts';
-import type { ReceiverConnection } from './receiver-connection.ts';
+import type { ReceiverConnection, Turn } from './receiver-connection.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -43,7 +43,10 @@ export class HttpCallbacks implements Callbacks {
   private readonly guard: Guard;
   private readonly perOrigin: OriginOptions;
   private readonly originCountMax: number;
+  /** By namespace and origin: no connection is shared between namespaces. */
   private readonly origins = new Map<string, Origin>();
+  /** Origins that were met in their canonical form. */
+  private readonly canonical = new Set<string>();
   private sweeping: Cancel | null = null;
   private closed = false;
 
@@ -53,13 +56,13 @@ export class HttpCallbacks implements Callbacks {
     this.guard = guard;
     const trust = ca === undefined ? {} : { ca };
     const connect = { clock, guard, resolve, limitMs: connectLimitMs, ...trust };
-    this.perOrigin = { clock, connect, connectionCountMax };
+    this.perOrigin = { clock, connect, connectionCountMax, turn: turnsOf(clock) };
     this.originCountMax = options.originCountMax ?? 1024;
   }
 
   call(request: CallbackRequest, done: Done): void {
-    const uri = splitUri(request.uri, this.origins);
-    const origin = uri === null ? badUri : this.origin(uri.origin);
+    const uri = splitUri(request.uri, this.canonical);
+    const origin = uri === null ? badUri : this.origin(uri.origin, request.namespace);
     const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
     if (hindrance !== null) this.clock.soon(() => done(hindrance));
     else if (origin instanceof Origin && uri !== null) {
@@ -91,36 +94,39 @@ export class HttpCallbacks implements Callbacks {
     return null;
   }
 
-  private origin(name: string): Origin | CallbackResult {
+  private origin(name: string, namespace: string): Origin | CallbackResult {
     if (this.closed) return closing;
-    const known = this.origins.get(name);
+    const key = `${namespace} ${name}`;
+    const known = this.origins.get(key);
     if (known !== undefined) return known;
     if (this.origins.size >= this.originCountMax && !this.dropIdle()) return tooMany;
     const origin = new Origin(name, this.perOrigin);
-    this.origins.set(name, origin);
+    this.origins.set(key, origin);
+    if (this.canonical.size >= this.originCountMax) this.canonical.clear();
+    this.canonical.add(name);
     this.sweepLater();
     return origin;
   }
 
   private dropIdle(): boolean {
-    for (const origin of this.origins.values()) {
+    for (const [key, origin] of this.origins) {
       if (origin.isBusy) continue;
-      this.drop(origin);
+      this.drop(key, origin);
       return true;
     }
     return false;
   }
 
-  private drop(origin: Origin): void {
-    this.origins.delete(origin.name);
+  private drop(key: string, origin: Origin): void {
+    this.origins.delete(key);
     origin.destroy();
   }
 
   private sweepLater(): void {
     this.sweeping ??= this.clock.at(this.clock.now() + originIdleMsMax, () => {
       this.sweeping = null;
-      for (const origin of this.origins.values()) {
-        if (!origin.isBusy && !origin.used) this.drop(origin);
+      for (const [key, origin] of this.origins) {
+        if (!origin.isBusy && !origin.used) this.drop(key, origin);
         origin.used = false;
       }
       if (this.origins.size > 0) this.sweepLater();
@@ -136,6 +142,25 @@ const cut = noAnswer('cut', 'The connection ended before the answer.');
 const closing = unmade('The member is closing its connections.', crowdedMs);
 const tooMany = unmade('Calls to too many receivers are in flight.', crowdedMs);
 
+/**
+ * The rest of the present turn of the event loop may come after it has read its sockets: only in the turn after it has everything been
+ * read that is there now. All that ask in one turn share it.
+ */
+function turnsOf(clock: Clock): Turn {
+  let waiting: (() => void)[] = [];
+  const begin = (): void => {
+    const now = waiting;
+    waiting = [];
+    clock.soon(() => {
+      for (const fn of now) fn();
+    });
+  };
+  return (fn) => {
+    waiting.push(fn);
+    if (waiting.length === 1) clock.soon(begin);
+  };
+}
+
 /** One request on its way. */
 class Attempt implements Call {
   readonly path: string;
@@ -145,6 +170,7 @@ class Attempt implements Call {
   private done: Done | null;
   private alarm: Cancel | null = null;
   private starting = true;
+  private origin: Origin | null = null;
 
   constructor(clock: Clock, request: CallbackRequest, path: string, done: Done) {
     this.clock = clock;
@@ -156,8 +182,14 @@ class Attempt implements Call {
   start(origin: Origin): void {
     const limitMs = this.request?.limitMs ?? 0;
     this.alarm = this.clock.at(this.clock.now() + limitMs, () => this.overdue());
+    this.origin = origin;
     origin.send(this);
     this.starting = false;
+  }
+
+  unheard(): void {
+    this.connection = null;
+    if (this.request !== null) this.origin?.sendFresh(this);
   }
 
   answered(status: number, retryAfter: string | undefined): void {

@@ -32,8 +32,9 @@ function guarded(options: Partial<GuardOptions>, resolve: Resolve): void {
 async function call(uri: string): Promise<CallbackResult> {
   const results: CallbackResult[] = [];
   const body = new Uint8Array();
-  callbacks.call({ uri, method: 'POST', headers: {}, body, limitMs: 5000 }, (result) =>
-    results.push(result),
+  callbacks.call(
+    { uri, namespace: 'default', method: 'POST', headers: {}, body, limitMs: 5000 },
+    (result) => results.push(result),
   );
   while (results.length === 0) await clock.advance(0);
   await settle();

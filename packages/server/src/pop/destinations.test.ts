@@ -51,7 +51,14 @@ class Rig {
 
   call(uri: string, count = 1, limitMs = 10_000): void {
     for (let i = 0; i < count; i++) {
-      const request = { uri, method: 'POST', headers: {}, body: Buffer.from(String(i)), limitMs };
+      const request = {
+        uri,
+        namespace: 'default',
+        method: 'POST',
+        headers: {},
+        body: Buffer.from(String(i)),
+        limitMs,
+      };
       this.destinations.call(
         uri,
         () => request,
@@ -310,7 +317,14 @@ describe('Destinations: limits', () => {
 
   it('a uri that leads nowhere is left to the port and takes no place', async () => {
     const rig = new Rig(() => ({ kind: 'no-answer', reason: 'forbidden', detail: '' }));
-    const request = { uri: 'nowhere', method: 'POST', headers: {}, body: Buffer.of(), limitMs: 1 };
+    const request = {
+      uri: 'nowhere',
+      namespace: 'default',
+      method: 'POST',
+      headers: {},
+      body: Buffer.of(),
+      limitMs: 1,
+    };
     const direct = new Destinations({
       clock: rig.clock,
       callbacks: rig.callbacks,

@@ -13,7 +13,12 @@ import {
 } from './connect.ts';
 import { Fifo } from './fifo.ts';
 import type { Guard } from './guard.ts';
-import { type Asking, type ConnectionEvents, ReceiverConnection } from './receiver-connection.ts';
+import {
+  type Asking,
+  type ConnectionEvents,
+  ReceiverConnection,
+  type Turn,
+} from './receiver-connection.ts';
 
 /** Unused connections are closed before receivers usually do, or when they say they will. */
 const keepsMsUsual = 4000;
@@ -28,6 +33,7 @@ export interface OriginOptions {
   readonly clock: Clock;
   readonly connect: Omit<ConnectOptions, 'onConnect'>;
   readonly connectionCountMax: number;
+  readonly turn: Turn;
 }
 
 /** Somebody who wants to ask here. */
@@ -102,6 +108,14 @@ export class Origin implements ConnectionEvents {
     else this.begin(call, connection);
   }
 
+  /** Over a new connection: one that was used before has failed the call. */
+  sendFresh(call: Call): void {
+    const isFull = this.all.size >= this.options.connectionCountMax;
+    if (isFull) this.unused.shift()?.end(null);
+    if (this.all.size < this.options.connectionCountMax) this.begin(call, this.open());
+    else this.waiting.push(call);
+  }
+
   /** Those who wait fail as well. */
   destroy(): void {
     this.addresses.clear();
@@ -147,7 +161,9 @@ export class Origin implements ConnectionEvents {
   }
 
   private open(): ReceiverConnection {
-    const connection = new ReceiverConnection(this.connect, this, this.options.clock.now());
+    const { turn, clock } = this.options;
+    const parts = { events: this, turn, bornMs: clock.now() };
+    const connection = new ReceiverConnection(this.connect, parts);
     this.all.add(connection);
     invariant(
       this.all.size <= this.options.connectionCountMax,

@@ -37,7 +37,14 @@ async function call(host: string): Promise<CallbackResult> {
   const results: CallbackResult[] = [];
   const uri = `http://${host}:${receiver.port}/`;
   callbacks.call(
-    { uri, method: 'POST', headers: {}, body: new Uint8Array(), limitMs: 5000 },
+    {
+      uri,
+      namespace: 'default',
+      method: 'POST',
+      headers: {},
+      body: new Uint8Array(),
+      limitMs: 5000,
+    },
     (result) => results.push(result),
   );
   while (results.length === 0) await clock.advance(0);

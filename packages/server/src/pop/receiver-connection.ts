@@ -3,7 +3,10 @@
  * callback is little more than one write and one read, and a client library costs several times as much as both.
  *
  *  1. One request at a time. It is written as soon as there is a connection, unless it was given up before.
- *  2. What arrives without having been asked for ends the connection.
+ *  2. What arrives without having been asked for ends the connection. Before a connection is used again everything that has arrived by
+ *     then is read (`Turn`): an answer too many of the receiver must not pass for that of the next request.
+ *  3. A connection that was used before may be closed by the receiver at any moment. When it ends before a byte of the answer came, or before
+ *     the request was written, that says nothing about the request: it is to be made again.
  */
 import type { Socket } from 'node:net';
 import type { CallbackRequest } from '@carillon/core';
@@ -15,7 +18,12 @@ export interface Asking {
   answered(status: number, retryAfter: string | undefined): void;
   /** null: the connection ended, or brought no HTTP. */
   failed(error: Error | null): void;
+  /** The connection, used before, ended without a word: as if the request had not been made. */
+  unheard(): void;
 }
+
+/** Calls back when everything that has arrived at any connection by now has been read. */
+export type Turn = (fn: () => void) => void;
 
 export interface ConnectionEvents {
   /** It can take the next request. */
@@ -23,10 +31,19 @@ export interface ConnectionEvents {
   ended(connection: ReceiverConnection): void;
 }
 
+export interface ConnectionParts {
+  readonly events: ConnectionEvents;
+  readonly turn: Turn;
+  readonly bornMs: number;
+}
+
 interface Exchange {
   readonly asking: Asking;
   readonly bytes: Buffer;
   readonly parser: AnswerParser;
+  written: boolean;
+  /** Something of the answer has arrived. */
+  heard: boolean;
 }
 
 /** Methods whose requests say that they have no body. */
@@ -38,12 +55,16 @@ export class ReceiverConnection {
   freeMs = 0;
   keepsMs: number | null = null;
   private readonly events: ConnectionEvents;
+  private readonly turn: Turn;
+  /** It has brought an answer. */
+  private used = false;
   private socket: Socket | null = null;
   private exchange: Exchange | null = null;
   private ended = false;
 
-  constructor(connect: Connect, events: ConnectionEvents, bornMs: number) {
+  constructor(connect: Connect, { events, turn, bornMs }: ConnectionParts) {
     this.events = events;
+    this.turn = turn;
     this.bornMs = bornMs;
     connect((error, socket) => {
       if (error !== null) this.end(error);
@@ -54,16 +75,23 @@ export class ReceiverConnection {
 
   ask(host: string, path: string, request: CallbackRequest, asking: Asking): void {
     const parser = new AnswerParser(request.method);
-    this.exchange = { asking, bytes: requestBytes(host, path, request), parser };
-    this.socket?.write(this.exchange.bytes);
+    const bytes = requestBytes(host, path, request);
+    const exchange = { asking, bytes, parser, written: false, heard: false };
+    this.exchange = exchange;
+    if (!this.used) this.write();
+    else
+      this.turn(() => {
+        if (this.exchange === exchange) this.write();
+      });
   }
 
   /** The answer is no longer waited for. A request that was not written yet never is. */
   giveUp(): void {
-    if (this.exchange === null) return;
+    const { exchange } = this;
+    if (exchange === null) return;
     this.exchange = null;
-    if (this.socket === null) this.events.free(this);
-    else this.end(null);
+    if (exchange.written) this.end(null);
+    else this.events.free(this);
   }
 
   /** The status, when the answer has begun. */
@@ -75,7 +103,13 @@ export class ReceiverConnection {
     return this.exchange?.parser.retryAfter;
   }
 
+  /** Its owner has no use for it any more. */
   end(error: Error | null): void {
+    this.over(error, false);
+  }
+
+  /** `lost`: by the receiver, or by what lies between. */
+  private over(error: Error | null, lost: boolean): void {
     if (this.ended) return;
     this.ended = true;
     this.socket?.destroy();
@@ -86,25 +120,35 @@ export class ReceiverConnection {
     const { status, retryAfter } = exchange.parser;
     // A status that has arrived counts, whatever becomes of the rest of the answer.
     if (status !== 0) exchange.asking.answered(status, retryAfter);
+    else if (lost && this.used && !exchange.heard) exchange.asking.unheard();
     else exchange.asking.failed(error);
   }
 
   private connected(socket: Socket): void {
     this.socket = socket;
     socket.on('data', (bytes: Buffer) => this.took(bytes));
-    socket.on('end', () => this.end(null));
-    socket.on('error', (error) => this.end(error));
-    socket.on('close', () => this.end(null));
-    if (this.exchange !== null) socket.write(this.exchange.bytes);
+    socket.on('end', () => this.over(null, true));
+    socket.on('error', (error) => this.over(error, true));
+    socket.on('close', () => this.over(null, true));
+    this.write();
+  }
+
+  private write(): void {
+    if (this.exchange === null || this.socket === null) return;
+    this.exchange.written = true;
+    this.socket.write(this.exchange.bytes);
   }
 
   private took(bytes: Buffer): void {
     const { exchange } = this;
-    const progress = exchange?.parser.push(bytes);
+    if (exchange === null || !exchange.written) return this.over(null, true);
+    exchange.heard = true;
+    const progress = exchange.parser.push(bytes);
     if (progress === 'more') return;
-    if (exchange === null || progress !== 'whole' || !exchange.parser.keeps) return this.end(null);
+    if (progress !== 'whole' || !exchange.parser.keeps) return this.end(null);
     const { status, retryAfter, keepsMs } = exchange.parser;
     this.exchange = null;
+    this.used = true;
     this.keepsMs = keepsMs;
     this.events.free(this);
     exchange.asking.answered(status, retryAfter);

@@ -70,7 +70,8 @@ export function callbackRequest(pop: PopContext, signer: Signer | null): Callbac
     ),
   };
   const { uri, method } = definition;
-  return { uri, method, headers, body, limitMs: limitMsOf(pop) };
+  const { namespace } = record;
+  return { uri, namespace, method, headers, body, limitMs: limitMsOf(pop) };
 }
 
 export function limitMsOf({ definition, timeoutMs }: PopContext): number {
