@@ -19,15 +19,9 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 function request(uri: string, change: Partial<CallbackRequest> = {}): CallbackRequest {
-  return {
-    uri,
-    namespace: 'default',
-    method: 'POST',
-    headers: {},
-    body: Buffer.from('opaque'),
-    limitMs: 1000,
-    ...change,
-  };
+  const body = Buffer.from('opaque');
+  const usual = { namespace: 'default', method: 'POST', headers: {}, body, limitMs: 1000 };
+  return { uri, ...usual, ...change };
 }
 
 class Rig {
