@@ -4,12 +4,13 @@
  */
 import { ByteReader, type Disk, MalformedError } from '@carillon/core';
 import { checksum } from './checksum.ts';
+import { readOrZeros } from './read-or-zeros.ts';
 import {
+  type DecodedHeader,
   decodeHeader,
   decodePayload,
   type EntrySink,
   entryHeadBytes,
-  type Header,
   headerBytesMax,
   isPayloadKind,
   payloadBytesMax,
@@ -29,15 +30,23 @@ export interface FileContent {
   readonly end: number;
   /** Whether anything but zeros stands behind the end. */
   readonly torn: boolean;
+  /** Intact entries, and those of them that begin before `noted`. */
+  readonly count: number;
+  readonly countNoted: number;
+}
+
+export interface FileToRead {
+  readonly name: string;
+  readonly size: number;
+  readonly salt: number;
+  /** Entries before this offset are counted for themselves. */
+  readonly noted: number;
 }
 
 const chunkBytes = 4 * 1024 * 1024;
 
-export async function readHeader(
-  disk: Disk,
-  name: string,
-): Promise<{ header: Header; length: number }> {
-  return decodeHeader(await disk.read(name, 0, headerBytesMax));
+export async function readHeader(disk: Disk, name: string): Promise<DecodedHeader> {
+  return decodeHeader(await readOrZeros(disk, name, { offset: 0, length: headerBytesMax }));
 }
 
 export class FileReader {
@@ -45,17 +54,21 @@ export class FileReader {
   private readonly name: string;
   private readonly size: number;
   private readonly salt: number;
+  private readonly noted: number;
+  private count = 0;
+  private countNoted = 0;
   /** The part of the file in memory, from `start` on. Never written to again, so views of it stay valid. */
   private chunk = new Uint8Array(0);
   private view = new DataView(this.chunk.buffer);
   private start = 0;
   private readonly damaged: Damage[] = [];
 
-  constructor(disk: Disk, file: { name: string; size: number }, salt: number) {
+  constructor(disk: Disk, { name, size, salt, noted }: FileToRead) {
     this.disk = disk;
-    this.name = file.name;
-    this.size = file.size;
+    this.name = name;
+    this.size = size;
     this.salt = salt;
+    this.noted = noted;
   }
 
   /** Everything from `offset` (behind the header) on. Times are put on the clock given by `baseMs`. */
@@ -74,12 +87,13 @@ export class FileReader {
       this.damage(at, found - at);
       at = found;
     }
-    return { damaged: this.damaged, end: at, torn: await this.hasTraces(at) };
+    const { damaged, count, countNoted } = this;
+    return { damaged, end: at, torn: await this.hasTraces(at), count, countNoted };
   }
 
   private async hasTraces(from: number): Promise<boolean> {
     for (let at = from; at < this.size; at += chunkBytes) {
-      const bytes = await this.disk.read(this.name, at, chunkBytes);
+      const bytes = await this.bytesAt(at, chunkBytes);
       if (bytes.some((byte) => byte !== 0)) return true;
     }
     return false;
@@ -97,6 +111,8 @@ export class FileReader {
         reader.u32();
         reader.u32();
         decodePayload(reader, baseMs, sink);
+        this.count++;
+        if (at < this.noted) this.countNoted++;
       } catch (error) {
         if (!(error instanceof MalformedError)) throw error;
         this.damage(at, length);
@@ -148,12 +164,19 @@ export class FileReader {
     return -1;
   }
 
+  private bytesAt(offset: number, length: number): Promise<Uint8Array> {
+    return readOrZeros(this.disk, this.name, {
+      offset,
+      length: Math.min(length, this.size - offset),
+    });
+  }
+
   private covers(at: number, length: number): boolean {
     return at >= this.start && at + length <= this.start + this.chunk.length;
   }
 
   private async load(at: number, needed: number): Promise<void> {
-    const bytes = await this.disk.read(this.name, at, Math.max(needed, chunkBytes));
+    const bytes = await this.bytesAt(at, Math.max(needed, chunkBytes));
     if (bytes.length < needed) throw new MalformedError(`${this.name} is shorter than it was.`);
     this.chunk = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(this.chunk.buffer, this.chunk.byteOffset, this.chunk.length);

@@ -124,12 +124,13 @@ describe('journal', () => {
   it('writes on in an empty last segment instead of leaving one at every start', async () => {
     const world = new World();
     for (let i = 0; i < 5; i++) await world.until((await world.open()).close());
-    expect(await names(world)).toEqual(['journal-0000000001.log', 'reserve']);
+    expect(await names(world)).toEqual(['contents', 'journal-0000000001.log', 'reserve']);
     const journal = await world.open();
     journal.put(recordOf(1, 0));
     await world.until(journal.close());
     await world.until((await world.open()).close());
     expect(await names(world)).toEqual([
+      'contents',
       'journal-0000000001.log',
       'journal-0000000002.log',
       'reserve',
@@ -165,6 +166,7 @@ describe('journal', () => {
       expect(await world.until(journal.snapshot(world.pull()))).toBe(true);
       expect(journal.wantsSnapshot(0)).toBe(false);
       expect(await names(world)).toEqual([
+        'contents',
         'journal-0000000002.log',
         'reserve',
         'snapshot-0000000002.snap',

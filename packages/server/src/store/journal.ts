@@ -3,16 +3,16 @@
  * group is being synced shares the next sync, and whoever asked is told when the sync that covers its
  * entries has returned.
  *
- * Neighbours: `segment.ts` (the form of files), `recovery.ts` (what is found at the start), `snapshot.ts`
- * (how old segments become unnecessary), `reserve.ts` (room for when the disk is full). The member decides
- * what to write: merge → journal → store.
+ * Neighbours: `segment.ts` (the form of files), `segments.ts` (the one being written, and the table of contents), `recovery.ts`
+ * (what is found at the start), `snapshot.ts` (how old segments become unnecessary), `reserve.ts` (room for when the disk
+ * is full). The member decides what to write: merge → journal → store.
  *
  * Invariants:
  *  J1  `done(null)` only after a sync that returned well and began after everything appended before `commit`.
  *  J2  Entries reach the disk in the order they were appended, all of them: those for which there is no room
  *      are kept until there is.
  *  J3  A failed sync is never tried again: from then on nothing is written and everything gets the error.
- *  J4  A segment gets its first entry after its header is synced and all earlier segments are complete.
+ *  J4  A segment gets its first entry after its header is synced, all earlier segments are complete, and it is noted.
  *  J5  Old segments go only after the snapshot that replaces them has its final name.
  */
 import {
@@ -20,16 +20,15 @@ import {
   type Clock,
   type Disk,
   DiskError,
-  type DiskFile,
   type Log,
   type TimerRecord,
 } from '@carillon/core';
-import { checksum } from './checksum.ts';
+import type { Filed, Lost } from './contents.ts';
 import { type Done, EntryGroup } from './entry-group.ts';
 import type { Damage } from './file-reader.ts';
 import { type Recovered, recover, type Replay } from './recovery.ts';
 import { Reserve } from './reserve.ts';
-import { encodeHeader, fileName, fileNumber } from './segment.ts';
+import { Segments } from './segments.ts';
 import { writeSnapshot } from './snapshot.ts';
 
 export interface JournalLimits {
@@ -53,9 +52,6 @@ const defaults: JournalLimits = {
 /** A write for which there was no room is tried again after this. */
 const writeAgainAfterMs = 100;
 
-/** Room that a segment takes ahead of its entries, some thousands of them. */
-const aheadBytes = 1024 * 1024;
-
 /** A group larger than this does not keep its buffer. */
 const bufferBytesKept = 4 * 1024 * 1024;
 
@@ -77,11 +73,15 @@ export class Journal {
   private readonly options: JournalOptions;
   private readonly limits: JournalLimits;
   private readonly reserve: Reserve;
+  private readonly segments: Segments;
   /** Found by recovery; their entries are lost here and should be fetched from replicas. */
   readonly damaged: readonly Damage[];
-  private file: DiskFile | null = null;
-  private number: number;
-  private salt = 0;
+  /** How much that is, with what an earlier start lost and nobody has made up for since; null: everything is there. */
+  readonly lost: Lost | null;
+  /** Whether recovery cut something off that was being written, or damaged in the last seconds. */
+  readonly torn: boolean;
+  /** Damaged files are to be replaced by a snapshot of what is in memory. */
+  private rewrites = false;
   /** What is being collected, what is being written, and the buffer in between. */
   private group = new EntryGroup();
   private writing: EntryGroup | null = null;
@@ -105,8 +105,10 @@ export class Journal {
     this.options = options;
     this.limits = { ...defaults, ...options.limits };
     this.reserve = new Reserve(options.disk, this.limits.reserveBytes);
+    this.segments = new Segments(options, recovered);
     this.damaged = recovered.damaged;
-    this.number = recovered.nextNumber - 1;
+    this.lost = recovered.lost;
+    this.torn = recovered.torn;
     this.markedMs = recovered.marked;
     this.journalBytes = recovered.journalBytes;
   }
@@ -120,7 +122,7 @@ export class Journal {
     const journal = new Journal(options, recovered);
     await journal.start();
     log.info('The journal is open.', {
-      segment: journal.number,
+      segment: journal.segments.number,
       entries: recovered.entryCount,
       damaged: recovered.damaged.length,
       tookMs: Math.round(clock.now() - startedMs),
@@ -198,6 +200,7 @@ export class Journal {
   wantsSnapshot(liveBytes: number): boolean {
     if (this.snapshotRun !== null || this.isFull || this.isStopped) return false;
     const { snapshotBytesMin } = this.limits;
+    if (this.rewrites) return true;
     return this.journalBytes > Math.max(snapshotBytesMin, liveBytes, this.snapshotBytesNext);
   }
 
@@ -213,6 +216,22 @@ export class Journal {
     return this.snapshotRun;
   }
 
+  /** Notes how much is on disk, so that a later start can tell what damage has taken. */
+  async note(): Promise<void> {
+    if (this.isStopped || this.isFull) return;
+    try {
+      await this.segments.note();
+    } catch (cause) {
+      const error = asDiskError(cause);
+      if (error.kind === 'failed') this.fail(error);
+    }
+  }
+
+  /** What is in memory is all there is to be had: the next snapshot replaces the damaged files, and nothing counts as lost. */
+  rewrite(): void {
+    this.rewrites = true;
+  }
+
   /** Writes and syncs what is left. Nothing can be appended any more. */
   async close(): Promise<void> {
     if (this.closing) return;
@@ -222,7 +241,18 @@ export class Journal {
     await this.reserve.stop();
     const error = await new Promise<DiskError | null>((resolve) => this.commit(resolve));
     if (error !== null) this.options.log.error('The journal closes with an error.', { error });
-    await this.file?.close();
+    await this.closeSegments();
+  }
+
+  private async closeSegments(): Promise<void> {
+    try {
+      if (this.failure === null) await this.segments.note();
+    } catch (cause) {
+      this.options.log.warn('The end of the journal could not be noted.', {
+        error: asDiskError(cause),
+      });
+    }
+    await this.segments.close();
   }
 
   private get isStopped(): boolean {
@@ -231,44 +261,13 @@ export class Journal {
 
   private async start(): Promise<void> {
     try {
-      await this.openSegment();
+      await this.segments.open();
     } catch (cause) {
       if (asDiskError(cause).kind !== 'full') throw cause;
       await this.makeRoom();
-      await this.openSegment();
+      await this.segments.open();
     }
     if (!this.isFull) await this.refillReserve();
-  }
-
-  /** Goes on in a new segment. Its header is on disk before anything else is written to it. */
-  private async openSegment(): Promise<void> {
-    const { disk, identity } = this.options;
-    const number = this.number + 1;
-    const salt = this.drawSalt(number);
-    const name = fileName('journal', number);
-    // Only the last segment may end with room that was never used.
-    if (this.file !== null) await disk.truncate(this.file.name, this.file.size);
-    const file = await disk.create(name, aheadBytes);
-    try {
-      await file.append(encodeHeader({ kind: 'journal', number, salt, identity }));
-      await file.sync();
-    } catch (error) {
-      await file.close();
-      await disk.remove(name);
-      throw error;
-    }
-    const old = this.file;
-    this.file = file;
-    this.number = number;
-    this.salt = salt;
-    await old?.close();
-  }
-
-  /** Nothing a client can know or guess. */
-  private drawSalt(number: number): number {
-    const { clock, identity } = this.options;
-    const text = `${identity} ${number} ${clock.wall()} ${clock.now()}`;
-    return checksum(new TextEncoder().encode(text), 0, text.length, number);
   }
 
   private schedule(): void {
@@ -297,7 +296,7 @@ export class Journal {
     const { group } = this;
     this.group = this.spare;
     this.writing = group;
-    const error = await this.write(group.entries.seal(this.salt));
+    const error = await this.write(group.entries.seal(this.segments.salt), group.entries.count);
     this.writing = null;
     if (error?.kind === 'full') {
       this.keep(group, error);
@@ -324,7 +323,7 @@ export class Journal {
     group.finish(error);
   }
 
-  private async write(bytes: Uint8Array): Promise<DiskError | null> {
+  private async write(bytes: Uint8Array, entryCount: number): Promise<DiskError | null> {
     const { clock, onSync } = this.options;
     try {
       await this.append(bytes);
@@ -335,7 +334,7 @@ export class Journal {
     }
     const startedMs = clock.now();
     try {
-      await this.file?.sync();
+      await this.segments.sync(entryCount);
     } catch (cause) {
       // Whatever the reason: what was to be synced may be gone, and asking again would hide that.
       const error = new DiskError('failed', asDiskError(cause).message, { cause });
@@ -349,11 +348,11 @@ export class Journal {
 
   private async append(bytes: Uint8Array): Promise<void> {
     try {
-      await this.file?.append(bytes);
+      await this.segments.append(bytes);
     } catch (cause) {
       if (asDiskError(cause).kind !== 'full') throw cause;
       await this.makeRoom();
-      await this.file?.append(bytes);
+      await this.segments.append(bytes);
     }
   }
 
@@ -399,7 +398,7 @@ export class Journal {
   private async rotate(done: (rotated: boolean) => void): Promise<void> {
     this.rotation = null;
     try {
-      await this.openSegment();
+      await this.segments.open();
       done(true);
     } catch (cause) {
       const error = asDiskError(cause);
@@ -413,28 +412,30 @@ export class Journal {
       this.rotation = resolve;
       this.schedule();
     });
-    const { number } = this;
+    const { number } = this.segments;
     const replacedBytes = this.journalBytes;
-    const bytes = rotated ? await this.writeSnapshot(number, next) : null;
-    if (bytes === null) {
+    const mended = this.rewrites;
+    const written = rotated ? await this.writeSnapshot(number, next) : null;
+    if (written === null) {
       this.snapshotBytesNext = this.journalBytes + this.limits.snapshotBytesMin;
       return false;
     }
     this.snapshotBytesNext = 0;
     this.journalBytes -= replacedBytes;
-    await this.removeBefore(number);
-    this.options.log.info('A snapshot is written.', { number, bytes });
+    if (mended) this.rewrites = false;
+    await this.replaceBy(written, mended);
+    this.options.log.info('A snapshot is written.', { number, bytes: written.bytes });
     return true;
   }
 
-  /** The snapshot's size; null when it was given up. */
+  /** null when it was given up. */
   private async writeSnapshot(
     number: number,
     next: () => TimerRecord | undefined,
-  ): Promise<number | null> {
+  ): Promise<Filed | null> {
     const { disk, clock, identity, log } = this.options;
     const cancelled = (): boolean => this.isFull || this.isStopped;
-    const salt = this.drawSalt(number);
+    const salt = this.segments.drawSalt(number);
     const marked = this.markedMs;
     const part = writeSnapshot({ disk, clock, identity, number, salt, marked, next, cancelled });
     this.snapshotPart = part;
@@ -450,15 +451,11 @@ export class Journal {
     }
   }
 
-  private async removeBefore(number: number): Promise<void> {
-    const { disk, log } = this.options;
+  private async replaceBy(snapshot: Filed, mended: boolean): Promise<void> {
     try {
-      for (const { name } of await disk.list()) {
-        const found = fileNumber('journal', name) ?? fileNumber('snapshot', name);
-        if (found !== null && found < number) await disk.remove(name);
-      }
+      await this.segments.replace(snapshot, mended);
     } catch (cause) {
-      log.warn('Old segments could not be removed; the next start will.', {
+      this.options.log.warn('Old segments could not be removed; the next start will.', {
         error: asDiskError(cause),
       });
     }

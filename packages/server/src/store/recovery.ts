@@ -1,26 +1,49 @@
 /**
  * What a journal finds when it opens: the newest snapshot and the segments since, replayed in order, so that
- * the last word on each number is the right one. Starts with everything that is intact or not at all:
+ * the last word on each number is the right one. Starts with everything that can be read, and says what cannot:
  *
  *  - a torn tail of the last segment is what a power cut leaves behind; it was never confirmed and is cut, and so is room
- *    that was taken ahead and not used
- *  - a damaged entry elsewhere is named; the entries around it are used
- *  - a segment missing from the row, a snapshot without its end, a header that cannot be read, or files of
- *    another member: a refusal to start, because what is missing cannot be known
+ *    that was taken ahead and not used. What the table of contents says was synced is no torn tail
+ *  - damaged entries, files cut short, and files that are gone are named and counted; everything around them is used. Who has
+ *    replicas fetches the rest from them (see cluster/mending.ts)
+ *  - files of another member, of a later release, or under a wrong name: a refusal to start, because somebody put them there
  */
 import { type Disk, DiskError, type Log, MalformedError, type TimerRecord } from '@carillon/core';
-import { type Damage, FileReader, readHeader } from './file-reader.ts';
+import {
+  type Contents,
+  contentsName,
+  contentsPartName,
+  type Filed,
+  ForeignContentsError,
+  type Lost,
+  readContents,
+  sumLost,
+} from './contents.ts';
+import { type Damage, type FileContent, FileReader, readHeader } from './file-reader.ts';
 import {
   encodeHeader,
   type EntrySink,
   type FileKind,
   fileName,
   fileNumber,
+  LaterFormatError,
   snapshotPartName,
 } from './segment.ts';
 
 /** So many damaged stretches get a line of their own in the log. */
 const damageLinesMax = 20;
+
+/** A file whose name begins like this says since when the folder is used (see history.ts). */
+const bornPrefix = 'born-';
+
+/** Beside its records a snapshot has an entry in front and one behind them. */
+const snapshotExtraCount = 2;
+
+/** Where the entries of a file begin, and what seeds their checksums. */
+interface Start {
+  readonly salt: number;
+  readonly length: number;
+}
 
 /** Thrown when starting would mean being silently wrong. */
 export class RecoveryError extends Error {
@@ -36,11 +59,16 @@ export interface Replay {
 export interface Recovered {
   /** The number for the next segment. */
   readonly nextNumber: number;
-  /** The newest snapshot's number; 0: there is none. */
-  readonly snapshotNumber: number;
+  /** The newest snapshot and the segments since, as they were found. */
+  readonly snapshot: Filed | null;
+  readonly segments: readonly Filed[];
   /** The highest mark; 0: none. */
   readonly marked: number;
   readonly damaged: readonly Damage[];
+  /** What is missing here, also from an earlier start that was not made up for since; null: nothing. */
+  readonly lost: Lost | null;
+  /** Something stood behind the last intact entry: it was being written, or it was damaged in the last seconds. */
+  readonly torn: boolean;
   /** In the segments since the snapshot. */
   readonly journalBytes: number;
   readonly entryCount: number;
@@ -67,31 +95,45 @@ export async function recover(options: RecoveryOptions): Promise<Recovered> {
   return new Recovery(options).run();
 }
 
-/** Which files are to be read, in order, and which are left over from before the newest snapshot. */
-export function plan(files: readonly FoundFile[]): {
+/** Which files are to be read, in order, which of them are gone, and which are left over from before the newest snapshot. */
+export function plan(
+  files: readonly FoundFile[],
+  contents: Pick<Contents, 'snapshot' | 'segments'> | null,
+): {
   snapshot: Numbered | null;
   segments: Numbered[];
+  /** Names of files that should be there. */
+  gone: string[];
   stale: string[];
 } {
   const snapshots = numbered('snapshot', files);
-  const snapshot = snapshots.at(-1) ?? null;
-  const first = snapshot?.number ?? 1;
   const all = numbered('journal', files);
+  const newest = snapshots.at(-1) ?? null;
+  const noted = contents?.snapshot?.number ?? 0;
+  const isGone = noted > (newest?.number ?? 0);
+  const snapshot = isGone ? null : newest;
+  const first = Math.max(1, noted, newest?.number ?? 0);
   const segments = all.filter(({ number }) => number >= first);
-  segments.forEach(({ number }, place) => {
-    if (number !== first + place) throw missing(first + place, snapshot);
-  });
-  if (snapshot !== null && segments.length === 0) throw missing(first, snapshot);
-  const stale = [...snapshots.slice(0, -1), ...all.filter(({ number }) => number < first)];
-  return { snapshot, segments, stale: stale.map(({ name }) => name) };
+  const gone = isGone ? [fileName('snapshot', noted)] : [];
+  const last = Math.max(segments.at(-1)?.number ?? 0, snapshot?.number ?? 0);
+  for (const number of expectedNumbers(contents, first, last)) {
+    const isThere = number < first || segments.some((segment) => segment.number === number);
+    if (!isThere) gone.push(fileName('journal', number));
+  }
+  const stale = [...snapshots.filter((file) => file !== snapshot), ...all].filter(
+    (file) => !segments.includes(file),
+  );
+  return { snapshot, segments, gone, stale: stale.map(({ name }) => name) };
 }
 
-function missing(number: number, snapshot: Numbered | null): RecoveryError {
-  const since =
-    snapshot === null ? 'there is no snapshot' : `the newest snapshot is ${snapshot.name}`;
-  return new RecoveryError(
-    `${fileName('journal', number)} is missing (${since}), so records would be lost silently. Put the file back, or empty the folder to start without its records.`,
-  );
+/** Segments that there should be: those noted, or without a table every one of the row. */
+function expectedNumbers(
+  contents: Pick<Contents, 'segments'> | null,
+  first: number,
+  last: number,
+): readonly number[] {
+  if (contents !== null) return contents.segments.map(({ number }) => number);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => first + place);
 }
 
 function numbered(kind: FileKind, files: readonly FoundFile[]): Numbered[] {
@@ -105,9 +147,17 @@ function numbered(kind: FileKind, files: readonly FoundFile[]): Numbered[] {
 
 class Recovery implements EntrySink {
   private readonly options: RecoveryOptions;
+  private contents: Contents | null = null;
   private readonly damaged: Damage[] = [];
+  private lost: Lost | null = null;
+  private torn = false;
   private marked = 0;
   private entryCount = 0;
+  /** Intact entries of any kind. */
+  private foundCount = 0;
+  /** Files that were written while a table of contents was kept, and before there was one. */
+  private listedCount = 0;
+  private unlistedCount = 0;
   /** What the end of the snapshot says; null: no end seen. */
   private endCount: number | null = null;
   private putCount = 0;
@@ -118,21 +168,30 @@ class Recovery implements EntrySink {
 
   async run(): Promise<Recovered> {
     const { disk } = this.options;
-    const { snapshot, segments, stale } = plan(await disk.list());
-    if (snapshot !== null) await this.readSnapshot(snapshot);
-    let lastIsEmpty = false;
+    const files = await disk.list();
+    this.contents = await this.readContents();
+    this.lost = this.contents?.lost ?? null;
+    const { snapshot, segments, gone, stale } = plan(files, this.contents);
+    for (const name of gone) this.noteGone(name);
+    const foundSnapshot = snapshot === null ? null : await this.readSnapshot(snapshot);
+    const found: Filed[] = [];
     for (const segment of segments) {
-      lastIsEmpty = await this.readSegment(segment, segment === segments.at(-1));
+      found.push(await this.readSegment(segment, segment === segments.at(-1)));
     }
-    for (const name of [...stale, snapshotPartName]) await disk.remove(name);
+    if (this.contents === null && this.needsContents(files)) this.noteGone(contentsName);
+    for (const name of [...stale, snapshotPartName, contentsPartName]) await disk.remove(name);
     this.reportDamage();
-    const last = segments.at(-1)?.number ?? 0;
+    const last = Math.max(found.at(-1)?.number ?? 0, this.contents?.segments.at(-1)?.number ?? 0);
+    // An empty last segment is written anew: a member that keeps restarting leaves one file, not many.
+    const lastIsEmpty = found.at(-1)?.number === last && found.at(-1)?.entries === 0;
     return {
-      // An empty last segment is written anew: a member that keeps restarting leaves one file, not many.
-      nextNumber: lastIsEmpty ? last : last + 1,
-      snapshotNumber: snapshot?.number ?? 0,
+      nextNumber: Math.max(lastIsEmpty ? last : last + 1, foundSnapshot?.number ?? 0),
+      snapshot: foundSnapshot,
+      segments: found,
       marked: this.marked,
       damaged: this.damaged,
+      lost: this.lost,
+      torn: this.torn,
       journalBytes: segments.reduce((sum, { size }) => sum + size, 0),
       entryCount: this.entryCount,
     };
@@ -157,55 +216,129 @@ class Recovery implements EntrySink {
     this.endCount = count;
   }
 
-  private async readSnapshot(file: Numbered): Promise<void> {
-    const content = await this.read(file, await this.header('snapshot', file));
-    if (this.endCount === null || content.end < file.size) {
-      throw new RecoveryError(
-        `${file.name} is damaged: its end is missing, so records would be lost silently. Put an intact copy back, or empty the folder to fetch everything from the replicas.`,
-      );
+  private async readContents(): Promise<Contents | null> {
+    const { disk, identity } = this.options;
+    try {
+      return await readContents(disk, identity);
+    } catch (cause) {
+      if (!(cause instanceof ForeignContentsError)) throw cause;
+      throw new RecoveryError(`${contentsName} cannot be used. ${cause.message}`, { cause });
     }
-    const lost = this.endCount - this.putCount;
-    if (lost === 0) return;
-    if (content.damaged.length === 0) {
-      throw new RecoveryError(
-        `${file.name} says that it holds ${this.endCount} records and holds ${this.putCount}.`,
-      );
+  }
+
+  /** Without a table nobody can say what else is gone; a folder that was never used to the end of its first start has none yet. */
+  private needsContents(files: readonly FoundFile[]): boolean {
+    const isUsed = files.some(({ name }) => name.startsWith(bornPrefix)) || this.foundCount > 0;
+    const isOlder = this.unlistedCount > 0 && this.listedCount === 0;
+    return isUsed && !isOlder;
+  }
+
+  /** How the file was noted; null: it was not. */
+  private noted(kind: FileKind, number: number): Filed | null {
+    const { contents } = this;
+    const files = kind === 'snapshot' ? [contents?.snapshot ?? null] : (contents?.segments ?? []);
+    return files.find((filed) => filed?.number === number) ?? null;
+  }
+
+  private async readSnapshot(file: Numbered): Promise<Filed> {
+    const noted = this.noted('snapshot', file.number);
+    const start = await this.header('snapshot', file, noted);
+    if (start === null) {
+      this.lose(noted === null ? null : noted.entries - snapshotExtraCount);
+      return { number: file.number, salt: 0, bytes: file.size, entries: snapshotExtraCount };
     }
-    this.options.log.error('A snapshot is damaged: records are lost on this member.', {
-      file: file.name,
-      records: lost,
+    const content = await this.read(file, start, noted);
+    const { endCount, putCount } = this;
+    const tail = file.size - content.end;
+    if (tail > 0 || endCount === null) this.damage(file.name, content.end, tail);
+    const wanted = noted === null ? endCount : noted.entries - snapshotExtraCount;
+    if (wanted === null || wanted > putCount) this.lose(wanted === null ? null : wanted - putCount);
+    const entries = putCount + snapshotExtraCount;
+    return { number: file.number, salt: start.salt, bytes: file.size, entries };
+  }
+
+  private async readSegment(file: Numbered, isLast: boolean): Promise<Filed> {
+    const { disk } = this.options;
+    const { number, name, size } = file;
+    const noted = this.noted('journal', number);
+    const start = await this.segmentStart(file, isLast);
+    if (start === null) return { number, salt: 0, bytes: size, entries: 0 };
+    const content = await this.read(file, start, noted);
+    const { count, end } = content;
+    const missing = (noted?.entries ?? 0) - content.countNoted;
+    if (missing > 0) this.lose(missing);
+    // Behind what was noted nobody counted.
+    if (content.damaged.some((damage) => damage.offset >= (noted?.bytes ?? 0))) this.lose(null);
+    const isCut = end < (noted?.bytes ?? 0);
+    if (isCut) this.damage(name, end, (noted?.bytes ?? 0) - end);
+    else if (!isLast && end < size) this.damage(name, end, size - end);
+    if (!isLast && !isCut && end < size) this.lose(null);
+    if (isLast) {
+      if (!isCut && content.torn) this.noteTorn(file, content);
+      // Also when there is nothing to cut: it syncs what a killed process left unsynced.
+      await disk.truncate(name, isCut ? size : end);
+    }
+    return { number, salt: start.salt, bytes: isLast && !isCut ? end : size, entries: count };
+  }
+
+  /** null: there is not one entry in it, or none that can be read. */
+  private async segmentStart(file: Numbered, isLast: boolean): Promise<Start | null> {
+    const { identity } = this.options;
+    const noted = this.noted('journal', file.number);
+    const expected = encodeHeader({ kind: 'journal', number: file.number, salt: 0, identity });
+    // Entries are only written after the header was synced: what is no longer than a header holds none.
+    const isEmpty = isLast && file.size <= expected.length && (noted?.entries ?? 0) === 0;
+    if (isEmpty && !(await this.hasHeader(file))) return null;
+    const start = await this.header('journal', file, noted);
+    if (start === null) this.lose(noted?.entries ?? null);
+    return start;
+  }
+
+  private noteTorn({ name, size }: Numbered, { end }: FileContent): void {
+    this.torn = true;
+    this.options.log.warn(
+      'The journal ends with a torn entry, as after a power cut; it is cut off.',
+      {
+        file: name,
+        offset: end,
+        bytes: size - end,
+      },
+    );
+  }
+
+  private noteGone(name: string): void {
+    this.reportGone(name);
+    this.damage(name, 0, 0);
+    const snapshot = fileNumber('snapshot', name);
+    const segment = fileNumber('journal', name);
+    if (snapshot !== null) {
+      const entries = this.noted('snapshot', snapshot)?.entries;
+      this.lose(entries === undefined ? null : entries - snapshotExtraCount);
+    } else this.lose(segment === null ? null : (this.noted('journal', segment)?.entries ?? null));
+  }
+
+  private reportGone(name: string): void {
+    this.options.log.error('A file of the data folder is gone, or its beginning cannot be read.', {
+      file: name,
     });
   }
 
-  /** True when there is not one entry in it. */
-  private async readSegment(file: Numbered, isLast: boolean): Promise<boolean> {
-    const { disk, log, identity } = this.options;
-    const expected = encodeHeader({ kind: 'journal', number: file.number, salt: 0, identity });
-    // Entries are only written after the header was synced: what is no longer than a header holds none.
-    if (isLast && file.size <= expected.length && !(await this.hasHeader(file))) return true;
-    const header = await this.header('journal', file);
-    const content = await this.read(file, header);
-    const tail = file.size - content.end;
-    if (!isLast) {
-      if (tail > 0) this.damaged.push({ file: file.name, offset: content.end, bytes: tail });
-      return false;
-    }
-    if (content.torn) {
-      log.warn('The journal ends with a torn entry, as after a power cut; it is cut off.', {
-        file: file.name,
-        offset: content.end,
-        bytes: tail,
-      });
-    }
-    // Also when there is nothing to cut: it syncs what a killed process left unsynced.
-    await disk.truncate(file.name, content.end);
-    return content.end === header.length;
+  private damage(file: string, offset: number, bytes: number): void {
+    this.damaged.push({ file, offset, bytes });
   }
 
-  private async read(file: Numbered, header: { salt: number; length: number }) {
+  /** null: nobody can say how many. */
+  private lose(entries: number | null): void {
+    this.lost = sumLost(this.lost, { entries: Math.max(0, entries ?? 0), more: entries === null });
+  }
+
+  private async read(file: Numbered, start: Start, noted: Filed | null): Promise<FileContent> {
     const { disk, baseMs } = this.options;
-    const content = await new FileReader(disk, file, header.salt).read(header.length, baseMs, this);
+    const { name, size } = file;
+    const reader = new FileReader(disk, { name, size, salt: start.salt, noted: noted?.bytes ?? 0 });
+    const content = await reader.read(start.length, baseMs, this);
     for (const damage of content.damaged) this.damaged.push(damage);
+    this.foundCount += content.count;
     return content;
   }
 
@@ -215,40 +348,57 @@ class Recovery implements EntrySink {
       return true;
     } catch (error) {
       if (error instanceof DiskError) throw error;
-      return false;
+      return error instanceof LaterFormatError;
     }
   }
 
-  private async header(kind: FileKind, file: Numbered): Promise<{ salt: number; length: number }> {
-    const { header, length } = await readHeader(this.options.disk, file.name).catch(
-      (cause: unknown) => {
-        if (!(cause instanceof MalformedError)) throw cause;
-        throw new RecoveryError(`${file.name} cannot be read. ${cause.message}`, { cause });
-      },
-    );
-    if (header.identity !== this.options.identity) {
-      throw new RecoveryError(
-        `${file.name} belongs to ${header.identity}, not to ${this.options.identity}. Each member needs a folder of its own.`,
-      );
+  /** Where entries begin, and their salt; null: the header cannot be read, and nobody noted what it said. */
+  private async header(kind: FileKind, file: Numbered, noted: Filed | null): Promise<Start | null> {
+    const { disk, identity } = this.options;
+    const { number, name } = file;
+    try {
+      const { header, length, listed } = await readHeader(disk, name);
+      if (listed) this.listedCount++;
+      else this.unlistedCount++;
+      if (header.identity !== identity) {
+        throw new RecoveryError(
+          `${name} belongs to ${header.identity}, not to ${identity}. Each member needs a folder of its own.`,
+        );
+      }
+      if (header.kind !== kind || header.number !== number) {
+        throw new RecoveryError(
+          `${name} was ${fileName(header.kind, header.number)} when it was written. Give it its name back.`,
+        );
+      }
+      return { salt: header.salt, length };
+    } catch (cause) {
+      if (cause instanceof LaterFormatError) {
+        throw new RecoveryError(`${name} cannot be read. ${cause.message}`, { cause });
+      }
+      if (!(cause instanceof MalformedError)) throw cause;
     }
-    if (header.kind !== kind || header.number !== file.number) {
-      throw new RecoveryError(
-        `${file.name} was ${fileName(header.kind, header.number)} when it was written. Give it its name back.`,
-      );
-    }
-    return { salt: header.salt, length };
+    const { length } = encodeHeader({ kind, number, salt: 0, identity });
+    this.reportGone(name);
+    this.damage(name, 0, noted === null ? file.size : length);
+    return noted === null ? null : { salt: noted.salt, length };
   }
 
   private reportDamage(): void {
     const { log } = this.options;
-    for (const { file, offset, bytes } of this.damaged.slice(0, damageLinesMax)) {
+    const stretches = this.damaged.filter(({ offset }) => offset > 0);
+    for (const { file, offset, bytes } of stretches.slice(0, damageLinesMax)) {
       log.error('A stretch of the journal is damaged; its entries are lost here.', {
         file,
         offset,
         bytes,
       });
     }
-    const more = this.damaged.length - damageLinesMax;
+    const more = stretches.length - damageLinesMax;
     if (more > 0) log.error('More of the journal is damaged.', { stretches: more });
+    if (this.lost === null) return;
+    log.error('This member has lost entries of its journal to damage on its disk.', {
+      entries: this.lost.entries,
+      andMaybeMore: this.lost.more,
+    });
   }
 }

@@ -2,6 +2,7 @@
  * The form of the journal's files: names, header and entries. Segments and snapshots share it.
  *
  *   header:  "carillon" · format u16 · kind u8 · number u32 · salt u32 · identity text · checksum u32
+ *            (in every format, so that a header of a later release is told from a damaged one)
  *   entry:   checksum u32 · length u32 · payload          (the checksum covers the length and the payload)
  *   payload: kind u8, then: put: a record · drop: hi u32, lo u32 · mark: f64 · end: count f64
  *
@@ -19,8 +20,11 @@ import {
 } from '@carillon/core';
 import { checksum } from './checksum.ts';
 
-const format = 1;
-const magic = Uint8Array.from('carillon', (letter) => letter.charCodeAt(0));
+/** 1: before there was a table of contents (contents.ts); otherwise the same. */
+const formatWithoutContents = 1;
+const format = 2;
+/** The first bytes of every file of Carillon. */
+export const startOfFile = Uint8Array.from('carillon', (letter) => letter.charCodeAt(0));
 const identityLengthMax = 1024;
 /** No header is longer. */
 export const headerBytesMax = 2048;
@@ -54,10 +58,15 @@ export interface Header {
   readonly identity: string;
 }
 
+/** The header of a later release. */
+export class LaterFormatError extends Error {
+  override readonly name = 'LaterFormatError';
+}
+
 export function encodeHeader(header: Header): Uint8Array {
   invariant(header.identity.length <= identityLengthMax, 'an identity has at most 1024 characters');
   const out = new ByteWriter(256);
-  out.raw(magic);
+  out.raw(startOfFile);
   out.u16(format);
   out.u8(kindCode[header.kind]);
   out.u32(header.number);
@@ -67,19 +76,22 @@ export function encodeHeader(header: Header): Uint8Array {
   return out.copy();
 }
 
-/** The header and its length in bytes. Throws MalformedError, with a sentence, for bytes that are not one. */
-export function decodeHeader(bytes: Uint8Array): { header: Header; length: number } {
+export interface DecodedHeader {
+  readonly header: Header;
+  /** In bytes. */
+  readonly length: number;
+  /** Whether a table of contents was kept when it was written. */
+  readonly listed: boolean;
+}
+
+/** Throws MalformedError, with a sentence, for bytes that are no header, and LaterFormatError for one of a later release. */
+export function decodeHeader(bytes: Uint8Array): DecodedHeader {
   const from = new ByteReader(bytes);
-  const start = from.raw(magic.length);
-  if (!start.every((byte, i) => byte === magic[i])) {
+  const start = from.raw(startOfFile.length);
+  if (!start.every((byte, i) => byte === startOfFile[i])) {
     throw new MalformedError('It does not start like a file of Carillon.');
   }
   const found = from.u16();
-  if (found !== format) {
-    throw new MalformedError(
-      `It has format ${found} and this release reads format ${format}: use the release that wrote it.`,
-    );
-  }
   const kind = from.u8() === kindCode.snapshot ? 'snapshot' : 'journal';
   const number = from.u32();
   const salt = from.u32();
@@ -88,7 +100,13 @@ export function decodeHeader(bytes: Uint8Array): { header: Header; length: numbe
   if (from.u32() !== checksum(bytes, 0, length, 0)) {
     throw new MalformedError('The checksum of its header is wrong.');
   }
-  return { header: { kind, number, salt, identity }, length: length + 4 };
+  if (found !== format && found !== formatWithoutContents) {
+    throw new LaterFormatError(
+      `It has format ${found} and this release reads format ${format}: use the release that wrote it.`,
+    );
+  }
+  const listed = found !== formatWithoutContents;
+  return { header: { kind, number, salt, identity }, length: length + 4, listed };
 }
 
 const payloadKind = { put: 1, drop: 2, mark: 3, end: 4 } as const;
@@ -105,9 +123,15 @@ export interface EntrySink {
 /** Collects entries to be written together. Reused: `seal`, write, `reset`. */
 export class EntryWriter {
   private readonly out = new ByteWriter(64 * 1024);
+  private entryCount = 0;
 
   get length(): number {
     return this.out.length;
+  }
+
+  /** Entries collected. */
+  get count(): number {
+    return this.entryCount;
   }
 
   put(record: TimerRecord, baseMs: number): void {
@@ -151,14 +175,17 @@ export class EntryWriter {
   /** Adds the entries of another one behind these. */
   absorb(other: EntryWriter): void {
     this.out.raw(other.out.written());
+    this.entryCount += other.entryCount;
   }
 
   reset(): void {
     this.out.reset();
+    this.entryCount = 0;
   }
 
   private begin(kind: number): number {
     const start = this.out.length;
+    this.entryCount++;
     this.out.u32(0);
     this.out.u32(0);
     this.out.u8(kind);

@@ -3,6 +3,7 @@
  * is fine, because every change is also in a segment that is replayed after the snapshot.
  */
 import type { Clock, Disk, TimerRecord } from '@carillon/core';
+import type { Filed } from './contents.ts';
 import { encodeHeader, EntryWriter, fileName, type Header, snapshotPartName } from './segment.ts';
 
 /** Between two looks at other work: a fraction of a millisecond. */
@@ -26,21 +27,21 @@ export interface SnapshotOptions {
   readonly cancelled: () => boolean;
 }
 
-/** The snapshot's size in bytes; null when it was cancelled. Rejects with DiskError; leaves no part behind. */
-export async function writeSnapshot(options: SnapshotOptions): Promise<number | null> {
+/** The snapshot; null when it was cancelled. Rejects with DiskError; leaves no part behind. */
+export async function writeSnapshot(options: SnapshotOptions): Promise<Filed | null> {
   const { disk, number } = options;
   try {
-    const bytes = await writePart(options);
-    if (bytes !== null) await disk.rename(snapshotPartName, fileName('snapshot', number));
+    const written = await writePart(options);
+    if (written !== null) await disk.rename(snapshotPartName, fileName('snapshot', number));
     else await disk.remove(snapshotPartName);
-    return bytes;
+    return written;
   } catch (error) {
     await disk.remove(snapshotPartName);
     throw error;
   }
 }
 
-async function writePart(options: SnapshotOptions): Promise<number | null> {
+async function writePart(options: SnapshotOptions): Promise<Filed | null> {
   const { disk, clock, identity, number, salt, marked, next, cancelled } = options;
   const header: Header = { kind: 'snapshot', number, salt, identity };
   const file = await disk.create(snapshotPartName);
@@ -49,6 +50,7 @@ async function writePart(options: SnapshotOptions): Promise<number | null> {
     const slice = new EntryWriter();
     slice.mark(marked);
     let count = 0;
+    let entries = 0;
     let synced = 0;
     for (let ended = false; !ended; ) {
       const added = fill(slice, next, clock.now() - clock.wall());
@@ -57,6 +59,7 @@ async function writePart(options: SnapshotOptions): Promise<number | null> {
       if (ended) slice.end(count);
       if (ended || slice.length >= sliceBytes) {
         await file.append(slice.seal(salt));
+        entries += slice.count;
         slice.reset();
       }
       if (file.size - synced > syncBytes) {
@@ -67,7 +70,7 @@ async function writePart(options: SnapshotOptions): Promise<number | null> {
       if (cancelled()) return null;
     }
     await file.sync();
-    return file.size;
+    return { number, salt, bytes: file.size, entries };
   } finally {
     await file.close();
   }

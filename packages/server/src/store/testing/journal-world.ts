@@ -53,6 +53,8 @@ export class World {
   /** By the low half of the number. */
   records = new Map<number, TimerRecord>();
   failures: DiskError[] = [];
+  /** The one that was opened last. */
+  journal: Journal | null = null;
   limits: Partial<JournalLimits> = {
     reserveBytes: 4096,
     snapshotBytesMin: 2000,
@@ -63,7 +65,8 @@ export class World {
     this.disk = disk ?? new MemoryDisk({ clock: this.clock });
   }
 
-  async open(who = identity): Promise<Journal> {
+  /** `onReplayed` is called for each entry that is read. */
+  async open(who = identity, onReplayed: () => void = () => {}): Promise<Journal> {
     this.records = new Map();
     const opening = Journal.open({
       disk: this.disk,
@@ -71,13 +74,20 @@ export class World {
       log: this.log,
       identity: who,
       replay: {
-        put: (record) => void this.records.set(record.lo, record),
-        drop: (_hi, lo) => void this.records.delete(lo),
+        put: (record) => {
+          onReplayed();
+          this.records.set(record.lo, record);
+        },
+        drop: (_hi, lo) => {
+          onReplayed();
+          this.records.delete(lo);
+        },
       },
       onFailed: (error) => this.failures.push(error),
       limits: this.limits,
     });
-    return this.until(opening);
+    this.journal = await this.until(opening);
+    return this.journal;
   }
 
   /** Lets virtual time go by until the work is done. */

@@ -1,0 +1,41 @@
+/**
+ * Reading a file of a disk that cannot read all of it: a bad sector is an error of the whole call. What cannot be read comes as
+ * zeros, which no checksum takes for an entry, so that the rest of the file is not lost with it.
+ */
+import { type Disk, DiskError } from '@carillon/core';
+
+/** What a disk reads or does not read as one. */
+const pageBytes = 4096;
+/** A disk may take seconds for each page that it cannot read: after so many, the rest of the call is given up. */
+const failuresMax = 32;
+
+export interface Stretch {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export async function readOrZeros(disk: Disk, name: string, wanted: Stretch): Promise<Uint8Array> {
+  try {
+    return await disk.read(name, wanted.offset, wanted.length);
+  } catch (error) {
+    if (!(error instanceof DiskError)) throw error;
+    return readPages(disk, name, wanted);
+  }
+}
+
+async function readPages(disk: Disk, name: string, wanted: Stretch): Promise<Uint8Array> {
+  const bytes = new Uint8Array(wanted.length);
+  let failures = 0;
+  for (let at = 0; at < wanted.length && failures < failuresMax; ) {
+    const offset = wanted.offset + at;
+    const length = Math.min(pageBytes - (offset % pageBytes), wanted.length - at);
+    try {
+      bytes.set(await disk.read(name, offset, length), at);
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      failures++;
+    }
+    at += length;
+  }
+  return bytes;
+}
