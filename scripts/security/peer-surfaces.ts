@@ -41,6 +41,7 @@ const hello = {
   historyMs: 1e6,
   leaving: false,
   full: false,
+  disk: 'whole' as const,
   wallMs: 1.7e12,
   timers: 5,
   primaries: 2,

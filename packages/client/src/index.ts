@@ -19,6 +19,7 @@ export type {
   Confirmed,
   Copies,
   DeadLetter,
+  DiskDamage,
   Timer,
   TimerState,
 } from './shapes.ts';

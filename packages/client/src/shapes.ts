@@ -65,6 +65,22 @@ export interface ClusterMember {
   readonly clockOffsetMs: number | null;
   readonly timers: number | null;
   readonly primaries: number | null;
+  /** Whether damage was found on its disk since it started: whole, mending, mended or lost; null: not heard. */
+  readonly disk: string | null;
+}
+
+/** Damage found on the disk of the member that answered, since it started. */
+export interface DiskDamage {
+  /** mending, mended (everything that others had is there again) or lost (there was nobody to ask). */
+  readonly state: string;
+  readonly foundAt: Date | null;
+  /** Damaged stretches and missing files. */
+  readonly stretches: number;
+  /** Each is one change of one timer. */
+  readonly entriesLost: number;
+  /** There may be more that cannot be counted. */
+  readonly moreLost: boolean;
+  readonly recordsFetched: number;
 }
 
 export interface Cluster {
@@ -75,6 +91,8 @@ export interface Cluster {
   readonly members: readonly ClusterMember[];
   readonly resync: { running: boolean; checked: number; total: number; moved: number };
   readonly repair: { missedRecords: number; underReplicated: number };
+  /** null: none was found. */
+  readonly damage: DiskDamage | null;
 }
 
 export interface Page<T> {
@@ -250,6 +268,18 @@ export function readCluster(json: unknown): Cluster {
       missedRecords: repair.number('missed-records'),
       underReplicated: repair.number('under-replicated'),
     },
+    damage: (from.raw('damage') ?? null) === null ? null : readDamage(from.inner('damage')),
+  };
+}
+
+function readDamage(from: Fields): DiskDamage {
+  return {
+    state: from.text('state'),
+    foundAt: from.date('found-at'),
+    stretches: from.number('stretches'),
+    entriesLost: from.number('entries-lost'),
+    moreLost: from.flag('more-lost'),
+    recordsFetched: from.number('records-fetched'),
   };
 }
 
@@ -266,6 +296,7 @@ function readMember(json: unknown): ClusterMember {
     clockOffsetMs: from.numberOrNull('clock-offset-ms'),
     timers: from.numberOrNull('timers'),
     primaries: from.numberOrNull('primaries'),
+    disk: from.text('disk') || null,
   };
 }
 

@@ -12,6 +12,8 @@ export interface MemberShape {
   readonly 'clock-offset-ms': number | null;
   readonly timers: number | null;
   readonly primaries: number | null;
+  /** Whether damage was found on its disk since it started; null: not heard. */
+  readonly disk: 'whole' | 'mending' | 'mended' | 'lost' | null;
   /** null: it does not tell. */
   readonly load: LoadShape | null;
 }
@@ -36,6 +38,14 @@ export interface ClusterShape {
     readonly moved: number;
   };
   readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
+  /** Of the member that serves the page; null: none was found. */
+  readonly damage: DamageShape | null;
+}
+
+export interface DamageShape {
+  readonly 'entries-lost': number;
+  readonly 'more-lost': boolean;
+  readonly 'records-fetched': number;
 }
 
 /** One second of the member that serves the page, and of all members together. */

@@ -14,6 +14,7 @@ function member(name: string, part: Partial<MemberShape> = {}): MemberShape {
     'clock-offset-ms': 0,
     timers: 10,
     primaries: 5,
+    disk: 'whole',
     load: {
       'pops-per-second': 1,
       'lateness-p50-ms': 1,
@@ -36,6 +37,7 @@ const well: Snapshot = {
     members: [member('n0'), member('n1'), member('n2')],
     resync: { running: false, checked: 0, total: 0, moved: 0 },
     repair: { 'missed-records': 0, 'under-replicated': 0 },
+    damage: null,
   },
   timers: { pending: 10, retrying: 0, dead: 0 },
   callbacks: { 'in-flight': 0, queued: 0, answers: {} },
@@ -98,6 +100,21 @@ test.each([
   expect(found?.weight).toBe(weight);
   expect(found?.says).toContain(words);
   expect(rest).toEqual([]);
+});
+
+test('damaged disks are told, with what is lost at the member that serves the page', () => {
+  const members = [
+    member('n0', { disk: 'mending' }),
+    member('n1', { disk: 'lost' }),
+    member('n2', { disk: 'mended' }),
+  ];
+  const damage = { 'entries-lost': 100, 'more-lost': true, 'records-fetched': 7 };
+  const found = findings({ ...well, cluster: { ...well.cluster, members, damage } }, null);
+  expect(found.map(({ weight, says }) => `${weight}: ${says}`)).toEqual([
+    'bad: The disk of n1 is damaged, and what it lost is gone: there was nobody to ask.',
+    'warn: The disk of n0 is damaged; what it lost is being fetched from its replicas. At least 100 entries lost, 7 records fetched.',
+    'warn: Damage on the disk of n2 is mended; look at the disk.',
+  ]);
 });
 
 test('members that come and go, a resync and repair are told while they last', () => {

@@ -1,6 +1,6 @@
 /** What is wrong, in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
 import { count, counted, milliseconds } from './format.ts';
-import type { MemberShape, Snapshot } from './shapes.ts';
+import type { DamageShape, MemberShape, Snapshot } from './shapes.ts';
 
 /** bad: promises are at risk. warn: look at it by day. note: going on by itself. */
 export type Weight = 'bad' | 'warn' | 'note';
@@ -22,6 +22,7 @@ export function findings(snapshot: Snapshot, lostMs: number | null): Finding[] {
   const found = [
     ...aboutConnection(snapshot, lostMs),
     ...aboutMembers(snapshot),
+    ...aboutDisks(snapshot),
     ...aboutCopies(snapshot),
     ...aboutPops(snapshot),
   ];
@@ -65,6 +66,29 @@ function aboutMembers({ cluster }: Snapshot): Finding[] {
       found.push({ weight: 'note', says: `${member.name} is joining.` });
   }
   return found;
+}
+
+function aboutDisks({ cluster: { members, damage } }: Snapshot): Finding[] {
+  const found: Finding[] = [];
+  for (const { name, disk, self } of members) {
+    const figures = self && damage !== null ? ` ${damageFigures(damage)}` : '';
+    if (disk === 'mending') {
+      const says = `The disk of ${name} is damaged; what it lost is being fetched from its replicas.${figures}`;
+      found.push({ weight: 'warn', says });
+    } else if (disk === 'lost') {
+      const says = `The disk of ${name} is damaged, and what it lost is gone: there was nobody to ask.${figures}`;
+      found.push({ weight: 'bad', says });
+    } else if (disk === 'mended') {
+      const says = `Damage on the disk of ${name} is mended; look at the disk.${figures}`;
+      found.push({ weight: 'warn', says });
+    }
+  }
+  return found;
+}
+
+function damageFigures(damage: DamageShape): string {
+  const lost = `${damage['more-lost'] ? 'At least ' : ''}${counted(damage['entries-lost'], 'entry', 'entries')} lost`;
+  return `${lost}, ${counted(damage['records-fetched'], 'record')} fetched.`;
 }
 
 function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {

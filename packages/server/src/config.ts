@@ -104,6 +104,11 @@ export const options = {
     ms(minute, 30 * day),
     'How long an idempotency key is remembered. Lower: a late repeat makes a second timer. Higher: memory and disk.',
   ),
+  scrubIntervalMs: option(
+    day,
+    ms(10 * second, 365 * day),
+    'How often journal and snapshots are read again, at most about 12 MiB a second, to find damage while other members have copies. Lower: more reading. Higher: damage is found later, at the latest by the next start.',
+  ),
   limits: {
     bodyBytesMax: option(
       256 * KiB,

@@ -4,7 +4,6 @@
  */
 import {
   CarillonError,
-  type Disk,
   type DiskError,
   type Env,
   NumberSource,
@@ -16,10 +15,11 @@ import { createRouter } from './api/create-router.ts';
 import type { ReadRings } from './api/locks.ts';
 import type { Route, Router } from './api/router.ts';
 import type { TimerService } from './api/service.ts';
-import { Cluster } from './cluster/cluster.ts';
+import { type Awakening, Cluster } from './cluster/cluster.ts';
 import type { ViewSource } from './cluster/source.ts';
 import type { Config } from './config.ts';
 import { Coordinator } from './coordinator.ts';
+import { DiskCare } from './disk-care.ts';
 import { Metrics } from './metrics.ts';
 import { Batches } from './pop/batches.ts';
 import { Destinations } from './pop/destinations.ts';
@@ -75,6 +75,7 @@ export class Member {
   private readonly versions = new VersionClock();
   private readonly cluster: Cluster;
   private journal: Journal | null = null;
+  private readonly diskCare: DiskCare;
   private replica: Replica;
   private readonly signers: Signers;
   private readonly destinations: Destinations;
@@ -83,7 +84,7 @@ export class Member {
   private numbers = new NumberSource(0);
   /** How far back this member remembers. */
   private historySinceMs: number;
-  private awaySinceMs: number | null = null;
+  private awakening: Awakening = { awaySinceMs: null, onMended: null };
   private phase: 'starting' | 'serving' | 'draining' | 'stopping' = 'starting';
   private stopHousekeeping: () => void = () => {};
   readonly router: Router;
@@ -94,6 +95,7 @@ export class Member {
     this.metrics = new Metrics(options.release);
     this.history = new History(options.config.history);
     this.historySinceMs = env.clock.now();
+    this.diskCare = this.createDiskCare();
     this.cluster = new Cluster(
       {
         self: name,
@@ -103,6 +105,7 @@ export class Member {
         repair: options.repair ?? true,
         historySinceMs: () => this.historySinceMs,
         busy: (number) => this.popper.calling(number),
+        disk: this.diskCare.report,
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
@@ -126,7 +129,7 @@ export class Member {
     await options.env.network?.listen(
       createInbox(options.name, options.env, createHandler(member.readParts())),
     );
-    member.cluster.start(member.replica, member.awaySinceMs);
+    member.cluster.start(member.replica, member.awakening);
     member.phase = 'serving';
     member.popper.wakeUp();
     member.housekeep();
@@ -196,6 +199,7 @@ export class Member {
     const { env, config, source } = this.options;
     this.phase = 'stopping';
     this.stopHousekeeping();
+    this.diskCare.stop();
     this.popper.stop();
     const untilMs = env.clock.now() + config.shutdown.limitMs;
     while (this.popper.activeCount > 0 && env.clock.now() < untilMs) await wait(env, 10);
@@ -209,14 +213,13 @@ export class Member {
   }
 
   private async recover(): Promise<void> {
-    const { env, name, config } = this.options;
-    const { disk, clock, log } = env;
+    const { disk, clock, log } = this.options.env;
     if (disk === null) return;
     this.journal = await Journal.open({
       disk,
       clock,
       log,
-      identity: `${config.cluster.name}/${name}`,
+      identity: this.identity,
       replay: {
         put: (record) => this.replica.restore(record),
         drop: (hi, lo) => this.replica.forget(hi, lo),
@@ -226,14 +229,32 @@ export class Member {
     });
     const wallMs = clock.wall();
     const { marked } = this.journal;
-    this.historySinceMs = (await bornWallMs(disk, wallMs)) - wallMs + clock.now();
-    const awayMs = wallMs - (marked - reserveMs);
-    if (marked > 0 && awayMs > config.tombstoneRetentionMs / 2)
-      this.awaySinceMs = clock.now() - awayMs;
+    const { historySinceMs, awakening } = await this.diskCare.begin(disk, this.journal);
+    this.historySinceMs = historySinceMs;
+    this.awakening = awakening;
     this.numbers = new NumberSource(marked);
     this.journal.mark(Math.max(wallMs, marked) + reserveMs);
     await new Promise<void>((resolve, reject) => {
       this.journal?.commit((error) => (error === null ? resolve() : reject(error)));
+    });
+  }
+
+  /** Whose records are on its disk. */
+  private get identity(): string {
+    const { config, name } = this.options;
+    return `${config.cluster.name}/${name}`;
+  }
+
+  private createDiskCare(): DiskCare {
+    const { env, config } = this.options;
+    return new DiskCare({
+      clock: env.clock,
+      log: env.log,
+      metrics: this.metrics,
+      identity: this.identity,
+      scrubIntervalMs: config.scrubIntervalMs,
+      tombstoneRetentionMs: config.tombstoneRetentionMs,
+      reserveMs,
     });
   }
 
@@ -422,6 +443,7 @@ export class Member {
         (error: unknown) => log.error('The snapshot failed.', { reason: String(error) }),
       );
     }
+    void journal?.note();
     // So that a later start knows how long this member was away.
     if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {
       journal.mark(clock.wall() + reserveMs);
@@ -433,15 +455,6 @@ export class Member {
       this.housekeep();
     });
   }
-}
-
-/** When the data folder was first used: an empty file carries it in its name. */
-async function bornWallMs(disk: Disk, wallMs: number): Promise<number> {
-  const born = (await disk.list()).map(({ name }) => /^born-(\d+)$/.exec(name)?.[1]);
-  const found = born.find((text) => text !== undefined);
-  if (found !== undefined) return Number(found);
-  await (await disk.create(`born-${wallMs}`)).close();
-  return wallMs;
 }
 
 function wait(env: Env, ms: number): Promise<void> {

@@ -129,6 +129,22 @@ export class Metrics {
   );
   readonly journalRecords = this.counter('carillon_journal_records_total', 'Records journaled.');
   readonly snapshots = this.counter('carillon_snapshots_total', 'Snapshots finished.');
+  readonly scrubbedBytes = this.counter(
+    'carillon_scrubbed_bytes_total',
+    'Bytes of journal and snapshots read again in search of damage.',
+  );
+  readonly damage = this.counter(
+    'carillon_disk_damage_total',
+    'Damaged stretches and missing files found in journal and snapshots.',
+  );
+  readonly lostEntries = this.gauge(
+    'carillon_journal_lost_entries',
+    'Entries of the journal lost to damage that was found since the start, at least.',
+  );
+  readonly mending = this.gauge(
+    'carillon_disk_mending',
+    '1 while what damage has taken is being fetched or replaced, 0 otherwise.',
+  );
 
   // HTTP.
 

@@ -72,10 +72,35 @@ describe('carillon cluster', () => {
     expect((JSON.parse(asJson.out[0] ?? '') as { worries: string[] }).worries).toHaveLength(3);
   });
 
+  test('status tells of damaged disks, and what the asked member lost', async () => {
+    const damage = {
+      state: 'mending',
+      'found-at': '2026-11-16T12:00:00.000Z',
+      stretches: 2,
+      'entries-lost': 100,
+      'more-lost': false,
+      'records-fetched': 40,
+    };
+    const disks = [
+      { ...n0, disk: 'mending' },
+      { ...n1, disk: 'lost' },
+    ];
+    const { url } = await member(() => ({ body: { ...viewOf(disks), damage } }));
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect(code).toBe(1);
+    expect(out.slice(0, 2)).toEqual([
+      'The disk of n0 is damaged; what it lost is being fetched from its replicas.',
+      'The disk of n1 is damaged, and what it lost is gone: there was nobody to ask.',
+    ]);
+    expect(out.join('\n')).toContain(
+      'damaged in 2 places, found at 2026-11-16T12:00:00.000Z: 100 entries lost, 40 records fetched, mending',
+    );
+  });
+
   test('members is a table', async () => {
     const { url } = await member(() => ({ body: viewOf([n0, n1]) }));
     const { out } = await cli(['cluster', 'members'], url);
-    expect(out[1]).toMatch(/^n0 \* +10\.0\.0\.1:7253 +active +yes +5 +3 +- +1 +zone=a$/);
+    expect(out[1]).toMatch(/^n0 \* +10\.0\.0\.1:7253 +active +yes +5 +3 +- +- +1 +zone=a$/);
     expect(out[2]).toMatch(/^n1 .* 12ms /);
   });
 

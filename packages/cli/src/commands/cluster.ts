@@ -1,5 +1,5 @@
 /** `carillon cluster`: who is there, how they are, looking at every timer anew, and leaving. */
-import type { Carillon, Cluster, ClusterMember } from '@carillon/client';
+import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import {
   type ConnectFlags,
@@ -81,7 +81,27 @@ export function worriesOf({ members: all, repair }: Cluster): string[] {
     ...(repair.underReplicated > 0
       ? [`${repair.underReplicated} timers have fewer copies than they should.`]
       : []),
+    ...all.flatMap(({ name, disk }) => diskWorry(name, disk)),
   ];
+}
+
+function diskWorry(name: string, disk: string | null): string[] {
+  if (disk === 'mending') {
+    return [`The disk of ${name} is damaged; what it lost is being fetched from its replicas.`];
+  }
+  if (disk === 'lost') {
+    return [`The disk of ${name} is damaged, and what it lost is gone: there was nobody to ask.`];
+  }
+  return [];
+}
+
+/** Of the member that was asked. */
+function damageText(damage: DiskDamage | null): string {
+  if (damage === null) return 'no damage found';
+  const { state, entriesLost, moreLost, recordsFetched, stretches, foundAt } = damage;
+  const lost = `${moreLost ? 'at least ' : ''}${entriesLost} entries lost`;
+  const since = foundAt === null ? '' : ` at ${foundAt.toISOString()}`;
+  return `damaged in ${stretches} places, found${since}: ${lost}, ${recordsFetched} records fetched, ${state}`;
 }
 
 function statusText(cluster: Cluster, worries: readonly string[], io: Io): string {
@@ -103,6 +123,7 @@ function statusText(cluster: Cluster, worries: readonly string[], io: Io): strin
         'to repair',
         `${repair.missedRecords} missed, ${repair.underReplicated} with too few copies`,
       ],
+      ['disk', damageText(cluster.damage)],
     ]),
   ].join('\n');
 }
@@ -123,6 +144,7 @@ function memberTable(all: readonly ClusterMember[], io: Io): string {
     member.timers === null ? '-' : String(member.timers),
     member.primaries === null ? '-' : String(member.primaries),
     member.clockOffsetMs === null ? '-' : `${Math.round(member.clockOffsetMs)}ms`,
+    member.disk ?? '-',
     String(member.weight),
     Object.entries(member.labels)
       .map(([name, value]) => `${name}=${value}`)
@@ -136,6 +158,7 @@ function memberTable(all: readonly ClusterMember[], io: Io): string {
     'TIMERS',
     'PRIMARY',
     'CLOCK',
+    'DISK',
     'WEIGHT',
     'LABELS',
   ];

@@ -2,6 +2,7 @@
 import { CarillonError, type Clock, type Log } from '@carillon/core';
 import type { Caller } from '../access/access.ts';
 import type { Scope } from '../access/scope.ts';
+import type { DamageView } from '../cluster/disk-report.ts';
 import type { Load } from '../load.ts';
 import type { Metrics } from '../metrics.ts';
 import { type ApiResponse, jsonResponse, textResponse } from './message.ts';
@@ -102,6 +103,18 @@ export function renderCluster(view: ClusterView): ClusterJson {
       'missed-records': view.repair.missedRecords,
       'under-replicated': view.repair.underReplicated,
     },
+    damage: view.damage === null ? null : renderDamage(view.damage),
+  };
+}
+
+function renderDamage(damage: DamageView): NonNullable<ClusterJson['damage']> {
+  return {
+    state: damage.state,
+    'found-at': new Date(damage.foundMs).toISOString(),
+    stretches: damage.stretches,
+    'entries-lost': damage.entriesLost,
+    'more-lost': damage.moreLost,
+    'records-fetched': damage.recordsFetched,
   };
 }
 

@@ -278,6 +278,20 @@ export const LocksSchema = Type.Object({
 
 export type LocksJson = Static<typeof LocksSchema>;
 
+const DiskStateSchema = Type.Union(
+  [Type.Literal('whole'), Type.Literal('mending'), Type.Literal('mended'), Type.Literal('lost')],
+  { description: 'Whether damage was found since the member started, and what became of it.' },
+);
+
+const DamageSchema = Type.Object({
+  state: DiskStateSchema,
+  'found-at': Type.String({ format: 'date-time' }),
+  stretches: whole,
+  'entries-lost': whole,
+  'more-lost': Type.Boolean({ description: 'There may be more that cannot be counted.' }),
+  'records-fetched': whole,
+});
+
 export const ClusterSchema = Type.Object({
   'view-id': Type.String(),
   revision: Type.Integer(),
@@ -294,11 +308,13 @@ export const ClusterSchema = Type.Object({
       'clock-offset-ms': Type.Union([Type.Number(), Type.Null()]),
       timers: Type.Union([whole, Type.Null()]),
       primaries: Type.Union([whole, Type.Null()]),
+      disk: Type.Union([DiskStateSchema, Type.Null()]),
       load: Type.Union([LoadSchema, Type.Null()]),
     }),
   ),
   resync: Type.Object({ running: Type.Boolean(), checked: whole, total: whole, moved: whole }),
   repair: Type.Object({ 'missed-records': whole, 'under-replicated': whole }),
+  damage: Type.Union([DamageSchema, Type.Null()]),
 });
 
 export type ClusterJson = Static<typeof ClusterSchema>;

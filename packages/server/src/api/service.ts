@@ -3,6 +3,7 @@
  * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
  */
 import type { CarillonError, Definition, TimerId, Version } from '@carillon/core';
+import type { DamageView, DiskState } from '../cluster/disk-report.ts';
 import type { Load } from '../load.ts';
 import type { Attempt } from '../pop/history.ts';
 
@@ -109,6 +110,8 @@ export interface MemberView {
   /** Live timers it holds, and how many of them as primary, as last heard. */
   readonly timers: number | null;
   readonly primaries: number | null;
+  /** Whether damage was found on its disk since it started, as last heard. */
+  readonly disk: DiskState | null;
   /** How busy it is, as last heard. */
   readonly load: Load | null;
 }
@@ -125,6 +128,8 @@ export interface ClusterView {
     readonly moved: number;
   };
   readonly repair: { readonly missedRecords: number; readonly underReplicated: number };
+  /** Damage found on the disk of the member that answers; null: none. */
+  readonly damage: DamageView | null;
 }
 
 export interface TimerService {

@@ -101,9 +101,17 @@ export class StandIn implements TimerService {
       viewId: 'v',
       revision: 1,
       source: 'alone',
-      members: [{ ...self, ...heard, load }],
+      members: [{ ...self, ...heard, disk: 'mended' as const, load }],
       resync: { running: false, checked: 0, total: 0, moved: 0 },
       repair: { missedRecords: 0, underReplicated: 0 },
+      damage: {
+        state: 'mended' as const,
+        foundMs: 0,
+        stretches: 2,
+        entriesLost: 3,
+        moreLost: false,
+        recordsFetched: 3,
+      },
     };
   }
 

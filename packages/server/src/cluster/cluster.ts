@@ -14,9 +14,11 @@ import type { Instant } from '../replication/schedule.ts';
 import { type Numbered, protocol } from '../replication/wire.ts';
 import type { Hello } from '../replication/wire-hello.ts';
 import { Compare } from './compare.ts';
-import { Doubt } from './doubt.ts';
 import { desiredReplicas } from './desired.ts';
+import type { DiskReport } from './disk-report.ts';
+import { Doubt } from './doubt.ts';
 import { HandOff } from './hand-off.ts';
+import { Mending } from './mending.ts';
 import { isTold, Missed } from './missed.ts';
 import { Presence } from './presence.ts';
 import { Resync } from './resync.ts';
@@ -42,6 +44,15 @@ export interface ClusterParts {
   readonly historySinceMs: () => number;
   /** Whether a callback for the timer is under way here. */
   readonly busy: (number: Numbered) => boolean;
+  readonly disk: DiskReport;
+}
+
+/** What a member knows of itself when it starts. */
+export interface Awakening {
+  /** When it was last there, on the monotonic clock, if its records may be out of date; null: they are not. */
+  readonly awaySinceMs: number | null;
+  /** Called when everything that it has lost to damage was fetched, and nothing is in doubt; null: it has lost nothing. */
+  readonly onMended: ((asked: number) => void) | null;
 }
 
 export class Cluster {
@@ -56,6 +67,7 @@ export class Cluster {
   private replica: Replica | null = null;
   private others: Others | null = null;
   private doubt: Doubt | null = null;
+  private mending: Mending | null = null;
   private stopTicking: Cancel = () => {};
   private nextCompareMs = 0;
 
@@ -84,13 +96,7 @@ export class Cluster {
 
   /** Who should hold a record now. */
   desired(record: TimerRecord): readonly string[] {
-    const absent = this.others?.presence;
-    return desiredReplicas(
-      this.current,
-      record,
-      record.factor,
-      (name) => absent?.absent(name) ?? false,
-    );
+    return desiredReplicas(this.current, record, record.factor, (name) => this.isAbsent(name));
   }
 
   /**
@@ -113,13 +119,10 @@ export class Cluster {
     return names;
   }
 
-  /**
-   * Begins to look after the records of `replica`. `awaySinceMs`: when this member was last there, if that is so
-   * long ago that its records may be out of date.
-   */
-  start(replica: Replica, awaySinceMs: number | null): void {
+  /** Begins to look after the records of `replica`. */
+  start(replica: Replica, { awaySinceMs, onMended }: Awakening): void {
     this.replica = replica;
-    if (this.peers === null) return;
+    if (this.peers === null) return onMended?.(0);
     this.others = this.createOthers(replica, this.peers);
     this.parts.metrics.missedRecords.read(() => this.repair().missedRecords);
     this.parts.metrics.underReplicated.read(() => this.repair().underReplicated);
@@ -127,6 +130,7 @@ export class Cluster {
     if (awaySinceMs !== null) this.doubt = this.createDoubt(replica, this.peers, awaySinceMs);
     this.tick();
     if (this.spec !== null) this.resync();
+    if (onMended !== null) this.mend(this.others, onMended);
   }
 
   /** Whether a due pop must wait because its record may have ended long ago. */
@@ -139,6 +143,7 @@ export class Cluster {
   stop(): void {
     this.stopTicking();
     this.doubt?.stop();
+    this.mending?.stop();
     this.others?.presence.stop();
     this.others?.resync.stop();
   }
@@ -236,6 +241,7 @@ export class Cluster {
       historyMs: this.parts.env.clock.now() - this.parts.historySinceMs(),
       leaving: this.leaving,
       full: replica?.full ?? false,
+      disk: this.parts.disk.state,
       wallMs: this.parts.env.clock.wall(),
       timers: replica?.store.counts.live ?? 0,
       primaries: replica?.primaries ?? 0,
@@ -261,6 +267,7 @@ export class Cluster {
       members: current.members.map((member) => this.describeMember(member.name)),
       resync: others?.resync.progress ?? idle,
       repair: this.repair(),
+      damage: this.parts.disk.view(),
     };
   }
 
@@ -285,6 +292,7 @@ export class Cluster {
       clockOffsetMs: self ? 0 : (this.others?.presence.offsetMs(name) ?? null),
       timers: hello?.timers ?? null,
       primaries: hello?.primaries ?? null,
+      disk: hello?.disk ?? null,
       load: hello?.load ?? null,
     };
   }
@@ -393,12 +401,31 @@ export class Cluster {
       clock: this.parts.env.clock,
       replica,
       peers,
-      othersOf: (record) => this.othersOf(record),
+      othersOf: (record) => this.othersOf(record).filter((name) => !this.isAbsent(name)),
       historyMs: (name) => this.others?.presence.lastHello(name)?.historyMs ?? null,
       awaySinceMs,
     });
     doubt.start();
     return doubt;
+  }
+
+  /** Fetches what this member has lost. */
+  private mend({ compare }: Others, onMended: (asked: number) => void): void {
+    const { env, disk } = this.parts;
+    this.mending = new Mending({
+      clock: env.clock,
+      others: () => this.otherNames(),
+      absent: (name) => this.isAbsent(name),
+      compare: (name, done) => compare.start(name, done),
+      doubtfulCount: () => this.replica?.doubtfulCount ?? 0,
+      onFetched: (count) => disk.addFetched(count),
+      onDone: onMended,
+    });
+    this.mending.start();
+  }
+
+  private isAbsent(name: string): boolean {
+    return this.others?.presence.absent(name) ?? false;
   }
 
   private otherNames(): readonly string[] {

@@ -24,20 +24,27 @@ export interface CompareParts {
 
 export class Compare {
   private readonly parts: CompareParts;
-  private readonly running = new Set<string>();
+  private readonly running = new Map<string, Run>();
 
   constructor(parts: CompareParts) {
     this.parts = parts;
   }
 
-  start(name: string): void {
-    if (this.running.has(name)) return;
-    this.running.add(name);
+  /** `done`: how many records came that were missing here or newer; null when it broke off or is under way already. */
+  start(name: string, done: (fetched: number | null) => void = ignore): void {
+    if (this.running.has(name)) return done(null);
+    this.running.set(name, { fetched: 0, done });
     const { peers, digests } = this.parts;
     peers.send(name, { type: 'digest', hashes: digests.of(name).slice() }, (answer) => {
       if (answer?.type === 'ranges') this.ranges(name, answer.ranges);
-      else this.running.delete(name);
+      else this.end(name, false);
     });
+  }
+
+  private end(name: string, ok: boolean): void {
+    const run = this.running.get(name);
+    this.running.delete(name);
+    run?.done(ok ? run.fetched : null);
   }
 
   /** A peer's hashes: which ranges differ from ours. */
@@ -71,7 +78,7 @@ export class Compare {
   /** One range after the other. */
   private ranges(name: string, ranges: readonly number[]): void {
     const [range, ...rest] = ranges;
-    if (range === undefined) this.running.delete(name);
+    if (range === undefined) this.end(name, true);
     else this.round(name, range, new Set(), () => this.ranges(name, rest));
   }
 
@@ -80,22 +87,27 @@ export class Compare {
    * different then (somebody's disk is full) is found by the next comparison.
    */
   private round(name: string, range: number, seen: Set<string>, done: () => void): void {
-    const { replica, peers, onReceived } = this.parts;
     const entries = this.entries(name, range);
-    peers.send(name, { type: 'range', range, entries }, (answer) => {
-      if (answer?.type !== 'difference') {
-        this.running.delete(name);
-        return;
-      }
+    this.parts.peers.send(name, { type: 'range', range, entries }, (answer) => {
+      if (answer?.type !== 'difference') return this.end(name, false);
       const had = seen.size;
       for (const record of answer.newer) {
         seen.add(hex16(record.hi, record.lo));
-        onReceived();
-        replica.receive(record, 'any', ignore);
+        this.take(name, record);
       }
       const more = seen.size > had;
       this.give(name, answer.want, () => (more ? this.round(name, range, seen, done) : done()));
     });
+  }
+
+  private take(name: string, record: TimerRecord): void {
+    const { replica, onReceived } = this.parts;
+    const stored = replica.get(record.hi, record.lo);
+    const run = this.running.get(name);
+    const isNewer = stored === undefined || compareProgress(record, stored) > 0;
+    if (run !== undefined && isNewer) run.fetched++;
+    onReceived();
+    replica.receive(record, 'any', ignore);
   }
 
   /** Sends the wanted records, the next ones when those before have arrived. */
@@ -110,12 +122,13 @@ export class Compare {
       answered &&= answer !== null;
       if (--left > 0) return;
       if (answered) this.give(name, want.slice(count), done);
-      else this.running.delete(name);
+      else this.end(name, false);
     };
     for (; count < want.length && count < giveMax && bytes < repairBytesMax; count++) {
       const { hi, lo } = want[count] as Numbered;
       const record = replica.get(hi, lo);
-      if (record === undefined) continue;
+      // What is in doubt is known here, but not offered to anybody.
+      if (record === undefined || replica.isDoubtful(replica.store.find(hi, lo))) continue;
       bytes += recordBytes(record);
       left++;
       onSent();
@@ -127,22 +140,36 @@ export class Compare {
   private entries(name: string, range: number): Entry[] {
     const { store } = this.parts.replica;
     const entries: Entry[] = [];
-    this.eachShared(name, range, (handle) => {
+    this.eachKnown(name, range, (handle) => {
       const number = { hi: store.hiOf(handle), lo: store.loOf(handle) };
       entries.push({ ...number, ...store.progressOf(handle) });
     });
     return entries;
   }
 
+  /** What this member has and the other should have, if there is no doubt. */
   private eachShared(name: string, range: number, visit: (handle: number) => void): void {
+    const { replica } = this.parts;
+    this.eachKnown(name, range, (handle) => {
+      if (!replica.isDoubtful(handle)) visit(handle);
+    });
+  }
+
+  private eachKnown(name: string, range: number, visit: (handle: number) => void): void {
     const { replica, digests } = this.parts;
     const { store } = replica;
     store.walk(range, (handle) => {
       const replicas = store.replicasOf(handle);
       const state = store.stateOf(handle);
-      if (digests.shared({ replicas, state }, name) && !replica.isDoubtful(handle)) visit(handle);
+      if (digests.shared({ replicas, state }, name)) visit(handle);
     });
   }
+}
+
+/** A comparison under way. */
+interface Run {
+  fetched: number;
+  readonly done: (fetched: number | null) => void;
 }
 
 /** Records up to a number and a size. */

@@ -1,7 +1,7 @@
 /**
- * A member that comes back after a long time with old records. Meanwhile timers may have been cancelled and even
- * their tombstones forgotten, so what it holds is doubtful: it asks the present replicas before it offers
- * these records to anybody.
+ * A member that comes back after a long time with old records, or has lost entries of its journal. Timers may have been
+ * cancelled since and even their tombstones forgotten, so what it holds is doubtful: it asks the present replicas before it
+ * offers these records to anybody.
  *
  * D1  A newer record or tombstone elsewhere wins, as always.
  * D2  A record nobody has any more has ended, if one of its own replicas remembers the whole time since before
@@ -48,7 +48,7 @@ export interface DoubtParts {
   readonly clock: Clock;
   readonly replica: Replica;
   readonly peers: Peers;
-  /** The members that hold the record now, or should. */
+  /** The members that hold the record now, or should, without those that have not answered for long. */
   readonly othersOf: (record: TimerRecord) => readonly string[];
   /** How far back a peer remembers; null: not heard yet. */
   readonly historyMs: (name: string) => number | null;

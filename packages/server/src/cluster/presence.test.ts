@@ -15,6 +15,7 @@ const hello: Hello = {
   historyMs: 0,
   leaving: false,
   full: false,
+  disk: 'whole' as const,
   wallMs: 0,
   timers: 0,
   primaries: 0,

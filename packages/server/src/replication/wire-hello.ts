@@ -1,5 +1,6 @@
 /** What a member says of itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
 import type { ByteReader, ByteWriter } from '@carillon/core';
+import type { DiskState } from '../cluster/disk-report.ts';
 import type { Load } from '../load.ts';
 
 export interface Hello {
@@ -15,6 +16,8 @@ export interface Hello {
   readonly leaving: boolean;
   /** Its disk has no room for records it does not hold yet. */
   readonly full: boolean;
+  /** Whether damage was found on its disk, and what became of it. */
+  readonly disk: DiskState;
   readonly wallMs: number;
   readonly timers: number;
   readonly primaries: number;
@@ -24,6 +27,9 @@ export interface Hello {
 
 const leavingBit = 1;
 const fullBit = 2;
+/** Two bits; members of earlier releases send none of them and read neither. */
+const diskStates = ['whole', 'mending', 'mended', 'lost'] as const satisfies readonly DiskState[];
+const diskShift = 2;
 
 /** `version`: the protocol of the frame it goes into; before 2 there was no load. */
 export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
@@ -33,7 +39,7 @@ export function encodeHello(writer: ByteWriter, hello: Hello, version: number): 
   writer.text(hello.viewId);
   writer.u32(hello.boot);
   writer.f64(hello.historyMs);
-  writer.u8((hello.leaving ? leavingBit : 0) | (hello.full ? fullBit : 0));
+  writer.u8(encodeFlags(hello));
   writer.f64(hello.wallMs);
   writer.varint(hello.timers);
   writer.varint(hello.primaries);
@@ -56,8 +62,17 @@ export function decodeHello(from: ByteReader, version: number): Hello {
   };
 }
 
-function decodeFlags(flags: number): Pick<Hello, 'leaving' | 'full'> {
-  return { leaving: (flags & leavingBit) !== 0, full: (flags & fullBit) !== 0 };
+function encodeFlags({ leaving, full, disk }: Pick<Hello, 'leaving' | 'full' | 'disk'>): number {
+  const bits = (leaving ? leavingBit : 0) | (full ? fullBit : 0);
+  return bits | (diskStates.indexOf(disk) << diskShift);
+}
+
+function decodeFlags(flags: number): Pick<Hello, 'leaving' | 'full' | 'disk'> {
+  return {
+    leaving: (flags & leavingBit) !== 0,
+    full: (flags & fullBit) !== 0,
+    disk: diskStates[(flags >>> diskShift) & 3] ?? 'whole',
+  };
 }
 
 function encodeLoad(writer: ByteWriter, load: Load | null): void {

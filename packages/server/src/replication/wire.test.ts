@@ -33,6 +33,7 @@ const hello: Hello = {
   historyMs: 1e9,
   leaving: true,
   full: true,
+  disk: 'lost' as const,
   wallMs: 1.7e12,
   timers: 12_345_678,
   primaries: 5,

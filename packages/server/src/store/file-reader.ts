@@ -41,9 +41,11 @@ export interface FileToRead {
   readonly salt: number;
   /** Entries before this offset are counted for themselves. */
   readonly noted: number;
+  /** Read at once; default 4 MiB. */
+  readonly chunkBytes?: number;
 }
 
-const chunkBytes = 4 * 1024 * 1024;
+const chunkBytesDefault = 4 * 1024 * 1024;
 
 export async function readHeader(disk: Disk, name: string): Promise<DecodedHeader> {
   return decodeHeader(await readOrZeros(disk, name, { offset: 0, length: headerBytesMax }));
@@ -55,6 +57,7 @@ export class FileReader {
   private readonly size: number;
   private readonly salt: number;
   private readonly noted: number;
+  private readonly chunkBytes: number;
   private count = 0;
   private countNoted = 0;
   /** The part of the file in memory, from `start` on. Never written to again, so views of it stay valid. */
@@ -63,12 +66,14 @@ export class FileReader {
   private start = 0;
   private readonly damaged: Damage[] = [];
 
-  constructor(disk: Disk, { name, size, salt, noted }: FileToRead) {
+  constructor(disk: Disk, file: FileToRead) {
+    const { name, size, salt, noted, chunkBytes = chunkBytesDefault } = file;
     this.disk = disk;
     this.name = name;
     this.size = size;
     this.salt = salt;
     this.noted = noted;
+    this.chunkBytes = chunkBytes;
   }
 
   /** Everything from `offset` (behind the header) on. Times are put on the clock given by `baseMs`. */
@@ -91,9 +96,27 @@ export class FileReader {
     return { damaged, end: at, torn: await this.hasTraces(at), count, countNoted };
   }
 
+  /** How many entries follow one another from `offset` to the end; null when something else is in between. Decodes none of them. */
+  async verify(offset: number, beforeEachRead: () => Promise<void>): Promise<number | null> {
+    let count = 0;
+    for (let at = offset; at < this.size; ) {
+      const length = this.intactAt(at);
+      at += length;
+      if (length > 0) {
+        count++;
+        continue;
+      }
+      const needed = this.neededAt(at);
+      if (needed === 0 || this.covers(at, needed)) return null;
+      await beforeEachRead();
+      await this.load(at, needed);
+    }
+    return count;
+  }
+
   private async hasTraces(from: number): Promise<boolean> {
-    for (let at = from; at < this.size; at += chunkBytes) {
-      const bytes = await this.bytesAt(at, chunkBytes);
+    for (let at = from; at < this.size; at += this.chunkBytes) {
+      const bytes = await this.bytesAt(at, this.chunkBytes);
       if (bytes.some((byte) => byte !== 0)) return true;
     }
     return false;
@@ -176,7 +199,7 @@ export class FileReader {
   }
 
   private async load(at: number, needed: number): Promise<void> {
-    const bytes = await this.bytesAt(at, Math.max(needed, chunkBytes));
+    const bytes = await this.bytesAt(at, Math.max(needed, this.chunkBytes));
     if (bytes.length < needed) throw new MalformedError(`${this.name} is shorter than it was.`);
     this.chunk = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(this.chunk.buffer, this.chunk.byteOffset, this.chunk.length);

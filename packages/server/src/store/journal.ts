@@ -227,6 +227,16 @@ export class Journal {
     }
   }
 
+  /** The files on disk, and how much of each is synced. */
+  get files(): Segments['files'] {
+    return this.segments.files;
+  }
+
+  /** Whether damaged files are still to be replaced. */
+  get rewriting(): boolean {
+    return this.rewrites;
+  }
+
   /** What is in memory is all there is to be had: the next snapshot replaces the damaged files, and nothing counts as lost. */
   rewrite(): void {
     this.rewrites = true;

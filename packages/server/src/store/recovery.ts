@@ -9,6 +9,7 @@
  *  - files of another member, of a later release, or under a wrong name: a refusal to start, because somebody put them there
  */
 import { type Disk, DiskError, type Log, MalformedError, type TimerRecord } from '@carillon/core';
+import { isBornFile } from './born.ts';
 import {
   type Contents,
   contentsName,
@@ -32,9 +33,6 @@ import {
 
 /** So many damaged stretches get a line of their own in the log. */
 const damageLinesMax = 20;
-
-/** A file whose name begins like this says since when the folder is used (see history.ts). */
-const bornPrefix = 'born-';
 
 /** Beside its records a snapshot has an entry in front and one behind them. */
 const snapshotExtraCount = 2;
@@ -228,7 +226,7 @@ class Recovery implements EntrySink {
 
   /** Without a table nobody can say what else is gone; a folder that was never used to the end of its first start has none yet. */
   private needsContents(files: readonly FoundFile[]): boolean {
-    const isUsed = files.some(({ name }) => name.startsWith(bornPrefix)) || this.foundCount > 0;
+    const isUsed = files.some(({ name }) => isBornFile(name)) || this.foundCount > 0;
     const isOlder = this.unlistedCount > 0 && this.listedCount === 0;
     return isUsed && !isOlder;
   }

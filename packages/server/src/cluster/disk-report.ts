@@ -1,0 +1,76 @@
+/** What is known of damage to this member's disk since it started: how much was lost, and what has become of it. */
+import type { Lost } from '../store/contents.ts';
+
+/**
+ * whole: no damage was found. mending: what was lost is being fetched, or damaged files are being replaced. mended: everything
+ * that anybody else had is here again. lost: there was nobody else to fetch it from.
+ */
+export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
+
+export interface DamageView {
+  readonly state: DiskState;
+  /** When it was found last, by the wall clock. */
+  readonly foundMs: number;
+  /** Damaged stretches and missing files. */
+  readonly stretches: number;
+  readonly entriesLost: number;
+  /** There may be more that cannot be counted. */
+  readonly moreLost: boolean;
+  readonly recordsFetched: number;
+}
+
+export class DiskReport {
+  private readonly rewriting: () => boolean;
+  private foundMs: number | null = null;
+  private stretches = 0;
+  private lost: Lost | null = null;
+  private fetched = 0;
+  private isFetching = false;
+  private isAlone = false;
+
+  /** `rewriting`: whether damaged files are still to be replaced. */
+  constructor(rewriting: () => boolean) {
+    this.rewriting = rewriting;
+  }
+
+  get state(): DiskState {
+    if (this.foundMs === null) return 'whole';
+    if (this.isFetching || this.rewriting()) return 'mending';
+    return this.isAlone && this.lost !== null ? 'lost' : 'mended';
+  }
+
+  get entriesLost(): number {
+    return this.lost?.entries ?? 0;
+  }
+
+  found(damage: { readonly stretches: number; readonly lost: Lost | null }, wallMs: number): void {
+    this.foundMs = wallMs;
+    this.stretches += damage.stretches;
+    this.lost ??= damage.lost;
+    this.isFetching ||= damage.lost !== null;
+  }
+
+  addFetched(count: number): void {
+    this.fetched += count;
+  }
+
+  /** `asked`: how many other members were asked for what is missing. */
+  settle(asked: number): void {
+    this.isFetching = false;
+    this.isAlone = asked === 0;
+  }
+
+  /** null: no damage was found. */
+  view(): DamageView | null {
+    const { foundMs, stretches, lost, fetched } = this;
+    if (foundMs === null) return null;
+    return {
+      state: this.state,
+      foundMs,
+      stretches,
+      entriesLost: this.entriesLost,
+      moreLost: lost?.more ?? false,
+      recordsFetched: fetched,
+    };
+  }
+}

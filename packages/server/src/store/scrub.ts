@@ -1,0 +1,94 @@
+/**
+ * Reads what is on disk again from time to time, so that damage is found while other members have copies and this one has
+ * everything in memory. Slowly: a little at a time, with pauses in between.
+ *
+ * What the kernel still has in memory is read from there, so damage of the last hours may show only after a while.
+ */
+import { type Cancel, type Clock, type Disk, MalformedError } from '@carillon/core';
+import { contentsName, type Filed, readContents } from './contents.ts';
+import { FileReader, readHeader } from './file-reader.ts';
+import { type FileKind, fileName } from './segment.ts';
+
+/** Read at once: checking it takes a fraction of a millisecond. */
+const chunkBytes = 128 * 1024;
+/** After each: no more than about 12 MiB a second. */
+const pauseMs = 10;
+
+export interface ScrubParts {
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly identity: string;
+  readonly intervalMs: number;
+  /** What is synced right now. */
+  readonly files: () => { readonly snapshot: Filed | null; readonly segments: readonly Filed[] };
+  readonly onRead: (bytes: number) => void;
+  /** A file is not what was written; the rest of the folder is not read this time. */
+  readonly onDamage: (file: string) => void;
+}
+
+export class Scrub {
+  private readonly parts: ScrubParts;
+  private stopped = false;
+  private cancel: Cancel = () => {};
+
+  constructor(parts: ScrubParts) {
+    this.parts = parts;
+  }
+
+  start(): void {
+    const { clock, intervalMs } = this.parts;
+    this.cancel = clock.at(clock.now() + intervalMs, () => {
+      void this.pass().then(() => {
+        if (!this.stopped) this.start();
+      });
+    });
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.cancel();
+  }
+
+  /** Reads everything once, up to the first damage. */
+  async pass(): Promise<void> {
+    const { disk, identity, files, onDamage } = this.parts;
+    const { snapshot, segments } = files();
+    if ((await readContents(disk, identity)) === null) return onDamage(contentsName);
+    const all: [FileKind, Filed][] = segments.map((filed) => ['journal', filed]);
+    if (snapshot !== null) all.unshift(['snapshot', snapshot]);
+    for (const [kind, filed] of all) {
+      const isIntact = await this.isIntact(fileName(kind, filed.number), filed);
+      if (this.stopped) return;
+      // One that was replaced meanwhile is gone for good reason.
+      if (!isIntact && this.isCurrent(kind, filed)) return onDamage(fileName(kind, filed.number));
+    }
+  }
+
+  private async isIntact(name: string, { salt, bytes, entries }: Filed): Promise<boolean> {
+    const { disk, onRead } = this.parts;
+    try {
+      const { header, length } = await readHeader(disk, name);
+      if (header.salt !== salt) return false;
+      const reader = new FileReader(disk, { name, size: bytes, salt, noted: bytes, chunkBytes });
+      const count = await reader.verify(length, () => this.pause());
+      onRead(bytes);
+      return count === entries;
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      return false;
+    }
+  }
+
+  private isCurrent(kind: FileKind, { number, salt }: Filed): boolean {
+    const { snapshot, segments } = this.parts.files();
+    const files = kind === 'snapshot' ? [snapshot] : segments;
+    return files.some((filed) => filed?.number === number && filed.salt === salt);
+  }
+
+  private pause(): Promise<void> {
+    const { clock } = this.parts;
+    return new Promise((resolve) => {
+      clock.at(clock.now() + pauseMs, resolve);
+    });
+  }
+}
