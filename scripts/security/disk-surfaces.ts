@@ -5,7 +5,7 @@
 import { ByteReader, MalformedError } from '@carillon/core';
 import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
 import { checksum } from '../../packages/server/src/store/checksum.ts';
-import { recover, RecoveryError } from '../../packages/server/src/store/recovery.ts';
+import { recover, type Recovered, RecoveryError } from '../../packages/server/src/store/recovery.ts';
 import {
   decodePayload,
   encodeHeader,
@@ -69,7 +69,9 @@ function files(kind: FileKind, name: string): Surface {
   };
 }
 
-const taken = (): Verdict => 'taken';
+/** What recovery names as damaged counts as refused: it is not used. */
+const taken = ({ damaged, lost }: Recovered): Verdict =>
+  damaged.length === 0 && lost === null ? 'taken' : 'refused';
 
 function refusedBy(error: unknown): Verdict {
   if (error instanceof RecoveryError) return 'refused';

@@ -6,7 +6,7 @@
  * K2  Damaged files go when everything that they held is in memory, and not before: a crash meanwhile finds the damage again.
  * K3  Damage that is found while the member runs costs nothing: everything is in memory, and is written anew.
  */
-import type { Clock, Disk, Log } from '@carillon/core';
+import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
 import type { Awakening } from './cluster/cluster.ts';
 import { DiskReport } from './cluster/disk-report.ts';
 import type { Metrics } from './metrics.ts';
@@ -30,6 +30,8 @@ export class DiskCare {
   private readonly parts: DiskCareParts;
   private journal: Journal | null = null;
   private scrub: Scrub | null = null;
+  /** Since when what was lost is being fetched, by the wall clock; before all time: it is not. */
+  private fetchingSinceMs = Number.NEGATIVE_INFINITY;
   readonly report = new DiskReport(() => this.journal?.rewriting ?? false);
 
   constructor(parts: DiskCareParts) {
@@ -49,6 +51,7 @@ export class DiskCare {
     const { damaged, lost, torn, marked } = journal;
     if (damaged.length > 0 || lost !== null) this.note({ stretches: damaged.length, lost });
     const wallMs = clock.wall();
+    if (lost !== null) this.fetchingSinceMs = wallMs;
     // Damage in the last seconds before a crash looks like a torn tail: no testimony about the time before either of them.
     const bornMs = await bornWallMs(disk, wallMs, lost !== null || torn);
     this.scrub = this.createScrub(disk, journal);
@@ -57,6 +60,11 @@ export class DiskCare {
       historySinceMs: bornMs - wallMs + clock.now(),
       awakening: this.awakening(marked, lost !== null),
     };
+  }
+
+  /** A record came that was missing here, or a newer one. What is set only now makes up for nothing. */
+  taken({ versionMs }: TimerRecord): void {
+    if (versionMs < this.fetchingSinceMs) this.report.addFetched();
   }
 
   stop(): void {
@@ -86,6 +94,7 @@ export class DiskCare {
   private mended(asked: number): void {
     const { log } = this.parts;
     this.report.settle(asked);
+    this.fetchingSinceMs = Number.NEGATIVE_INFINITY;
     this.journal?.rewrite();
     const { entriesLost, recordsFetched, moreLost } = this.report.view() ?? {};
     const figures = { entriesLost, andMaybeMore: moreLost, recordsFetched };

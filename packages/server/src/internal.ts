@@ -7,6 +7,7 @@ export { Missed } from './cluster/missed.ts';
 export type { ViewSource } from './cluster/source.ts';
 export { type Phase, View, type ViewMember, type ViewSpec } from './cluster/view.ts';
 export { type Config, configOf, defaultConfig } from './config.ts';
+export { DiskCare } from './disk-care.ts';
 export { Member, type MemberOptions } from './member.ts';
 export { Popper } from './pop/popper.ts';
 export { Peers } from './replication/peers.ts';

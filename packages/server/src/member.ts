@@ -274,6 +274,7 @@ export class Member {
         deadLetterMs: deadLetterRetentionMs,
       },
       desired: (record) => this.cluster.desired(record),
+      onTaken: (record) => this.diskCare.taken(record),
       onChange: (handle, record) => {
         this.popper.changed(handle, record);
         if (record !== null) this.cluster.changed(record);

@@ -19,6 +19,8 @@ export type Kind =
   /** Messages to or from it were lost, late, doubled or out of order. */
   | 'network'
   | 'disk'
+  /** Its disk was damaged, and it was not told. */
+  | 'rot'
   | 'clock'
   /** It learnt of a change of the view, or should have. */
   | 'view';

@@ -1,6 +1,7 @@
 /** Faults as data, and how each is done to a cluster and undone again. */
 import type { Manner } from './receivers.ts';
 import { wellMannered } from './receivers.ts';
+import type { Rot } from './rot/rot.ts';
 import type { SimCluster } from './sim-cluster.ts';
 
 /** Every fault begins at `atMs` and is over `forMs` later, or when the run heals. */
@@ -36,6 +37,14 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'disk-full'; readonly member: string }
   /** The next sync fails, and the member with it. */
   | { readonly kind: 'disk-fails'; readonly member: string }
+  /** The disk is damaged: while the member is down, which it then is for as long as the fault lasts, or while it runs. */
+  | {
+      readonly kind: 'rot';
+      readonly member: string;
+      readonly down: boolean;
+      readonly power: boolean;
+      readonly rots: readonly Rot[];
+    }
   | { readonly kind: 'join'; readonly member: string }
   | { readonly kind: 'drain'; readonly member: string }
   | { readonly kind: 'etcd-away' }
@@ -94,6 +103,8 @@ export function inflict(fault: Fault, cluster: SimCluster, operator: Operator): 
       return diskFull(cluster, fault.member);
     case 'disk-fails':
       return diskFails(cluster, fault.member);
+    case 'rot':
+      return rotDisk(cluster, fault);
     case 'join':
       operator.join(fault.member);
       return nothing;
@@ -191,6 +202,15 @@ function diskFails(cluster: SimCluster, name: string): Undo {
     end(world.nowMs);
     member.start();
   };
+}
+
+function rotDisk(cluster: SimCluster, fault: Fault & { kind: 'rot' }): Undo {
+  const { member: name, down, power, rots } = fault;
+  const { world, faults } = cluster;
+  const undo = down ? crash(cluster, name, { power, wipe: false }) : nothing;
+  cluster.member(name).rot(rots);
+  faults.note(name, 'rot', 'damage on its disk', world.nowMs);
+  return undo;
 }
 
 function etcdFault(

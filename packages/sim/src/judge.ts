@@ -31,6 +31,8 @@ export class Judge {
   readonly violations: Violation[] = [];
   /** When copies were destroyed for good: disks replaced, or programs that kept theirs in memory ended. */
   readonly destructionsMs: number[] = [];
+  /** When disks were damaged. Members with other copies make up for it: only timers that have one copy may be gone. */
+  readonly rotsMs: number[] = [];
 
   constructor(cluster: SimCluster, history: History, plan: Plan) {
     this.cluster = cluster;
@@ -111,7 +113,10 @@ export class Judge {
     const ackMs = operation.ackMs ?? 0;
     const copies = Math.max(1, operation.have);
     const after = this.destructionsMs.filter((atMs) => atMs >= firstSentMs(operation));
-    if (Math.min(operation.wanted, operation.have) < 2) return after.length >= 1;
+    if (Math.min(operation.wanted, operation.have) < 2) {
+      const sinceMs = firstSentMs(operation) - repairMs;
+      return after.length >= 1 || this.rotsMs.some((atMs) => atMs >= sinceMs);
+    }
     const early = after.filter((atMs) => atMs < ackMs + repairMs);
     return early.length >= copies;
   }
@@ -124,7 +129,7 @@ export class Judge {
 
   /** How far wall clocks were set in all: after a restart they decide when a timer is due. */
   steppedMs(): number {
-    const restarts = ['crash', 'blackout', 'disk-fails'];
+    const restarts = ['crash', 'blackout', 'disk-fails', 'rot'];
     if (!this.plan.faults.some(({ kind }) => restarts.includes(kind))) return 0;
     let sum = 0;
     for (const fault of this.plan.faults) if (fault.kind === 'step') sum += Math.abs(fault.byMs);

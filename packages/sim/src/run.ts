@@ -130,15 +130,32 @@ class Run {
   }
 
   private inflict(fault: Fault): void {
-    const { world, judge, plan } = this;
-    if (fault.kind === 'crash' && (fault.wipe || fault.stays || !plan.durable)) {
-      const { activeNames } = this.operator;
-      if (activeNames.length < 2 || world.nowMs - this.alone.lastMs < repairMs) return;
-      judge.destructionsMs.push(world.nowMs);
-    }
+    const { world, judge } = this;
+    if (this.destroys(fault) && !this.mayDestroy()) return;
+    if (fault.kind === 'crash' && this.destroys(fault)) judge.destructionsMs.push(world.nowMs);
+    if (fault.kind === 'rot') judge.rotsMs.push(world.nowMs);
     const undo = inflict(fault, this.cluster, this.operator);
     this.undos.set(fault, undo);
     world.after(fault.forMs, () => this.undo(fault));
+  }
+
+  /** Whether it takes a copy away for good. One that leaves does too, if those that it hands its timers to cannot keep them. */
+  private destroys(fault: Fault): boolean {
+    if (fault.kind === 'crash') return fault.wipe || fault.stays || !this.plan.durable;
+    if (fault.kind === 'drain' || fault.kind === 'etcd-cut') return !this.isIntact;
+    return fault.kind === 'rot';
+  }
+
+  /** Not the last intact copy: nobody could keep a promise then. */
+  private mayDestroy(): boolean {
+    const { world, operator, alone, judge } = this;
+    if (operator.activeNames.length < 2 || world.nowMs - alone.lastMs < repairMs) return false;
+    const isRecent = judge.destructionsMs.some((atMs) => world.nowMs - atMs < repairMs);
+    return this.isIntact && !isRecent;
+  }
+
+  private get isIntact(): boolean {
+    return [...this.cluster.members.values()].every(({ intact }) => intact);
   }
 
   /** Timers of a member that is alone have one copy: destroying it then proves nothing. */

@@ -40,6 +40,8 @@ const simulated: readonly (readonly [string, unknown])[] = [
   // Short waits, so that a run sees the end of what began in it.
   ['retry.waitMsMax', 10_000],
   ['callbacks.timeoutMs', 5000],
+  // So often that damage is found before the next disk is damaged.
+  ['scrubIntervalMs', 30_000],
 ];
 
 export class SimCluster {

@@ -9,6 +9,7 @@ import type { FaultLog } from './fault-log.ts';
 import type { Cables } from './network.ts';
 import { type ClockFaults, Process } from './process.ts';
 import type { Receivers } from './receivers.ts';
+import { isReplaced, type Rot, rot } from './rot/rot.ts';
 import { thriftyDisk } from './thrifty-disk.ts';
 import type { World } from './world.ts';
 
@@ -43,6 +44,8 @@ export class SimMember {
   private ends: ((toMs: number) => void)[] = [];
   private startedMs = 0;
   private leftMs: number | null = null;
+  /** Files up to this number were damaged; 0: none. */
+  private rottenNumber = 0;
   /** Called when the member ended by itself: its disk failed. */
   onExit: () => void = () => {};
 
@@ -89,6 +92,20 @@ export class SimMember {
     return this.disk;
   }
 
+  /** Whether its disk holds what was written there: nothing was damaged, or a later snapshot has replaced it. */
+  get intact(): boolean {
+    if (this.rottenNumber > 0 && (this.disk === null || isReplaced(this.disk, this.rottenNumber))) {
+      this.rottenNumber = 0;
+    }
+    return this.rottenNumber === 0;
+  }
+
+  /** Damages its disk; the member is not told. */
+  rot(rots: readonly Rot[]): void {
+    if (this.disk === null) return;
+    this.rottenNumber = Math.max(this.rottenNumber, rot(this.disk, rots));
+  }
+
   start(): void {
     if (this.process !== null) return;
     const { world, onBug } = this.around;
@@ -129,7 +146,10 @@ export class SimMember {
     this.running = null;
     world.trace.note(world.nowMs, `${this.name} crashes${power ? ' without power' : ''}`);
     if (this.disk !== null) this.disk = power ? this.disk.crash(this.random) : this.disk.kill();
-    if (wipe) this.disk?.wipe();
+    if (wipe) {
+      this.disk?.wipe();
+      this.rottenNumber = 0;
+    }
     this.end();
     this.ends.push(faults.begin(this.name, 'down', 'a crash', world.nowMs));
   }

@@ -5,6 +5,7 @@
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Fault } from './faults.ts';
 import type { Manner } from './receivers.ts';
+import { drawRots } from './rot/rot.ts';
 
 export interface Shape {
   readonly members: readonly { readonly name: string }[];
@@ -50,23 +51,51 @@ export function drawFaults(random: SeededRandom, shape: Shape): Fault[] {
       faults.push({ ...fault, forMs: Math.min(fault.forMs, shape.safeMs - fault.atMs) });
     }
   }
-  return spare(
+  const spared = spare(
     faults.toSorted((a, b) => a.atMs - b.atMs),
     shape,
   );
+  return [...spared, ...drawRot(random.fork(), shape, spared)];
+}
+
+/** Damage to disks, never to two of them before the first can be whole again, nor while copies are destroyed in other ways. */
+function drawRot(random: SeededRandom, shape: Shape, faults: readonly Fault[]): Fault[] {
+  if (!shape.durable || shape.members.length < 2 || !random.chance(0.35)) return [];
+  const takenMs = faults.filter((fault) => destroys(fault, shape)).map(({ atMs }) => atMs);
+  const found: Fault[] = [];
+  for (let i = random.between(1, 3); i > 0; i--) {
+    const atMs = Math.round(5000 + random.unit() * (shape.safeMs - 10_000));
+    const fault: Fault = {
+      kind: 'rot',
+      atMs,
+      forMs: Math.min(lasting(random, 120_000), shape.safeMs - atMs),
+      member: anyMember(random, shape),
+      down: random.chance(0.6),
+      power: random.chance(0.5),
+      rots: drawRots(random),
+    };
+    if (takenMs.some((ms) => Math.abs(ms - atMs) < destructionGapMs)) continue;
+    takenMs.push(atMs);
+    found.push(fault);
+  }
+  return found;
 }
 
 /** Copies that are really gone must not go faster than repair can follow: nobody could keep a promise then. */
-function spare(faults: readonly Fault[], { durable }: Shape): Fault[] {
+function spare(faults: readonly Fault[], shape: Shape): Fault[] {
   let lastMs = Number.NEGATIVE_INFINITY;
   return faults.flatMap((fault) => {
-    if (fault.kind === 'blackout' && !durable) return [];
-    const destroys = fault.kind === 'crash' && (fault.wipe || fault.stays || !durable);
-    if (!destroys) return [fault];
+    if (fault.kind === 'blackout' && !shape.durable) return [];
+    if (!destroys(fault, shape)) return [fault];
     if (fault.atMs - lastMs < destructionGapMs) return [];
     lastMs = fault.atMs;
     return [fault];
   });
+}
+
+/** Whether copies are gone for good by it. */
+function destroys(fault: Fault, { durable }: Pick<Shape, 'durable'>): boolean {
+  return fault.kind === 'crash' && (fault.wipe || fault.stays || !durable);
 }
 
 /** Mostly short, sometimes long. */

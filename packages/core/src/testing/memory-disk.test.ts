@@ -95,6 +95,21 @@ describe('memory disk', () => {
     expect(await disk.list()).toEqual([]);
   });
 
+  it('rots: bytes flipped or zeroed, a file cut, a file gone, and nobody is told', async () => {
+    const { disk, file } = await writtenDisk();
+    disk.flip('a', 0);
+    disk.zero('a', 1, 3);
+    expect([...(await disk.read('a', 0, 4))]).toEqual([0x54, 0, 0, 1]);
+    disk.shorten('a', 50);
+    expect(disk.look()).toEqual([{ name: 'a', size: 50 }]);
+    await file.append(bytesOf(5, 9));
+    expect([...(await disk.read('a', 49, 9))]).toEqual([1, 9, 9, 9, 9, 9]);
+    disk.lose('a');
+    await file.append(bytesOf(5, 9));
+    await file.sync();
+    expect(await disk.crash(new SeededRandom(1)).list()).toEqual([]);
+  });
+
   it('takes its time on the clock, and syncs only what was appended before the call', async () => {
     const clock = new VirtualClock();
     const disk = new MemoryDisk({ clock, latencyMs: 5 });

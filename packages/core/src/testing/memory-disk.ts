@@ -122,9 +122,29 @@ export class MemoryDisk implements Disk {
     bytes[offset] = (bytes[offset] as number) ^ 0x55;
   }
 
+  /** Damages a stretch of a file: it holds zeros. */
+  zero(name: string, from: number, to: number): void {
+    this.content(name).bytes.fill(0, from, to);
+  }
+
+  /** Damages a file: what stood from `size` on is gone. */
+  shorten(name: string, size: number): void {
+    this.content(name).cut(size);
+  }
+
+  /** Damages the folder: the file is gone for good. A program that has it open does not notice. */
+  lose(name: string): void {
+    this.files.delete(name);
+  }
+
+  /** What is there right now. */
+  look(): { name: string; size: number }[] {
+    return [...this.files].map(([name, { size }]) => ({ name, size }));
+  }
+
   async list(): Promise<{ name: string; size: number }[]> {
     await this.turn();
-    return [...this.files].map(([name, { size }]) => ({ name, size }));
+    return this.look();
   }
 
   async create(name: string, aheadBytes = 0): Promise<DiskFile> {

@@ -411,14 +411,12 @@ export class Cluster {
 
   /** Fetches what this member has lost. */
   private mend({ compare }: Others, onMended: (asked: number) => void): void {
-    const { env, disk } = this.parts;
     this.mending = new Mending({
-      clock: env.clock,
+      clock: this.parts.env.clock,
       others: () => this.otherNames(),
       absent: (name) => this.isAbsent(name),
       compare: (name, done) => compare.start(name, done),
       doubtfulCount: () => this.replica?.doubtfulCount ?? 0,
-      onFetched: (count) => disk.addFetched(count),
       onDone: onMended,
     });
     this.mending.start();

@@ -50,8 +50,8 @@ export class DiskReport {
     this.isFetching ||= damage.lost !== null;
   }
 
-  addFetched(count: number): void {
-    this.fetched += count;
+  addFetched(): void {
+    this.fetched++;
   }
 
   /** `asked`: how many other members were asked for what is missing. */

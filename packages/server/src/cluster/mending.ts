@@ -17,7 +17,6 @@ export interface MendingParts {
   /** Compares everything with one member; tells how many records came that were missing or newer, null when it broke off. */
   readonly compare: (name: string, done: (fetched: number | null) => void) => void;
   readonly doubtfulCount: () => number;
-  readonly onFetched: (count: number) => void;
   /** Nothing is missing any more. `asked`: how many members were compared with. */
   readonly onDone: (asked: number) => void;
 }
@@ -35,19 +34,16 @@ export class Mending {
     const { others, compare, clock } = this.parts;
     if (this.isDone) return this.parts.onDone(this.compared.size);
     for (const name of others()) {
-      if (!this.compared.has(name)) compare(name, (fetched) => this.took(name, fetched));
+      if (this.compared.has(name)) continue;
+      compare(name, (fetched) => {
+        if (fetched === 0) this.compared.add(name);
+      });
     }
     this.cancel = clock.at(clock.now() + againMs, () => this.start());
   }
 
   stop(): void {
     this.cancel();
-  }
-
-  private took(name: string, fetched: number | null): void {
-    if (fetched === null) return;
-    if (fetched === 0) this.compared.add(name);
-    else this.parts.onFetched(fetched);
   }
 
   private get isDone(): boolean {

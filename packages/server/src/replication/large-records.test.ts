@@ -24,6 +24,7 @@ const hello: Hello = {
   historyMs: 0,
   leaving: false,
   full: false,
+  disk: 'whole',
   wallMs: 0,
   timers: 0,
   primaries: 0,

@@ -38,6 +38,8 @@ export interface ReplicaOptions {
   readonly retention: Retention;
   /** Who should hold a record in the present view. */
   readonly desired: (record: TimerRecord) => readonly string[];
+  /** Called when a client or a peer brings a record that was missing here, or a newer one. */
+  readonly onTaken?: (record: TimerRecord) => void;
   /** Called after each change; `record` is null when it was dropped. */
   readonly onChange: (handle: number, record: TimerRecord | null) => void;
 }
@@ -88,7 +90,7 @@ export class Replica {
       return this.answerSynced({ type: 'have', progress: stored }, done);
     }
     if (stored === undefined) {
-      this.save(record, stored);
+      this.take(record, stored);
       return this.answerSynced({ type: 'stored' }, done);
     }
     this.answerSynced(this.merged(stored, record), done);
@@ -98,12 +100,17 @@ export class Replica {
   private merged(stored: TimerRecord, incoming: TimerRecord): Answer {
     const verdict = merge(stored, incoming, this.options.desired(incoming));
     const kept = onTime(stored, incoming);
-    if (verdict === 'take') this.save(onTime(incoming, stored), stored);
+    if (verdict === 'take') this.take(onTime(incoming, stored), stored);
     else if (verdict === 'list') this.save({ ...kept, replicas: incoming.replicas }, stored);
     else if (isLate(stored, incoming)) this.save(kept, stored);
     if (verdict !== 'keep') return { type: 'stored' };
     if (compareProgress(stored, incoming) > 0) return { type: 'have', progress: stored };
     return this.disowns(stored, incoming) ? { type: 'unknown' } : { type: 'stored' };
+  }
+
+  private take(record: TimerRecord, stored: TimerRecord | undefined): void {
+    this.save(record, stored);
+    this.options.onTaken?.(record);
   }
 
   /** The sender counts on this member, which itself means to give the record away: two that do so would both drop it. */

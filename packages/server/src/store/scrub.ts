@@ -4,10 +4,10 @@
  *
  * What the kernel still has in memory is read from there, so damage of the last hours may show only after a while.
  */
-import { type Cancel, type Clock, type Disk, MalformedError } from '@carillon/core';
-import { contentsName, type Filed, readContents } from './contents.ts';
+import { type Cancel, type Clock, type Disk, DiskError, MalformedError } from '@carillon/core';
+import { contentsName, type Filed, ForeignContentsError, readContents } from './contents.ts';
 import { FileReader, readHeader } from './file-reader.ts';
-import { type FileKind, fileName } from './segment.ts';
+import { type FileKind, fileName, LaterFormatError } from './segment.ts';
 
 /** Read at once: checking it takes a fraction of a millisecond. */
 const chunkBytes = 128 * 1024;
@@ -51,9 +51,9 @@ export class Scrub {
 
   /** Reads everything once, up to the first damage. */
   async pass(): Promise<void> {
-    const { disk, identity, files, onDamage } = this.parts;
+    const { files, onDamage } = this.parts;
     const { snapshot, segments } = files();
-    if ((await readContents(disk, identity)) === null) return onDamage(contentsName);
+    if (!(await this.hasContents())) return onDamage(contentsName);
     const all: [FileKind, Filed][] = segments.map((filed) => ['journal', filed]);
     if (snapshot !== null) all.unshift(['snapshot', snapshot]);
     for (const [kind, filed] of all) {
@@ -64,19 +64,19 @@ export class Scrub {
     }
   }
 
+  private async hasContents(): Promise<boolean> {
+    const { disk, identity } = this.parts;
+    return (await readContents(disk, identity).catch(nullIfUnreadable)) !== null;
+  }
+
   private async isIntact(name: string, { salt, bytes, entries }: Filed): Promise<boolean> {
     const { disk, onRead } = this.parts;
-    try {
-      const { header, length } = await readHeader(disk, name);
-      if (header.salt !== salt) return false;
-      const reader = new FileReader(disk, { name, size: bytes, salt, noted: bytes, chunkBytes });
-      const count = await reader.verify(length, () => this.pause());
-      onRead(bytes);
-      return count === entries;
-    } catch (error) {
-      if (!(error instanceof MalformedError)) throw error;
-      return false;
-    }
+    const start = await readHeader(disk, name).catch(nullIfUnreadable);
+    if (start?.header.salt !== salt) return false;
+    const reader = new FileReader(disk, { name, size: bytes, salt, noted: bytes, chunkBytes });
+    const count = await reader.verify(start.length, () => this.pause()).catch(nullIfUnreadable);
+    onRead(bytes);
+    return count === entries;
   }
 
   private isCurrent(kind: FileKind, { number, salt }: Filed): boolean {
@@ -91,4 +91,10 @@ export class Scrub {
       clock.at(clock.now() + pauseMs, resolve);
     });
   }
+}
+
+function nullIfUnreadable(error: unknown): null {
+  const reasons = [MalformedError, DiskError, LaterFormatError, ForeignContentsError];
+  if (reasons.some((reason) => error instanceof reason)) return null;
+  throw error;
 }

@@ -1,5 +1,6 @@
 /** A test of the tests: a cluster that keeps records too few, too short, too long or in the wrong places breaks a promise. */
 import { View } from '@carillon/server/internal';
+import { lastCopyAway } from '../../scenarios/told/damaged-disks.ts';
 import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
 import { rebalanced } from '../../scenarios/told/rebalanced.ts';
 import { Story } from '../story.ts';
@@ -114,6 +115,12 @@ everyVariantIsNoticed(keeping, {
     change(story, three);
     await story.until(6000);
     return { story, kept: story.pops(id).length === 0 };
+  },
+  // P2: the last copy is with a member that was away, and it asks the one that lost it.
+  'damage is ignored': async () => {
+    const { story, id } = await lastCopyAway();
+    await story.until(3 * 3600 + 60);
+    return { story, kept: story.pops(id).length === 1 };
   },
   // P2: the others lost everything while a member was gone, and cannot know what has ended.
   'a doubtful record is dropped where others remember too little': async () => {

@@ -1,6 +1,15 @@
-/** Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt. */
+/** Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt, damage. */
 import { compareProgress, State } from '@carillon/core';
-import { Compare, HandOff, insides, Missed, Replica, View } from '@carillon/server/internal';
+import {
+  Compare,
+  DiskCare,
+  HandOff,
+  insides,
+  type Journal,
+  Missed,
+  Replica,
+  View,
+} from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
 
 const shortTombstones = (): Mend => {
@@ -122,6 +131,21 @@ const endings: readonly Broken[] = [
       replica.doubtAll = () => undefined;
       return () => {
         replica.doubtAll = doubtAll;
+      };
+    },
+  },
+  {
+    name: 'damage is ignored',
+    apply: () => {
+      const diskCare = DiskCare.prototype;
+      const { begin } = diskCare;
+      diskCare.begin = function (disk, journal) {
+        const whole = { damaged: [], lost: null, torn: false, rewrite: () => undefined };
+        const blind = Object.create(journal, Object.getOwnPropertyDescriptors(whole)) as Journal;
+        return begin.call(this, disk, blind);
+      };
+      return () => {
+        diskCare.begin = begin;
       };
     },
   },

@@ -1,0 +1,124 @@
+/** Damage on disk: nothing is lost that another member has, and nobody testifies to what it no longer knows. */
+import { expect, test } from 'vitest';
+import { Story, type StoryTimer } from '../src/story.ts';
+import { lastCopyAway, zeroEntries } from './told/damaged-disks.ts';
+
+const three = ['m0', 'm1', 'm2'];
+
+async function damageOf(story: Story, member: string): Promise<Record<string, unknown> | null> {
+  const { body } = await story.ask('GET', '/cluster', member);
+  return (JSON.parse(body) as { damage: Record<string, unknown> | null }).damage;
+}
+
+async function setMany(story: Story, count: number, seconds: number): Promise<StoryTimer[]> {
+  const timers: StoryTimer[] = [];
+  for (let i = 0; i < count; i++) timers.push(await story.set({ seconds, factor: 2 }));
+  return timers;
+}
+
+test('a member that lost everything to damage does not testify: the last copy, with a member that was away, pops', async () => {
+  const { story, id } = await lastCopyAway();
+  await story.until(3 * 3600 + 60);
+  expect(story.pops(id).map(({ sequence }) => sequence)).toEqual([1]);
+  expect(story.bugs).toEqual([]);
+});
+
+test('entries damaged while a member was down are fetched at once, and every timer pops once (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const timers = await setMany(story, 60, 300);
+  const damaged = story.cluster.member('m1');
+  await story.until(20);
+  damaged.crash({ power: true, wipe: false });
+  zeroEntries(story, 'm1');
+  damaged.start();
+  await story.until(25);
+  for (const { id, replicas } of timers) {
+    expect(new Set(story.holders(id))).toEqual(new Set(replicas));
+  }
+  const held = timers.filter(({ replicas }) => replicas.includes('m1')).length;
+  expect(await damageOf(story, 'm1')).toMatchObject({
+    state: 'mending',
+    'entries-lost': held,
+    'more-lost': false,
+    'records-fetched': held,
+  });
+  await story.until(40);
+  expect(await damageOf(story, 'm1')).toMatchObject({ state: 'mended' });
+  expect(damaged.intact).toBe(true);
+  await story.until(600);
+  for (const { id } of timers) expect(story.pops(id).length).toBe(1);
+  expect(story.bugs).toEqual([]);
+});
+
+test('a second crash before everything was fetched finds the damage again', async () => {
+  const story = await Story.begin({ members: three });
+  const timers = await setMany(story, 30, 300);
+  const damaged = story.cluster.member('m1');
+  damaged.crash({ power: true, wipe: false });
+  zeroEntries(story, 'm1');
+  const mends = [story.part('m1', 'm0'), story.part('m1', 'm2')];
+  for (let i = 0; i < 3; i++) {
+    damaged.start();
+    await story.pass(8);
+    expect(await damageOf(story, 'm1')).toMatchObject({ state: 'mending' });
+    damaged.crash({ power: true, wipe: false });
+  }
+  for (const mend of mends) mend();
+  damaged.start();
+  await story.pass(20);
+  expect(await damageOf(story, 'm1')).toMatchObject({ state: 'mended' });
+  for (const { id, replicas } of timers) {
+    expect(new Set(story.holders(id))).toEqual(new Set(replicas));
+  }
+});
+
+test('damage found while a member runs is written anew from memory: nothing is lost by the next crash', async () => {
+  const story = await Story.begin({ members: ['m0'] });
+  const { id } = await story.set({ seconds: 300, factor: 1 });
+  const member = story.cluster.member('m0');
+  await story.until(10);
+  zeroEntries(story, 'm0');
+  await story.until(50);
+  expect(await damageOf(story, 'm0')).toMatchObject({ state: 'mended', 'entries-lost': 0 });
+  member.crash({ power: true, wipe: false });
+  member.start();
+  await story.until(310);
+  expect(story.pops(id).length).toBe(1);
+});
+
+test('a segment that is gone while it is written to is noticed, and replaced', async () => {
+  const story = await Story.begin({ members: ['m0'] });
+  const member = story.cluster.member('m0');
+  for (const { name } of member.storage?.look() ?? []) {
+    if (name.startsWith('journal-')) member.storage?.lose(name);
+  }
+  const { id } = await story.set({ seconds: 300, factor: 1 });
+  await story.until(50);
+  member.crash({ power: true, wipe: false });
+  member.start();
+  await story.until(310);
+  expect(story.pops(id).length).toBe(1);
+  expect(story.bugs).toEqual([]);
+});
+
+test('alone, a member starts with what it can read, and says how much is lost', async () => {
+  const story = await Story.begin({ members: ['m0'] });
+  await setMany(story, 5, 300);
+  const member = story.cluster.member('m0');
+  await story.until(20);
+  member.crash({ power: true, wipe: false });
+  zeroEntries(story, 'm0');
+  member.start();
+  await story.pass(10);
+  expect(await damageOf(story, 'm0')).toMatchObject({
+    state: 'lost',
+    'entries-lost': 5,
+    'more-lost': false,
+    'records-fetched': 0,
+  });
+  const { body } = await story.ask('GET', '/metrics', 'm0');
+  expect(body).toContain('carillon_journal_lost_entries 5');
+  const { id } = await story.set({ seconds: 20, factor: 1 });
+  await story.pass(30);
+  expect(story.pops(id).length).toBe(1);
+});
