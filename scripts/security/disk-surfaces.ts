@@ -5,7 +5,11 @@
 import { ByteReader, MalformedError } from '@carillon/core';
 import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
 import { checksum } from '../../packages/server/src/store/checksum.ts';
-import { recover, type Recovered, RecoveryError } from '../../packages/server/src/store/recovery.ts';
+import {
+  recover,
+  type Recovered,
+  RecoveryError,
+} from '../../packages/server/src/store/recovery.ts';
 import {
   decodePayload,
   encodeHeader,

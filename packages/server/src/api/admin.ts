@@ -2,14 +2,13 @@
 import { CarillonError, type Clock, type Log } from '@carillon/core';
 import type { Caller } from '../access/access.ts';
 import type { Scope } from '../access/scope.ts';
-import type { DamageView } from '../cluster/disk-report.ts';
 import type { Load } from '../load.ts';
 import type { Metrics } from '../metrics.ts';
 import { type ApiResponse, jsonResponse, textResponse } from './message.ts';
 import { problemResponse } from './problem.ts';
 import type { Route } from './router.ts';
 import type { ClusterJson } from './schema.ts';
-import type { ClusterView, TimerService } from './service.ts';
+import type { ClusterView, DamageView, TimerService } from './service.ts';
 
 export interface AdminOptions {
   readonly service: TimerService;

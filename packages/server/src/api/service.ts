@@ -3,7 +3,6 @@
  * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
  */
 import type { CarillonError, Definition, TimerId, Version } from '@carillon/core';
-import type { DamageView, DiskState } from '../cluster/disk-report.ts';
 import type { Load } from '../load.ts';
 import type { Attempt } from '../pop/history.ts';
 
@@ -95,6 +94,24 @@ export interface Page<T> {
   readonly cursor: string | null;
   /** Members that did not answer; their timers may be missing from the page. */
   readonly missing: readonly string[];
+}
+
+/**
+ * whole: no damage was found. mending: what was lost is being fetched, or damaged files are being replaced. mended: everything
+ * that anybody else had is here again. lost: there was nobody else to fetch it from.
+ */
+export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
+
+export interface DamageView {
+  readonly state: DiskState;
+  /** When it was found last, by the wall clock. */
+  readonly foundMs: number;
+  /** Damaged stretches and missing files. */
+  readonly stretches: number;
+  readonly entriesLost: number;
+  /** There may be more that cannot be counted. */
+  readonly moreLost: boolean;
+  readonly recordsFetched: number;
 }
 
 export interface MemberView {

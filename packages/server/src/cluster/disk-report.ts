@@ -1,23 +1,6 @@
 /** What is known of damage to this member's disk since it started: how much was lost, and what has become of it. */
+import type { DamageView, DiskState } from '../api/service.ts';
 import type { Lost } from '../store/contents.ts';
-
-/**
- * whole: no damage was found. mending: what was lost is being fetched, or damaged files are being replaced. mended: everything
- * that anybody else had is here again. lost: there was nobody else to fetch it from.
- */
-export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
-
-export interface DamageView {
-  readonly state: DiskState;
-  /** When it was found last, by the wall clock. */
-  readonly foundMs: number;
-  /** Damaged stretches and missing files. */
-  readonly stretches: number;
-  readonly entriesLost: number;
-  /** There may be more that cannot be counted. */
-  readonly moreLost: boolean;
-  readonly recordsFetched: number;
-}
 
 export class DiskReport {
   private readonly rewriting: () => boolean;

@@ -1,6 +1,6 @@
 /** What a member says of itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
 import type { ByteReader, ByteWriter } from '@carillon/core';
-import type { DiskState } from '../cluster/disk-report.ts';
+import type { DiskState } from '../api/service.ts';
 import type { Load } from '../load.ts';
 
 export interface Hello {

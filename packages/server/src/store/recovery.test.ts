@@ -1,67 +1,8 @@
-import { DiskError } from '@carillon/core';
-import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
+import { SeededRandom } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
-import { checksum } from './checksum.ts';
-import type { Journal } from './journal.ts';
 import { plan } from './recovery.ts';
-import { encodeHeader } from './segment.ts';
-import { identity, recordOf, World } from './testing/journal-world.ts';
-
-const first = 'journal-0000000001.log';
-const second = 'journal-0000000002.log';
-
-/** A disk whose file `name` holds these bytes and nothing else changed. */
-async function withFile(disk: MemoryDisk, name: string, bytes: Uint8Array): Promise<MemoryDisk> {
-  const copy = new MemoryDisk();
-  for (const file of await disk.list()) {
-    const content = file.name === name ? bytes : await disk.read(file.name, 0, file.size);
-    const written = await copy.create(file.name);
-    await written.append(content);
-    await written.sync();
-  }
-  return copy;
-}
-
-async function bytesOf(disk: MemoryDisk, name: string): Promise<Uint8Array> {
-  return disk.read(name, 0, 10_000_000);
-}
-
-/** As a release with another format would have written the header. */
-function setFormat(bytes: Uint8Array, format: number): void {
-  const { length } = encodeHeader({ kind: 'journal', number: 1, salt: 0, identity });
-  bytes[8] = format;
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  view.setUint32(length - 4, checksum(bytes, 0, length - 4, 0), true);
-}
-
-/** Three groups of changes, each confirmed; with what was true, and how long the journal was, after each. */
-async function threeGroups(world: World, end: 'closed' | 'killed' = 'closed') {
-  const journal = await world.open();
-  const after: { size: number; sequences: Record<number, number> }[] = [];
-  const size = async (): Promise<number> => (await bytesOf(world.disk, first)).length;
-  after.push({ size: await size(), sequences: {} });
-  const steps: (() => void)[][] = [
-    [() => journal.put(recordOf(1, 0)), () => journal.put(recordOf(2, 0, 300))],
-    [
-      () => journal.put(recordOf(1, 1)),
-      () => journal.drop(7, 2),
-      () => journal.put(recordOf(3, 0)),
-    ],
-    [() => journal.mark(9), () => journal.put(recordOf(2, 5)), () => journal.put(recordOf(3, 1))],
-  ];
-  const states = [
-    { 1: 0, 2: 0 },
-    { 1: 1, 3: 0 },
-    { 1: 1, 2: 5, 3: 1 },
-  ];
-  for (const [place, group] of steps.entries()) {
-    for (const step of group) step();
-    expect(await world.commit(journal)).toBeNull();
-    after.push({ size: await size(), sequences: states[place] as Record<number, number> });
-  }
-  if (end === 'closed') await world.until(journal.close());
-  return after;
-}
+import { bytesOf, first, second, threeGroups, withFile } from './testing/journal-files.ts';
+import { recordOf, World } from './testing/journal-world.ts';
 
 describe('recovery', () => {
   it('power cut at any byte: every confirmed group is back, and nothing that was never written', async () => {
@@ -113,138 +54,6 @@ describe('recovery', () => {
     const again = await found.open();
     expect(again.damaged).toEqual([]);
     expect(found.sequences).toEqual({ 1: 1, 2: 5, 3: 0, 4: 4 });
-  });
-
-  it('the same cut after a stop that noted the end is damage, and every lost entry is counted', async () => {
-    const world = new World();
-    await threeGroups(world);
-    const whole = await bytesOf(world.disk, first);
-    const entryCount = 8;
-    for (let cut = 0; cut < whole.length; cut++) {
-      const found = new World(await withFile(world.disk, first, whole.subarray(0, cut)));
-      const replayed = { count: 0 };
-      const journal = await found.open(identity, () => replayed.count++);
-      const marks = journal.marked > 0 ? 1 : 0;
-      expect(journal.lost, `cut at ${cut}`).toEqual({
-        entries: entryCount - replayed.count - marks,
-        more: false,
-      });
-      expect(journal.torn).toBe(false);
-      expect(journal.damaged.length).toBeGreaterThan(0);
-    }
-  });
-
-  it('what was noted while it ran is known to have been there, zeros in its place are damage', async () => {
-    for (const noted of [true, false]) {
-      const world = new World();
-      const groups = await threeGroups(world, 'killed');
-      if (noted) await world.until((world.journal as Journal).note());
-      const whole = await bytesOf(world.disk, first);
-      whole.fill(0, groups[2]?.size);
-      const found = new World(await withFile(world.disk, first, whole));
-      const journal = await found.open();
-      expect(journal.lost).toEqual(noted ? { entries: 3, more: false } : null);
-      expect(journal.damaged.length).toBe(noted ? 1 : 0);
-    }
-  });
-
-  it('what is lost stays lost over restarts, counted once, until a snapshot replaces the damaged files', async () => {
-    const world = new World();
-    const groups = await threeGroups(world);
-    world.disk.flip(first, (groups[1]?.size as number) + 20);
-    for (let start = 0; start < 3; start++) {
-      const journal = await world.open();
-      expect(journal.lost).toEqual({ entries: 1, more: false });
-      if (start === 1) await world.until(journal.snapshot(world.pull()));
-      await world.until(journal.close());
-    }
-    const journal = await world.open();
-    expect(journal.wantsSnapshot(0)).toBe(false);
-    journal.rewrite();
-    expect(journal.wantsSnapshot(0)).toBe(true);
-    await world.until(journal.snapshot(world.pull()));
-    expect(journal.wantsSnapshot(0)).toBe(false);
-    await world.until(journal.close());
-    const whole = await world.open();
-    expect(whole.lost).toBeNull();
-    expect(whole.damaged).toEqual([]);
-    expect(world.sequences).toEqual({ 1: 0, 2: 5, 3: 1 });
-  });
-
-  it.each([
-    ['the table of contents', 'contents'],
-    ['the only segment', first],
-  ])('notices that %s is gone', async (_, name) => {
-    const world = new World();
-    await threeGroups(world);
-    await world.disk.remove(name);
-    const journal = await world.open();
-    expect(journal.damaged).toMatchObject([{ file: name }]);
-    expect(journal.lost).toEqual(
-      name === first ? { entries: 8, more: false } : { entries: 0, more: true },
-    );
-    await world.until(journal.close());
-    expect((await world.open()).lost).toEqual(journal.lost);
-  });
-
-  it('a table of contents that is damaged says nothing, and that is damage', async () => {
-    const world = new World();
-    await threeGroups(world);
-    for (let at = 0; at < (await bytesOf(world.disk, 'contents')).length; at++) {
-      world.disk.flip('contents', at);
-      const found = new World(await withFile(world.disk, '', new Uint8Array()));
-      const journal = await found.open();
-      expect(journal.lost, `byte ${at}`).toEqual({ entries: 0, more: true });
-      expect(found.sequences).toEqual({ 1: 1, 2: 5, 3: 1 });
-      world.disk.flip('contents', at);
-    }
-  });
-
-  it('a folder from before there was a table of contents is whole without one', async () => {
-    const world = new World();
-    await threeGroups(world);
-    const bytes = await bytesOf(world.disk, first);
-    setFormat(bytes, 1);
-    const found = new World(await withFile(world.disk, first, bytes));
-    await found.disk.remove('contents');
-    await (await found.disk.create('born-1')).close();
-    const journal = await found.open();
-    expect(journal.lost).toBeNull();
-    expect(journal.damaged).toEqual([]);
-    expect(found.sequences).toEqual({ 1: 1, 2: 5, 3: 1 });
-  });
-
-  it('a power cut during the very first start is no damage', async () => {
-    for (let afterMs = 0; afterMs < 12; afterMs++) {
-      const world = new World();
-      world.disk.latencyMs = 1;
-      void world.open();
-      await world.clock.advance(afterMs);
-      const found = new World(world.disk.crash(new SeededRandom(3)));
-      found.disk.latencyMs = 0;
-      const journal = await found.open();
-      expect(journal.damaged).toEqual([]);
-      expect(journal.lost).toBeNull();
-    }
-  });
-
-  it('a sector that cannot be read costs the entries in it, no others', async () => {
-    const world = new World();
-    const journal = await world.open();
-    for (let lo = 0; lo < 200; lo++) journal.put(recordOf(lo, lo, 100));
-    await world.until(journal.close());
-    const { disk } = world;
-    const read = disk.read.bind(disk);
-    disk.read = async (name, offset, length) => {
-      if (name === first && offset <= 8192 && offset + length > 8192) {
-        throw new DiskError('failed', 'Could not read: EIO.');
-      }
-      return read(name, offset, length);
-    };
-    const again = await world.open();
-    expect(again.damaged.length).toBe(1);
-    expect(again.lost).toEqual({ entries: 200 - world.records.size, more: false });
-    expect(world.records.size).toBeGreaterThan(150);
   });
 
   it('room that was taken ahead is neither a torn tail nor damage, whenever the power is cut', async () => {
@@ -319,35 +128,6 @@ describe('recovery', () => {
     world.disk.flip(first, start + 4);
     expect((await world.open()).damaged).toMatchObject([{ offset: start }]);
     expect(world.sequences).toEqual({ 3: 0 });
-  });
-
-  it.each([
-    ['the first segment', [second], [first]],
-    ['one in the row', [first, 'journal-0000000003.log'], [second]],
-    [
-      'the first one after the snapshot',
-      ['snapshot-0000000002.snap', 'journal-0000000003.log'],
-      [second],
-    ],
-    ['all after the snapshot', [first, 'snapshot-0000000002.snap'], [second]],
-  ])('without a table of contents, a gap in the row tells that %s is gone', (_, names, gone) => {
-    const files = names.map((name) => ({ name, size: 100 }));
-    expect(plan(files, null).gone).toEqual(gone);
-  });
-
-  it('whatever the table of contents names and is not there is gone, the last segment and the snapshot too', () => {
-    const filed = (number: number) => ({ number, salt: 1, bytes: 100, entries: 1 });
-    const contents = { snapshot: filed(2), segments: [filed(2), filed(3)], lost: null };
-    const files = [second, 'snapshot-0000000002.snap', 'journal-0000000003.log'].map((name) => ({
-      name,
-      size: 100,
-    }));
-    for (const { name } of files) {
-      const left = files.filter((file) => file.name !== name);
-      expect(plan(left, contents).gone).toEqual([name]);
-    }
-    expect(plan(files, contents).gone).toEqual([]);
-    expect(plan([], contents).gone.length).toBe(3);
   });
 
   it('ignores what is left over from before the newest snapshot, and what is not its own', () => {
@@ -447,29 +227,6 @@ describe('recovery', () => {
         /was snapshot-0000000002\.snap when it was written/,
       );
     });
-  });
-
-  it('a header that cannot be read costs no entry: the table of contents knows its salt', async () => {
-    for (const at of [3, 8, 12]) {
-      const world = new World();
-      await threeGroups(world);
-      world.disk.flip(first, at);
-      const journal = await world.open();
-      expect(journal.damaged).toMatchObject([{ file: first, offset: 0 }]);
-      expect(journal.lost).toBeNull();
-      expect(world.sequences).toEqual({ 1: 1, 2: 5, 3: 1 });
-    }
-  });
-
-  it('a header of a later release is a refusal', async () => {
-    const world = new World();
-    await threeGroups(world);
-    const bytes = await bytesOf(world.disk, first);
-    setFormat(bytes, 9);
-    const found = new World(await withFile(world.disk, first, bytes));
-    await expect(found.open()).rejects.toThrow(
-      /journal-0000000001\.log cannot be read\. It has format 9 and this release reads format 2/,
-    );
   });
 
   it('reads files far larger than what it reads at once, and entries across the seams', async () => {
