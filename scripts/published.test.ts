@@ -75,10 +75,21 @@ test.each(entries)('%s can be imported', (entry) => {
   expect(run('--input-type=module', '--eval', script)).toBe('object\n');
 });
 
-const carillon = join(home, 'node_modules/carillon/dist/main.js');
+const carillon = join(home, 'node_modules/carillon/bin/carillon.js');
 
 test('carillon --help lists the commands', () => {
   expect(run(carillon, '--help')).toMatch(/serve .*Run a member/);
+});
+
+test('in a clone, npx finds the command after npm ci, and it runs the sources', () => {
+  const manifest = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
+    bin: { carillon: string };
+    version: string;
+  };
+  const launcher = join(root, 'packages/cli', manifest.bin.carillon);
+  // npm links a command at install time, if its file is there then: it must be committed.
+  expect(execFileSync('git', ['ls-files', launcher], { cwd: root, encoding: 'utf8' })).not.toBe('');
+  expect(run(launcher, '--version')).toBe(`${manifest.version}\n`);
 });
 
 test('carillon serve answers, and ends with 0 on SIGTERM', async () => {

@@ -160,7 +160,7 @@ class Dev {
     }
     const [first] = this.members;
     if (!this.options.json && first !== undefined)
-      this.io.err(hints(first, this.receiverUrl, ownName(this.io)));
+      this.io.err(hints(first, this.receiverUrl, ownName));
     return true;
   }
 

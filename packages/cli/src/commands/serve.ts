@@ -104,7 +104,7 @@ function welcome(running: RunningMember, io: Io, data: string | null): string {
   return [
     `${paintErr(io, 'bold', `Carillon${shown}`)} serves at ${paintErr(io, 'cyan', url)}, timers are kept ${kept}.`,
     `The dashboard is at ${paintErr(io, 'cyan', `${url}/`)}, the API reference at ${url}/docs.`,
-    `Try it: run "${ownName(io)} listen" in another terminal, then`,
+    `Try it: run "${ownName} listen" in another terminal, then`,
     `  curl -i ${url}/timers${needsToken ? ' -H "Authorization: Bearer $CARILLON_TOKEN"' : ''} -d '${body}'`,
   ].join('\n');
 }

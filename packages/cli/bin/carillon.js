@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// The command `carillon`. Installed, it runs dist/ on the Node that called it. In a clone of the repository it runs the
+// sources on the Node that `npm ci` brought. Every Node since 18 can read this file: an old one gets a sentence.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const leastMajor = 22;
+
+/** @param {string} path From this file. */
+function at(path) {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** @param {string} sentence */
+function refuse(sentence) {
+  console.error(sentence);
+  process.exitCode = 1;
+}
+
+function runSources() {
+  const node = at('../../../node_modules/node/bin/node');
+  if (!existsSync(node))
+    return refuse('carillon: run "npm ci" first; it brings the Node that the sources need.');
+  const given = [
+    '--conditions=source',
+    '--no-warnings',
+    at('../src/main.ts'),
+    ...process.argv.slice(2),
+  ];
+  const child = spawn(node, given, { stdio: 'inherit' });
+  // Ctrl-C reaches both processes; only the sources act on it.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => refuse(`carillon: ${node} does not start: ${error.message}`));
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1;
+  });
+}
+
+if (existsSync(at('../src/main.ts'))) runSources();
+else if (Number(process.versions.node.split('.')[0]) < leastMajor) {
+  refuse(`carillon needs Node ${leastMajor} or later; this is Node ${process.versions.node}.`);
+} else await import('../dist/main.js');
