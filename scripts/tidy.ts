@@ -9,6 +9,7 @@ import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
 import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
 import { deadLinks } from './tidy/links.ts';
+import { patterns } from './tidy/patterns/patterns.ts';
 import { fileSize, functionSize, parameterCount } from './tidy/sizes.ts';
 import { type Finding, parse, type Rule } from './tidy/source.ts';
 import { bannedWords, exportStar, focusedTests, leftovers } from './tidy/words.ts';
@@ -23,6 +24,7 @@ const fileRules: readonly Rule[] = [
   leftovers,
   focusedTests,
   exportStar,
+  patterns,
 ];
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   packageArrows,

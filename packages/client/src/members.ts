@@ -86,7 +86,9 @@ function baseUrl(text: string): string {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new TypeError(`A member must be reached by http or https, not "${text}".`);
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  let path = url.pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
+  return `${url.origin}${path}`;
 }
 
 /**

@@ -9,18 +9,21 @@ const units = [
 ] as const;
 const unitMs: ReadonlyMap<string, number> = new Map(units);
 
-const part = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)/g;
-const whole = /^(?:(?:\d+(?:\.\d+)?|\.\d+)(?:ms|[smhd]))+$/;
-/** Nobody writes longer ones, and the pattern need not look at them. */
+/** One amount with its unit, from where the last one ended. */
+const part = /(\d+(?:\.\d+)?|\.\d+)(ms?|[shd])/y;
+/** Longer ones are not looked at. */
 const lengthMax = 64;
 
 /** Milliseconds, rounded to whole ones; null when the text is not a duration (a number without a unit is none). */
 export function parseDuration(text: string): number | null {
   const trimmed = text.trim();
-  if (trimmed.length > lengthMax || !whole.test(trimmed)) return null;
+  if (trimmed === '' || trimmed.length > lengthMax) return null;
   let totalMs = 0;
-  for (const [, amount, unit = ''] of trimmed.matchAll(part)) {
-    totalMs += Number(amount) * (unitMs.get(unit) ?? Number.NaN);
+  part.lastIndex = 0;
+  while (part.lastIndex < trimmed.length) {
+    const found = part.exec(trimmed);
+    if (found === null) return null;
+    totalMs += Number(found[1]) * (unitMs.get(found[2] ?? '') ?? Number.NaN);
   }
   return Number.isFinite(totalMs) ? Math.round(totalMs) : null;
 }

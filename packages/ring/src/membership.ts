@@ -61,8 +61,9 @@ export class Membership {
   private viewNow: MemberView = { revision: 0, members: [] };
 
   private constructor(options: MembershipOptions) {
-    if (!/^[^/].*\/$/.test(options.prefix)) {
-      throw new TypeError(`ring: the prefix "${options.prefix}" must be like "name/".`);
+    const { prefix } = options;
+    if (prefix.length < 2 || prefix.startsWith('/') || !prefix.endsWith('/')) {
+      throw new TypeError(`ring: the prefix "${prefix}" must be like "name/".`);
     }
     this.options = options;
     this.emitter = new Emitter((error) => {

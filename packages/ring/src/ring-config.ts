@@ -13,7 +13,7 @@ const ttlMsMax = 3_600_000;
 /** Throws a sentence for options that cannot be. */
 export function checkOptions(options: RingLimits): void {
   const { prefix, ttlMs = 5000, marginMs = 0, drainMs = 0 } = options;
-  if (typeof prefix !== 'string' || !/^[^/](?:.*[^/])?$/s.test(prefix)) {
+  if (typeof prefix !== 'string' || prefix === '' || isSlashed(prefix)) {
     throw new RingConfigError(
       `ring: the prefix must be a name such as "billing", not "${prefix}".`,
     );
@@ -71,4 +71,8 @@ async function readOrWrite(etcd: Etcd, key: string, value: string): Promise<stri
   };
   const answer = await etcd.txn(write, limitMs);
   return answer.succeeded ? value : (answer.found[0]?.value ?? '');
+}
+
+function isSlashed(prefix: string): boolean {
+  return prefix.startsWith('/') || prefix.endsWith('/');
 }

@@ -395,7 +395,7 @@ export const options = {
   locks: {
     rings: option<readonly string[]>(
       ['locks'],
-      list(text(/^[^/\s][^\s]*[^/\s]$|^[^/\s]$/, 'the name of a ring, such as locks')),
+      list(text(/^[^/\s]+(?:\/+[^/\s]+)*$/, 'the name of a ring, such as locks')),
       'Lock rings that GET /locks and the dashboard show, by their prefix in etcd. Nothing is shown without etcd.',
     ),
     etcdEndpoints: option<readonly string[]>(

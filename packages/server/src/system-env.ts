@@ -46,7 +46,7 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
 /** `host:port`, where an IPv6 host stands in brackets. */
 export function splitAddress(address: string): { host: string; port: number } {
   const split = address.lastIndexOf(':');
-  const host = address.slice(0, split).replace(/^\[(.*)\]$/, '$1');
+  const host = address.slice(0, split).replace(/^\[([^\]]*)\]$/, '$1');
   return { host, port: Number(address.slice(split + 1)) };
 }
 

@@ -35,5 +35,5 @@ export function isLoopback(host: string): boolean {
 }
 
 function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
+  return address.slice(0, address.lastIndexOf(':')).replace(/^\[([^\]]*)\]$/, '$1');
 }

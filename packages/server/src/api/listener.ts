@@ -80,7 +80,7 @@ export class Listener implements ConnectionOwner {
   /** Starts accepting; resolves with the address, its port filled in. Rejects when the address is taken. */
   listen(address: string): Promise<string> {
     const split = address.lastIndexOf(':');
-    const host = address.slice(0, split).replace(/^\[(.*)\]$/, '$1');
+    const host = address.slice(0, split).replace(/^\[([^\]]*)\]$/, '$1');
     const port = Number(address.slice(split + 1));
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);

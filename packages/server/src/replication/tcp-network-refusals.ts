@@ -73,7 +73,7 @@ export class Refusals {
       this.logged.clear();
     }
     // Strangers come from a new port each time.
-    const key = `${reason} ${peer.replace(/:\d+$/, '')}`;
+    const key = `${reason} ${peer.replace(/:\d{1,5}$/, '')}`;
     if (this.logged.has(key) || this.logged.size >= rememberedCountMax) return;
     this.logged.add(key);
     this.log.warn('A peer was refused', { peer, reason, why });

@@ -47,8 +47,9 @@ export function fileName(kind: FileKind, number: number): string {
 
 /** The number in a file's name; null when it is not of that kind. */
 export function fileNumber(kind: FileKind, name: string): number | null {
-  const digits = new RegExp(`^${kind}-(\\d{10})\\.${extension[kind]}$`).exec(name)?.[1];
-  return digits === undefined ? null : Number(digits);
+  const digits = name.slice(kind.length + 1, kind.length + 11);
+  const number = /^\d{10}$/.test(digits) ? Number(digits) : null;
+  return number !== null && name === fileName(kind, number) ? number : null;
 }
 
 export interface Header {
