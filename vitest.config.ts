@@ -25,6 +25,7 @@ const alone = [
     group: 3,
     workers: 1,
   }),
+  project({ name: 'security', include: ['test/security/**/*.test.ts'], group: 3, workers: 1 }),
   project({ name: 'ring', include: inPackage('ring'), group: 3, workers: 1 }),
   project({
     name: 'e2e',

@@ -327,8 +327,7 @@ class Reading {
       else if (step === 'piece') this.body += this.parser.piece.toString('latin1');
       else if (step === 'end') this.end();
       else {
-        // Which of several mistakes is named depends on how much of the head is there.
-        this.trace += ` refused: ${this.parser.refused.response.status}`;
+        this.trace += ` refused: ${this.parser.refused.response.body}`;
         return false;
       }
     }

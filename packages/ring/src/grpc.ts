@@ -16,6 +16,7 @@ import {
 } from 'node:http2';
 import type { Clock } from '@carillon/core';
 import { EtcdError } from './etcd.ts';
+import { GrpcFrames } from './grpc-frames.ts';
 
 export interface TlsOptions {
   /** PEM texts, as `node:tls` takes them. Without `ca` the system's authorities are trusted. */
@@ -30,9 +31,6 @@ export interface StreamHandlers {
   onMessage(message: Uint8Array): void;
   onEnd(error: EtcdError): void;
 }
-
-/** An answer longer than this is refused: 1024 slots and thousands of members fit many times. */
-const messageBytesMax = 64 * 1024 * 1024;
 
 /** gRPC status numbers that mean something here; every other one counts as "no answer". */
 const status = {
@@ -172,7 +170,7 @@ export class GrpcStream {
   private readonly stream: ClientHttp2Stream;
   private readonly makeError: MakeError;
   private readonly handlers: GrpcHandlers;
-  private pending: Uint8Array = new Uint8Array(0);
+  private readonly frames = new GrpcFrames();
   private ended = false;
 
   constructor(stream: ClientHttp2Stream, makeError: MakeError, handlers: GrpcHandlers) {
@@ -219,17 +217,13 @@ export class GrpcStream {
 
   private take(chunk: Uint8Array): void {
     if (this.ended) return;
-    this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk]);
-    while (this.pending.length >= 5 && !this.ended) {
-      const head = this.pending;
-      const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
-      if (head[0] !== 0 || length > messageBytesMax) {
+    this.frames.push(chunk);
+    while (!this.ended) {
+      const message = this.frames.next();
+      if (message === null) return;
+      if (message === 'unfit')
         this.cancel(this.makeError('no-answer', 'a frame that is compressed or too long'));
-        return;
-      }
-      if (head.length < 5 + length) return;
-      this.pending = head.subarray(5 + length);
-      this.deliver(head.subarray(5, 5 + length));
+      else this.deliver(message);
     }
   }
 

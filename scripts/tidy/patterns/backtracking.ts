@@ -14,7 +14,7 @@ const shortCountMax = 16;
 /** Characters that tell sets apart: all of Latin, and some of the rest. */
 const alphabet = [
   ...Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code)),
-  ...'\u2028\u2029\u20ac\ufeff\uffff\u4e00',
+  ...'\u2028\u2029\u20ac\ufeff\uffff\u4e00'.split(''),
 ];
 
 interface Begin {
@@ -67,11 +67,7 @@ class Judge {
     this.part(part.of, again, repeated || long);
   }
 
-  private group(
-    branches: readonly Sequence[],
-    next: ReadonlySet<string>,
-    repeated: boolean,
-  ): void {
+  private group(branches: readonly Sequence[], next: ReadonlySet<string>, repeated: boolean): void {
     const begun = new Set<string>();
     for (const branch of branches) {
       const { characters } = this.beginOf(branch);

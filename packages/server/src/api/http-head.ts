@@ -4,7 +4,8 @@
  *
  * H1  What two servers could read differently is refused, not repaired: there is one way to write a line end, a header, a
  *     length and a transfer coding.
- * H2  A head with a malformed line is refused as malformed, whatever else is wrong with it.
+ * H2  A head with a malformed line is refused as malformed, whatever else is wrong with it, in the words for the first such line:
+ *     the same however much of the rest has arrived.
  */
 import { headerName } from './http-names.ts';
 import { Refusal, refusals } from './http-refusal.ts';
@@ -78,11 +79,18 @@ export class HeadParser {
     return head;
   }
 
+  /** Of a head that is not complete, with a byte before `to` that no head has there. */
+  refusalOf(bytes: Buffer, from: number, to: number): Refusal {
+    const refusal = this.parse(bytes, from, to);
+    return refusal instanceof Refusal ? refusal : refusals.lineEnd;
+  }
+
   private parsed(to: number): RequestHead | Refusal {
-    if (!this.requestLine()) return refusals.requestLine;
+    if (!this.requestLine()) return this.unclean() ?? refusals.requestLine;
     const headers = new Headers();
     let count = 0;
-    for (; this.at < to; count++) if (!this.headerLine(headers)) return refusals.headerLine;
+    for (; this.at < to; count++)
+      if (!this.headerLine(headers)) return this.unclean() ?? refusals.headerLine;
     if (count > this.headerCountMax) return refusals.headersTooLarge;
     return this.framed(headers);
   }
@@ -124,6 +132,11 @@ export class HeadParser {
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
     return true;
+  }
+
+  /** Whether the malformed line has no good end. */
+  private unclean(): Refusal | null {
+    return this.lineEnds(skip(this.bytes, this.at, valueBytes)) ? null : refusals.lineEnd;
   }
 
   private lineEnds(at: number): boolean {

@@ -67,8 +67,10 @@ export class HttpParser {
   private bodyBytes = 0;
   private extensionBytes = 0;
   private trailerBytes = 0;
-  /** How far from `at` the bytes of an incomplete head were looked through. */
+  /** How far from `at` the bytes of an incomplete head or line were looked through: none is looked at again for each that drips in. */
   private lookedBytes = 0;
+  /** Of a line of the trailers: its name and colon were passed. */
+  private named = false;
   private blankLine = false;
 
   constructor(limits: ParserLimits) {
@@ -181,7 +183,7 @@ export class HttpParser {
       const byte = bytes[i] as number;
       const afterCr = i > at && bytes[i - 1] === cr;
       if (afterCr ? byte !== lf : valueBytes[byte] === 0 && byte !== cr)
-        return this.refuse(refusals.lineEnd);
+        return this.refuse(this.heads.refusalOf(bytes, at, i + 1));
     }
     this.lookedBytes = lookTo - at;
     if (this.lookedBytes < this.headBytesMax) return 'more';
@@ -213,14 +215,18 @@ export class HttpParser {
       sizeBytes = sizeBytes * 16 + (hexValues[bytes[i] as number] as number);
     }
     const digitsEnd = i;
-    if (i < end && bytes[i] === semicolon)
+    if (i < end && bytes[i] === semicolon) {
+      i = Math.max(i, at + this.lookedBytes);
       while (i < end && valueBytes[bytes[i] as number] === 1) i++;
+    }
+    this.lookedBytes = i - at;
     const extensionBytes = this.extensionBytes + i - digitsEnd;
     if (extensionBytes > extensionBytesMax) return this.refuse(refusals.chunk);
     if (i === end || (digitsEnd > at && bytes[i] === cr && i + 1 === end)) return 'more';
     if (digitsEnd === at || bytes[i] !== cr || bytes[i + 1] !== lf)
       return this.refuse(refusals.chunk);
     this.extensionBytes = extensionBytes;
+    this.lookedBytes = 0;
     this.at = i + 2;
     return this.beginChunk(sizeBytes);
   }
@@ -252,7 +258,7 @@ export class HttpParser {
     for (;;) {
       const { bytes, at } = this;
       const lookTo = Math.min(this.end, at + trailerBytesMax - this.trailerBytes);
-      const lineEnd = trailerEnd(bytes, at, lookTo);
+      const lineEnd = this.trailerEnd(bytes, lookTo);
       if (lineEnd === malformed) return this.refuse(refusals.trailer);
       if (lineEnd === incomplete) {
         const full = this.trailerBytes + lookTo - at === trailerBytesMax;
@@ -260,8 +266,27 @@ export class HttpParser {
       }
       this.trailerBytes += lineEnd - at;
       this.at = lineEnd;
+      this.lookedBytes = 0;
+      this.named = false;
       if (lineEnd - at === 2) return this.complete();
     }
+  }
+
+  /** The index behind a line of trailers, or why there is none. */
+  private trailerEnd(bytes: Uint8Array, to: number): number {
+    const { at } = this;
+    let i = at + this.lookedBytes;
+    if (!this.named) {
+      while (i < to && tokenBytes[bytes[i] as number] === 1) i++;
+      this.named = i > at && i < to;
+      if (this.named && bytes[i++] !== colon) return malformed;
+    }
+    if (this.named) while (i < to && valueBytes[bytes[i] as number] === 1) i++;
+    this.lookedBytes = i - at;
+    if (i === to) return incomplete;
+    if (bytes[i] !== cr) return malformed;
+    if (i + 1 === to) return incomplete;
+    return bytes[i + 1] === lf ? i + 2 : malformed;
   }
 
   private complete(): Step {
@@ -290,19 +315,4 @@ function endOfHead(bytes: Uint8Array, from: number, to: number): number {
     } else i += byte === cr ? 1 : 4;
   }
   return -1;
-}
-
-/** The index behind a line of trailers, or why there is none. */
-function trailerEnd(bytes: Uint8Array, from: number, to: number): number {
-  let i = from;
-  while (i < to && tokenBytes[bytes[i] as number] === 1) i++;
-  if (i === to) return incomplete;
-  if (i > from) {
-    if (bytes[i] !== colon) return malformed;
-    while (i < to && valueBytes[bytes[i] as number] === 1) i++;
-    if (i === to) return incomplete;
-  }
-  if (bytes[i] !== cr) return malformed;
-  if (i + 1 === to) return incomplete;
-  return bytes[i + 1] === lf ? i + 2 : malformed;
 }

@@ -1,0 +1,286 @@
+/** Every parser of text from outside takes time in proportion to its input, whatever that repeats. */
+import { parseDuration, parseTimerId } from '@carillon/core';
+import { receiver } from '@carillon/client';
+import { parseTokens } from '@carillon/server';
+import { describe, expect, test } from 'vitest';
+import { decodeRange, decodeTxn, decodeWatch } from '../../packages/ring/src/etcd-messages.ts';
+import { GrpcFrames } from '../../packages/ring/src/grpc-frames.ts';
+import { isNamespace } from '../../packages/server/src/access/namespace.ts';
+import { networkOf } from '../../packages/server/src/access/remote.ts';
+import { tokenIdOf } from '../../packages/server/src/access/token.ts';
+import { HttpParser } from '../../packages/server/src/api/http-parser.ts';
+import { splitTarget } from '../../packages/server/src/api/http-target.ts';
+import { parseInstant } from '../../packages/server/src/api/instant.ts';
+import type { ApiRequest } from '../../packages/server/src/api/message.ts';
+import { testApi } from '../../packages/server/src/api/stand-in.contract.ts';
+import { refuseUri } from '../../packages/server/src/api/uri.ts';
+import { defaultConfig } from '../../packages/server/src/config.ts';
+import { address } from '../../packages/server/src/config-kinds.ts';
+import { parseAddress, parseRange } from '../../packages/server/src/pop/address.ts';
+import { AnswerParser } from '../../packages/server/src/pop/answer-parser.ts';
+import { refuseHeader } from '../../packages/server/src/pop/callback-request.ts';
+import { splitUri } from '../../packages/server/src/pop/callback-uri.ts';
+import { parseAllow } from '../../packages/server/src/pop/guard.ts';
+import { parseRetryAfter } from '../../packages/server/src/pop/retry-after.ts';
+import { FrameReader } from '../../packages/server/src/replication/tcp-network-frames.ts';
+import { decodeAnswers, decodeMessages } from '../../packages/server/src/replication/wire.ts';
+import { growth, repeated, type Shape } from './growth.ts';
+
+interface Reader {
+  readonly name: string;
+  /** What stands before the repetition. */
+  readonly starts: readonly string[];
+  readonly read: (input: Buffer) => unknown;
+}
+
+const units = [
+  ...' \t\n\ra01.-/%:;,=?#@*[{"\0\xff'.split(''),
+  ...'\r\n %2 a. 1. :: xn-- a\r\n {"a": "a", 1h ../'.split(' '),
+  ' a ',
+  'x: y\r\n',
+];
+const ends = ['', '\n', '!\r\n\r\n'];
+
+/** A refusal is as good as an answer, here. */
+function text(name: string, starts: readonly string[], read: (text: string) => unknown): Reader {
+  return { name, starts, read: (input) => attempt(() => read(input.toString('latin1'))) };
+}
+
+function attempt(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+const okHead = 'HTTP/1.1 200 OK\r\n';
+const answerStarts = [
+  '',
+  'HTTP/1.1 ',
+  `${okHead}A:`,
+  okHead,
+  `${okHead}transfer-encoding: chunked\r\n\r\n`,
+  `${okHead}keep-alive: `,
+];
+const requestStarts = [
+  '',
+  'GET ',
+  'GET / HTTP/1.1\r\n',
+  'GET / HTTP/1.1\r\nhost:',
+  'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n',
+  'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n',
+];
+
+function readAnswer(pieces: Iterable<Buffer>): void {
+  const parser = new AnswerParser('POST');
+  for (const piece of pieces) if (parser.push(piece) !== 'more') return;
+}
+
+function readRequests(pieces: Iterable<Buffer>): void {
+  const parser = new HttpParser(defaultConfig.limits);
+  parser.bodyBytesMax = 1 << 20;
+  for (const piece of pieces) {
+    parser.push(piece);
+    for (let step = parser.next(); step !== 'more'; step = parser.next())
+      if (step === 'refused') return;
+  }
+}
+
+/** Pieces so small that a parser which begins anew with each of them is found. */
+function* inPieces(input: Buffer): Iterable<Buffer> {
+  for (let at = 0; at < input.length; at += 7) yield input.subarray(at, at + 7);
+}
+
+const none = { has: () => false };
+const wire: Reader[] = [
+  { name: 'answers of receivers', starts: answerStarts, read: (input) => readAnswer([input]) },
+  {
+    name: 'answers of receivers, in small pieces',
+    starts: answerStarts,
+    read: (input) => readAnswer(inPieces(input)),
+  },
+  { name: 'requests', starts: requestStarts, read: (input) => readRequests([input]) },
+  {
+    name: 'requests, in small pieces',
+    starts: requestStarts,
+    read: (input) => readRequests(inPieces(input)),
+  },
+];
+
+const { router } = testApi();
+const ask = (request: Partial<ApiRequest>): unknown =>
+  router.handle({
+    method: 'POST',
+    path: '/timers',
+    query: '',
+    headers: {},
+    body: Buffer.alloc(0),
+    ...request,
+  });
+const bodyStarts = [
+  '',
+  '[',
+  '{"timing":{"interval":1},"callback":{"http":{"uri":"',
+  '{"timing":{"interval":1},"callback":{"http":{"uri":"http://',
+  '{"timing":{"interval":1},"callback":{"http":{"uri":"http://x/","opaque":"',
+  '{"timing":{"interval":1},"callback":{"http":{"uri":"http://x/","headers":{"',
+  '{"timing":{"interval":1},"callback":{"http":{"uri":"http://x/"}},"tags":["',
+  '{"timing":{"cron":"',
+  '{"timing":{"at":"2026-01-01T00:00:00.',
+];
+const bodies: Reader[] = [
+  { name: 'bodies of timers', starts: bodyStarts, read: (body) => ask({ body }) },
+  { name: 'batches', starts: bodyStarts, read: (body) => ask({ path: '/timers/batch', body }) },
+  {
+    name: 'batches of lines',
+    starts: bodyStarts,
+    read: (body) =>
+      ask({ path: '/timers/batch', headers: { 'content-type': 'application/x-ndjson' }, body }),
+  },
+];
+
+const header = (name: string): Reader =>
+  text(`the header ${name}`, ['', 'Bearer ', 'application/', 'a,'], (value) =>
+    ask({ headers: { [name]: value } }),
+  );
+const asked: Reader[] = [
+  ...[
+    'authorization',
+    'content-type',
+    'accept',
+    'accept-encoding',
+    'idempotency-key',
+    'carillon-namespace',
+    'if-none-match',
+    'cookie',
+  ].map(header),
+  text('paths', ['/', '/timers/', '/dead-letters/'], (path) => ask({ method: 'GET', path })),
+  text('queries', ['', 'tag=', 'limit=', 'cursor='], (query) => ask({ method: 'GET', query })),
+];
+
+const words: Reader[] = [
+  text('targets', ['', '/', 'http://', 'http://x'], (target) => splitTarget('GET', target)),
+  text('callback URIs', ['', 'http://', 'http://x', 'http://x:', 'https://x/'], refuseUri),
+  text(
+    'callback URIs taken apart',
+    ['', 'http://', 'http://x', 'http://x:', 'https://x/?'],
+    (uri) => splitUri(uri, none),
+  ),
+  text('callback headers', ['', 'x-'], (name) => [
+    refuseHeader(name, 'v'),
+    refuseHeader('a', name),
+  ]),
+  text('instants', ['', '2026-01-01T00:00:00.', '2026-'], parseInstant),
+  text('durations', ['', '1', '1.', '1h'], parseDuration),
+  text('Retry-After', ['', '1', 'Mon, 01 '], (value) => parseRetryAfter(value, 0)),
+  text('timer ids', ['', '00000019000000010000000100000002'], parseTimerId),
+  text('tokens', ['', 'carillon_', 'carillon_0123456789ab_'], tokenIdOf),
+  text('namespaces', ['', 'a'], isNamespace),
+  text('addresses of clients', ['', '::ffff:', '::'], networkOf),
+  text('addresses', ['', '::', '1.'], parseAddress),
+  text('ranges', ['', '10.0.0.0/', '['], parseRange),
+  text('allowed ranges', ['', '10.0.0.0/', '['], parseAllow),
+  text('addresses to listen at', ['', '[', 'x:'], address),
+  text('tokens files', ['', '{"tokens":[{"name":"'], parseTokens),
+];
+
+function readFrames(pieces: Iterable<Buffer>): void {
+  const reader = new FrameReader(1 << 20);
+  attempt(() => {
+    for (const piece of pieces) reader.push(piece, () => true);
+  });
+}
+
+function readGrpc(pieces: Iterable<Buffer>): void {
+  const frames = new GrpcFrames();
+  for (const piece of pieces) {
+    frames.push(piece);
+    for (let next = frames.next(); next !== null; next = frames.next())
+      if (next === 'unfit') return;
+  }
+}
+
+/** A head that announces more than ever comes. */
+const longFrame = '\0\0\x08\0\0\0\0\0';
+const longMessage = '\0\0\x08\0\0';
+const peers: Reader[] = [
+  {
+    name: 'frames of peers, in small pieces',
+    starts: ['', longFrame],
+    read: (input) => readFrames(inPieces(input)),
+  },
+  {
+    name: 'messages of peers',
+    starts: ['', '\x01', '\x05'],
+    read: (input) => attempt(() => decodeMessages(input, 0)),
+  },
+  {
+    name: 'answers of peers',
+    starts: ['', '\x01', '\x05'],
+    read: (input) => attempt(() => decodeAnswers(input, 0)),
+  },
+  {
+    name: 'frames of etcd, in small pieces',
+    starts: ['', longMessage],
+    read: (input) => readGrpc(inPieces(input)),
+  },
+  {
+    name: 'messages of etcd',
+    starts: ['', '\x0a', '\x12'],
+    read: (input) =>
+      [decodeRange, decodeTxn, decodeWatch].map((decode) => attempt(() => decode(input))),
+  },
+];
+
+function shapesOf({ starts }: Reader): Shape[] {
+  return starts.flatMap((start) =>
+    units.flatMap((unit) => ends.map((end) => repeated(start, unit, end))),
+  );
+}
+
+describe('twice the input takes no more than three times the work', () => {
+  test.each([...wire, ...bodies.slice(0, 2), ...asked, ...words, ...peers])('$name', (reader) => {
+    // Once before, so that nothing is measured that is compiled for the first time.
+    for (const shape of shapesOf(reader)) reader.read(shape.of(512));
+    const found = shapesOf(reader).flatMap((shape) => {
+      const why = growth(shape, reader.read);
+      return why === null ? [] : [`${shape.name}: ${why}`];
+    });
+    expect(found).toEqual([]);
+  });
+
+  test('callbacks at a receiver', async () => {
+    const handle = receiver(() => {});
+    const shapes = units.flatMap((unit) => ends.map((end) => repeated('{"id":"', unit, end)));
+    for (const shape of shapes) {
+      const body = Uint8Array.from(shape.of(16 * 1024));
+      const headers = { 'x-timer-id': 'a', 'x-timer-count': '2' };
+      const request = new Request('http://x/', { method: 'POST', headers, body });
+      expect((await handle(request)).status).toBeLessThan(500);
+    }
+  });
+});
+
+describe('the measure', () => {
+  const zeros = repeated('', '0');
+
+  test('finds work that grows with the square', () => {
+    const square = (input: Buffer): number => {
+      let sum = 0;
+      for (let i = 0; i < input.length; i++)
+        for (let j = i; j < input.length; j++) sum += input[j] ?? 0;
+      return sum;
+    };
+    expect(growth(zeros, square)).toContain('bytes take');
+  });
+
+  test('finds a pattern that shares its text in many ways', () => {
+    const shape = repeated('A', ' ', '!');
+    expect(growth(shape, (input) => / +$/.exec(input.toString('latin1')))).toContain('bytes take');
+  });
+
+  test('finds nothing in work that grows with the input', () => {
+    expect(growth(zeros, (input) => input.reduce((sum, byte) => sum + byte, 0))).toBeNull();
+  });
+});

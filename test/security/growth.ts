@@ -1,0 +1,67 @@
+/**
+ * How the work of a parser grows with its input, measured by the clock. A parser that takes time in proportion to its input needs
+ * twice as much for twice the input; one that does not needs four times as much or more, and is found by the first doubling that
+ * shows it, before it takes minutes. What else the machine does only ever adds to a measurement, so the least of several counts.
+ */
+
+const sizes = [1, 2, 4, 8, 16].map((kib) => kib * 1024);
+/** Below this the clock and the collector decide. */
+const floorMs = 1;
+const timesMax = 3;
+const triesOfSuspects = 12;
+const suspectMsMax = 3000;
+
+/** One way to make an input of any size. */
+export interface Shape {
+  readonly name: string;
+  of(bytes: number): Buffer;
+}
+
+/** The doubling that took more than three times the work, in words; null: there is none. */
+export function growth(shape: Shape, read: (input: Buffer) => unknown): string | null {
+  let beforeMs = Number.POSITIVE_INFINITY;
+  for (const size of sizes) {
+    const input = shape.of(size);
+    const limitMs = timesMax * Math.max(beforeMs, floorMs);
+    const ms = fewestMs(() => read(input), limitMs);
+    if (ms > limitMs)
+      return `${size} bytes take ${ms.toFixed(1)} ms, half as many ${beforeMs.toFixed(1)} ms`;
+    beforeMs = ms;
+  }
+  return null;
+}
+
+/** Tries again what seems to be over the limit; what is far over it, less often. */
+function fewestMs(work: () => unknown, limitMs: number): number {
+  let leastMs = Math.min(tookMs(work), tookMs(work));
+  let spentMs = 0;
+  for (let i = 0; i < triesOfSuspects && leastMs > limitMs && spentMs < suspectMsMax; i++) {
+    const ms = tookMs(work);
+    spentMs += ms;
+    leastMs = Math.min(leastMs, ms);
+  }
+  return leastMs;
+}
+
+function tookMs(work: () => unknown): number {
+  const startMs = performance.now();
+  work();
+  return performance.now() - startMs;
+}
+
+/** `before`, then the unit as often as fits, then `after`. */
+export function repeated(before: string, unit: string, after = ''): Shape {
+  return {
+    name: `${shown(before)} + ${shown(unit)} … + ${shown(after)}`,
+    of: (bytes) =>
+      Buffer.from(
+        before + unit.repeat(Math.max(1, bytes / Buffer.byteLength(unit))) + after,
+        'latin1',
+      ),
+  };
+}
+
+function shown(text: string): string {
+  const quoted = JSON.stringify(text);
+  return quoted.length <= 40 ? quoted : `${quoted.slice(0, 18)}…${quoted.slice(-18)}`;
+}
