@@ -8,11 +8,21 @@ import {
   type VertexSpec,
 } from '@carillon/placement';
 
+import type { ClusterShape, MemberShape } from './shapes.ts';
+
 /** What is needed of a member to place keys on it. */
 export interface Placed {
   readonly name: string;
   readonly weight: number;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The members that hold timers: those that a members file calls joining take part as soon as they answer. */
+export function placedMembers({ members, source }: ClusterShape): readonly MemberShape[] {
+  return members.filter(
+    ({ phase, reachable }) =>
+      phase === 'active' || (phase === 'joining' && source === 'static' && reachable),
+  );
 }
 
 export interface Domain<M extends Placed> {

@@ -1,7 +1,7 @@
 /** The placement explorer: where a key lives and why, and what would move if members came or went. */
 import { useMemo, useState } from 'preact/hooks';
 import { keyOf } from './explorer.ts';
-import type { Placed } from './domains.ts';
+import { type Placed, placedMembers } from './domains.ts';
 import { Panel } from './parts.tsx';
 import { presentNamespace } from './session.ts';
 import type { Snapshot } from './shapes.ts';
@@ -11,7 +11,7 @@ import { WhatIf } from './what-if.tsx';
 export function Placement({ now }: { readonly now: Snapshot }) {
   const [text, setText] = useState('order-4711');
   const [replicas, setReplicas] = useState(now.factor);
-  const active = now.cluster.members.filter(({ phase }) => phase === 'active');
+  const active = placedMembers(now.cluster);
   const signature = JSON.stringify(
     active.map(({ name, weight, labels }) => [name, weight, labels]),
   );

@@ -1,10 +1,17 @@
 /** The tree of domains and members with each one's share; a chosen member with its peers and timers. */
 import { useMemo } from 'preact/hooks';
-import { type Domain, domainTree, expectedShares, levelsOf, membersBelow } from './domains.ts';
+import {
+  type Domain,
+  domainTree,
+  expectedShares,
+  levelsOf,
+  membersBelow,
+  placedMembers,
+} from './domains.ts';
 import { count, counted, milliseconds, percent, rate, signed } from './format.ts';
 import { Held } from './held.tsx';
 import { Badge, Panel, Share } from './parts.tsx';
-import type { MemberShape, Snapshot } from './shapes.ts';
+import type { ClusterShape, MemberShape, Snapshot } from './shapes.ts';
 
 interface Shares {
   readonly total: number;
@@ -14,7 +21,7 @@ interface Shares {
 export function Topology(props: { readonly now: Snapshot; readonly selected: string }) {
   const { cluster, factor } = props.now;
   const { members } = cluster;
-  const shares = useShares(members, factor);
+  const shares = useShares(cluster, factor);
   const chosen = members.find(({ name }) => name === props.selected);
   const levels = levelsOf(members);
   return (
@@ -35,9 +42,9 @@ export function Topology(props: { readonly now: Snapshot; readonly selected: str
   );
 }
 
-function useShares(members: readonly MemberShape[], factor: number): Shares {
-  const total = members.reduce((sum, { timers }) => sum + (timers ?? 0), 0);
-  const active = members.filter(({ phase }) => phase === 'active');
+function useShares(cluster: ClusterShape, factor: number): Shares {
+  const total = cluster.members.reduce((sum, { timers }) => sum + (timers ?? 0), 0);
+  const active = placedMembers(cluster);
   const key = JSON.stringify(active.map(({ name, weight, labels }) => [name, weight, labels]));
   const expected = useMemo(() => expectedShares(active, factor), [key, factor]);
   return { total, expected };

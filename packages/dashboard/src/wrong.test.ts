@@ -117,6 +117,13 @@ test('damaged disks are told, with what is lost at the member that serves the pa
   ]);
 });
 
+test('a member that joins in etcd is not ready yet', () => {
+  const members = [member('n0'), member('n2', { phase: 'joining' })];
+  const cluster = { ...well.cluster, source: 'etcd', members };
+  const says = findings({ ...well, cluster }, null).map((found) => found.says);
+  expect(says).toEqual(['n2 is joining.']);
+});
+
 test('members that come and go, a resync and repair are told while they last', () => {
   const members = [
     member('n0'),
@@ -133,7 +140,7 @@ test('members that come and go, a resync and repair are told while they last', (
   expect(says).toEqual([
     '4 timers not yet where the view wants them; repair is at it.',
     'n1 is leaving; 10 timers still to hand on.',
-    'n2 is joining.',
+    'n2 is joining; resync towards it is under way.',
     '3 records wait for members that missed them.',
     'A resync is running: 50 of 200 records checked, 7 moved.',
   ]);

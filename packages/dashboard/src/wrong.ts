@@ -62,8 +62,11 @@ function aboutMembers({ cluster }: Snapshot): Finding[] {
       const says = `${member.name} is leaving; ${counted(member.timers ?? 0, 'timer')} still to hand on.`;
       found.push({ weight: 'note', says });
     }
-    if (member.phase === 'joining')
-      found.push({ weight: 'note', says: `${member.name} is joining.` });
+    if (member.phase === 'joining') {
+      const resyncs = cluster.source === 'static' && member.reachable;
+      const says = `${member.name} is joining${resyncs ? '; resync towards it is under way' : ''}.`;
+      found.push({ weight: 'note', says });
+    }
   }
   return found;
 }

@@ -58,6 +58,23 @@ describe('carillon cluster', () => {
     expect(out.join('\n')).toContain('2 active');
   });
 
+  test('status says of a joining member what it waits for', async () => {
+    const joining = { ...n1, phase: 'joining' };
+    const etcd = { ...viewOf([n0, joining]), source: 'etcd' };
+    const silent = viewOf([n0, { ...joining, reachable: false }]);
+    const says: unknown[] = [];
+    for (const body of [viewOf([n0, joining]), silent, etcd]) {
+      const { url } = await member(() => ({ body }));
+      const { out } = await cli(['cluster', 'status'], url);
+      says.push(out.find((line) => line.includes('n1:'))?.replace(/^joining +/, ''));
+    }
+    expect(says).toEqual([
+      'n1: resync towards it is under way',
+      'n1: no answer yet',
+      'n1: not ready yet',
+    ]);
+  });
+
   test('status puts what is wrong first, in sentences, and exits 1', async () => {
     const bad = [n0, { ...n1, reachable: false, 'clock-offset-ms': 4000 }];
     const { url } = await member(() => ({ body: viewOf(bad, 17) }));

@@ -116,6 +116,7 @@ function statusText(cluster: Cluster, worries: readonly string[], io: Io): strin
       : worries.map((worry) => paint(io, 'red', worry))),
     facts(io, [
       ['members', counts || '-'],
+      ...all.filter(({ phase }) => phase === 'joining').map((member) => joining(member, cluster)),
       ['view', `${cluster.viewId} (revision ${cluster.revision}, from ${cluster.source})`],
       ['timers', String(primaries)],
       ['resync', resync.running ? `running: ${moved}` : 'idle'],
@@ -126,6 +127,13 @@ function statusText(cluster: Cluster, worries: readonly string[], io: Io): strin
       ['disk', damageText(cluster.damage)],
     ]),
   ].join('\n');
+}
+
+/** How far a member is that is not simply there. */
+function joining({ name, reachable }: ClusterMember, { source }: Cluster): [string, string] {
+  if (!reachable) return ['joining', `${name}: no answer yet`];
+  const resyncs = source === 'static';
+  return ['joining', `${name}: ${resyncs ? 'resync towards it is under way' : 'not ready yet'}`];
 }
 
 async function members(client: Carillon, io: Io, asJson: boolean): Promise<number> {

@@ -22,7 +22,7 @@ import { Mending } from './mending.ts';
 import { isTold, Missed } from './missed.ts';
 import { Presence } from './presence.ts';
 import { Resync } from './resync.ts';
-import { View, type ViewSpec } from './view.ts';
+import { type Phase, View, type ViewMember, type ViewSpec } from './view.ts';
 
 const tickMs = 5000;
 const compareMs = 60_000;
@@ -284,7 +284,7 @@ export class Cluster {
     return {
       name,
       address: member?.address ?? '',
-      phase: member?.phase ?? 'gone',
+      phase: this.shownPhase(name),
       weight: member?.weight ?? 0,
       labels: member?.labels ?? {},
       self,
@@ -301,27 +301,42 @@ export class Cluster {
   private refresh(): void {
     const { spec } = this;
     if (spec === null) return;
-    const { self, env, metrics } = this.parts;
-    const members = spec.members.map((member) => {
-      const leaving =
-        member.name === self ? this.leaving : this.others?.presence.leaving(member.name);
-      return leaving === true ? { ...member, phase: 'leaving' as const } : member;
-    });
-    const view = new View({ ...spec, members });
-    if (view.id !== this.current.id) {
-      const names = view.members.map((member) => `${member.name} ${member.phase}`);
+    const { env, metrics } = this.parts;
+    const members = spec.members.map((member) => ({ ...member, phase: this.phaseOf(member) }));
+    const before = this.current.id;
+    this.current = new View({ ...spec, members });
+    const view = this.current;
+    if (view.id !== before) {
       env.log.info('The view has changed.', {
         viewId: view.id,
         source: view.source,
-        members: names,
+        members: members.map(({ name }) => `${name} ${this.shownPhase(name)}`),
       });
     }
-    this.current = view;
     metrics.viewMembers.set(view.members.length);
     const present = new Set(view.members.map(({ name }) => name));
     this.peers?.retain(present);
     this.others?.missed.retain(present);
     this.resync();
+  }
+
+  /**
+   * What a member does: it leaves as soon as it says so. One that joins by a members file takes part as soon as it answers;
+   * with etcd it says itself when it is ready.
+   */
+  private phaseOf({ name, phase }: ViewMember): Phase {
+    const self = name === this.parts.self;
+    const presence = this.others?.presence;
+    if (self ? this.leaving : presence?.leaving(name) === true) return 'leaving';
+    if (phase !== 'joining' || this.spec?.source !== 'static') return phase;
+    return self || (presence?.lastHello(name) ?? null) !== null ? 'active' : 'joining';
+  }
+
+  /** What people are told of it: who takes part and is called joining by the members file is still being given its timers. */
+  private shownPhase(name: string): Phase | 'gone' {
+    const phase = this.current.member(name)?.phase;
+    if (phase !== 'active') return phase ?? 'gone';
+    return this.spec?.members.find((member) => member.name === name)?.phase ?? phase;
   }
 
   private createPeers(network: Network): Peers {
@@ -388,6 +403,9 @@ export class Cluster {
       hello: () => this.hello(),
       absentMs: repair ? absentMs : Number.POSITIVE_INFINITY,
       onChange: () => this.refresh(),
+      onMet: (name) => {
+        if (this.current.member(name)?.phase === 'joining') this.refresh();
+      },
       onRestart: (name) => {
         if (repair) compare.start(name);
       },

@@ -31,6 +31,7 @@ function presence(): Presence {
     hello: () => hello,
     absentMs: 1000,
     onChange: () => undefined,
+    onMet: () => undefined,
     onRestart: () => undefined,
   });
 }
@@ -66,6 +67,7 @@ describe('the clock of the cluster', () => {
       hello: () => hello,
       absentMs: 1000,
       onChange: () => undefined,
+      onMet: () => undefined,
       onRestart: () => undefined,
     });
     seen.start();

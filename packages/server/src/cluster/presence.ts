@@ -21,6 +21,8 @@ export interface PresenceParts {
   readonly absentMs: number;
   /** Who is absent or leaving changed. */
   readonly onChange: () => void;
+  /** The peer was heard for the first time. */
+  readonly onMet: (name: string) => void;
   /** The peer runs anew and may have missed messages. */
   readonly onRestart: (name: string) => void;
 }
@@ -95,6 +97,7 @@ export class Presence {
     const load = hello.load ?? (before?.boot === hello.boot ? before.load : null);
     this.seen.set(name, { ...hello, load });
     if (before !== undefined && before.boot !== hello.boot) this.parts.onRestart(name);
+    if (before === undefined) this.parts.onMet(name);
     if ((before?.leaving ?? false) !== hello.leaving) this.parts.onChange();
   }
 

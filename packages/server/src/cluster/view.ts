@@ -3,7 +3,8 @@
  * change of membership makes a new one.
  *
  * V1  Equal members give an equal view, in whatever order they were listed: same id, same placements.
- * V2  Only active members are given timers. A joining one coordinates; a leaving one hands its records on.
+ * V2  Only active members are given timers. A joining one coordinates; a leaving one hands its records on. (One that a
+ *     members file calls joining is active here as soon as it answers: see cluster.ts.)
  */
 import { invariant } from '@carillon/core';
 import {
