@@ -113,8 +113,8 @@ function Result({ members, replicas, removed, added }: ResultProps) {
   return (
     <>
       <p class="verdict">
-        <strong>{percent(moved / Math.max(1, copies))}</strong> of all copies would move; no scheme
-        could do with less than {percent(minimum / Math.max(1, copies))}.
+        <strong>{percent(moved / Math.max(1, copies))}</strong> of all copies would move; loads like
+        these need at least {percent(minimum / Math.max(1, copies))}.
         {copiesLost > 0
           ? ' There would be fewer copies than wanted: too few members are left.'
           : ''}

@@ -15,8 +15,8 @@ const rowsMax = 20;
 
 const usage = `Usage: carillon plan BEFORE AFTER [flags]
 
-Places a sample of keys before and after, and reports what moves, from where to where, and the least that
-any scheme would have to move. BEFORE and AFTER are both members (A,B,C) or both topology files (JSON or YAML).
+Places a sample of keys before and after, and reports what moves, from where to where, and the least that has
+to move for the resulting loads. BEFORE and AFTER are both members (A,B,C) or both topology files (JSON or YAML).
 
   --sample N             How many keys to try; default 100000
 ${policyUsage}
@@ -51,7 +51,7 @@ function printText(io: Io, change: Diff, after: Targets): void {
     facts(io, [
       ['keys tried', `${change.keys}, ${after.policy.replicas} replicas each`],
       ['copies that move', `${change.moved} (${share(change.moved, change.copies)})`],
-      ['least possible', `${change.minimum} (${share(change.minimum, change.copies)})`],
+      ['least for these loads', `${change.minimum} (${share(change.minimum, change.copies)})`],
       [
         'primaries that change',
         `${change.primariesMoved} (${share(change.primariesMoved, change.keys)})`,
