@@ -303,7 +303,7 @@ export class Member {
       idOf: (record) => idOf(record, this.cluster.view),
       tell: (record) => this.cluster.tell(record),
       keep: (record, done) => this.coordinator.keep(record, done),
-      holds: (handle, slept) => this.cluster.holds(handle, slept),
+      holds: (handle, slept, stale) => this.cluster.holds(handle, slept, stale),
       onEnd: (record) => this.cluster.end(record),
     });
   }

@@ -29,6 +29,8 @@ const compareMs = 60_000;
 /** After a resync, so that what went wrong on the way is found soon. */
 const checkAfterResyncMs = 3000;
 const absentMs = 30_000;
+/** Longer than members take to be shown again once etcd answers: after it was away they all lose their places at once. */
+const rejoinMs = 2500;
 /** So many of the next in rank may have stood in. */
 const standInCountMax = 3;
 const nobody: readonly string[] = [];
@@ -68,6 +70,8 @@ export class Cluster {
   private others: Others | null = null;
   private doubt: Doubt | null = null;
   private mending: Mending | null = null;
+  private startedMs = 0;
+  private cancelResync: Cancel = () => {};
   private stopTicking: Cancel = () => {};
   private nextCompareMs = 0;
 
@@ -122,6 +126,7 @@ export class Cluster {
   /** Begins to look after the records of `replica`. */
   start(replica: Replica, { awaySinceMs, onMended }: Awakening): void {
     this.replica = replica;
+    this.startedMs = this.parts.env.clock.now();
     if (this.peers === null) return onMended?.(0);
     this.others = this.createOthers(replica, this.peers);
     this.parts.metrics.missedRecords.read(() => this.repair().missedRecords);
@@ -129,19 +134,49 @@ export class Cluster {
     this.others.presence.start();
     if (awaySinceMs !== null) this.doubt = this.createDoubt(replica, this.peers, awaySinceMs);
     this.tick();
-    if (this.spec !== null) this.resync();
+    if (this.spec !== null) this.resyncSettled();
     if (onMended !== null) this.mend(this.others, onMended);
   }
 
-  /** Whether a due pop must wait because its record may have ended long ago. */
-  holds(handle: number, slept: boolean): boolean {
+  /**
+   * Whether a due pop must wait because its record may have changed or ended meanwhile. `slept`: it fell due before this
+   * member was there; `stale`: or so soon after that others may not have told yet what they know.
+   */
+  holds(handle: number, slept: boolean, stale: boolean): boolean {
     // What fell due before the start has probably been popped: wait until somebody can say so.
     if (slept && this.others?.presence.acquainted === false) return true;
+    if (stale && this.isShownTooFew(handle)) return true;
     return this.doubt !== null && (this.replica?.isDoubtful(handle) ?? false) && this.doubt.holds();
+  }
+
+  /** Whether other replicas of the record are not in the view of a member that has just started: they may come any moment. */
+  private isShownTooFew(handle: number): boolean {
+    const { replica, current } = this;
+    if (replica === null || !this.mayRejoin()) return false;
+    const listed = replica.store.replicasOf(handle);
+    return listed.some((name) => name !== this.parts.self && current.member(name) === undefined);
+  }
+
+  /**
+   * Whether members that are there may be missing from the view: after etcd was away all of them lose their places in it, and one
+   * that starts just then is shown before the others are back.
+   */
+  private mayRejoin(): boolean {
+    const sinceMs = this.parts.env.clock.now() - this.startedMs;
+    return this.current.source === 'etcd' && sinceMs < rejoinMs;
+  }
+
+  /** Nothing is moved for members that will be back in a moment. */
+  private resyncSettled(): void {
+    if (!this.mayRejoin()) return this.resync();
+    const { clock } = this.parts.env;
+    this.cancelResync();
+    this.cancelResync = clock.at(this.startedMs + rejoinMs, () => this.resync());
   }
 
   stop(): void {
     this.stopTicking();
+    this.cancelResync();
     this.doubt?.stop();
     this.mending?.stop();
     this.others?.presence.stop();
@@ -317,7 +352,7 @@ export class Cluster {
     const present = new Set(view.members.map(({ name }) => name));
     this.peers?.retain(present);
     this.others?.missed.retain(present);
-    this.resync();
+    this.resyncSettled();
   }
 
   /**

@@ -34,9 +34,9 @@ export interface PopperParts {
   readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
   /**
    * The pop may have been made by others, or its timer may have ended long ago: wait until that is known. `slept`: it
-   * fell due while this member did not run.
+   * fell due while this member did not run. `stale`: or so soon after that others may not have told yet what they know.
    */
-  readonly holds: (handle: number, slept: boolean) => boolean;
+  readonly holds: (handle: number, slept: boolean, stale: boolean) => boolean;
   /** A tombstone's or dead letter's time is over. */
   readonly onEnd: (record: TimerRecord) => void;
 }

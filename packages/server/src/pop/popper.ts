@@ -203,7 +203,8 @@ export class Popper {
       const position = turnOf(record, this.parts.self);
       return store.arm(handle, claim.untilMs + afterGrantMs(position));
     }
-    if (this.parts.holds(handle, this.sleptOver(record))) {
+    const slept = this.sleptOver(record);
+    if (this.parts.holds(handle, slept, slept || this.mayWait(record))) {
       return store.arm(handle, clock.now() + holdMs);
     }
     this.begin(handle, record);
@@ -295,6 +296,11 @@ export class Popper {
     return (
       record.startMs < awakeSinceMs && this.parts.replica.alarm(record) < awakeSinceMs + catchUpMs
     );
+  }
+
+  /** What may be out of date and can wait a little without being late. */
+  private mayWait(record: TimerRecord): boolean {
+    return this.mayBeStale(record) && this.parts.clock.now() < record.retryMs + record.gapMs / 2;
   }
 
   /** False when this member must not go on. */

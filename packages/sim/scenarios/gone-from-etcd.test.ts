@@ -1,0 +1,83 @@
+/**
+ * P6 while etcd shows less than there is: "After an acknowledged cancel no callback starts, except by a member that was cut off or
+ * paused at that moment." Members that etcd does not know are there all the same, and can be asked.
+ */
+import { describe, expect, test } from 'vitest';
+import { Story } from '../src/story.ts';
+
+/** etcd is away for longer than a lease holds; meanwhile `name` crashes and tries to start, and a timer that it held is changed. */
+async function startWithoutEtcd(
+  seconds: number,
+  change: (story: Story, id: string) => Promise<unknown>,
+) {
+  const story = await Story.begin({ members: ['m0', 'm1'], etcd: true });
+  const { etcd } = story;
+  if (etcd === null) throw new Error('This story has an etcd.');
+  await story.pass(30);
+  const { id } = await story.set({ seconds, times: 20, opaque: 'old' }, 'm0');
+  etcd.away = true;
+  await story.pass(4);
+  story.cluster.member('m0').crash({ power: true, wipe: false });
+  await story.pass(2);
+  story.cluster.member('m0').start();
+  await story.pass(8);
+  await change(story, id);
+  const changedMs = story.cluster.world.nowMs;
+  await story.pass(36);
+  etcd.away = false;
+  await story.pass(40);
+  return story.calls(id).filter(({ body, startMs }) => body === 'old' && startMs > changedMs);
+}
+
+test.each([3, 30, 56.2])(
+  'etcd comes back and shows a member only itself: it waits for the replicas of what fell due meanwhile (n = %f s)',
+  async (seconds) => {
+    const late = await startWithoutEtcd(seconds, (story, id) =>
+      story.replace(id, { seconds: 200, opaque: 'new' }, 'm1'),
+    );
+    expect(late.map(({ by, sequence }) => [by, sequence])).toEqual([]);
+    const cancelled = await startWithoutEtcd(seconds, (story, id) => story.cancel(id, 'm1'));
+    expect(cancelled).toEqual([]);
+  },
+);
+
+const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
+
+/** Timers whose replicas all lose their places in etcd, though they run and reach everybody else. */
+async function loseReplicas(factor: number) {
+  const story = await Story.begin({ members: five, etcd: true });
+  const { etcd } = story;
+  if (etcd === null) throw new Error('This story has an etcd.');
+  await story.pass(10);
+  const { id, replicas } = await story.set({ seconds: 60, factor, opaque: 'old' });
+  const [via = ''] = five.filter((name) => !replicas.includes(name));
+  for (const name of replicas) etcd.cut(name);
+  return { story, id, via, replicas };
+}
+
+describe.each([1, 2])('all replicas are gone from the view and run on (R=%d)', (factor) => {
+  test.each([8.2, 9, 30])(
+    'cancel %d s later, through another member: none of them calls back',
+    async (seconds) => {
+      const { story, id, via } = await loseReplicas(factor);
+      await story.pass(seconds);
+      expect((await story.cancel(id, via)).status).toBe(200);
+      await story.pass(120);
+      expect(story.pops(id)).toEqual([]);
+    },
+  );
+
+  test('replace, through another member: only the new definition pops, once', async () => {
+    const { story, id, via } = await loseReplicas(factor);
+    await story.pass(30);
+    await story.replace(id, { seconds: 60, factor, opaque: 'new' }, via);
+    await story.pass(120);
+    expect(story.calls(id).map(({ body }) => body)).toEqual(['new']);
+  });
+
+  test('read, through another member: it is shown', async () => {
+    const { story, id, via } = await loseReplicas(factor);
+    await story.pass(30);
+    expect((await story.shown(id, via))?.['callback']).toMatchObject({ http: { opaque: 'old' } });
+  });
+});
