@@ -194,12 +194,17 @@ export class Coordinator implements TimerService {
     const { member, role, cursor: from, ...rest } = query;
     const ask = { ...rest, cursor: from ?? '', holder: member ?? '', role: role ?? '' } as const;
     const { records, cursor, missing } = await listEverywhere(this.parts, ask, this.everybody());
-    return { items: records, cursor, missing };
+    const { view } = this.parts;
+    // Those that vanished are asked in case they run on; mostly they do not.
+    const members = missing.filter((name) => view().member(name) !== undefined);
+    return { items: records, cursor, missing: members };
   }
 
-  /** All members of the view, and this one whatever the view says. */
+  /** All members of the view, this one whatever the view says, and those that vanished and were not found silent since. */
   private everybody(): readonly string[] {
-    const { self, view } = this.parts;
-    return [...new Set([self, ...view().members.map(({ name }) => name)])];
+    const { self, view, peers } = this.parts;
+    const { members, vanished } = view();
+    const running = vanished.filter(({ name }) => !(peers?.silent(name) ?? false));
+    return [...new Set([self, ...[...members, ...running].map(({ name }) => name)])];
   }
 }

@@ -299,7 +299,8 @@ export class Member {
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
       instant: () => this.cluster.instant(),
-      othersOf: (record, widely) => this.cluster.othersOf(record, widely),
+      othersOf: (record, widely) =>
+        this.cluster.othersOf(record, widely || this.cluster.viewsDiffer),
       idOf: (record) => idOf(record, this.cluster.view),
       tell: (record) => this.cluster.tell(record),
       keep: (record, done) => this.coordinator.keep(record, done),

@@ -80,4 +80,45 @@ describe.each([1, 2])('all replicas are gone from the view and run on (R=%d)', (
     await story.pass(30);
     expect((await story.shown(id, via))?.['callback']).toMatchObject({ http: { opaque: 'old' } });
   });
+
+  test('list, through another member: it is there, and nobody is missing', async () => {
+    const { story, id, via } = await loseReplicas(factor);
+    await story.pass(30);
+    const { body } = await story.ask('GET', '/timers', via);
+    const page = JSON.parse(body) as { timers: { id: string }[]; missing: string[] };
+    const numbers = page.timers.map((timer) => timer.id.slice(0, 16));
+    expect([numbers, page.missing]).toEqual([[id.slice(0, 16)], []]);
+  });
+
+  test('cancel, through a member that started since and never heard of them: they ask before they call back', async () => {
+    const { story, id, via } = await loseReplicas(factor);
+    await story.pass(15);
+    story.cluster.member(via).crash({ power: true, wipe: false });
+    await story.pass(1);
+    story.cluster.member(via).start();
+    await story.pass(14);
+    expect((await story.cancel(id, via)).status).toBe(200);
+    await story.pass(120);
+    expect(story.pops(id)).toEqual([]);
+  });
+});
+
+test('dead members that vanished from the view hold up neither a cancel nor a list', async () => {
+  const story = await Story.begin({ members: five, etcd: true });
+  await story.pass(10);
+  const timers = [];
+  for (let i = 0; i < 20; i++) timers.push(await story.set({ seconds: 500 }));
+  for (const name of ['m3', 'm4']) story.cluster.member(name).crash({ power: true, wipe: false });
+  await story.pass(30);
+  const tookMs = async (doIt: () => Promise<{ status: number }>): Promise<number> => {
+    const beganMs = story.cluster.world.nowMs;
+    expect((await doIt()).status).toBe(200);
+    return story.cluster.world.nowMs - beganMs;
+  };
+  // The first of them may find out.
+  await story.ask('GET', '/timers', 'm0');
+  expect(await tookMs(() => story.ask('GET', '/timers', 'm0'))).toBeLessThan(20);
+  for (const { id } of timers) {
+    expect(await tookMs(() => story.cancel(id, 'm0')), id).toBeLessThan(20);
+  }
 });

@@ -14,14 +14,16 @@ import type { Instant } from '../replication/schedule.ts';
 import { type Numbered, protocol } from '../replication/wire.ts';
 import type { Hello } from '../replication/wire-hello.ts';
 import { Compare } from './compare.ts';
-import { desiredReplicas } from './desired.ts';
+import { desiredReplicas, possibleHolders } from './desired.ts';
 import type { DiskReport } from './disk-report.ts';
 import { Doubt } from './doubt.ts';
 import { HandOff } from './hand-off.ts';
 import { Mending } from './mending.ts';
 import { isTold, Missed } from './missed.ts';
 import { Presence } from './presence.ts';
+import { Rejoining } from './rejoining.ts';
 import { Resync } from './resync.ts';
+import { Vanished } from './vanished.ts';
 import { type Phase, View, type ViewMember, type ViewSpec } from './view.ts';
 
 const tickMs = 5000;
@@ -29,10 +31,6 @@ const compareMs = 60_000;
 /** After a resync, so that what went wrong on the way is found soon. */
 const checkAfterResyncMs = 3000;
 const absentMs = 30_000;
-/** Longer than members take to be shown again once etcd answers: after it was away they all lose their places at once. */
-const rejoinMs = 2500;
-/** So many of the next in rank may have stood in. */
-const standInCountMax = 3;
 const nobody: readonly string[] = [];
 
 export interface ClusterParts {
@@ -70,8 +68,8 @@ export class Cluster {
   private others: Others | null = null;
   private doubt: Doubt | null = null;
   private mending: Mending | null = null;
-  private startedMs = 0;
-  private cancelResync: Cancel = () => {};
+  private readonly rejoining: Rejoining;
+  private readonly vanished = new Vanished();
   private stopTicking: Cancel = () => {};
   private nextCompareMs = 0;
 
@@ -79,6 +77,7 @@ export class Cluster {
     this.parts = parts;
     const { env, self } = parts;
     this.boot = env.random.u32();
+    this.rejoining = new Rejoining(env.clock);
     this.load = new LoadMeter(parts.metrics, env.clock);
     this.current = new View({ source: 'none', revision: 0, members: [] });
     this.digests = new Digests(self, rangeOf);
@@ -104,9 +103,8 @@ export class Cluster {
   }
 
   /**
-   * The other members that hold a record or should: asked before a pop, told after it. `widely`: also the next in rank,
-   * which stood in if this member and the other replicas were away, and those that hand their records on, which may be in
-   * the middle of the pop.
+   * The other members that hold a record or should: asked before a pop, told after it. `widely`: also all others that
+   * may have come to hold it while this member and the other replicas were away, or went by another view.
    */
   othersOf(record: TimerRecord, widely = false): readonly string[] {
     if (this.peers === null) return nobody;
@@ -115,18 +113,30 @@ export class Cluster {
     const names = record.replicas.filter(
       (name) => name !== self && current.member(name) !== undefined,
     );
-    const count = record.factor + (widely ? standInCountMax : 0);
-    const more = current.place(record.hi, record.lo, count);
-    for (const name of widely ? [...more, ...current.namesIn('leaving')] : more) {
+    const { hi, lo, factor } = record;
+    for (const name of widely ? possibleHolders(current, record) : current.place(hi, lo, factor)) {
       if (name !== self && !names.includes(name)) names.push(name);
     }
     return names;
   }
 
+  /**
+   * Whether a member that answers goes by another view. This one may be out of date then, and others may have changed
+   * what it holds without having told it.
+   */
+  get viewsDiffer(): boolean {
+    const { current, peers, others } = this;
+    if (peers === null || others === null) return false;
+    return current.members.some(({ name }) => {
+      const hello = others.presence.lastHello(name);
+      return hello !== null && hello.viewId !== current.id && !peers.silent(name);
+    });
+  }
+
   /** Begins to look after the records of `replica`. */
   start(replica: Replica, { awaySinceMs, onMended }: Awakening): void {
     this.replica = replica;
-    this.startedMs = this.parts.env.clock.now();
+    this.rejoining.start();
     if (this.peers === null) return onMended?.(0);
     this.others = this.createOthers(replica, this.peers);
     this.parts.metrics.missedRecords.read(() => this.repair().missedRecords);
@@ -134,7 +144,7 @@ export class Cluster {
     this.others.presence.start();
     if (awaySinceMs !== null) this.doubt = this.createDoubt(replica, this.peers, awaySinceMs);
     this.tick();
-    if (this.spec !== null) this.resyncSettled();
+    if (this.spec !== null) this.rejoining.settled(this.current, () => this.resync());
     if (onMended !== null) this.mend(this.others, onMended);
   }
 
@@ -145,38 +155,14 @@ export class Cluster {
   holds(handle: number, slept: boolean, stale: boolean): boolean {
     // What fell due before the start has probably been popped: wait until somebody can say so.
     if (slept && this.others?.presence.acquainted === false) return true;
-    if (stale && this.isShownTooFew(handle)) return true;
+    const listed = stale ? (this.replica?.store.replicasOf(handle) ?? nobody) : nobody;
+    if (this.rejoining.awaits(this.current, listed)) return true;
     return this.doubt !== null && (this.replica?.isDoubtful(handle) ?? false) && this.doubt.holds();
-  }
-
-  /** Whether other replicas of the record are not in the view of a member that has just started: they may come any moment. */
-  private isShownTooFew(handle: number): boolean {
-    const { replica, current } = this;
-    if (replica === null || !this.mayRejoin()) return false;
-    const listed = replica.store.replicasOf(handle);
-    return listed.some((name) => name !== this.parts.self && current.member(name) === undefined);
-  }
-
-  /**
-   * Whether members that are there may be missing from the view: after etcd was away all of them lose their places in it, and one
-   * that starts just then is shown before the others are back.
-   */
-  private mayRejoin(): boolean {
-    const sinceMs = this.parts.env.clock.now() - this.startedMs;
-    return this.current.source === 'etcd' && sinceMs < rejoinMs;
-  }
-
-  /** Nothing is moved for members that will be back in a moment. */
-  private resyncSettled(): void {
-    if (!this.mayRejoin()) return this.resync();
-    const { clock } = this.parts.env;
-    this.cancelResync();
-    this.cancelResync = clock.at(this.startedMs + rejoinMs, () => this.resync());
   }
 
   stop(): void {
     this.stopTicking();
-    this.cancelResync();
+    this.rejoining.stop();
     this.doubt?.stop();
     this.mending?.stop();
     this.others?.presence.stop();
@@ -339,7 +325,8 @@ export class Cluster {
     const { env, metrics } = this.parts;
     const members = spec.members.map((member) => ({ ...member, phase: this.phaseOf(member) }));
     const before = this.current.id;
-    this.current = new View({ ...spec, members });
+    this.vanished.update(this.current.members, members, env.clock.now());
+    this.current = new View({ ...spec, members, vanished: this.vanished.members });
     const view = this.current;
     if (view.id !== before) {
       env.log.info('The view has changed.', {
@@ -350,9 +337,10 @@ export class Cluster {
     }
     metrics.viewMembers.set(view.members.length);
     const present = new Set(view.members.map(({ name }) => name));
-    this.peers?.retain(present);
+    this.peers?.retain(new Set([...present, ...view.vanished.map(({ name }) => name)]));
     this.others?.missed.retain(present);
-    this.resyncSettled();
+    // Nothing is moved for members that will be back in a moment.
+    this.rejoining.settled(view, () => this.resync());
   }
 
   /**
@@ -381,7 +369,7 @@ export class Cluster {
       clock: env.clock,
       log: env.log,
       network,
-      addressOf: (name) => this.current.member(name)?.peer,
+      addressOf: (name) => this.current.peerOf(name),
       onBack: (name) => {
         if (this.parts.repair) this.others?.missed.push(name);
       },

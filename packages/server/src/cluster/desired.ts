@@ -2,7 +2,11 @@
  * Who should hold a timer, given who answers. The view alone says who *would*; a replica that has been
  * silent for long gets a stand-in, listed after the others, so that the timer has its copies meanwhile.
  */
+import type { TimerRecord } from '@carillon/core';
 import type { View } from './view.ts';
+
+/** So many of the replicas may have been away at once. */
+const awayCountMax = 3;
 
 /** The replicas the view asks for, then one stand-in for each of them that `absent` says is not there. */
 export function desiredReplicas(
@@ -21,4 +25,19 @@ export function desiredReplicas(
     .filter((name) => !absent(name))
     .slice(0, missing);
   return standIns.length === 0 ? ideal : [...ideal, ...standIns];
+}
+
+/**
+ * Members that may have come to hold a record besides its replicas. The next in rank stood in for replicas that were silent.
+ * The last in rank are given it in a view without the replicas, because the primary is chosen from that end. Those that hand
+ * their records on may be in the middle of a pop.
+ */
+export function possibleHolders(
+  view: View,
+  { hi, lo, factor }: Pick<TimerRecord, 'hi' | 'lo' | 'factor'>,
+): readonly string[] {
+  const ranked = view.place(hi, lo, view.activeCount);
+  const first = ranked.slice(0, factor + awayCountMax);
+  const last = ranked.slice(first.length).slice(-awayCountMax);
+  return [...first, ...last, ...view.namesIn('leaving')];
 }

@@ -27,18 +27,19 @@ test('the members of the view are known, by name and by where they listen for pe
   ]);
 });
 
-test('who left the view is let in for a while, so that it can hand its timers on, but not called', async () => {
+test('who left the view is let in for a while, so that it can hand its timers on, and called, so that it can be told', async () => {
   const clock = new VirtualClock();
   const known = new KnownMembers(clock, 1000);
   known.update(view('a', 'b'));
   known.update(view('a'));
   expect([...known.names()]).toEqual(['a', 'b']);
-  expect(known.at('b:7353')).toBeUndefined();
+  expect(known.at('b:7353')).toBe('b');
   await clock.advance(999);
   known.update(view('a', 'c'));
   expect([...known.names()]).toEqual(['a', 'c', 'b']);
   await clock.advance(1);
   expect([...known.names()]).toEqual(['a', 'c']);
+  expect(known.at('b:7353')).toBeUndefined();
 });
 
 test('who comes back is a member like any other', async () => {

@@ -39,6 +39,8 @@ export interface ViewSpec {
   /** Rises with each change that this member saw. */
   readonly revision: number;
   readonly members: readonly ViewMember[];
+  /** No longer members, without having said that they leave: they may run on and hold timers. */
+  readonly vanished?: readonly ViewMember[];
 }
 
 /** Lists of names up to this length are kept and shared between records. */
@@ -50,6 +52,7 @@ export class View {
   readonly revision: number;
   /** In name order. */
   readonly members: readonly ViewMember[];
+  readonly vanished: readonly ViewMember[];
   private readonly placer: Placer;
   private readonly byName: ReadonlyMap<string, ViewMember>;
   private readonly bits: ReadonlyMap<string, Bloom>;
@@ -62,7 +65,9 @@ export class View {
     this.revision = spec.revision;
     this.members = spec.members.toSorted((a, b) => compareNames(a.name, b.name));
     this.byName = new Map(this.members.map((member) => [member.name, member]));
-    this.bits = new Map(this.members.map(({ name }) => [name, bloomBits(name)]));
+    this.vanished = spec.vanished ?? [];
+    const all = [...this.members, ...this.vanished];
+    this.bits = new Map(all.map(({ name }) => [name, bloomBits(name)]));
     this.numbers = memberNumbers(this.members);
     const active = this.members.filter(({ phase }) => phase === 'active');
     this.placer = compileLabelled(active);
@@ -83,6 +88,12 @@ export class View {
   /** Members in this phase, in name order. */
   namesIn(wanted: Phase): readonly string[] {
     return this.members.filter(({ phase }) => phase === wanted).map(({ name }) => name);
+  }
+
+  /** Where a member listens for others, or one that vanished. */
+  peerOf(name: string): string | undefined {
+    const member = this.byName.get(name) ?? this.vanished.find((one) => one.name === name);
+    return member?.peer;
   }
 
   /** The 10 bits that keep this member's numbers and versions apart from others'. */
@@ -112,7 +123,7 @@ export class View {
     return bloom;
   }
 
-  /** The members whose bits are all in the filter: those that held the timer, and a few by chance. */
+  /** Members, and those that vanished, whose bits are all in the filter: those that held the timer, and a few by chance. */
   heldBy(bloom: Bloom): readonly string[] {
     if (bloom.hi === 0 && bloom.lo === 0) return [];
     const names: string[] = [];

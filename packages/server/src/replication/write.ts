@@ -3,7 +3,7 @@
  * letters all go this way; this member's own copy goes through the same door.
  *
  * W1  It is over when as many listed replicas as wanted confirmed and every reachable former holder knows, or
- *     when nobody is left to wait for.
+ *     when nobody is left to wait for. One that is silent and has vanished from the view is told, not waited for.
  * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do and
  *     confirms one thing after the other gets the time to come to this one: another would not have it sooner.
  * W3  Whoever did not confirm is reported, so that repair can bring it what it missed.
@@ -247,7 +247,7 @@ export class Write implements Waiting {
   private check(): void {
     if (this.done === null) return;
     const listed = this.record.replicas.filter((name) => this.confirmed.includes(name)).length;
-    const formerWaiting = !this.hedged && this.former.some((name) => this.waiting.includes(name));
+    const formerWaiting = !this.hedged && this.former.some((name) => this.awaits(name));
     if (listed >= this.wanted && !formerWaiting) this.conclude();
     else if (this.waiting.length === 0) this.conclude();
   }
@@ -257,6 +257,12 @@ export class Write implements Waiting {
     const { hi, lo } = this.record;
     const own = this.parts.replica.get(hi, lo);
     return own !== undefined && compareVersions(own, this.record) > 0 ? own : null;
+  }
+
+  private awaits(name: string): boolean {
+    if (!this.waiting.includes(name)) return false;
+    const { view, peers } = this.parts;
+    return view().member(name) !== undefined || !(peers?.silent(name) ?? false);
   }
 
   private conclude(): void {
