@@ -120,17 +120,9 @@ export class Cluster {
     return names;
   }
 
-  /**
-   * Whether a member that answers goes by another view. This one may be out of date then, and others may have changed
-   * what it holds without having told it.
-   */
+  /** This member may be out of date then, and others may have changed what it holds without having told it. */
   get viewsDiffer(): boolean {
-    const { current, peers, others } = this;
-    if (peers === null || others === null) return false;
-    return current.members.some(({ name }) => {
-      const hello = others.presence.lastHello(name);
-      return hello !== null && hello.viewId !== current.id && !peers.silent(name);
-    });
+    return this.others?.presence.differs(this.current.id) ?? false;
   }
 
   /** Begins to look after the records of `replica`. */

@@ -70,6 +70,14 @@ export class Presence {
     return this.seen.has(name) ? (this.clocks.get(name)?.offset.ms ?? 0) : null;
   }
 
+  /** Whether a member that answers goes by another view than this. */
+  differs(viewId: string): boolean {
+    for (const [name, hello] of this.seen) {
+      if (hello.viewId !== viewId && !this.parts.peers.silent(name)) return true;
+    }
+    return false;
+  }
+
   absent(name: string): boolean {
     return this.absentNames.has(name);
   }
