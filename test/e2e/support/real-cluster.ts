@@ -62,7 +62,7 @@ export class RealCluster {
       etcd === undefined
         ? ['--members', this.file]
         : ['--etcd', etcd.join(), '--cluster', 'e2e', '--listen', address, '--peer-listen', peer];
-    const data = ['--data', join(this.folder, name)];
+    const data = ['--data', this.dataOf(name)];
     const args = ['--name', name, ...views, ...data, '--log-level', 'warn', ...flags, ...own];
     const member = new RealMember({ name, address, peer, args, via: viaOf?.(index) ?? [] });
     this.members.set(name, member);
@@ -73,6 +73,11 @@ export class RealCluster {
     const member = this.members.get(name);
     if (member === undefined) throw new Error(`There is no member ${name}.`);
     return member;
+  }
+
+  /** The data folder of a member. */
+  dataOf(name: string): string {
+    return join(this.folder, name);
   }
 
   get running(): RealMember[] {

@@ -26,6 +26,11 @@ export interface ClusterAnswer {
   readonly members: readonly MemberLine[];
   readonly resync: { readonly running: boolean; readonly moved: number };
   readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
+  readonly damage: {
+    readonly state: string;
+    readonly 'entries-lost': number;
+    readonly 'records-fetched': number;
+  } | null;
 }
 
 export class RealMember {
