@@ -2,9 +2,11 @@
  * What is private in the parts of a member, for tests that break a rule of it on purpose. Declarations of a package say nothing
  * about what is private; here each is named once, with its type, so that the compiler notices when one is renamed or changes.
  */
+import { Cluster } from '../cluster/cluster.ts';
 import { Doubt } from '../cluster/doubt.ts';
 import { HandOff } from '../cluster/hand-off.ts';
 import { Resync } from '../cluster/resync.ts';
+import { Member } from '../member.ts';
 import { Popper } from '../pop/popper.ts';
 import { Replica } from '../replication/replica.ts';
 import { Write } from '../replication/write.ts';
@@ -65,6 +67,18 @@ const writeMethods = {
 
 export type WriteInside = typeof writeMethods;
 
+const clusterMethods = { phaseOf: Cluster.prototype['phaseOf'] };
+
+export type ClusterInside = Pick<Cluster, 'stay'> & typeof clusterMethods;
+
+const memberMethods = { tellSource: Member.prototype['tellSource'] };
+
+function memberFields(member: Member) {
+  return { options: member['options'] };
+}
+
+export type MemberInside = typeof memberMethods & ReturnType<typeof memberFields>;
+
 /** The parts that tests break, private ones included. */
 export const insides = {
   popper: Popper.prototype as unknown as PopperInside,
@@ -73,4 +87,6 @@ export const insides = {
   doubt: Doubt.prototype as unknown as DoubtInside,
   replica: Replica.prototype as unknown as ReplicaInside,
   write: Write.prototype as unknown as WriteInside,
+  cluster: Cluster.prototype as unknown as ClusterInside,
+  member: Member.prototype as unknown as MemberInside,
 };

@@ -1,7 +1,8 @@
 /** All broken variants, by what they break. */
+import { arriving } from './arriving.ts';
 import type { Broken } from './broken.ts';
 import { keeping } from './keeping.ts';
 import { merging } from './merging.ts';
 import { popping } from './popping.ts';
 
-export const variants: readonly Broken[] = [...merging, ...popping, ...keeping];
+export const variants: readonly Broken[] = [...merging, ...popping, ...keeping, ...arriving];

@@ -1,0 +1,95 @@
+/** Broken rules of what comes late, and of members that come and go: time on its way, waiting for answers, joining, draining. */
+import { compareProgress, State } from '@carillon/core';
+import { insides, Peers, Replica } from '@carillon/server/internal';
+import type { Broken } from './broken.ts';
+
+const late: readonly Broken[] = [
+  {
+    name: 'a record is as young as it says',
+    apply: () => {
+      const replica = Replica.prototype;
+      const { receive } = replica;
+      replica.receive = function (record, mode, done) {
+        const stored = this.get(record.hi, record.lo);
+        receive.call(this, record, mode, done);
+        const taken = this.get(record.hi, record.lo);
+        const newer = stored === undefined || compareProgress(record, stored) > 0;
+        if (taken === undefined || !newer || taken.state !== State.live) return;
+        const { startMs, dueMs, retryMs } = record;
+        if (taken.startMs < startMs) this.write({ ...taken, startMs, dueMs, retryMs });
+      };
+      return () => {
+        replica.receive = receive;
+      };
+    },
+  },
+  {
+    name: 'a late copy is as good as one with the right time',
+    apply: () => {
+      const peers = Peers.prototype;
+      const { send } = peers;
+      peers.send = function (name, message, done) {
+        const told = message.type === 'offer' ? { ...message, dueMs: Infinity } : message;
+        send.call(this, name, told, done);
+      };
+      return () => {
+        peers.send = send;
+      };
+    },
+  },
+  {
+    name: 'a claim is over when the wait for its answers is',
+    apply: () => {
+      const { popper } = insides;
+      const { claim } = popper;
+      popper.claim = function (pop) {
+        claim.call(this, pop);
+        const nowMs = this.parts.clock.now();
+        pop.untilMs = nowMs + (pop.untilMs - nowMs) / 2;
+      };
+      return () => {
+        popper.claim = claim;
+      };
+    },
+  },
+];
+
+const coming: readonly Broken[] = [
+  {
+    name: 'a joining member is given nothing',
+    apply: () => {
+      const { cluster } = insides;
+      const { phaseOf } = cluster;
+      cluster.phaseOf = ({ phase }) => phase;
+      return () => {
+        cluster.phaseOf = phaseOf;
+      };
+    },
+  },
+  {
+    name: 'a drain ends when etcd does not answer',
+    apply: () => {
+      const { member } = insides;
+      const { tellSource } = member;
+      member.tellSource = async function (what) {
+        await this.options.source[what]();
+      };
+      return () => {
+        member.tellSource = tellSource;
+      };
+    },
+  },
+  {
+    name: 'a drain that failed is not taken back',
+    apply: () => {
+      const { cluster } = insides;
+      const { stay } = cluster;
+      cluster.stay = () => undefined;
+      return () => {
+        cluster.stay = stay;
+      };
+    },
+  },
+];
+
+export const arriving: readonly Broken[] = [...late, ...coming];
