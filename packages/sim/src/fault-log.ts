@@ -16,6 +16,8 @@ export type Kind =
   /** The program ended, or stood still. */
   | 'down'
   | 'paused'
+  /** It had no processor for up to a second. */
+  | 'stalled'
   /** Messages to or from it were lost, late, doubled or out of order. */
   | 'network'
   | 'disk'

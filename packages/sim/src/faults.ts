@@ -1,4 +1,5 @@
 /** Faults as data, and how each is done to a cluster and undone again. */
+import { SeededRandom } from '@carillon/core/testing';
 import type { Manner } from './receivers.ts';
 import { wellMannered } from './receivers.ts';
 import type { Rot } from './rot/rot.ts';
@@ -17,6 +18,14 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
   /** All of them at once; they come back one after the other. */
   | { readonly kind: 'blackout' }
   | { readonly kind: 'pause'; readonly member: string }
+  /** No processor for spans of up to `spanMs`, again and again, at the latest `gapMs` after the one before. */
+  | {
+      readonly kind: 'stall';
+      readonly member: string;
+      readonly spanMs: number;
+      readonly gapMs: number;
+      readonly seed: number;
+    }
   /** Nothing gets from one to the other. */
   | { readonly kind: 'cut'; readonly from: string; readonly to: string }
   /** Two sides that cannot talk to each other. */
@@ -81,6 +90,8 @@ export function inflict(fault: Fault, cluster: SimCluster, operator: Operator): 
     case 'pause':
       cluster.member(fault.member).pause();
       return () => cluster.member(fault.member).resume();
+    case 'stall':
+      return stall(cluster, fault);
     case 'cut':
       return cluster.cables.cut(fault.from, fault.to);
     case 'split':
@@ -130,6 +141,25 @@ function crash(
   member.resume();
   member.crash(how);
   return () => member.start();
+}
+
+/** After a span without a processor a member has at least this long to do what waited. */
+const breathMs = 100;
+
+function stall(cluster: SimCluster, fault: Fault & { kind: 'stall' }): Undo {
+  const { world } = cluster;
+  const random = new SeededRandom(fault.seed);
+  let over = false;
+  const next = (): void => {
+    if (over) return;
+    const spanMs = random.unit() * fault.spanMs;
+    cluster.member(fault.member).stall(spanMs);
+    world.after(spanMs + breathMs + random.unit() * fault.gapMs, next);
+  };
+  next();
+  return () => {
+    over = true;
+  };
 }
 
 function blackout(cluster: SimCluster): Undo {

@@ -46,6 +46,8 @@ export class SimMember {
   private leftMs: number | null = null;
   /** Files up to this number were damaged; 0: none. */
   private rottenNumber = 0;
+  /** Why the program stands still. */
+  private readonly stands = new Set<'pause' | 'stall'>();
   /** Called when the member ended by itself: its disk failed. */
   onExit: () => void = () => {};
 
@@ -68,7 +70,7 @@ export class SimMember {
   }
 
   get paused(): boolean {
-    return this.process?.paused ?? false;
+    return this.stands.has('pause');
   }
 
   /** Serving and not standing still. */
@@ -121,6 +123,7 @@ export class SimMember {
       },
     });
     this.process = process;
+    this.stands.clear();
     world.trace.note(world.nowMs, `${this.name} starts`);
     Member.start(this.options(process)).then(
       (member) => {
@@ -143,6 +146,7 @@ export class SimMember {
     process.kill();
     process.refuses = !power;
     this.process = null;
+    this.stands.clear();
     this.running = null;
     world.trace.note(world.nowMs, `${this.name} crashes${power ? ' without power' : ''}`);
     if (this.disk !== null) this.disk = power ? this.disk.crash(this.random) : this.disk.kill();
@@ -157,9 +161,27 @@ export class SimMember {
   pause(): void {
     const { world, faults } = this.around;
     if (this.process === null || this.paused) return;
+    this.stands.add('pause');
     this.process.pause();
     world.trace.note(world.nowMs, `${this.name} stands still`);
     this.ends.push(faults.begin(this.name, 'paused', 'a pause', world.nowMs));
+  }
+
+  /** No processor for so long. Whoever runs the cluster does not see it: the member is still counted as healthy. */
+  stall(forMs: number): void {
+    const { world, faults } = this.around;
+    const { process } = this;
+    if (process === null || this.stands.size > 0) return;
+    this.stands.add('stall');
+    process.pause();
+    world.trace.note(world.nowMs, `${this.name} gets no processor`);
+    const end = faults.begin(this.name, 'stalled', 'no processor', world.nowMs);
+    world.after(forMs, () => {
+      end(world.nowMs);
+      if (this.process !== process) return;
+      this.stands.delete('stall');
+      if (this.stands.size === 0) process.resume();
+    });
   }
 
   resume(): void {
@@ -167,7 +189,8 @@ export class SimMember {
     if (!this.paused) return;
     this.end();
     world.trace.note(world.nowMs, `${this.name} goes on`);
-    this.process?.resume();
+    this.stands.delete('pause');
+    if (this.stands.size === 0) this.process?.resume();
   }
 
   /** Hands everything on and exits, as `carillon cluster drain` does. */

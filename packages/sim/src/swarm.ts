@@ -37,6 +37,7 @@ const draws: readonly { readonly most: number; readonly ratio: number; readonly 
   { most: 2, ratio: 0.4, draw: drawJoin },
   { most: 2, ratio: 0.3, draw: drawDrain },
   { most: 3, ratio: 0.5, draw: drawEtcd },
+  { most: 4, ratio: 0.35, draw: drawStall },
 ];
 
 export function drawFaults(random: SeededRandom, shape: Shape): Fault[] {
@@ -211,4 +212,16 @@ function drawEtcd(random: SeededRandom, shape: Shape, atMs: number): Fault {
   const forMs = lasting(random, 60_000);
   if (kind === 'etcd-cut') return { kind, atMs, forMs, member: anyMember(random, shape) };
   return { kind, atMs, forMs };
+}
+
+function drawStall(random: SeededRandom, shape: Shape, atMs: number): Fault {
+  return {
+    kind: 'stall',
+    atMs,
+    forMs: lasting(random, 120_000),
+    member: anyMember(random, shape),
+    spanMs: random.pick([100, 400, 1000]),
+    gapMs: random.pick([200, 2000, 10_000]),
+    seed: random.u32(),
+  };
 }

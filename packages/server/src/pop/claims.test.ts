@@ -6,6 +6,7 @@ import {
   afterRefusalMs,
   type ClaimAsk,
   Claims,
+  callTermMs,
   claimTermMs,
   claimWaitMs,
   judgeClaim,
@@ -171,11 +172,30 @@ it('says how long a claim still holds', () => {
   });
 });
 
-it('a claim ends early enough for the next replica to be inside 2n', () => {
-  expect(claimTermMs(100)).toBe(50);
-  expect(claimTermMs(2000)).toBe(1000);
-  expect(claimTermMs(1e9)).toBe(3000);
+it('a claim whose call is under way holds for half of the gap, within bounds', () => {
+  expect(callTermMs(20)).toBe(50);
+  expect(callTermMs(2000)).toBe(1000);
+  expect(callTermMs(1e9)).toBe(3000);
 });
+
+it.each([
+  { gapMs: 100, lateMs: 0, termMs: 50 },
+  { gapMs: 2000, lateMs: 0, termMs: 1000 },
+  { gapMs: 1e9, lateMs: 0, termMs: 3000 },
+  // What is left until 2n, less what the next one needs: 20 ms after the end of a claim, and 100 ms for answers to its own.
+  { gapMs: 1000, lateMs: 400, termMs: 480 },
+  { gapMs: 1000, lateMs: 500, termMs: 380 },
+  { gapMs: 1000, lateMs: 870, termMs: 20 },
+  // Nobody can be inside 2n any more.
+  { gapMs: 1000, lateMs: 880, termMs: 500 },
+  { gapMs: 1000, lateMs: 60_000, termMs: 500 },
+])(
+  'a claim that is asked for $lateMs ms after a pop with a gap of $gapMs ms was due holds for $termMs ms',
+  ({ gapMs, lateMs, termMs }) => {
+    const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
+    expect(claimTermMs(record, 5000 + lateMs)).toBe(termMs);
+  },
+);
 
 it('the answers to a claim are awaited for half of its term at most, so that it still holds when the call starts', () => {
   for (const gapMs of [0, 20, 100, 300, 1000, 3000, 60_000]) {
@@ -185,7 +205,7 @@ it('the answers to a claim are awaited for half of its term at most, so that it 
         for (const slept of [false, true]) {
           const waitMs = claimWaitMs(record, slept, 5000 + lateMs);
           expect(waitMs).toBeGreaterThan(0);
-          expect(waitMs).toBeLessThanOrEqual(claimTermMs(gapMs) / 2);
+          expect(waitMs).toBeLessThanOrEqual(claimTermMs(record, 5000 + lateMs) / 2);
         }
       }
     }

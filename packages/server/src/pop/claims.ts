@@ -46,6 +46,8 @@ export type Judgement =
 
 export const termMsMax = 3000;
 const termMsMin = 50;
+/** Of a claimant that comes late: time enough for an answer and for the request to leave. */
+const lateTermMsMin = 20;
 
 const claimWaitMsMax = 100;
 /** Who comes late anyway can wait this long for the others to say that it is done. */
@@ -67,9 +69,21 @@ export function afterRefusalMs({ replicas }: TimerRecord, position: number): num
   return (replicas.length + 1 + position) * afterClaimStepMs;
 }
 
-/** How long a claim holds: short enough that the next replica is still inside twice the gap. */
-export function claimTermMs(gapMs: number): number {
+/** How long a claim holds while its call is under way: renewed well before. */
+export function callTermMs(gapMs: number): number {
   return Math.min(termMsMax, Math.max(termMsMin, gapMs / 2));
+}
+
+/**
+ * How long a claim holds before its call: short enough that the next replica is still inside twice the gap, also where the
+ * claimant itself comes late. One that comes so late that nobody could be inside it holds as long as any other.
+ */
+export function claimTermMs(record: TimerRecord, nowMs: number): number {
+  const { gapMs, retryMs, factor, replicas } = record;
+  const fullMs = callTermMs(gapMs);
+  const leftMs =
+    retryMs + latestMs(gapMs, factor) - nowMs - afterGrantMs(replicas.length) - briefWaitMs(record);
+  return leftMs <= 0 ? fullMs : Math.min(fullMs, Math.max(lateTermMsMin, leftMs));
 }
 
 /**
@@ -78,13 +92,17 @@ export function claimTermMs(gapMs: number): number {
  * the claim's term: one that is over when the wait is would have to be asked for again, and again.
  */
 export function claimWaitMs(record: TimerRecord, slept: boolean, nowMs: number): number {
-  return Math.min(claimTermMs(record.gapMs) / 2, patienceMs(record, slept, nowMs));
+  return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, slept, nowMs));
+}
+
+function briefWaitMs({ gapMs, factor, replicas }: TimerRecord): number {
+  return Math.min(claimWaitMsMax, stepMs(gapMs, Math.max(factor, replicas.length)) / 2);
 }
 
 function patienceMs(record: TimerRecord, slept: boolean, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const step = stepMs(gapMs, Math.max(factor, replicas.length));
-  const briefMs = Math.min(claimWaitMsMax, step / 2);
+  const briefMs = briefWaitMs(record);
   const leftMs = retryMs + latestMs(gapMs, factor) - nowMs;
   if (slept && leftMs <= 0) return lateClaimWaitMs;
   if (!slept && nowMs - retryMs < step) return briefMs;

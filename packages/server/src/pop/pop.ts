@@ -8,7 +8,6 @@ import {
 } from '@carillon/core';
 import type { Message } from '../replication/wire.ts';
 import type { Call } from './batches.ts';
-import { claimTermMs } from './claims.ts';
 
 export interface Pop {
   readonly handle: number;
@@ -29,7 +28,7 @@ export interface Pop {
 }
 
 /** What the other replicas are told of it; with no term, that it will not be made here after all (C4). */
-export function claimMessage(pop: Pop, termMs = claimTermMs(pop.record.gapMs)): Message {
+export function claimMessage(pop: Pop, termMs: number): Message {
   const { record: entry, position, phase } = pop;
   return { type: 'claim', entry, termMs, position, calling: phase === 'calling' };
 }

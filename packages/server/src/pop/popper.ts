@@ -27,6 +27,7 @@ import {
   afterGrantMs,
   afterRefusalMs,
   claimAnswer,
+  callTermMs,
   Claims,
   claimTermMs,
   claimWaitMs,
@@ -261,7 +262,8 @@ export class Popper {
     const { record } = pop;
     pop.phase = 'claiming';
     const nowMs = clock.now();
-    pop.untilMs = nowMs + claimTermMs(record.gapMs);
+    const termMs = claimTermMs(record, nowMs);
+    pop.untilMs = nowMs + termMs;
     if (pop.others.length === 0) return this.queue(pop);
     const slept = this.mayBeStale(record);
     // Who slept heard nobody: that says nothing about the others.
@@ -272,7 +274,7 @@ export class Popper {
     };
     // Answers that came while this member was busy are read before it gives up on them.
     const cancel = clock.at(nowMs + claimWaitMs(record, slept, nowMs), () => clock.soon(go));
-    const message = claimMessage(pop);
+    const message = claimMessage(pop, termMs);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
         this.parts.metrics.claims.add(claimResult(answer));
@@ -361,10 +363,10 @@ export class Popper {
   private renew(pop: Pop): void {
     if (pop.others.length === 0) return;
     const { clock, peers } = this.parts;
-    const termMs = claimTermMs(pop.record.gapMs);
+    const termMs = callTermMs(pop.record.gapMs);
     pop.stopRenewing = clock.at(clock.now() + termMs / 3, () => {
       pop.untilMs = clock.now() + termMs;
-      const message = claimMessage(pop);
+      const message = claimMessage(pop, termMs);
       for (const name of pop.others) {
         if (!peers?.silent(name)) peers?.send(name, message, ignore);
       }

@@ -6,7 +6,7 @@ import type { Client } from '../client.ts';
 import { earliestMs, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 
-const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
+const kinds = ['down', 'paused', 'stalled', 'network', 'disk', 'view'] as const;
 
 export class AnyMember implements Checker {
   private readonly judge: Judge;

@@ -17,6 +17,11 @@ const slackMs = 3;
 /** A circuit that opened stays open at most this long, and the retry before it may take its time. */
 const circuitMs = 20_000;
 
+/** From this interval up a holder that had no processor for a second comes late, but not too late. */
+const patientMs = 4000;
+const patient = ['down', 'paused'] as const;
+const hasty = [...patient, 'stalled'] as const;
+
 /** How late a pop may be. */
 export function allowedMs({
   intervalMs,
@@ -65,9 +70,10 @@ export class ByTwice implements Checker {
     if (first !== null && first.startMs <= nowMs) return;
     const dueMs = ackMs + sequence * wish.intervalMs;
     const { receivers, faults } = judge.cluster;
+    const excuses = wish.intervalMs < patientMs ? hasty : patient;
     const still = able.filter(
       (name) =>
-        faults.find(name, ['down', 'paused'], dueMs, nowMs) === null &&
+        faults.find(name, excuses, dueMs, nowMs) === null &&
         receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
     );
     if (still.length === 0 || judge.steppedMs() > 0) return;

@@ -3,6 +3,9 @@
  * heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A change of
  * the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
  *
+ * A caller that had no processor for up to a second is no excuse either, from an interval of 4 s up: below that the others
+ * cannot wait for it and still be inside 2n.
+ *
  * A dead letter that is sent again is such a duplicate when somebody else delivered the pop while the one that gave it up could
  * not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
@@ -10,6 +13,9 @@ import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Call } from '../receivers.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk'] as const;
+
+/** From this interval up a member that stood still for a second comes late, not twice. */
+const patientMs = 4000;
 
 export class Once implements Checker {
   private readonly judge: Judge;
@@ -46,6 +52,11 @@ export class Once implements Checker {
     );
   }
 
+  private isHasty({ body }: Call): boolean {
+    const intervalMs = this.judge.history.find(body)?.wish?.intervalMs ?? 0;
+    return intervalMs < patientMs;
+  }
+
   private explained(first: Call, second: Call): boolean {
     const { faults } = this.judge;
     const heard = first.result;
@@ -55,8 +66,9 @@ export class Once implements Checker {
     if (resent && this.judge.faultAnywhere(kinds, fromMs, second.startMs) !== null) return true;
     // A replica that refuses records leaves them with stand-ins that do not know each other.
     if (this.judge.faultAnywhere(['disk'], fromMs, second.startMs) !== null) return true;
+    const excuses = this.isHasty(second) ? [...kinds, 'stalled' as const] : kinds;
     return [first.by, second.by].some(
-      (name) => faults.find(name, kinds, fromMs, second.startMs) !== null,
+      (name) => faults.find(name, excuses, fromMs, second.startMs) !== null,
     );
   }
 }

@@ -43,7 +43,12 @@ export class Safe implements Checker {
     const { members, faults, healthy } = judge.cluster;
     const fromMs = sentMs - settleMs;
     for (const name of members.keys()) {
-      const amiss = faults.find(name, ['paused', 'network', 'disk', 'view'], fromMs, judge.nowMs);
+      const amiss = faults.find(
+        name,
+        ['paused', 'stalled', 'network', 'disk', 'view'],
+        fromMs,
+        judge.nowMs,
+      );
       if (amiss !== null || faults.changed(name, ['down'], fromMs, judge.nowMs)) return;
     }
     const able = healthy.filter(({ name }) => this.activeNames().includes(name)).length;
