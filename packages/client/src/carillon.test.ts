@@ -306,6 +306,61 @@ describe('Carillon, failover', () => {
   });
 });
 
+describe('Carillon, versions', () => {
+  const versioned = (version: string): Response =>
+    new Response('', { headers: { location: '/timers/00ff-2', 'carillon-version': version } });
+  const sent = (seen: readonly Seen[]) => seen.map(({ headers }) => headers.get('carillon-seen'));
+
+  test('every change carries the highest version of the answers so far; reads carry none', async () => {
+    const answers = [
+      versioned('5.9'),
+      versioned('5.10'),
+      versioned('5.3'),
+      json({ cancelled: 1 }, 200, { 'carillon-version': '17.0' }),
+      json([{ status: 200, id: '00ff-2', copies: '1/1', version: '18.4' }]),
+      versioned('19.1'),
+      json({ id: '00ff-2', version: '21.1' }),
+      json({ timers: [{ id: '00ff-2', version: '20.1' }], cursor: null, missing: [] }),
+      versioned('22.1'),
+      versioned('23.1'),
+    ];
+    const { client, seen } = make(() => answers.shift() ?? refused);
+    await client.set(spec);
+    await client.replace('00ff-2', spec);
+    await client.cancel('00ff-2');
+    await client.cancelByTag('x');
+    await client.setMany([spec]);
+    await client.deadLetters.redeliver('00aa-2');
+    await client.get('00ff-2');
+    for await (const _ of client.list()) expect(client.seen).toBe('21.1');
+    await client.deadLetters.discard('00aa-2');
+    await client.request({ method: 'DELETE', path: '/timers/00ff-2' });
+    const expected = [null, '5.9', '5.10', '5.10', '17.0', '18.4', null, null, '21.1', '22.1'];
+    expect(sent(seen)).toEqual(expected);
+    expect(client.seen).toBe('23.1');
+  });
+
+  test('it is carried to the next member when one fails', async () => {
+    const script = ({ member, method }: Seen): Scripted =>
+      member === a && method === 'PUT' ? refused : versioned('7.1');
+    const { client, seen } = make(script, { members: [a, b] });
+    client.saw('7.0');
+    await client.replace('00ff-2', spec);
+    await client.cancel('00ff-2');
+    expect(new Set(sent(seen).slice(0, -1))).toEqual(new Set(['7.0']));
+    expect(sent(seen).at(-1)).toBe('7.1');
+  });
+
+  test('a version from elsewhere is heeded; any other text is refused, or ignored in an answer', async () => {
+    const { client, seen } = make(() => versioned('soon'));
+    expect(() => client.saw('soon')).toThrow(TypeError);
+    client.saw('30.2');
+    client.saw('30.1');
+    await client.set(spec);
+    expect([sent(seen), client.seen]).toEqual([['30.2'], '30.2']);
+  });
+});
+
 describe('Carillon, members', () => {
   const cluster = {
     members: [

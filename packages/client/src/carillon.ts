@@ -4,6 +4,7 @@
  */
 import { ApiError } from './errors.ts';
 import { Members } from './members.ts';
+import { SeenVersion } from './seen-version.ts';
 import {
   type Attempts,
   type Cluster,
@@ -72,6 +73,7 @@ export class Carillon {
   readonly deadLetters: DeadLetters;
   private readonly members: Members;
   private readonly transport: Transport;
+  private readonly seenVersion = new SeenVersion();
   private readonly system: ClientSystem;
   private readonly refreshMs: number | null;
   private refreshedMs = Number.NEGATIVE_INFINITY;
@@ -85,6 +87,7 @@ export class Carillon {
       members: this.members,
       token: options.token ?? null,
       namespace: options.namespace ?? null,
+      seen: this.seenVersion,
       // Wrapped: a browser's fetch insists on being called on its window.
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
       system,
@@ -97,6 +100,19 @@ export class Carillon {
   /** URLs of the members known at present, the ones the cluster named included. */
   get memberUrls(): readonly string[] {
     return this.members.urls;
+  }
+
+  /** The highest version that this client has seen; null before the first. To hand on to a client that goes on from here. */
+  get seen(): string | null {
+    return this.seenVersion.text;
+  }
+
+  /**
+   * Every later change of this client comes after this version: `seen` of another client, or `X-Timer-Version` of a callback.
+   * Throws TypeError for a text that is no version.
+   */
+  saw(version: string): void {
+    if (!this.seenVersion.add(version)) throw new TypeError(`"${version}" is not a version.`);
   }
 
   /** Sets a timer. Repeated at another member if need be, and still one timer. */
@@ -124,6 +140,7 @@ export class Carillon {
       signal: options.signal,
     });
     const items = Array.isArray(answer.body) ? answer.body : [];
+    for (const item of items) this.seenVersion.add(new Fields(item).text('version'));
     return items.map(batchOutcome);
   }
 
@@ -153,7 +170,7 @@ export class Carillon {
     const { signal } = options;
     try {
       const answer = await this.request({ method: 'GET', path: timerPath(id), signal });
-      return readTimer(answer.body);
+      return this.shown(answer.body);
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
@@ -174,7 +191,7 @@ export class Carillon {
       const limit = pageSize === undefined ? undefined : String(pageSize);
       const query = { tag, state, member, role, limit, cursor };
       const answer = await this.request({ method: 'GET', path: '/timers', query, signal });
-      return readPage(answer.body, 'timers', readTimer);
+      return readPage(answer.body, 'timers', (item) => this.shown(item));
     }, onMissing);
   }
 
@@ -197,6 +214,12 @@ export class Carillon {
   request(request: ApiRequest): Promise<ApiAnswer> {
     this.refreshSometimes(request.path);
     return this.transport.request(request);
+  }
+
+  private shown(json: unknown): Timer {
+    const timer = readTimer(json);
+    this.seenVersion.add(timer.version);
+    return timer;
   }
 
   /** Beside the request at hand, and of no consequence when it fails: the list known so far stays. */

@@ -132,6 +132,27 @@ describe('Carillon and a real member', () => {
     expect(left).toEqual([]);
   });
 
+  test('the versions of all kinds of changes are heard, and carried to the next', async () => {
+    const seen: (string | null)[] = [];
+    const note = (): number => seen.push(client.seen);
+    const { id } = await client.set({ in: '1h', uri: 'http://127.0.0.1:9/', tags: ['v'] });
+    note();
+    await client.replace(id, { in: '2h', uri: 'http://127.0.0.1:9/', tags: ['v'] });
+    note();
+    await client.setMany([{ in: '1h', uri: 'http://127.0.0.1:9/', tags: ['v'] }]);
+    note();
+    await client.cancel(id);
+    note();
+    await client.cancelByTag('v');
+    note();
+    expect(new Set(seen).size).toBe(5);
+    const ahead = `${Math.floor(Date.now() + 3_600_000)}.0`;
+    client.saw(ahead);
+    await client.cancel(id);
+    expect(Number.parseInt(client.seen ?? '', 10)).toBe(Number.parseInt(ahead, 10));
+    expect(client.seen).not.toBe(ahead);
+  });
+
   test('a mistake comes back with its place in the body', async () => {
     const error = await client.set({ ...later, factor: 99 }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);

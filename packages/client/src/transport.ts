@@ -4,6 +4,7 @@
  */
 import { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
 import type { Members } from './members.ts';
+import type { SeenVersion } from './seen-version.ts';
 import type { ClientSystem } from './system.ts';
 
 export interface ApiRequest {
@@ -30,6 +31,8 @@ export interface TransportOptions {
   readonly members: Members;
   readonly token: string | null;
   readonly namespace: string | null;
+  /** Sent with every change, and raised by every answer to one. */
+  readonly seen: SeenVersion;
   readonly fetch: typeof fetch;
   readonly system: ClientSystem;
   /** For one attempt at one member. */
@@ -103,6 +106,7 @@ export class Transport {
         signal: controller.signal,
         redirect: 'error',
       });
+      this.options.seen.add(response.headers.get('carillon-version') ?? '');
       return await readAnswer(response);
     } catch (error) {
       throw controller.signal.aborted ? controller.signal.reason : error;
@@ -115,9 +119,10 @@ export class Transport {
   private headersOf(request: ApiRequest): Record<string, string> {
     const headers: Record<string, string> = { ...request.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';
-    const { token, namespace } = this.options;
+    const { token, namespace, seen } = this.options;
     if (token !== null) headers['authorization'] = `Bearer ${token}`;
     if (namespace !== null) headers['carillon-namespace'] ??= namespace;
+    if (request.method !== 'GET' && seen.text !== null) headers['carillon-seen'] ??= seen.text;
     return headers;
   }
 
