@@ -70,6 +70,7 @@ export async function run(report: (line: string) => void, share = 1): Promise<Fi
     inFlightMax: 512,
     inFlightPerDestinationMax: 128,
     queueLengthMax: 10_000,
+    usualLimitMs: 10_000,
   });
   try {
     return await compare(report, candidates(origin, pool, callbacks, destinations));
@@ -100,7 +101,7 @@ function candidates(
     { name: 'sockets', call: (done) => sockets.call(done) },
     { name: 'undici', call: (done) => bare(pool, done) },
     { name: 'callbacks', call: (done) => callbacks.call(request, done) },
-    { name: 'destinations', call: (done) => destinations.call(request.uri, () => request, done) },
+    { name: 'destinations', call: (done) => destinations.call(request, () => request, done) },
     {
       name: 'signed',
       call: (done) => {
@@ -108,7 +109,7 @@ function candidates(
           const signature = signer.headers('0123456789abcdef_1_2_3', clockMs(), body);
           return { ...request, headers: { ...headers, ...signature } };
         };
-        destinations.call(request.uri, begin, done);
+        destinations.call(request, begin, done);
       },
     },
   ];

@@ -323,12 +323,13 @@ export class Member {
 
   private createDestinations(): Destinations {
     const { env, config } = this.options;
-    const { inFlightMax, inFlightPerDestinationMax } = config.callbacks;
+    const { inFlightMax, inFlightPerDestinationMax, timeoutMs } = config.callbacks;
     const destinations = new Destinations({
       clock: env.clock,
       callbacks: env.callbacks,
       inFlightMax,
       inFlightPerDestinationMax,
+      usualLimitMs: timeoutMs,
       // Never full: the popper takes no more than this from the wheel.
       queueLengthMax: config.limits.popQueueLengthMax,
     });

@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { CallbackRequest } from '@carillon/core';
+import type { Addressee } from './destinations.ts';
 import { limitMsOf, type PopContext, toldOf } from './request.ts';
 import type { Signer } from './sign.ts';
 
@@ -11,12 +12,6 @@ export interface BatchLimits {
   readonly countMax: number;
   /** A request that has reached so many characters gets no more pops. */
   readonly lengthMax: number;
-}
-
-/** Whom a batch is for, and whose pops are in it. */
-export interface Addressee {
-  readonly uri: string;
-  readonly namespace: string;
 }
 
 const encoder = new TextEncoder();

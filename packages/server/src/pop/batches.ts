@@ -18,8 +18,8 @@ import {
   invariant,
   type TimerRecord,
 } from '@carillon/core';
-import { type Addressee, type BatchLimits, BatchRequest } from './batch-request.ts';
-import type { Destinations } from './destinations.ts';
+import { type BatchLimits, BatchRequest } from './batch-request.ts';
+import type { Addressee, Destinations } from './destinations.ts';
 import { Fifo } from './fifo.ts';
 import { callbackRequest, type PopContext } from './request.ts';
 import type { Signer } from './sign.ts';
@@ -79,17 +79,19 @@ export class Batches {
   waitMs({ uri, namespace, batch }: Call): number {
     const { destinations, queueLengthMax } = this.options;
     const line = batch ? this.known(uri, namespace) : undefined;
-    return (line?.queue.length ?? 0) >= queueLengthMax ? crowdedMs : destinations.waitMs(uri);
+    if ((line?.queue.length ?? 0) >= queueLengthMax) return crowdedMs;
+    return destinations.waitMs({ uri, namespace });
   }
 
   /**
    * Calls `begin` when the turn of this callback has come; without a pop (null) it is forgotten, otherwise `done` is
    * called once with what came of it.
    */
-  call({ uri, namespace, batch, alone }: Call, begin: BeginPop, done: Done): void {
+  call(to: Call, begin: BeginPop, done: Done): void {
     const { destinations } = this.options;
-    if (!batch) return destinations.call(uri, () => this.single(begin, namespace), done);
-    if (alone) return destinations.call(uri, () => this.alone(begin, namespace), done);
+    const { uri, namespace, batch, alone } = to;
+    if (!batch) return destinations.call(to, () => this.single(begin, namespace), done);
+    if (alone) return destinations.call(to, () => this.alone(begin, namespace), done);
     const line = this.known(uri, namespace) ?? this.open(uri, namespace);
     line.queue.push({ begin, done });
     this.ask(line);
@@ -145,7 +147,7 @@ export class Batches {
         if (!left) line.asked--;
         for (const done of left ? inBatch : this.giveUp(line)) done(result);
       };
-      this.options.destinations.call(line.uri, leave, ended);
+      this.options.destinations.call(line, leave, ended);
     });
   }
 

@@ -1,97 +1,88 @@
 /**
  * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up nobody's
- * callbacks but its own. Synchronous, time only from the clock.
+ * callbacks but its own, and a namespace nobody's but those of its own receivers. Synchronous, time only from the clock.
  *
  * Rules:
- *  1. No more than `inFlightMax` calls are under way, and no more than `inFlightPerDestinationMax` to one origin; to
- *     an origin that has not answered lately only a few.
- *  2. Calls to one origin start in the order asked. Between origins turns go round, and origins with few calls
- *     under way go first; the last quarter of all places is theirs alone.
- *  3. While the circuit to an origin is open (`breaker.ts`), its calls are answered at once as unmade, with the time after
+ *  1. Who gets a place, and when: `places/places.ts`. Calls to one destination (an origin, as one namespace meets it) start in the
+ *     order asked.
+ *  2. While the circuit to a destination is open (`breaker.ts`), its calls are answered at once as unmade, with the time after
  *     which to ask again. Waiting here instead would keep claims and memory for a receiver that is known to be away.
- *  4. Over the limits on waiting calls and known origins a call is answered likewise.
+ *  3. A receiver that does not answer within a time limit shorter than usual says nothing by that: the limit was its client's choice.
+ *  4. Over the limits on waiting calls and known destinations a call is answered as unmade too.
  *  5. The request is asked for when its turn has come, so that a timer cancelled while it waited is not called; without
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
-import type { CallbackRequest, CallbackResult, Callbacks, Clock, Unmade } from '@carillon/core';
-import { type Admission, Breaker, signOf } from './breaker.ts';
+import type { CallbackResult, Callbacks, Clock, Unmade } from '@carillon/core';
+import { type Admission, type Sign, signOf } from './breaker.ts';
 import { unmade } from './callback-failure.ts';
 import { splitUri } from './callback-uri.ts';
 import { Fifo } from './fifo.ts';
+import { type Begin, Destination, type Done, Tenant, type Waiting } from './places/destination.ts';
+import { Places } from './places/places.ts';
+
+export type { Begin } from './places/destination.ts';
 
 export interface DestinationsOptions {
   readonly clock: Clock;
   readonly callbacks: Callbacks;
   readonly inFlightMax: number;
   readonly inFlightPerDestinationMax: number;
-  /** Calls that may wait, over all origins. */
+  /** Calls that may wait, over all destinations. */
   readonly queueLengthMax: number;
-  /** Origins remembered; the longest unused is forgotten first. */
+  /** Destinations remembered; the longest unused is forgotten first. */
   readonly destinationCountMax?: number;
+  /** Time limits below this are a client's own choice. */
+  readonly usualLimitMs: number;
+  /** The weight of a namespace among others; default 1 for each. */
+  readonly shareOf?: (namespace: string) => number;
 }
 
-/** Until an origin has answered, or when it has stopped answering. */
-const untrustedCountMax = 8;
-/** An origin with fewer calls under way than this goes before the others. */
-const smallCount = 16;
-/** The rest of what may wait is left to other origins. */
+/** Whom to call, and for whom. */
+export interface Addressee {
+  readonly uri: string;
+  readonly namespace: string;
+}
+
+/** The rest of what may wait is left to other namespaces, and of that to other origins. */
+const crowdRatio = 0.9;
 const crowdedRatio = 0.8;
+/** One namespace has no more than this part of all destinations that are remembered. */
+const destinationRatio = 0.5;
 /** When there is no room, about so much later there may be. */
 const crowdedMs = 2000;
 /** Answers to refused calls given in one turn, so that a full queue does not stop the world. */
 const refusedCountMax = 100;
 
-type Done = (result: CallbackResult) => void;
-
-/** Gives the request when its turn has come; null when it is no longer wanted. */
-export type Begin = () => CallbackRequest | null;
-
-interface Waiting {
-  readonly begin: Begin;
-  readonly done: Done;
-}
-
-class Destination {
-  readonly origin: string;
-  readonly breaker = new Breaker();
-  readonly queue = new Fifo<Waiting>();
-  inFlight = 0;
-  /** Whether the newest sign was one of life. */
-  trusted = false;
-  /** Whether it stands in the line of that name. In both at times: it may have become small while waiting. */
-  inSmall = false;
-  inLarge = false;
-  /** What opened the circuit. */
-  failure: CallbackResult | null = null;
-
-  constructor(origin: string) {
-    this.origin = origin;
-  }
-}
-
 export class Destinations {
   private readonly options: DestinationsOptions;
   private readonly clock: Clock;
-  private readonly largeMax: number;
+  private readonly places: Places;
+  /** By namespace and origin. */
   private readonly destinations = new Map<string, Destination>();
-  /** Origins with waiting calls and few, or many, under way. */
-  private readonly small = new Fifo<Destination>();
-  private readonly large = new Fifo<Destination>();
+  private readonly tenants = new Map<string, Tenant>();
+  /** Origins that were met in their canonical form. */
+  private readonly canonical = new Set<string>();
   private readonly refused = new Fifo<{ done: Done; result: CallbackResult }>();
-  private inFlightCount = 0;
   private queuedCount = 0;
+  /** Namespaces with waiting calls. */
+  private queueingCount = 0;
   private refusing = false;
   private closed = false;
 
   constructor(options: DestinationsOptions) {
     this.options = options;
     this.clock = options.clock;
-    this.largeMax = Math.ceil(options.inFlightMax * 0.75);
+    const { inFlightMax, inFlightPerDestinationMax, shareOf = () => 1 } = options;
+    this.places = new Places({
+      inFlightMax,
+      perDestinationMax: inFlightPerDestinationMax,
+      shareOf,
+    });
   }
 
   /** Calls under way. */
   get inFlight(): number {
-    return this.inFlightCount;
+    return this.places.taken;
   }
 
   /** Calls that wait for a place. */
@@ -100,16 +91,24 @@ export class Destinations {
   }
 
   /**
-   * How long a call had better wait elsewhere: the circuit is open, or this origin alone fills most of what may wait, so that
-   * more of it would be at the expense of others. 0: it is welcome.
+   * How long a call had better wait elsewhere: the circuit is open, or its namespace fills most of what may wait, or its destination
+   * most of that, so that more of it would be at the expense of others. 0: it is welcome.
    */
-  waitMs(uri: string): number {
-    const split = splitUri(uri, this.destinations);
-    const destination = split === null ? undefined : this.destinations.get(split.origin);
-    if (destination === undefined) return 0;
-    const { queue, breaker } = destination;
-    const crowded = queue.length >= this.options.queueLengthMax * crowdedRatio;
-    return crowded ? crowdedMs : breaker.waitMs(this.clock.now());
+  waitMs({ uri, namespace }: Addressee): number {
+    const waiting = this.tenants.get(namespace)?.queued ?? 0;
+    if (waiting > 0 && waiting >= this.crowd) return crowdedMs;
+    const split = splitUri(uri, this.canonical);
+    const key = keyOf(split?.origin ?? '', namespace);
+    const known = this.destinations.get(key);
+    if (known === undefined) return 0;
+    const { length } = known.queue;
+    if (length > 0 && length >= this.crowd * crowdedRatio) return crowdedMs;
+    return known.breaker.waitMs(this.clock.now());
+  }
+
+  /** Calls of one namespace that may wait: most of all, divided among those that have some waiting. */
+  private get crowd(): number {
+    return (this.options.queueLengthMax * crowdRatio) / Math.max(1, this.queueingCount);
   }
 
   /** Origins that are left alone for a while. */
@@ -123,11 +122,11 @@ export class Destinations {
     return this.destinations.size;
   }
 
-  call(uri: string, begin: Begin, done: Done): void {
-    const split = splitUri(uri, this.destinations);
+  call({ uri, namespace }: Addressee, begin: Begin, done: Done): void {
+    const split = splitUri(uri, this.canonical);
     if (this.closed) this.refuse(done, closing);
     else if (split === null) this.callNowhere(begin, done);
-    else this.enter(this.destination(split.origin), { begin, done });
+    else this.enter(this.destination(split.origin, namespace), { begin, done });
   }
 
   /** Cuts what waits and what is under way. */
@@ -148,28 +147,21 @@ export class Destinations {
       this.refuse(waiting.done, tooManyReceivers);
     } else if (destination.breaker.refuses(this.clock.now())) {
       this.refuse(waiting.done, this.left(destination));
-    } else if (destination.queue.length === 0 && this.hasRoom(destination)) {
+    } else if (destination.queue.length === 0 && this.places.hasRoom(destination)) {
       this.start(destination, waiting);
     } else if (this.queuedCount >= this.options.queueLengthMax) {
       this.refuse(waiting.done, tooManyWaiting);
     } else {
-      this.queuedCount++;
       destination.queue.push(waiting);
-      this.list(destination);
+      this.countQueued(destination, 1);
+      this.places.list(destination);
     }
   }
 
-  private hasRoom(destination: Destination): boolean {
-    const { inFlight } = destination;
-    const all = inFlight < smallCount ? this.options.inFlightMax : this.largeMax;
-    return inFlight < this.limitOf(destination) && this.inFlightCount < all;
-  }
-
-  private limitOf({ trusted }: Destination): number {
-    const { inFlightPerDestinationMax } = this.options;
-    return trusted
-      ? inFlightPerDestinationMax
-      : Math.min(untrustedCountMax, inFlightPerDestinationMax);
+  private countQueued({ tenant }: Destination, by: 1 | -1): void {
+    this.queuedCount += by;
+    tenant.queued += by;
+    if (tenant.queued === (by === 1 ? 1 : 0)) this.queueingCount += by;
   }
 
   /** Makes the call, or answers it at once when the circuit is open. */
@@ -179,66 +171,44 @@ export class Destinations {
     const request = begin();
     if (request === null) return;
     const admission = destination.breaker.admit(nowMs);
-    destination.inFlight++;
-    this.inFlightCount++;
+    const strange = this.places.take(destination);
+    const { limitMs } = request;
     this.options.callbacks.call(request, (result) => {
-      this.settle(destination, admission, result);
+      this.places.give(destination, strange);
+      const sign = this.signOf(result, limitMs);
+      if (sign === 'failure') destination.failure = result;
+      this.settle(destination, admission, sign);
       done(result);
     });
   }
 
-  private settle(destination: Destination, admission: Admission, result: CallbackResult): void {
-    const sign = signOf(result);
-    destination.inFlight--;
-    this.inFlightCount--;
+  private signOf(result: CallbackResult, limitMs: number): Sign {
+    const late = result.kind === 'no-answer' && result.reason === 'timeout';
+    return late && limitMs < this.options.usualLimitMs ? 'nothing' : signOf(result);
+  }
+
+  private settle(destination: Destination, admission: Admission, sign: Sign): void {
     destination.breaker.settle(admission, sign, this.clock.now());
     if (sign !== 'nothing') destination.trusted = sign === 'life';
-    if (sign === 'failure') destination.failure = result;
     if (destination.breaker.phase !== 'closed') this.flush(destination, this.left(destination));
-    this.list(destination);
+    this.places.list(destination);
     this.advance();
   }
 
-  /** Puts an origin that could start a call in its line, once. */
-  private list(destination: Destination): void {
-    const { queue, inFlight, inSmall, inLarge } = destination;
-    if (queue.length === 0 || inFlight >= this.limitOf(destination)) return;
-    if (inFlight < smallCount) {
-      if (!inSmall) this.small.push(destination);
-      destination.inSmall = true;
-    } else {
-      if (!inLarge) this.large.push(destination);
-      destination.inLarge = true;
-    }
-  }
-
   private advance(): void {
-    for (let next = this.nextInLine(); next !== undefined; next = this.nextInLine()) {
-      // Both may have changed since it took its place; when they change back it is listed again.
-      if (next.inFlight >= this.limitOf(next)) continue;
+    for (let next = this.places.next(); next !== undefined; next = this.places.next()) {
       const waiting = next.queue.shift();
       if (waiting === undefined) continue;
-      this.queuedCount--;
+      this.countQueued(next, -1);
       this.start(next, waiting);
-      this.list(next);
+      this.places.list(next);
     }
   }
 
-  private nextInLine(): Destination | undefined {
-    if (this.inFlightCount >= this.options.inFlightMax) return undefined;
-    const small = this.small.shift();
-    if (small !== undefined) {
-      small.inSmall = false;
-      return small;
-    }
-    const large = this.inFlightCount < this.largeMax ? this.large.shift() : undefined;
-    if (large !== undefined) large.inLarge = false;
-    return large;
-  }
-
-  private flush({ queue }: Destination, result: CallbackResult): void {
+  private flush(destination: Destination, result: CallbackResult): void {
+    const { queue } = destination;
     for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
-      this.queuedCount--;
+      this.countQueued(destination, -1);
       this.refuse(waiting.done, result);
     }
   }
@@ -267,27 +237,45 @@ export class Destinations {
   }
 
   /** null when there are too many, all with calls under way or waiting. */
-  private destination(origin: string): Destination | null {
-    const known = this.destinations.get(origin);
+  private destination(origin: string, namespace: string): Destination | null {
+    const key = keyOf(origin, namespace);
+    const known = this.destinations.get(key);
     if (known !== undefined) return known;
     const { destinationCountMax = 16_384 } = this.options;
-    if (this.destinations.size >= destinationCountMax && !this.forgetOne()) return null;
-    const destination = new Destination(origin);
-    this.destinations.set(origin, destination);
+    const tenant = this.tenants.get(namespace) ?? new Tenant(namespace);
+    const greedy = tenant.destinationCount >= destinationCountMax * destinationRatio;
+    if (greedy && !this.forgetOne(tenant)) return null;
+    if (this.destinations.size >= destinationCountMax && !this.forgetOne(null)) return null;
+    const destination = new Destination(tenant);
+    tenant.destinationCount++;
+    this.tenants.set(namespace, tenant);
+    this.destinations.set(key, destination);
+    if (this.canonical.size >= destinationCountMax) this.canonical.clear();
+    this.canonical.add(origin);
     return destination;
   }
 
-  /** The busy ones it meets go to the end, so that they are not looked at again and again. */
-  private forgetOne(): boolean {
+  /** Of anybody (null), or of one. The busy ones it meets go to the end, so that they are not looked at again and again. */
+  private forgetOne(of: Tenant | null): boolean {
     let left = this.destinations.size;
-    for (const [origin, destination] of this.destinations) {
+    for (const [key, destination] of this.destinations) {
       if (left-- === 0) return false;
-      this.destinations.delete(origin);
-      if (destination.inFlight === 0 && destination.queue.length === 0) return true;
-      this.destinations.set(origin, destination);
+      this.destinations.delete(key);
+      const { tenant } = destination;
+      if (destination.isIdle && (of === null || of === tenant)) {
+        tenant.destinationCount--;
+        if (tenant.isIdle) this.tenants.delete(tenant.name);
+        return true;
+      }
+      this.destinations.set(key, destination);
     }
     return false;
   }
+}
+
+/** No namespace has a space in its name. */
+function keyOf(origin: string, namespace: string): string {
+  return `${namespace} ${origin}`;
 }
 
 const closing = unmade('The member is closing its connections.', crowdedMs);
