@@ -38,7 +38,7 @@ import { Store } from './store/store.ts';
 /** How far ahead of its clock a member reserves numbers, so that none repeats after a restart. */
 const reserveMs = 60_000;
 const housekeepingMs = 5000;
-const markMs = 600_000;
+const markMs = 60_000;
 const drainPollMs = 100;
 const deadLetterRetentionMs = 30 * 86_400_000;
 /** Sets wait outside while this much is appended and not yet synced. */
@@ -227,16 +227,12 @@ export class Member {
       onFailed: (error: DiskError) => this.options.onFailed(error),
       onSync: (tookMs) => this.metrics.journalSync.observe(tookMs),
     });
-    const wallMs = clock.wall();
     const { marked } = this.journal;
     const { historySinceMs, awakening } = await this.diskCare.begin(disk, this.journal);
     this.historySinceMs = historySinceMs;
     this.awakening = awakening;
+    // No mark before this member is among the others: one whose start fails now is still away.
     this.numbers = new NumberSource(marked);
-    this.journal.mark(Math.max(wallMs, marked) + reserveMs);
-    await new Promise<void>((resolve, reject) => {
-      this.journal?.commit((error) => (error === null ? resolve() : reject(error)));
-    });
   }
 
   /** Whose records are on its disk. */

@@ -68,6 +68,19 @@ export class FaultLog {
     );
   }
 
+  /** How long `name` had been down, starts that failed included, when it came back between the two moments; 0: it did not. */
+  downBefore(name: string, fromMs: number, toMs: number): number {
+    let sinceMs = 0;
+    let untilMs = Number.NEGATIVE_INFINITY;
+    let longestMs = 0;
+    for (const span of this.of(name, 'down')) {
+      if (span.fromMs > untilMs) sinceMs = span.fromMs;
+      untilMs = span.toMs;
+      if (untilMs >= fromMs && untilMs <= toMs) longestMs = Math.max(longestMs, untilMs - sinceMs);
+    }
+    return longestMs;
+  }
+
   private of(name: string, kind: Kind): Span[] {
     const key = `${kind} ${name}`;
     let spans = this.spans.get(key);

@@ -14,6 +14,11 @@ it('a record that one of its replicas must have had and no longer has, has ended
   );
 });
 
+it('a replica that joined after the timer was set, and long enough before this member went away, must have had it', () => {
+  const testimony = { name: 'b', record: null, historyMs: 2.2 * hour };
+  expect(judgeDoubt(record, [testimony], time)).toBe('drop');
+});
+
 it.each([
   ['a replica still has it', record, [{ name: 'b', record, historyMs: 10 * hour }]],
   [
@@ -22,6 +27,11 @@ it.each([
     [{ name: 'c', record: { ...record, state: State.tombstone }, historyMs: hour }],
   ],
   ['nobody else remembers that far back', record, [{ name: 'b', record: null, historyMs: hour }]],
+  [
+    'a replica joined just before this member went away',
+    record,
+    [{ name: 'b', record: null, historyMs: 2 * hour + 1000 }],
+  ],
   [
     'only a member asked that never had it',
     record,

@@ -4,8 +4,8 @@
  * offers these records to anybody.
  *
  * D1  A newer record or tombstone elsewhere wins, as always.
- * D2  A record nobody has any more has ended, if one of its own replicas remembers the whole time since before
- *     it was set, and the record was old enough when this member went away that the replica must have had it.
+ * D2  A record nobody has any more has ended, if one of its own replicas must have had it: the record was old enough when this
+ *     member went away, and the replica remembers the whole time since it must have had it.
  * D3  In every other case the record is kept: losing a timer is worse than a late pop. A cluster that was down as a
  *     whole, and a timer with one replica, lose nothing.
  */
@@ -36,10 +36,10 @@ export function judgeDoubt(
   time: { readonly nowMs: number; readonly awaySinceMs: number },
 ): 'trust' | 'drop' {
   if (testimonies.some((testimony) => testimony.record !== null)) return 'trust';
-  if (record.startMs > time.awaySinceMs - settledMs) return 'trust';
-  const ageMs = time.nowMs - record.startMs;
+  const settledAtMs = time.awaySinceMs - settledMs;
+  if (record.startMs > settledAtMs) return 'trust';
   const remembers = testimonies.some(
-    ({ name, historyMs }) => record.replicas.includes(name) && historyMs > ageMs,
+    ({ name, historyMs }) => record.replicas.includes(name) && time.nowMs - historyMs < settledAtMs,
   );
   return remembers ? 'drop' : 'trust';
 }

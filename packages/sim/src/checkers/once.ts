@@ -6,6 +6,11 @@
  * A caller that had no processor for up to a second is no excuse either, from an interval of 4 s up: below that the others
  * cannot wait for it and still be inside 2n.
  *
+ * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and any replica
+ * may pop it then. Nobody could tell such a record from one that reached no other member before the one that has it went down, and
+ * to lose a timer is worse. So a pop may come again later than ended timers are remembered, after some member was down for more
+ * than half of that time.
+ *
  * A dead letter that is sent again is such a duplicate when somebody else delivered the pop while the one that gave it up could
  * not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
@@ -57,6 +62,15 @@ export class Once implements Checker {
     return intervalMs < patientMs;
   }
 
+  /** Whether a member came back in between that cannot have heard of the end of the timer, and everybody else had forgotten it. */
+  private forgotten(first: Call, second: Call): boolean {
+    const { faults, cluster, plan } = this.judge;
+    if (second.startMs - first.startMs <= plan.tombstoneMs) return false;
+    return [...cluster.members.keys()].some(
+      (name) => faults.downBefore(name, first.startMs, second.startMs) > plan.tombstoneMs / 2,
+    );
+  }
+
   private explained(first: Call, second: Call): boolean {
     const { faults } = this.judge;
     const heard = first.result;
@@ -64,6 +78,7 @@ export class Once implements Checker {
     const fromMs = first.startMs - noticeMs;
     const resent = this.judge.history.asked('redeliver', second, second.startMs);
     if (resent && this.judge.faultAnywhere(kinds, fromMs, second.startMs) !== null) return true;
+    if (this.forgotten(first, second)) return true;
     // A replica that refuses records leaves them with stand-ins that do not know each other.
     if (this.judge.faultAnywhere(['disk'], fromMs, second.startMs) !== null) return true;
     const excuses = this.isHasty(second) ? [...kinds, 'stalled' as const] : kinds;
