@@ -444,8 +444,7 @@ export class Popper {
   }
 
   private lookAgain(handle: number, afterMs: number): void {
-    const { store, clock } = this.parts;
-    store.arm(handle, clock.now() + afterMs);
+    this.parts.store.arm(handle, this.parts.clock.now() + afterMs);
     this.wake();
   }
 
@@ -453,13 +452,16 @@ export class Popper {
   private buried(pop: Pop, attempted: TimerRecord, kept: boolean): void {
     const current = this.present(pop);
     if (current === null) return this.release(pop);
-    const { clock, metrics } = this.parts;
     const { attempt, outcome, triedMs } = attempted;
     if (!kept) {
-      const retryMs = clock.now() + deadLetterRetryMs;
-      return this.settle(pop, { ...current, attempt, outcome, triedMs, retryMs });
+      const retryMs = this.parts.clock.now() + deadLetterRetryMs;
+      const tried = { ...current, attempt, outcome, triedMs, retryMs };
+      if (attempt > current.attempt) return this.settle(pop, tried);
+      // Given up for having waited: there is no attempt to write down.
+      this.release(pop);
+      return this.lookAgain(pop.handle, deadLetterRetryMs);
     }
-    metrics.pops.add('dead');
+    this.parts.metrics.pops.add('dead');
     const next = afterPop(current, pop.definition, pop.missed, this.parts.instant());
     this.settle(pop, { ...next, outcome });
   }
