@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { judgeSoak } from './soak/checker.ts';
+import { judgeSoak, type Verdict } from './soak/checker.ts';
 import { type FaultName, faultNames, Faults, possibleOn } from './soak/faults.ts';
 import { report } from './soak/report.ts';
 import { Sampler } from './soak/sampler.ts';
@@ -19,6 +19,7 @@ const help = `npm run soak -- [options]
   --minutes N   how long (30)
   --rate N      timers set in a second (60)
   --only FAULT  nothing but this one, such as "restarted", to see something again
+  --stall N     a stalled member has no processor for up to so many milliseconds at a time (1000)
   --json        the summary for programs, on standard output
   --help        this
 
@@ -27,6 +28,7 @@ Progress goes to standard error. Ends with 0 when every promise was kept, with 1
 soak.json and the pictures soak-memory, soak-lateness, soak-waits and soak-faults (.svg) are left in bench/report.
 `;
 
+const repeatedShareMax = 0.001;
 const folder = join(import.meta.dirname, '../bench/report');
 
 async function main(): Promise<void> {
@@ -38,12 +40,13 @@ async function main(): Promise<void> {
   const minutes = positive(values.minutes, '--minutes');
   const setsPerSecond = positive(values.rate, '--rate');
   const only = faultNamed(values.only);
+  const stallMsMax = positive(values.stall, '--stall');
   const seed = Date.now() >>> 0;
   const scene = await Scene.begin({ setsPerSecond, seed });
   const interrupted = (): void => void scene.end().finally(() => process.exit(130));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
-    await soak(scene, { minutes, seed, only, json: values.json });
+    await soak(scene, { minutes, seed, only, stallMsMax, json: values.json });
   } finally {
     await scene.end();
   }
@@ -53,15 +56,17 @@ interface Given {
   readonly minutes: number;
   readonly seed: number;
   readonly only: FaultName | null;
+  readonly stallMsMax: number;
   readonly json: boolean;
 }
 
-async function soak(scene: Scene, { minutes, seed, only, json }: Given): Promise<void> {
+async function soak(scene: Scene, given: Given): Promise<void> {
+  const { minutes, seed, only, stallMsMax, json } = given;
   const { windows, history, recorder, stage } = scene;
   const sampler = new Sampler(scene);
   const possible = possibleOn(stage).filter((name) => only === null || name === only);
   if (possible.length === 0) throw new Error(stage.skipped.join(' '));
-  const faults = new Faults(scene, possible);
+  const faults = new Faults(scene, possible, stallMsMax);
   const skipped = [
     ...stage.skipped,
     ...(sampler.obstacle === null
@@ -77,11 +82,20 @@ async function soak(scene: Scene, { minutes, seed, only, json }: Given): Promise
   const deadLetters = await scene.deadLetters();
   const { blind, samples } = sampler;
   const verdict = judgeSoak({ history, calls, windows, members: names, deadLetters, blind });
+  if (only === 'stalled') failed.push(...tooOften(verdict));
   const about = { minutes, seed, verdict, failed, faults: faults.counts, skipped };
   const summary = summarize({ ...about, calls, windows, samples });
   await report({ summary, windows, samples }, folder);
   console.log(json ? JSON.stringify(summary) : asText(summary));
   if (!summary.kept) process.exitCode = 1;
+}
+
+/** Where nothing but processors were missing, hardly a callback comes twice, however long they were. */
+function tooOften({ counts }: Verdict): string[] {
+  const { pops, twice } = counts;
+  const share = twice.inside / Math.max(1, pops);
+  if (share <= repeatedShareMax) return [];
+  return [`P5: ${twice.inside} of ${pops} pops were called twice while members had no processor.`];
 }
 
 /** One fault after the other until the time is over; what kept the members from seeing each other again, in sentences. */
@@ -127,6 +141,7 @@ function optionsGiven() {
         minutes: { type: 'string', default: '30' },
         rate: { type: 'string', default: '60' },
         only: { type: 'string' },
+        stall: { type: 'string', default: '1000' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },

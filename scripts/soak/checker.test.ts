@@ -4,7 +4,7 @@ import type { RecordedCall } from '../../test/e2e/support/recorder.ts';
 import { judgeSoak, type Verdict } from './checker.ts';
 import { type Kind, Windows } from './windows.ts';
 
-const intervalMs = 2000;
+const usualMs = 2000;
 let history: History;
 let windows: Windows;
 let calls: RecordedCall[];
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 /** A timer of two copies, asked for at this moment and confirmed 5 ms later. */
-function set(atMs: number, { count = 1, have = 2 } = {}): Operation {
+function set(atMs: number, { count = 1, have = 2, intervalMs = usualMs } = {}): Operation {
   const timer = history.timer();
   timer.id = `${timer.index.toString(16).padStart(16, '0')}0000000000000000-2`;
   const wish = { intervalMs, count, factor: 2, receiver: 'recorder' };
@@ -56,7 +56,8 @@ function pop(operation: Operation, startMs: number, given: Partial<RecordedCall>
     effectMs: startMs,
     result: { kind: 'answer', status: 200, retryAfterMs: null },
     endMs: startMs + 1,
-    latenessMs: startMs - (operation.ackMs ?? 0) - sequence * intervalMs,
+    latenessMs:
+      startMs - (operation.ackMs ?? 0) - sequence * (operation.wish?.intervalMs ?? usualMs),
     ...given,
   });
 }
@@ -122,7 +123,7 @@ describe('P3, never early', () => {
 });
 
 describe('P4, by 2n', () => {
-  const tooLateMs = 50_005 + 2 * intervalMs + 60;
+  const tooLateMs = 50_005 + 2 * usualMs + 60;
 
   test('a pop after that is late, also when one member of three was down: the other copy was not', () => {
     fault('n1', 'down', 50_000, 60_000);
@@ -138,10 +139,17 @@ describe('P4, by 2n', () => {
 
   test('two members that stood still, be it for want of a processor, may have been both copies', () => {
     fault('n1', 'paused', 52_500, 60_000);
-    windows.starve('n2', 53_000, 53_500);
+    windows.starve('n2', 53_000, 54_500);
     pop(set(50_000), tooLateMs);
     expect(broken()).toEqual([]);
     expect(verdict().counts.late).toEqual({ broken: 0, excused: 1 });
+  });
+
+  test('a second without a processor is no excuse', () => {
+    fault('n1', 'paused', 52_500, 60_000);
+    windows.starve('n2', 53_000, 54_000);
+    pop(set(50_000), tooLateMs);
+    expect(broken()).toEqual(['P4']);
   });
 
   test('one is enough for a timer with one copy, be it only restarted', () => {
@@ -189,6 +197,20 @@ describe('P5, once unless something failed', () => {
       twice();
       expect(broken()).toEqual([]);
       expect(verdict().counts.twice).toEqual({ outside: 0, inside: 1 });
+    },
+  );
+
+  test.each([
+    { afterMs: 1000, explains: false },
+    { afterMs: 2500, explains: true },
+  ])(
+    'a caller without a processor for $afterMs ms explains it for a timer of 5 s: $explains',
+    ({ afterMs, explains }) => {
+      windows.starve('n1', 55_000, 55_000 + afterMs);
+      const operation = set(50_000, { intervalMs: 5000 });
+      pop(operation, 55_010);
+      pop(operation, 58_000, { by: 'n1' });
+      expect(broken()).toEqual(explains ? [] : ['P5']);
     },
   );
 

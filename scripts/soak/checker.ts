@@ -1,7 +1,8 @@
 /**
  * Judges a soak after the fact, from what clients asked for and heard, what the receiver saw, and when which member was at fault. P3 and P5
  * are the simulator's own checkers; P1, P2, P4, P6 and P7 are its rules for somebody who cannot look into members, each stated at its function.
- * A member that had no processor counts as one that was paused. Planned changes are no faults.
+ * A member that had no processor for up to a second is no excuse for a timer of 4 s and more; one that had none for longer counts as
+ * one that was paused. Planned changes are no faults.
  */
 import { NeverEarly } from '../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../packages/sim/src/checkers/once.ts';
@@ -20,7 +21,7 @@ import type { Plan } from '../../packages/sim/src/plan.ts';
 import type { SimCluster } from '../../packages/sim/src/sim-cluster.ts';
 import { Trace } from '../../packages/sim/src/trace.ts';
 import { type RecordedCall, someMember } from '../../test/e2e/support/recorder.ts';
-import { anyKind, faultKinds, inSeconds, type Window, type Windows } from './windows.ts';
+import { anyKind, faultKinds, inSeconds, isStall, type Window, type Windows } from './windows.ts';
 
 export interface Evidence {
   readonly history: History;
@@ -105,9 +106,11 @@ class SoakJudge extends Judge {
 /** Who called is not always known: every fault is also one of `someMember`. */
 function faultLogOf(windows: readonly Window[]): FaultLog {
   const log = new FaultLog();
-  for (const { member, kind, what, fromMs, toMs } of windows) {
+  for (const window of windows) {
+    const { member, kind, what, fromMs, toMs } = window;
     if (kind === 'planned' || kind === 'stopped') continue;
-    const known = kind === 'starved' ? 'paused' : kind;
+    const starved = isStall(window) ? 'stalled' : 'paused';
+    const known = kind === 'starved' ? starved : kind;
     for (const name of [member, someMember]) log.begin(name, known, what, fromMs)(toMs);
   }
   return log;

@@ -11,6 +11,7 @@ import type { Kind } from './windows.ts';
 export const faultNames = [
   'killed',
   'paused',
+  'stalled',
   'cut off from members',
   'cut off from etcd',
   'restarted',
@@ -20,6 +21,9 @@ export const faultNames = [
 
 const fixed = { n0: 'active', n1: 'active', n2: 'active' } as const;
 const limitMs = 60_000;
+/** How long the moments without a processor go on. */
+const stallingMs = 15_000;
+const stallMsMin = 200;
 
 type Name = (typeof names)[number];
 
@@ -39,6 +43,7 @@ export class Faults {
   private readonly does: Readonly<Record<FaultName, () => Promise<void>>> = {
     killed: () => this.kill(),
     paused: () => this.pause(),
+    stalled: () => this.stall(),
     'cut off from members': () => this.cutFromMembers(),
     'cut off from etcd': () => this.cutFromEtcd(),
     restarted: () => this.restart(),
@@ -46,10 +51,13 @@ export class Faults {
     'secret changed': () => this.changeSecret(),
   };
   private readonly kinds: readonly FaultName[];
+  private readonly stallMsMax: number;
 
-  constructor(scene: Scene, kinds: readonly FaultName[]) {
+  /** `stallMsMax`: the longest that a stalled member gets no processor at a time. */
+  constructor(scene: Scene, kinds: readonly FaultName[], stallMsMax: number) {
     this.scene = scene;
     this.kinds = kinds;
+    this.stallMsMax = stallMsMax;
     this.counts = Object.fromEntries(kinds.map((kind) => [kind, 0]));
   }
 
@@ -87,6 +95,24 @@ export class Faults {
       await this.pass(500, 5500);
       member.resume();
     });
+  }
+
+  /** One member, or all of them, get no processor for moments, again and again. */
+  private async stall(): Promise<void> {
+    const untilMs = performance.now() + stallingMs;
+    const stalled = this.scene.random.chance(0.5) ? [this.any()] : names;
+    await Promise.all(stalled.map((name) => this.stallOne(this.member(name), untilMs)));
+  }
+
+  private async stallOne(member: RealMember, untilMs: number): Promise<void> {
+    while (performance.now() < untilMs) {
+      await this.during([member.name], 'starved', 'had no processor', async () => {
+        member.pause();
+        await this.pass(stallMsMin, this.stallMsMax);
+        member.resume();
+      });
+      await this.pass(100, 2000);
+    }
   }
 
   /** From both others, or from one of them. */

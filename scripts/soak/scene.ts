@@ -67,8 +67,9 @@ export class Scene {
       uri,
       setsPerSecond,
       factor: 2,
-      intervalMsMin: 2000,
-      intervalMsMax: 3000,
+      // Below 4 s the others cannot wait for a member that has no processor for a second.
+      intervalMsMin: 4000,
+      intervalMsMax: 6000,
     });
   }
 

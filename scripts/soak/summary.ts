@@ -151,7 +151,7 @@ function starvedLines({ starvedMs, minutes }: Summary): string[] {
   const most = Math.max(...Object.values(starvedMs));
   const isVain = most > minutes * 60_000 * starvedShareMax;
   return [
-    `  starved      ${given.join(', ')} without a processor; counts as a pause`,
+    `  starved      ${given.join(', ')} without a processor; up to a second at a time explains nothing, more counts as a pause`,
     ...(isVain
       ? ['               That much says little about the members: give them a quieter machine.']
       : []),

@@ -48,10 +48,11 @@ describe('windows', () => {
     expect(windows.touching(faultKinds, { fromMs: 0, toMs: 9000 })).toEqual([]);
   });
 
-  test('who is killed, stands still, has no processor or is stopped is absent; who is cut off is not', () => {
+  test('who is killed, stands still, has no processor for more than a second or is stopped is absent; who is cut off is not', () => {
     const windows = new Windows();
     const kinds = ['down', 'paused', 'starved', 'stopped', 'network', 'planned'] as const;
-    for (const kind of kinds) windows.begin([kind], kind, kind, 1000)(2000);
+    for (const kind of kinds) windows.begin([kind], kind, kind, 1000)(2500);
+    windows.starve('brief', 1000, 2000);
     expect([...windows.absentIn({ fromMs: 1500, toMs: 1600 })]).toEqual(kinds.slice(0, 4));
   });
 

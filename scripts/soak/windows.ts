@@ -9,7 +9,7 @@ export type Kind =
   | 'down'
   /** It stood still, because it was told to. */
   | 'paused'
-  /** It wanted to run and got no processor; counts as a pause does. */
+  /** It wanted to run and got no processor: up to a second explains nothing, more counts as a pause. */
   | 'starved'
   /** Cut off from members or from etcd. */
   | 'network'
@@ -22,6 +22,9 @@ export const faultKinds = ['down', 'paused', 'starved', 'network'] as const;
 export const anyKind = [...faultKinds, 'stopped', 'planned'] as const;
 /** While one of these lasts, a member can do nothing for its timers. */
 export const absences = ['down', 'paused', 'starved', 'stopped'] as const;
+
+/** As long as a member must bear to be without a processor, and what the looks at it may add. */
+const stallMsMax = 1100;
 
 export interface Window {
   readonly member: string;
@@ -87,7 +90,8 @@ export class Windows {
 
   /** The members that were away at some moment of the span. */
   absentIn(span: { readonly fromMs: number; readonly toMs: number }): ReadonlySet<string> {
-    return new Set(this.touching(absences, span).map(({ member }) => member));
+    const away = this.touching(absences, span).filter((window) => !isStall(window));
+    return new Set(away.map(({ member }) => member));
   }
 
   /** How long a member had no processor, in all. */
@@ -106,6 +110,11 @@ export class Windows {
     const until = toMs > atMs ? 'and it lasted' : `until ${inSeconds(toMs)}`;
     return `last before that, ${member} ${what} from ${inSeconds(fromMs)} ${until}`;
   }
+}
+
+/** A member had no processor for a moment, which explains neither a late nor a repeated callback. */
+export function isStall({ kind, fromMs, toMs }: Window): boolean {
+  return kind === 'starved' && toMs - fromMs <= stallMsMax;
 }
 
 export function inSeconds(ms: number): string {

@@ -30,6 +30,8 @@ const grainMs = 1;
 /** From the member's decision to the receiver's clock, on a machine that does other things too. */
 const slackMs = 500;
 
+const excuses = ['network', 'paused', 'stalled', 'down'] as const;
+
 export class Court {
   readonly history = new History();
   readonly pops = new Pops();
@@ -39,7 +41,7 @@ export class Court {
   private readonly popIds = new Set<string>();
   private callCount = 0;
   private readonly watch = new MachineWatch(() =>
-    this.fault('paused', 'the machine had no time for the members'),
+    this.fault('stalled', 'the machine had no time for the members'),
   );
 
   constructor() {
@@ -122,7 +124,7 @@ export class Court {
     const next = judge.supersededBy(operation);
     if (next === null || next.ackMs === null || next.ackMs > call.startMs) return;
     const fromMs = call.startMs - noticeMs;
-    if (judge.faultAnywhere(['network', 'paused', 'down'], fromMs, call.startMs) !== null) return;
+    if (judge.faultAnywhere(excuses, fromMs, call.startMs) !== null) return;
     const what = next.kind === 'cancel' ? 'cancelled' : 'replaced';
     const sinceMs = Math.round(call.startMs - next.ackMs);
     judge.violate('P6', `${call.popId} came ${sinceMs} ms after its timer was ${what}.`);

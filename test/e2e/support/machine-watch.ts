@@ -1,6 +1,7 @@
 /**
  * Notices when the machine is too busy to run anybody: a process that does nothing but look at the clock comes late.
- * Members that get no processor time for that long are as good as paused, and that explains what a pause explains.
+ * Members that get no processor time for that long come late; that explains no callback that comes twice, but for
+ * timers whose 2n leaves no time to wait for such a member.
  */
 const lookMs = 25;
 const lateMs = 150;

@@ -112,6 +112,22 @@ export class Story {
     over();
   }
 
+  /** Members get no processor for moments, again and again, until the time is over. */
+  async stall(members: readonly RealMember[], forMs: number, spanMsMax: number): Promise<void> {
+    const untilMs = performance.now() + forMs;
+    const one = async (member: RealMember): Promise<void> => {
+      while (performance.now() < untilMs) {
+        const over = this.court.fault('stalled', `${member.name} had no processor`);
+        member.pause();
+        await this.pass(200, spanMsMax);
+        member.resume();
+        over();
+        await this.pass(100, 2000);
+      }
+    };
+    await Promise.all(members.map(one));
+  }
+
   /** A span of the load, drawn anew each time. */
   async pass(msMin: number, msMax: number): Promise<void> {
     await sleep(msMin + this.random.unit() * (msMax - msMin));

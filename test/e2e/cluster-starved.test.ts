@@ -1,0 +1,21 @@
+/** Members on a machine without time for them: "a member that gets no processor for a second must come late, not twice". */
+import { afterEach, expect, test } from 'vitest';
+import { Story } from './support/story.ts';
+
+let story: Story | null = null;
+afterEach(async () => {
+  await story?.end();
+  story = null;
+}, 60_000);
+
+test('members that get no processor for up to a second, one or all of them, repeat no callback of timers of 4 s and more', async () => {
+  const load = { intervalMsMin: 4000, intervalMsMax: 6000 };
+  story = await Story.begin({ names: ['n0', 'n1', 'n2'], load });
+  story.load.start();
+  await story.pass(3000, 3000);
+  const members = [...story.cluster.members.values()];
+  await story.stall(members, 8000, 1000);
+  await story.stall(members.slice(1, 2), 8000, 1000);
+  expect(await story.finish('without a processor')).toEqual([]);
+  expect(story.court.duplicates).toBe(0);
+});
