@@ -180,7 +180,12 @@ export const options = {
     bufferedBytesMax: option(
       256 * MiB,
       bytes(1 * MiB, 64 * 1024 * MiB),
-      'Bytes of request bodies being read, over all connections; beyond it 503 with Retry-After. Lower: many large batches at once are turned away. Higher: memory.',
+      'Bytes of request bodies being read, over all connections; beyond it 503 with Retry-After. One address gets three quarters of it, requests that have not shown a token half. Lower: many large batches at once are turned away. Higher: memory.',
+    ),
+    answerBytesMax: option(
+      128 * MiB,
+      bytes(4 * MiB, 64 * 1024 * MiB),
+      'Bytes of answers that clients have not read yet, over all connections. Beyond it clients that do not read are cut, and more lists are 503 with Retry-After. Lower: fewer lists at once (2 MiB each). Higher: memory.',
     ),
     requestHeaderBytesMax: option(
       16 * KiB,

@@ -170,7 +170,16 @@ export class Metrics {
   readonly httpRefused = this.results(
     'carillon_http_refused_total',
     'Requests and connections turned away before they reached a route, by reason.',
-    ['connections', 'in_flight', 'too_large', 'too_slow', 'malformed', 'not_allowed', 'stopping'],
+    [
+      'connections',
+      'in_flight',
+      'unread',
+      'too_large',
+      'too_slow',
+      'malformed',
+      'not_allowed',
+      'stopping',
+    ],
   );
 
   // Other members.

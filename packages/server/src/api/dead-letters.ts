@@ -1,7 +1,7 @@
 /** `/dead-letters`: pops that were given up, to be read, sent again or removed. */
 import { CarillonError, type Version } from '@carillon/core';
 import type { Limits } from '../config.ts';
-import { type ApiResponse, jsonResponse } from './message.ts';
+import { type ApiResponse, pageResponse } from './message.ts';
 import { pageOf } from './query.ts';
 import { renderDeadLetter } from './render-timer.ts';
 import type { Handler, Route } from './router.ts';
@@ -19,15 +19,15 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
       namespace,
       ...pageOf(new URLSearchParams(request.query), limits),
     });
-    const { cursor, missing } = page;
-    return jsonResponse({ 'dead-letters': page.items.map(renderDeadLetter), cursor, missing });
+    const { items, cursor, missing } = page;
+    return pageResponse('dead-letters', items, renderDeadLetter, { cursor, missing });
   };
   const redeliver: Handler = async (_, id, { namespace }) =>
     found(await service.redeliver(namespace, timerIdOf(id, namespace)));
   const discard: Handler = async (_, id, { namespace }) =>
     found(await service.discard(namespace, timerIdOf(id, namespace)));
   return [
-    { method: 'GET', path: '/dead-letters', needs: 'read', handle: list },
+    { method: 'GET', path: '/dead-letters', needs: 'read', long: true, handle: list },
     { method: 'DELETE', path: '/dead-letters/:id', needs: 'write', handle: discard },
     { method: 'POST', path: '/dead-letters/:id/redeliver', needs: 'write', handle: redeliver },
   ];

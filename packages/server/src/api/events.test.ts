@@ -12,6 +12,7 @@ import { StandIn } from './stand-in.contract.ts';
 class Listening implements Outflow {
   readonly chunks: string[] = [];
   waitingBytes = 0;
+  full = false;
   over: 'no' | 'ended' | 'cut' = 'no';
   private closed: () => void = () => {};
 
@@ -24,6 +25,7 @@ class Listening implements Outflow {
   cut(): void {
     this.close('cut');
   }
+  onTaken(): void {}
   onClose(fn: () => void): void {
     this.closed = fn;
   }

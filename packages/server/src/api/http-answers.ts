@@ -20,6 +20,8 @@ import { bugResponse } from './problem.ts';
 /** A request that is complete, or will never be, and its place among those of its connection. */
 export interface Exchange extends Asked {
   last: boolean;
+  /** It has room of its own while it waits (`room/answer-room.ts`). */
+  readonly long: boolean;
   response: ApiResponse | null;
 }
 
@@ -28,6 +30,8 @@ export interface AnswersOptions {
   readonly commonHeaders: () => CommonHeaders;
   /** Something was written, so there may be room for more requests. */
   readonly onWritten: () => void;
+  /** A long answer was written, to its last byte. */
+  readonly onLong: () => void;
   /** The last answer was written. */
   readonly onLast: () => void;
 }
@@ -39,6 +43,8 @@ export class Answers {
   private readonly options: AnswersOptions;
   /** Oldest first. */
   private readonly exchanges: Exchange[] = [];
+  /** Of those that are there and wait for others, or for the client; long ones aside. */
+  private readyBytes = 0;
   private outflow: AnswerOutflow | null = null;
   /** Answers are only gathered. */
   private held = false;
@@ -57,6 +63,11 @@ export class Answers {
   /** The client does not take what was written. */
   get stalled(): boolean {
     return this.options.socket.writableNeedDrain;
+  }
+
+  /** In this process: ready, or written and not taken. */
+  get unreadBytes(): number {
+    return this.readyBytes + (this.outflow?.waitingBytes ?? this.options.socket.writableLength);
   }
 
   add(exchange: Exchange): void {
@@ -88,6 +99,7 @@ export class Answers {
 
   answer(exchange: Exchange, response: ApiResponse): void {
     exchange.response = isFit(response) ? response : bugResponse;
+    this.readyBytes += bytesOf(exchange);
     if (this.gone || this.held || this.exchanges[0] !== exchange) return;
     if (this.exchanges.length === 1) {
       this.flush();
@@ -146,8 +158,10 @@ export class Answers {
 
   /** The oldest; mostly it is the only one, and `pop` is quicker then. */
   private drop(): void {
-    if (this.exchanges.length === 1) this.exchanges.pop();
-    else this.exchanges.shift();
+    const first = this.exchanges.length === 1 ? this.exchanges.pop() : this.exchanges.shift();
+    if (first === undefined) return;
+    this.readyBytes -= bytesOf(first);
+    if (first.long) this.options.onLong();
   }
 
   private textOf(exchange: Exchange, response: ApiResponse): string {
@@ -189,8 +203,15 @@ export class Answers {
   }
 }
 
-function isLong({ stream, body }: ApiResponse, { method }: Exchange): boolean {
-  return (stream !== undefined || body.length > textLengthMax) && method !== 'HEAD';
+/** About as many as the body has; of a long answer, and of one that goes on, nothing: they are counted elsewhere. */
+function bytesOf({ response }: Exchange): number {
+  return response === null || response.stream !== undefined ? 0 : response.body.length;
+}
+
+function isLong(response: ApiResponse, { method }: Exchange): boolean {
+  // A body beside a stream would be put together for being asked.
+  const long = response.stream !== undefined || response.body.length > textLengthMax;
+  return long && method !== 'HEAD';
 }
 
 function wholeBody({ body }: ApiResponse): (out: Outflow) => void {

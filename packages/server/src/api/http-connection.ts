@@ -2,7 +2,8 @@
  * One connection of a client: bytes in, requests to the listener, answers out (`http-answers.ts`).
  *
  * C1  No more than `pipelinedCountMax` requests of one connection are under way, and none is taken on while its client does not
- *     read its answers, or while others have their turn (`turns.ts`): then the socket is not read either.
+ *     read its answers, while many bytes of them wait, or one that is long, or while others have their turn (`turns.ts`): then
+ *     the socket is not read either.
  * C2  A request that is refused before it is complete is the last one: its answer waits for those before it, then the
  *     connection closes. What the client still sends is dropped for a while, so that it gets to read the refusal.
  * C3  Every wait for the client ends: a request must arrive, an answer must be read, an idle connection must be used, in time.
@@ -15,6 +16,7 @@ import { HttpParser } from './http-parser.ts';
 import { type Refusal, refusals } from './http-refusal.ts';
 import type { CommonHeaders } from './http-response.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
+import type { BodyRoom, Sender } from './room/body-room.ts';
 import type { Waiting } from './turns.ts';
 
 /** What a connection needs of its listener. */
@@ -27,10 +29,13 @@ export interface ConnectionOwner {
   bodyBytesMax(head: RequestHead): number;
   /** Asked before a body is waited for: why the request would be turned away whatever is in it, or null. */
   refuseEarly(request: ApiRequest): Refusal | null;
-  /** Whether so many more bytes of bodies may be kept. */
-  hasRoom(bytes: number): boolean;
-  /** Bytes of bodies that are kept from now on; negative: no longer. */
-  kept(bytes: number): void;
+  /** For what has arrived of requests. */
+  readonly bodyRoom: BodyRoom;
+  /** Whether the answer may be a long one. */
+  isLong(head: RequestHead): boolean;
+  /** Room for one long answer; false: there is none. */
+  takeAnswerRoom(connection: HttpConnection): boolean;
+  giveAnswerRoom(connection: HttpConnection): void;
   requestId(head: RequestHead | null): string;
   /** Never throws or rejects. After a promise, `finished` is to be called. */
   work(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
@@ -42,6 +47,8 @@ export interface ConnectionOwner {
 }
 
 const pipelinedCountMax = 32;
+/** While so much of the answers waits, nothing more is worked on. */
+const unreadBytesMax = 256 * 1024;
 /** How long a refused client may go on sending, so that it gets to read the refusal, before it is cut. */
 const lingerMs = 1_000;
 /** What a piece of a body costs beside its bytes: a client that sends single bytes must not get them cheap. */
@@ -51,7 +58,10 @@ const never = Number.POSITIVE_INFINITY;
 export class HttpConnection implements Waiting {
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
-  private readonly remote: string;
+  /** Whose bytes those are that wait in line. */
+  private readonly stranger: Sender;
+  /** Whose bytes those of the body are that is arriving. */
+  private sender: Sender;
   private readonly parser: HttpParser;
   private readonly answers: Answers;
   /** Of the request whose body is arriving. */
@@ -72,17 +82,21 @@ export class HttpConnection implements Waiting {
   private readUntilMs: number;
   /** What of the answers the client had taken when that last changed, and when that was. */
   private takenBytes = 0;
-  private takenMs: number;
+  takenMs: number;
+  /** A long answer is under way. */
+  private long = false;
 
   constructor(owner: ConnectionOwner, socket: Socket) {
     this.owner = owner;
     this.socket = socket;
-    this.remote = socket.remoteAddress ?? '';
+    this.stranger = { remote: socket.remoteAddress ?? '', admitted: false };
+    this.sender = this.stranger;
     this.parser = new HttpParser(owner.limits);
     this.answers = new Answers({
       socket,
       commonHeaders: () => owner.commonHeaders,
       onWritten: () => this.written(),
+      onLong: () => this.longWritten(),
       onLast: () => this.end(),
     });
     this.begunMs = owner.nowMs;
@@ -125,6 +139,16 @@ export class HttpConnection implements Waiting {
 
   destroy(): void {
     this.socket.destroy();
+  }
+
+  get unreadBytes(): number {
+    return this.answers.unreadBytes;
+  }
+
+  /** Others need what is kept for this client, and it does not read. */
+  cut(): void {
+    this.owner.refused(refusals.unread);
+    this.destroy();
   }
 
   called(): void {
@@ -172,7 +196,9 @@ export class HttpConnection implements Waiting {
   }
 
   private full(): boolean {
-    return this.inLine || this.answers.count >= pipelinedCountMax || this.answers.stalled;
+    const { answers } = this;
+    if (this.inLine || this.long || answers.stalled) return true;
+    return answers.count >= pipelinedCountMax || answers.unreadBytes > unreadBytesMax;
   }
 
   /** Stands in line where this turn has no time for another request. */
@@ -180,19 +206,19 @@ export class HttpConnection implements Waiting {
     const { parser, owner } = this;
     if (this.head !== null || parser.waitingBytes === 0 || owner.admits(this)) return false;
     const bytes = parser.waitingBytes + pieceCostBytes;
-    if (!owner.hasRoom(bytes)) {
+    if (!owner.bodyRoom.fits(bytes, this.stranger)) {
       this.refuse(refusals.bodies);
       return true;
     }
     this.inLine = true;
     this.lineBytes = bytes;
-    owner.kept(bytes);
+    owner.bodyRoom.keep(bytes, this.stranger);
     return true;
   }
 
   private leaveLine(): void {
     this.inLine = false;
-    this.owner.kept(-this.lineBytes);
+    this.owner.bodyRoom.keep(-this.lineBytes, this.stranger);
     this.lineBytes = 0;
   }
 
@@ -216,7 +242,7 @@ export class HttpConnection implements Waiting {
 
   private tookHead(head: RequestHead): void {
     this.head = head;
-    head.remote = this.remote;
+    head.remote = this.stranger.remote;
     const expected = head.minor === 1 ? head.headers['expect'] : undefined;
     const bodyBytesMax = head.bodyBytes === 0 ? 0 : this.owner.bodyBytesMax(head);
     const refusal = this.refusalOf(head, expected, bodyBytesMax);
@@ -241,11 +267,15 @@ export class HttpConnection implements Waiting {
     if (head.bodyBytes === 0) return null;
     const encoding = head.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refusals.encoded;
-    if (head.bodyBytes > bodyBytesMax) return refusals.tooLarge;
-    if (!this.owner.hasRoom(head.bodyBytes + pieceCostBytes)) return refusals.bodies;
     // What is here already costs nothing more to look at, and then it is looked at anyway.
-    if (this.parser.holds(head.bodyBytes)) return null;
-    return this.owner.refuseEarly(head);
+    const tooLarge = head.bodyBytes > bodyBytesMax;
+    const here = !tooLarge && this.parser.holds(head.bodyBytes);
+    const refusal = here ? null : this.owner.refuseEarly(head);
+    if (refusal !== null) return refusal;
+    if (tooLarge) return refusals.tooLarge;
+    this.sender = { ...this.stranger, admitted: !here };
+    const bytes = head.bodyBytes + pieceCostBytes;
+    return here || this.owner.bodyRoom.fits(bytes, this.sender) ? null : refusals.bodies;
   }
 
   private tookPiece(piece: Buffer): void {
@@ -257,7 +287,7 @@ export class HttpConnection implements Waiting {
     }
     this.pieces.push(piece);
     const bytes = piece.length + pieceCostBytes;
-    if (this.owner.hasRoom(bytes)) this.keep(bytes);
+    if (this.owner.bodyRoom.fits(bytes, this.sender)) this.keep(bytes);
     else this.refuse(refusals.bodies);
   }
 
@@ -265,8 +295,14 @@ export class HttpConnection implements Waiting {
     const { head, owner } = this;
     if (head === null) return;
     if (this.pieces.length > 0) head.body = this.takeBody();
+    const roomless = owner.isLong(head) && !this.takeAnswerRoom();
     const exchange = this.enqueue(head, head.last || owner.stopping);
     this.begunMs = owner.nowMs;
+    if (roomless) {
+      owner.refused(refusals.unread);
+      this.answers.answer(exchange, refusals.unread.response);
+      return;
+    }
     const answer = owner.work(head);
     if (answer instanceof Promise)
       void answer.then((response) => {
@@ -274,6 +310,18 @@ export class HttpConnection implements Waiting {
         this.answers.answer(exchange, response);
       });
     else this.answers.answer(exchange, answer);
+  }
+
+  private takeAnswerRoom(): boolean {
+    // What it left unread before says nothing about what comes.
+    this.takenMs = this.owner.nowMs;
+    this.long = this.owner.takeAnswerRoom(this);
+    return this.long;
+  }
+
+  private longWritten(): void {
+    this.long = false;
+    this.owner.giveAnswerRoom(this);
   }
 
   private takeBody(): Uint8Array {
@@ -289,7 +337,7 @@ export class HttpConnection implements Waiting {
 
   private keep(bytes: number): void {
     this.keptBytes += bytes;
-    if (bytes !== 0) this.owner.kept(bytes);
+    this.owner.bodyRoom.keep(bytes, this.sender);
   }
 
   private enqueue(head: RequestHead | null, last: boolean): Exchange {
@@ -298,6 +346,7 @@ export class HttpConnection implements Waiting {
       minor: head === null ? 1 : head.minor,
       requestId: this.owner.requestId(head),
       last,
+      long: this.long,
       response: null,
     };
     this.head = null;
@@ -364,6 +413,7 @@ export class HttpConnection implements Waiting {
     this.reading = false;
     this.dropBody();
     this.leaveLine();
+    this.owner.giveAnswerRoom(this);
     this.answers.closed();
     this.owner.closed(this);
   }

@@ -6,6 +6,7 @@ import { problemResponse } from './problem.ts';
 export type RefusalReason =
   | 'not_allowed'
   | 'in_flight'
+  | 'unread'
   | 'too_large'
   | 'too_slow'
   | 'malformed'
@@ -79,6 +80,11 @@ export const refusals = {
     'in_flight',
     'overloaded',
     'The member is working on as many requests as it can.',
+  ),
+  unread: refusal(
+    'unread',
+    'overloaded',
+    'Clients have not read as many long answers as the member can keep.',
   ),
   stopping: refusal('stopping', 'stopping', 'The member is stopping; ask another one.'),
 };

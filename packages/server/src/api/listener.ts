@@ -4,7 +4,9 @@
  *
  * L1  No more than the configured connections, requests in flight and bytes of bodies at once; beyond them 503. Sets that would
  *     have to wait long too (`turns.ts`).
+ *     Of the bytes of bodies each address has a share, and a part is for those that may ask (`room/body-room.ts`).
  * L2  A body over its limit is refused as soon as that is known, from its length or while it arrives.
+ *     Of answers that wait to be read no more than the configured bytes: beyond them clients that read nothing are cut.
  * L3  A client that is slow in sending or in reading is cut.
  * L4  No bytes whatsoever crash the member; what is not HTTP gets a 400 and a closed connection.
  */
@@ -17,12 +19,14 @@ import type { RequestHead } from './http-head.ts';
 import { Refusal, refusals } from './http-refusal.ts';
 import type { CommonHeaders } from './http-response.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
+import { AnswerRoom } from './room/answer-room.ts';
+import { BodyRoom } from './room/body-room.ts';
 import type { Router } from './router.ts';
 import { type Certificate, createSecureServer, type SecureServer } from './secure-server.ts';
 import { Turns } from './turns.ts';
 
 export interface ListenerOptions {
-  readonly router: Pick<Router, 'handle' | 'bodyBytesMax' | 'refuseEarly'>;
+  readonly router: Pick<Router, 'handle' | 'bodyBytesMax' | 'isLong' | 'refuseEarly'>;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -50,7 +54,8 @@ export class Listener implements ConnectionOwner {
   private cancelSweep: Cancel | null = null;
   private inFlight = 0;
   private readonly turns: Turns;
-  private keptBytes = 0;
+  private readonly answerRoom: AnswerRoom;
+  readonly bodyRoom: BodyRoom;
   readonly limits: Limits;
   nowMs = 0;
   commonHeaders: CommonHeaders = { kept: '', last: '' };
@@ -63,6 +68,8 @@ export class Listener implements ConnectionOwner {
     const { limits, metrics } = options;
     this.limits = limits;
     this.turns = new Turns(options.clock);
+    this.answerRoom = new AnswerRoom(limits.answerBytesMax);
+    this.bodyRoom = new BodyRoom(limits.bufferedBytesMax);
     this.idPrefix = `${options.random.u32().toString(36)}-`;
     const { headersTimeoutMs, requestTimeoutMs, idleTimeoutMs } = limits;
     const shortestMs = Math.min(headersTimeoutMs, requestTimeoutMs, idleTimeoutMs);
@@ -121,12 +128,16 @@ export class Listener implements ConnectionOwner {
     return response === null ? null : new Refusal('not_allowed', response);
   }
 
-  hasRoom(bytes: number): boolean {
-    return this.keptBytes + bytes <= this.limits.bufferedBytesMax;
+  isLong({ method, path }: RequestHead): boolean {
+    return this.options.router.isLong(method, path);
   }
 
-  kept(bytes: number): void {
-    this.keptBytes += bytes;
+  takeAnswerRoom(connection: HttpConnection): boolean {
+    return this.answerRoom.take(connection, this.options.clock.now());
+  }
+
+  giveAnswerRoom(connection: HttpConnection): void {
+    this.answerRoom.give(connection);
   }
 
   requestId(head: RequestHead | null): string {
@@ -166,6 +177,19 @@ export class Listener implements ConnectionOwner {
     this.turns.leave(connection);
   }
 
+  /** Where more waits than is allowed, clients are cut that have read nothing for longest. */
+  private cutUnread(): void {
+    let bytes = this.answerRoom.bytes;
+    for (const connection of this.connections) bytes += connection.unreadBytes;
+    if (bytes <= this.limits.answerBytesMax) return;
+    const owing = [...this.connections].filter(({ unreadBytes }) => unreadBytes > 0);
+    for (const connection of owing.toSorted((a, b) => a.takenMs - b.takenMs)) {
+      if (bytes <= this.limits.answerBytesMax) break;
+      bytes -= connection.unreadBytes;
+      connection.cut();
+    }
+  }
+
   private plainServer(): Server {
     return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.accept(socket));
   }
@@ -203,6 +227,7 @@ export class Listener implements ConnectionOwner {
     this.commonHeaders = { kept: date + kept, last: date + last };
     // What began since the last sweep was counted from there: nobody is cut before their time.
     for (const connection of this.connections) connection.sweep(this.nowMs - this.sweepMs);
+    this.cutUnread();
     this.cancelSweep = clock.at(this.nowMs + this.sweepMs, () => {
       this.cancelSweep = null;
       if (this.connections.size > 0) this.sweep();

@@ -30,6 +30,7 @@ export interface ServingOptions {
   readonly beforeWork?: () => void;
   readonly certificate?: Certificate;
   readonly refuseEarly?: ListenerOptions['router']['refuseEarly'];
+  readonly isLong?: ListenerOptions['router']['isLong'];
 }
 
 export async function listening(
@@ -48,8 +49,8 @@ export function serving(
   options: ServingOptions = {},
 ): Promise<Serving> {
   const { limits } = configOf(new Map(Object.entries(options.overrides ?? {})));
-  const { refuseEarly = () => null } = options;
-  const router = { handle, bodyBytesMax: () => limits.bodyBytesMax, refuseEarly };
+  const { refuseEarly = () => null, isLong = () => false } = options;
+  const router = { handle, bodyBytesMax: () => limits.bodyBytesMax, refuseEarly, isLong };
   return serve(router, new Metrics({ version: '1', runtime: 'x' }), options);
 }
 

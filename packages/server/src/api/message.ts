@@ -18,8 +18,9 @@ export interface ApiResponse {
   readonly status: number;
   /** Name, value, name, value …: the form that costs nothing to send. Without content-length. */
   readonly headers: readonly string[];
+  /** Whole. Where there is a `stream`, the listener does not ask for it. */
   readonly body: string;
-  /** Writes the body instead, at once or over time. Then `body` is empty, and a content-length, if any, is among the headers. */
+  /** Writes the body instead, at once or over time. A content-length, if any, is among the headers then. */
   readonly stream?: (out: Outflow) => void;
 }
 
@@ -32,6 +33,59 @@ export function jsonResponse(
   headers: readonly string[] = [],
 ): ApiResponse {
   return { status, headers: [...jsonHeaders, ...headers], body: JSON.stringify(value) };
+}
+
+/** Written at once where the client keeps up; about as much is put together before it is asked whether it does. */
+const pieceLength = 16 * 1024;
+
+/**
+ * A page of a list as JSON: the items under `name`, then `rest`. Written piece by piece as the client takes it, so that what
+ * waits for a slow one is the items, not the text of them all.
+ */
+export function pageResponse<T>(
+  name: string,
+  items: readonly T[],
+  render: (item: T) => unknown,
+  rest: object,
+): ApiResponse {
+  const texts = (): Generator<string> => pageTexts(name, items, render, rest);
+  return {
+    status: 200,
+    headers: jsonHeaders,
+    get body() {
+      return [...texts()].join('');
+    },
+    stream: (out) => {
+      const left = texts();
+      const more = (): void => {
+        while (!out.full) {
+          const { done, value } = left.next();
+          if (done === true) return out.end();
+          out.write(value);
+        }
+      };
+      out.onTaken(more);
+      more();
+    },
+  };
+}
+
+function* pageTexts<T>(
+  name: string,
+  items: readonly T[],
+  render: (item: T) => unknown,
+  rest: object,
+): Generator<string> {
+  let text = `{${JSON.stringify(name)}:[`;
+  let comma = '';
+  for (const item of items) {
+    text += comma + JSON.stringify(render(item));
+    comma = ',';
+    if (text.length < pieceLength) continue;
+    yield text;
+    text = '';
+  }
+  yield `${text}],${JSON.stringify(rest).slice(1)}`;
 }
 
 export function textResponse(body: string, status = 200): ApiResponse {

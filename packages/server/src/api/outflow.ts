@@ -6,6 +6,10 @@ export interface Outflow {
   write(chunk: string | Uint8Array): void;
   /** Written and not yet taken by the client. */
   readonly waitingBytes: number;
+  /** The client has to take some of what was written first: whoever can wait writes on when `onTaken` is called. */
+  readonly full: boolean;
+  /** `fn` is called each time when there is room again. */
+  onTaken(fn: () => void): void;
   end(): void;
   /** Drops the client, and with it whatever waits. */
   cut(): void;
@@ -36,6 +40,7 @@ export class AnswerOutflow implements Outflow {
   private paused = false;
   private over: 'no' | 'ended' | 'closed' = 'no';
   private closers: (() => void)[] = [];
+  private taken: () => void = () => {};
 
   constructor(pipe: Pipe, framing: Framing) {
     this.pipe = pipe;
@@ -44,6 +49,14 @@ export class AnswerOutflow implements Outflow {
 
   get waitingBytes(): number {
     return this.over === 'closed' ? 0 : this.queuedBytes + this.pipe.waitingBytes();
+  }
+
+  get full(): boolean {
+    return this.over !== 'no' || this.paused || this.queue.length > 0;
+  }
+
+  onTaken(fn: () => void): void {
+    this.taken = fn;
   }
 
   write(chunk: string | Uint8Array): void {
@@ -77,6 +90,7 @@ export class AnswerOutflow implements Outflow {
   drained(): void {
     this.paused = false;
     this.flow();
+    if (!this.full) this.taken();
   }
 
   /** Nothing more can be written: all of it is, or the connection is gone. */

@@ -29,6 +29,8 @@ export type Route = {
   readonly path: string;
   /** Where it differs from the limit for all routes. */
   readonly bodyBytesMax?: number;
+  /** Its answers can be pages of large timers: a client gets one at a time, and there is a bound on them all. */
+  readonly long?: boolean;
   /** Shows or does what belongs to no single namespace: needs a token that is for all of them. */
   readonly whole?: boolean;
 } & (
@@ -65,6 +67,8 @@ interface Place {
   readonly allow: string;
 }
 
+const unwantedBytesMax = 1024;
+
 export class Router {
   private readonly options: RouterOptions;
   private readonly fixed = new Map<string, Place>();
@@ -78,10 +82,15 @@ export class Router {
     this.lost = this.tallied('none');
   }
 
-  /** The largest body worth reading for this request. */
+  /** The largest body worth reading for this request: of those that want none, what careless clients send all the same. */
   bodyBytesMax(method: string, path: string): number {
-    const entry = this.find(path)?.methods.get(method);
-    return entry?.route.bodyBytesMax ?? this.options.bodyBytesMax;
+    const route = this.find(path)?.methods.get(method)?.route;
+    if (route?.method !== 'POST' && route?.method !== 'PUT') return unwantedBytesMax;
+    return route.bodyBytesMax ?? this.options.bodyBytesMax;
+  }
+
+  isLong(method: string, path: string): boolean {
+    return this.find(path)?.methods.get(method)?.route.long ?? false;
   }
 
   /**
@@ -89,8 +98,11 @@ export class Router {
    * is about to read a body, and answers with the refusal if there is one; `handle` asks again.
    */
   refuseEarly(request: ApiRequest): ApiResponse | null {
-    const entry = this.find(request.path)?.methods.get(request.method);
-    if (entry === undefined || entry.route.needs === null) return null;
+    const place = this.find(request.path);
+    if (place === undefined) return this.counted(this.lost, problemResponse(noSuchPath()));
+    const entry = place.methods.get(request.method);
+    if (entry === undefined) return this.counted(this.lost, offMethod(request.method, place));
+    if (entry.route.needs === null) return null;
     const refusal = this.options.access.refuse(request, entry.route);
     if (refusal === null) return null;
     return this.counted(entry, problemResponse(refusal.error, refusal.headers));

@@ -115,8 +115,10 @@ test('what is refused for its token is refused before its body is read', () => {
   expect(router.refuseEarly({ ...request, headers: {} })?.status).toBe(401);
   expect(router.refuseEarly({ ...request, headers: tokens.read.headers })?.status).toBe(403);
   expect(router.refuseEarly({ ...request, headers: tokens.write.headers })).toBeNull();
-  expect(router.refuseEarly({ ...request, path: '/ping', headers: {} })).toBeNull();
-  expect(router.refuseEarly({ ...request, path: '/nowhere', headers: {} })).toBeNull();
+  const ping = { ...request, method: 'GET', path: '/ping', headers: {} };
+  expect(router.refuseEarly(ping)).toBeNull();
+  expect(router.refuseEarly({ ...request, path: '/nowhere', headers: {} })?.status).toBe(404);
+  expect(router.refuseEarly({ ...request, method: 'PUT', headers: {} })?.status).toBe(405);
 });
 
 test('what is refused before its body is read is counted as answered, once, by its route', () => {

@@ -10,7 +10,13 @@ import {
   type Version,
 } from '@carillon/core';
 import { parseJson } from './json.ts';
-import { type ApiRequest, type ApiResponse, headerOf, jsonResponse } from './message.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  headerOf,
+  jsonResponse,
+  pageResponse,
+} from './message.ts';
 import type { TimerParser } from './parse-timer.ts';
 import { badRequest, problemResponse } from './problem.ts';
 import { parseListQuery, tagOf } from './query.ts';
@@ -41,6 +47,7 @@ export function timerRoutes(options: TimersOptions): Route[] {
       method: 'GET',
       path: '/timers',
       needs: 'read',
+      long: true,
       handle: (request, _, caller) => timers.list(request, caller),
     },
     {
@@ -137,8 +144,8 @@ class Timers {
   async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
     const query = parseListQuery(request.query, this.options.limits);
     const page = await this.options.service.list({ namespace, ...query });
-    const { cursor, missing } = page;
-    return jsonResponse({ timers: page.items.map(renderTimer), cursor, missing });
+    const { items, cursor, missing } = page;
+    return pageResponse('timers', items, renderTimer, { cursor, missing });
   }
 
   async cancelByTag(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
