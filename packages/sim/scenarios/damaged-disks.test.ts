@@ -110,6 +110,8 @@ test('alone, a member starts with what it can read, and says how much is lost', 
   zeroEntries(story, 'm0');
   member.start();
   await story.pass(10);
+  expect(await damageOf(story, 'm0')).toMatchObject({ state: 'mending' });
+  await story.pass(60);
   expect(await damageOf(story, 'm0')).toMatchObject({
     state: 'lost',
     'entries-lost': 5,

@@ -69,8 +69,18 @@ it('is not done while a record is in doubt', async () => {
   expect(done).toEqual([2]);
 });
 
-it('alone there is nobody to ask', () => {
-  const { done, mending } = scene({ others: () => [] });
+it('alone there is nobody to ask, but others may yet come back', async () => {
+  const names: string[] = [];
+  const { clock, done, mending } = scene({ others: () => names });
   mending.start();
+  await clock.advance(50_000);
+  expect(done).toEqual([]);
+  await clock.advance(15_000);
   expect(done).toEqual([0]);
+  const second = scene({ others: () => names });
+  second.mending.start();
+  await second.clock.advance(2000);
+  names.push('c');
+  await second.clock.advance(2000);
+  expect(second.done).toEqual([1]);
 });

@@ -8,6 +8,8 @@
 import type { Cancel, Clock } from '@carillon/core';
 
 const againMs = 500;
+/** A view without others may be one that the others have yet to come back to, as after a blackout. */
+const aloneMs = 60_000;
 
 export interface MendingParts {
   readonly clock: Clock;
@@ -24,6 +26,7 @@ export interface MendingParts {
 export class Mending {
   private readonly parts: MendingParts;
   private readonly compared = new Set<string>();
+  private startedMs = 0;
   private cancel: Cancel = () => {};
 
   constructor(parts: MendingParts) {
@@ -31,6 +34,15 @@ export class Mending {
   }
 
   start(): void {
+    this.startedMs = this.parts.clock.now();
+    this.round();
+  }
+
+  stop(): void {
+    this.cancel();
+  }
+
+  private round(): void {
     const { others, compare, clock } = this.parts;
     if (this.isDone) return this.parts.onDone(this.compared.size);
     for (const name of others()) {
@@ -39,17 +51,14 @@ export class Mending {
         if (fetched === 0) this.compared.add(name);
       });
     }
-    this.cancel = clock.at(clock.now() + againMs, () => this.start());
-  }
-
-  stop(): void {
-    this.cancel();
+    this.cancel = clock.at(clock.now() + againMs, () => this.round());
   }
 
   private get isDone(): boolean {
-    const { others, absent, doubtfulCount } = this.parts;
+    const { clock, others, absent, doubtfulCount } = this.parts;
     const names = others();
-    const isAsked = names.length === 0 || this.compared.size > 0;
+    const isAlone = names.length === 0 && clock.now() - this.startedMs >= aloneMs;
+    const isAsked = isAlone || this.compared.size > 0;
     const isWaiting = names.some((name) => !this.compared.has(name) && !absent(name));
     return isAsked && !isWaiting && doubtfulCount() === 0;
   }

@@ -9,12 +9,12 @@
  * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and any replica
  * may pop it then. Nobody could tell such a record from one that reached no other member before the one that has it went down, and
  * to lose a timer is worse. So a pop may come again later than ended timers are remembered, after some member was down for more
- * than half of that time.
+ * than half of that time, or lost what it knew of the end to damage on its disk.
  *
  * A dead letter that is sent again is such a duplicate when somebody else delivered the pop while the one that gave it up could
  * not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
-import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
 import type { Call } from '../receivers.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk'] as const;
@@ -64,8 +64,11 @@ export class Once implements Checker {
 
   /** Whether a member came back in between that cannot have heard of the end of the timer, and everybody else had forgotten it. */
   private forgotten(first: Call, second: Call): boolean {
-    const { faults, cluster, plan } = this.judge;
+    const { judge } = this;
+    const { faults, cluster, plan } = judge;
     if (second.startMs - first.startMs <= plan.tombstoneMs) return false;
+    if (judge.faultAnywhere(['rot'], first.startMs - repairMs, second.startMs) !== null)
+      return true;
     return [...cluster.members.keys()].some(
       (name) => faults.downBefore(name, first.startMs, second.startMs) > plan.tombstoneMs / 2,
     );
