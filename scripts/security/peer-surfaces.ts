@@ -59,7 +59,7 @@ const ask = {
 
 const someMessages: Message[] = [
   { type: 'store', mode: 'any', record },
-  { type: 'claim', entry, termMs: 100, position: 1, calling: false },
+  { type: 'claim', entry, termMs: 100, position: 1, calling: false, serial: 1 },
   { type: 'offer', entry, dueMs: 5000 },
   { type: 'read', hi, lo },
   { type: 'list', ask },

@@ -17,8 +17,12 @@ const stored = recordOf({ sequence: 3, replicas: ['a', 'b', 'x'] });
 const nothing = { claim: undefined, own: null, from: 'a' };
 
 function ask(fields: Partial<ClaimAsk> = {}): ClaimAsk {
-  return { type: 'claim', entry: stored, termMs: 500, position: 0, calling: false, ...fields };
+  const usual = { termMs: 500, position: 0, calling: false, serial: 1 };
+  return { type: 'claim', entry: stored, ...usual, ...fields };
 }
+
+/** Granted for the stored state, to some pop. */
+const held = { serial: 1, givenBack: false, progress: stored };
 
 it('knows nothing of a record it does not hold', () => {
   expect(judgeClaim(undefined, ask(), nothing, nowMs)).toEqual({ type: 'unknown' });
@@ -46,7 +50,7 @@ it('lets a claimant that knows more go on, remembers that, and gives up its own 
 });
 
 it('a claim for a state yet to come holds against others, those behind included, and not against those further on', () => {
-  const claims = new Claims();
+  const claims = new Claims(0);
   const [coming, further] = [4, 5].map((sequence) => ({ ...stored, sequence }));
   if (coming === undefined || further === undefined) throw new Error('There are two.');
   claims.grant(7, 'x', ask({ entry: coming, calling: true }), nowMs);
@@ -56,7 +60,7 @@ it('a claim for a state yet to come holds against others, those behind included,
 });
 
 it('a claim for a state yet to come is still there when that state comes', () => {
-  const claims = new Claims();
+  const claims = new Claims(0);
   claims.grant(7, 'a', ask({ entry: { ...stored, sequence: 4 } }), nowMs);
   claims.changed(7, { ...stored, attempt: 1 });
   claims.changed(7, { ...stored, sequence: 4 });
@@ -121,8 +125,8 @@ it.each([
   { claim: { by: 'x', position: 1, calling: false, untilMs: 999 }, position: 2, type: 'granted' },
   { claim: { by: 'x', position: 1, calling: false, untilMs: 1500 }, position: 0, type: 'granted' },
   { claim: { by: 'x', position: 1, calling: true, untilMs: 1500 }, position: 0, type: 'claimed' },
-])('a claim holds against others until its end: %j', ({ claim: held, position, type }) => {
-  const claim = { ...held, progress: stored };
+])('a claim holds against others until its end: %j', ({ claim: granted, position, type }) => {
+  const claim = { ...granted, ...held };
   expect(judgeClaim(stored, ask({ position }), { ...nothing, claim }, nowMs).type).toBe(type);
 });
 
@@ -135,7 +139,7 @@ it('of two that have the same position the name decides, at themselves and at ev
     judgeClaim(
       stored,
       ask({ position: 0 }),
-      { claim: { ...own(holder), progress: stored }, own: null, from },
+      { claim: { ...own(holder), ...held }, own: null, from },
       nowMs,
     );
   expect([third('a', 'b').type, third('b', 'a').type]).toEqual(['claimed', 'granted']);
@@ -147,7 +151,7 @@ it.each([
 ])('a claim $what is nobody else’s: the two may not know each other', ({ replicas }) => {
   const here = { ...stored, replicas };
   for (const position of [0, 1]) {
-    const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, progress: stored };
+    const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, ...held };
     const known = { ...nothing, claim };
     expect(judgeClaim(here, ask({ position }), known, nowMs).type).toBe('claimed');
     // It runs out for everybody, and a call that is under way is a fact.
@@ -165,7 +169,7 @@ it('whoever granted a claim comes before whoever was refused for it, listed or n
 });
 
 it('says how long a claim still holds', () => {
-  const claim = { by: 'x', position: 0, calling: false, untilMs: 1300, progress: stored };
+  const claim = { by: 'x', position: 0, calling: false, untilMs: 1300, ...held };
   expect(judgeClaim(stored, ask({ position: 1 }), { ...nothing, claim }, nowMs)).toEqual({
     type: 'claimed',
     leftMs: 300,
@@ -213,12 +217,12 @@ it('the answers to a claim are awaited for half of its term at most, so that it 
 });
 
 it('never trusts a peer with a claim longer than the longest term', () => {
-  const claims = new Claims();
+  const claims = new Claims(0);
   expect(claims.grant(7, 'a', ask({ termMs: 1e12 }), nowMs).untilMs).toBe(4000);
 });
 
 it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s own', (termMs) => {
-  const claims = new Claims();
+  const claims = new Claims(0);
   claims.grant(7, 'a', ask(), nowMs);
   const back = ask({ termMs });
   const known = { claim: claims.get(7), own: null, from: 'a' };
@@ -229,7 +233,7 @@ it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s
 });
 
 it('who gives back takes nothing from anybody else: neither a claim nor a pop under way, whatever it knows', () => {
-  const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, progress: stored };
+  const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, ...held };
   const own = { by: 'self', calling: false, position: 1, untilMs: 2000 };
   const further = { ...stored, sequence: stored.sequence + 1 };
   const known = [nothing, { ...nothing, claim }, { ...nothing, own }];
@@ -246,8 +250,48 @@ it('who gives back takes nothing from anybody else: neither a claim nor a pop un
   expect(judgeClaim(further, ask({ termMs: 0 }), before, nowMs)).toMatchObject({ remember: false });
 });
 
+it('a give-back that comes late or twice ends no claim of a later pop', () => {
+  const claims = new Claims(0);
+  claims.grant(7, 'a', ask({ serial: 5 }), nowMs);
+  const late = ask({ serial: 4, termMs: 0 });
+  const known = { claim: claims.get(7), own: null, from: 'a' };
+  expect(judgeClaim(stored, late, known, nowMs)).toMatchObject({ remember: false });
+  const own = ask({ serial: 5, termMs: 0 });
+  expect(judgeClaim(stored, own, known, nowMs)).toMatchObject({ remember: true });
+});
+
+it('a claim that comes behind its own give-back is over; one of the next pop is not', () => {
+  const claims = new Claims(0);
+  claims.grant(7, 'a', ask({ serial: 5 }), nowMs);
+  claims.grant(7, 'a', ask({ serial: 5, termMs: 0 }), nowMs);
+  const known = { claim: claims.get(7), own: null, from: 'a' };
+  expect(judgeClaim(stored, ask({ serial: 5 }), known, nowMs)).toMatchObject({ remember: false });
+  expect(judgeClaim(stored, ask({ serial: 6 }), known, nowMs)).toMatchObject({ remember: true });
+});
+
+it.each([
+  { claimed: 0, back: 0 },
+  { claimed: 0, back: 5 },
+  { claimed: 5, back: 0 },
+])('without serials a give-back ends what its sender has, and the next claim counts: %j', (row) => {
+  const claims = new Claims(0);
+  claims.grant(7, 'a', ask({ serial: row.claimed }), nowMs);
+  const back = ask({ serial: row.back, termMs: 0 });
+  const known = { claim: claims.get(7), own: null, from: 'a' };
+  expect(judgeClaim(stored, back, known, nowMs)).toMatchObject({ remember: true });
+  claims.grant(7, 'a', back, nowMs);
+  const again = { ...known, claim: claims.get(7) };
+  expect(judgeClaim(stored, ask({ serial: 0 }), again, nowMs)).toMatchObject({ remember: true });
+});
+
+it('serials of pops differ, and none is that of a claimant without them', () => {
+  const claims = new Claims(2 ** 32 - 3);
+  const serials = Array.from({ length: 5 }, () => claims.nextSerial());
+  expect(serials).toEqual([2 ** 32 - 2, 2 ** 32 - 1, 1, 2, 3]);
+});
+
 it('a claim outlives a new list of replicas, and ends when the timer moves on', () => {
-  const claims = new Claims();
+  const claims = new Claims(0);
   claims.grant(7, 'a', ask({}), nowMs);
   claims.changed(7, { ...stored, replicas: ['x', 'y'] });
   expect(claims.get(7)?.by).toBe('a');

@@ -10,6 +10,8 @@
  *     lost. While views differ two may not know each other, and who came first keeps it.
  * C4  Who gives up a pop before its call gives its claims back, as claims with no term: a new list of replicas takes the
  *     pop away from a claimant, and those that hold back for it cannot know whether it calls already.
+ *     Each pop has a serial: a give-back ends the claim of its own pop and no other, and a claim that comes behind its
+ *     give-back is over. The network may double messages, and bring one late.
  * C5  A claim for a state that the holder has yet to hear of counts like any other: claims may overtake the records they
  *     are for, and when the record comes the holder would otherwise take the pop for nobody's.
  */
@@ -24,6 +26,8 @@ export interface Claim {
   readonly position: number;
   readonly calling: boolean;
   readonly untilMs: number;
+  readonly serial: number;
+  readonly givenBack: boolean;
   /** The state of the timer that it was granted for. */
   readonly progress: Progress;
 }
@@ -43,6 +47,9 @@ export type Judgement =
   | { readonly type: 'claimed'; readonly leftMs: number }
   /** remember: whether the holder must hold back; yields: whether it gives up its own attempt. */
   | { readonly type: 'granted'; readonly remember: boolean; readonly yields: boolean };
+
+/** Of a claimant that speaks a protocol without them. */
+const noSerial = 0;
 
 export const termMsMax = 3000;
 const termMsMin = 50;
@@ -123,10 +130,11 @@ export function judgeClaim(
   if (stored === undefined) return { type: 'unknown' };
   const order = compareProgress(stored, ask.entry);
   if (givesBack(ask)) {
-    const remember = order <= 0 && known.own === null && known.claim?.by === known.from;
+    const remember = order <= 0 && known.own === null && ends(ask, known);
     return { type: 'granted', remember, yields: false };
   }
   if (order > 0) return { type: 'ahead' };
+  if (isOver(ask, known)) return { type: 'granted', remember: false, yields: false };
   const { own, from } = known;
   const claim = concerning(known.claim, ask);
   const asker = { by: from, position: ask.position };
@@ -149,6 +157,20 @@ function concerning(claim: Claim | undefined, { entry }: ClaimAsk): Claim | unde
   return claim !== undefined && compareProgress(claim.progress, entry) >= 0 ? claim : undefined;
 }
 
+type Granted = { readonly claim: Claim | undefined; readonly from: string };
+
+/** Whether a give-back is for the claim that is known. Without serials it is taken to be. */
+function ends({ serial }: ClaimAsk, { claim, from }: Granted): boolean {
+  if (claim?.by !== from) return false;
+  return claim.serial === serial || claim.serial === noSerial || serial === noSerial;
+}
+
+/** Whether a claim comes behind its own give-back. */
+function isOver({ serial }: ClaimAsk, { claim, from }: Granted): boolean {
+  if (claim?.by !== from || !claim.givenBack) return false;
+  return serial !== noSerial && claim.serial === serial;
+}
+
 /** Written so that a term that is no number is none. */
 function givesBack({ termMs }: ClaimAsk): boolean {
   return !(termMs > 0);
@@ -164,6 +186,12 @@ type Contender = { readonly by: string; readonly position: number };
 /** The claims this member has granted, by the handle of the record. */
 export class Claims {
   private readonly byHandle = new Map<number, Claim>();
+  private lastSerial: number;
+
+  /** `serial`: drawn anew at each start, so that nobody takes a pop for one before the start. */
+  constructor(serial: number) {
+    this.lastSerial = serial;
+  }
 
   get size(): number {
     return this.byHandle.size;
@@ -173,14 +201,23 @@ export class Claims {
     return this.byHandle.get(handle);
   }
 
+  /** For a pop of this member. */
+  nextSerial(): number {
+    this.lastSerial = (this.lastSerial + 1) % 2 ** 32 || 1;
+    return this.lastSerial;
+  }
+
   grant(handle: number, from: string, ask: ClaimAsk, nowMs: number): Claim {
-    const termMs = givesBack(ask) ? 0 : Math.min(ask.termMs, termMsMax);
-    const { position, calling, entry } = ask;
+    const givenBack = givesBack(ask);
+    const termMs = givenBack ? 0 : Math.min(ask.termMs, termMsMax);
+    const { position, calling, entry, serial } = ask;
     const claim: Claim = {
       by: from,
       position,
       calling,
       untilMs: nowMs + termMs,
+      serial,
+      givenBack,
       progress: entry,
     };
     invariant(claim.untilMs >= nowMs, 'a claim lies ahead');

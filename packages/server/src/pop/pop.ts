@@ -17,6 +17,8 @@ export interface Pop {
   /** Whose turn it is: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];
+  /** Of its claims. */
+  readonly serial: number;
   phase: 'claiming' | 'queued' | 'calling';
   /** End of the claim at the others. */
   untilMs: number;
@@ -29,8 +31,8 @@ export interface Pop {
 
 /** What the other replicas are told of it; with no term, that it will not be made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
-  const { record: entry, position, phase } = pop;
-  return { type: 'claim', entry, termMs, position, calling: phase === 'calling' };
+  const { record: entry, position, phase, serial } = pop;
+  return { type: 'claim', entry, termMs, position, calling: phase === 'calling', serial };
 }
 
 /** Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. */

@@ -59,7 +59,7 @@ const deadLetterRetryMs = 5000;
 export class Popper {
   private readonly parts: PopperParts;
   private readonly active = new Map<number, Pop>();
-  private readonly claims = new Claims();
+  private readonly claims: Claims;
   /** Records that were overdue when they came here: somebody who held them before may be popping them. */
   private readonly cameLate = new Set<number>();
   private alarm: { atMs: number; ringsMs: number; cancel: Cancel } | null = null;
@@ -73,6 +73,7 @@ export class Popper {
 
   constructor(parts: PopperParts) {
     this.parts = parts;
+    this.claims = new Claims(parts.random.u32());
     this.awakeSinceMs = parts.clock.now();
   }
 
@@ -226,6 +227,7 @@ export class Popper {
       call,
       position: turnOf(record, self),
       others: othersOf(record, this.mayBeStale(record) || this.cameLate.has(handle)),
+      serial: this.claims.nextSerial(),
       phase: 'claiming',
       untilMs: 0,
       unchanged: true,

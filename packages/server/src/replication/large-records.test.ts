@@ -139,6 +139,7 @@ describe('frames between members', () => {
         termMs: 1,
         position: 0,
         calling: false,
+        serial: 1,
       }),
     ],
   ])('answers to %s come in several frames, each to its question', async (_, messageOf) => {
@@ -160,7 +161,7 @@ describe('frames between members', () => {
     };
     const claims = hundred.map(({ lo }): Message => {
       const entry = { ...large, lo };
-      return { type: 'claim', entry, termMs: 1, position: 0, calling: false };
+      return { type: 'claim', entry, termMs: 1, position: 0, calling: false, serial: 1 };
     });
     await exchange([...hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })), ...claims]);
     expect(asked).toBe(claims.length);
@@ -202,6 +203,7 @@ describe('a reader', () => {
         termMs: 1,
         position: 0,
         calling: false,
+        serial: 1,
       };
       peers.send('b', claim, () => undefined);
       await clock.advance(5000);
@@ -214,7 +216,14 @@ describe('a reader', () => {
     handle = (_, message, answer) => {
       if (message.type !== 'list') answer({ type: 'granted' });
     };
-    const claim: Message = { type: 'claim', entry: large, termMs: 1, position: 0, calling: false };
+    const claim: Message = {
+      type: 'claim',
+      entry: large,
+      termMs: 1,
+      position: 0,
+      calling: false,
+      serial: 1,
+    };
     const heard = await exchange([list, list, list, claim]);
     expect(heard.at(-1)).toEqual({ type: 'granted' });
   });

@@ -58,7 +58,7 @@ const messages: Message[] = [
     record: { ...record, state: State.tombstone, body: new Uint8Array(0) },
   },
   { type: 'store', mode: 'update', record: recordOf({ replicas: [] }) },
-  { type: 'claim', entry, termMs: 123.5, position: 3, calling: true },
+  { type: 'claim', entry, termMs: 123.5, position: 3, calling: true, serial: 4_000_000_000 },
   { type: 'offer', entry, dueMs: 12_500 },
   { type: 'read', hi, lo },
   { type: 'list', ask },

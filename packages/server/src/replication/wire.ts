@@ -22,7 +22,7 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
  * 2: hellos tell the load of a member, lists can name a holder, and attempts can be asked for.
- * 3: an offer tells when the timer is due, and an answer that does not fit into the frame with the others can be `later`.
+ * 3: an offer tells when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
  */
 export const protocol = { min: 1, max: 3 } as const;
 
@@ -60,6 +60,8 @@ export type Message =
       readonly position: number;
       /** The call is in flight: this claim is a renewal. */
       readonly calling: boolean;
+      /** The same for all that is said of one pop, another after it was given back. 0 before protocol 3. */
+      readonly serial: number;
     }
   /** `dueMs`: Infinity in a frame of an older release, which does not say. */
   | { readonly type: 'offer'; readonly entry: Entry; readonly dueMs: number }
@@ -218,7 +220,9 @@ function encodeMessage(message: Message, nowMs: number, version: number): void {
       encodeEntry(message.entry);
       writer.f64(message.termMs);
       writer.u8(message.position);
-      return writer.u8(message.calling ? 1 : 0);
+      writer.u8(message.calling ? 1 : 0);
+      if (version >= 3) writer.u32(message.serial);
+      return;
     case 'offer':
       encodeEntry(message.entry);
       if (version >= 3) writer.f64(message.dueMs - nowMs);
@@ -261,6 +265,7 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
         termMs: from.f64(),
         position: from.u8(),
         calling: from.u8() === 1,
+        serial: version < 3 ? 0 : from.u32(),
       };
     case 'offer':
       return {
