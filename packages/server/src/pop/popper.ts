@@ -206,7 +206,8 @@ export class Popper {
       return store.arm(handle, claim.untilMs + afterGrantMs(position));
     }
     const slept = this.sleptOver(record);
-    if (this.parts.holds(handle, slept, slept || this.mayWait(record))) {
+    const canWait = clock.now() < record.retryMs + record.gapMs / 2;
+    if (this.parts.holds(handle, slept, slept || (canWait && this.mayBeStale(record)))) {
       return store.arm(handle, clock.now() + holdMs);
     }
     this.begin(handle, record);
@@ -300,11 +301,6 @@ export class Popper {
     return (
       record.startMs < awakeSinceMs && this.parts.replica.alarm(record) < awakeSinceMs + catchUpMs
     );
-  }
-
-  /** What may be out of date and can wait a little without being late. */
-  private mayWait(record: TimerRecord): boolean {
-    return this.mayBeStale(record) && this.parts.clock.now() < record.retryMs + record.gapMs / 2;
   }
 
   /** False when this member must not go on. */
