@@ -27,7 +27,7 @@ export interface PresenceParts {
   readonly onRestart: (name: string) => void;
 }
 
-interface PeerClock {
+export interface PeerClock {
   readonly offset: ClockOffset;
   /** When its member was last in the view. */
   inViewMs: number;

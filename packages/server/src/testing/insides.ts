@@ -5,6 +5,7 @@
 import { Cluster } from '../cluster/cluster.ts';
 import { Doubt } from '../cluster/doubt.ts';
 import { HandOff } from '../cluster/hand-off.ts';
+import { Presence } from '../cluster/presence.ts';
 import { Resync } from '../cluster/resync.ts';
 import { Member } from '../member.ts';
 import { Popper } from '../pop/popper.ts';
@@ -67,6 +68,14 @@ const writeMethods = {
 
 export type WriteInside = typeof writeMethods;
 
+const presenceMethods = { forgetAbsent: Presence.prototype['forgetAbsent'] };
+
+function presenceFields(presence: Presence) {
+  return { clocks: presence['clocks'] };
+}
+
+export type PresenceInside = typeof presenceMethods & ReturnType<typeof presenceFields>;
+
 const clusterMethods = { phaseOf: Cluster.prototype['phaseOf'] };
 
 export type ClusterInside = Pick<Cluster, 'stay'> & typeof clusterMethods;
@@ -87,6 +96,7 @@ export const insides = {
   doubt: Doubt.prototype as unknown as DoubtInside,
   replica: Replica.prototype as unknown as ReplicaInside,
   write: Write.prototype as unknown as WriteInside,
+  presence: Presence.prototype as unknown as PresenceInside,
   cluster: Cluster.prototype as unknown as ClusterInside,
   member: Member.prototype as unknown as MemberInside,
 };

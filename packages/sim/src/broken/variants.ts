@@ -4,5 +4,12 @@ import type { Broken } from './broken.ts';
 import { keeping } from './keeping.ts';
 import { merging } from './merging.ts';
 import { popping } from './popping.ts';
+import { splitting } from './splitting.ts';
 
-export const variants: readonly Broken[] = [...merging, ...popping, ...keeping, ...arriving];
+export const variants: readonly Broken[] = [
+  ...merging,
+  ...popping,
+  ...keeping,
+  ...arriving,
+  ...splitting,
+];

@@ -1,0 +1,94 @@
+/** A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise. */
+import { Story } from '../story.ts';
+import { doubledGiveBack } from './doubled.ts';
+import { everyVariantIsNoticed } from './noticing.contract.ts';
+import { splitting } from './splitting.ts';
+
+const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
+
+/** A timer whose only replica loses its place in etcd and runs on; another member, which may start anew, cancels it. */
+async function cancelElsewhere(startsAnew: boolean) {
+  const story = await Story.begin({ members: five, etcd: true });
+  await story.pass(10);
+  const { id, replicas } = await story.set({ seconds: 60, factor: 1 });
+  const [via = ''] = five.filter((name) => !replicas.includes(name));
+  for (const name of replicas) story.etcd?.cut(name);
+  await story.pass(15);
+  if (startsAnew) {
+    story.cluster.member(via).crash({ power: true, wipe: false });
+    await story.pass(1);
+    story.cluster.member(via).start();
+  }
+  await story.pass(14);
+  const shown = await story.shown(id, via);
+  await story.cancel(id, via);
+  await story.pass(120);
+  return { story, shown, kept: story.pops(id).length === 0 };
+}
+
+everyVariantIsNoticed(splitting, {
+  // P6: a clock is set back, then a split; the client changes sides.
+  'what a client has seen is ignored': async () => {
+    const story = await Story.begin({ members: ['m0', 'm1'] });
+    await story.pass(60);
+    story.cluster.member('m1').clock.wallOffsetMs = -3700;
+    const mend = story.part('m0', 'm1');
+    await story.pass(1);
+    const { id } = await story.set({ seconds: 60 }, 'm0');
+    await story.cancel(id, 'm1');
+    mend();
+    await story.pass(150);
+    return { story, kept: story.calls(id).length === 0 };
+  },
+  // P6: the view of one side of a split shrinks, and the clocks that are left say less.
+  'the clock of a member that vanished counts no more': async () => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2'], etcd: true });
+    const { cluster, etcd } = story;
+    cluster.member('m0').clock.wallOffsetMs = 2200;
+    cluster.member('m1').clock.wallOffsetMs = 3000;
+    cluster.member('m2').clock.wallOffsetMs = -4500;
+    await story.pass(60);
+    const { id } = await story.set({ seconds: 100, factor: 3 }, 'm0');
+    const mends = [story.part('m1', 'm0'), story.part('m1', 'm2'), etcd?.cut('m1')];
+    await story.pass(20);
+    await story.replace(id, { seconds: 100, factor: 3, opaque: 'earlier' }, 'm1');
+    await story.pass(3);
+    story.forget();
+    await story.replace(id, { seconds: 100, factor: 3, opaque: 'later' }, 'm2');
+    await story.pass(5);
+    for (const mend of mends) mend?.();
+    await story.pass(150);
+    return { story, kept: story.calls(id).every(({ body }) => body === 'later') };
+  },
+  // P5: a second member that cannot reach the first asks one that forgot the claim.
+  'a give-back ends whatever its sender has claimed': async () => {
+    const { story, callers } = await doubledGiveBack(3500);
+    return { story, kept: callers.length === 1 };
+  },
+  // P6: etcd comes back, and one that was down while the timer was cancelled is shown first.
+  'a member that starts alone waits for nobody': async () => {
+    const story = await Story.begin({ members: ['m0', 'm1'], etcd: true });
+    const { cluster, etcd } = story;
+    if (etcd === null) throw new Error('This story has an etcd.');
+    await story.pass(30);
+    const { id } = await story.set({ seconds: 30 }, 'm0');
+    etcd.away = true;
+    await story.pass(4);
+    cluster.member('m0').crash({ power: true, wipe: false });
+    await story.pass(2);
+    cluster.member('m0').start();
+    await story.pass(8);
+    await story.cancel(id, 'm1');
+    await story.pass(36);
+    etcd.away = false;
+    await story.pass(40);
+    return { story, kept: story.pops(id).length === 0 };
+  },
+  // P7: the timer lives, at a member that etcd does not know.
+  'members that vanished are not told': async () => {
+    const { story, shown } = await cancelElsewhere(false);
+    return { story, kept: shown !== null };
+  },
+  // P6: the member that cancels never heard of the one that holds the timer.
+  'a member whose view differs asks its replicas only': () => cancelElsewhere(true),
+});

@@ -1,0 +1,82 @@
+/** Broken rules of order across a net-split, and of members that a view does not show: versions, clocks, asking before a call. */
+import { insides, Peers, Presence, Rejoining, Vanished, Writing } from '@carillon/server/internal';
+import type { Broken } from './broken.ts';
+
+const order: readonly Broken[] = [
+  {
+    name: 'what a client has seen is ignored',
+    apply: () => {
+      const writing = Writing.prototype;
+      const { saw } = writing;
+      writing.saw = () => undefined;
+      return () => {
+        writing.saw = saw;
+      };
+    },
+  },
+  {
+    name: 'the clock of a member that vanished counts no more',
+    apply: () => {
+      const { presence } = insides;
+      const { forgetAbsent } = presence;
+      presence.forgetAbsent = function (names) {
+        for (const name of this.clocks.keys()) if (!names.includes(name)) this.clocks.delete(name);
+        forgetAbsent.call(this, names);
+      };
+      return () => {
+        presence.forgetAbsent = forgetAbsent;
+      };
+    },
+  },
+  {
+    name: 'a give-back ends whatever its sender has claimed',
+    apply: () => {
+      const peers = Peers.prototype;
+      const { send } = peers;
+      peers.send = function (name, message, done) {
+        send.call(this, name, message.type === 'claim' ? { ...message, serial: 0 } : message, done);
+      };
+      return () => {
+        peers.send = send;
+      };
+    },
+  },
+];
+
+const hidden: readonly Broken[] = [
+  {
+    name: 'a member that starts alone waits for nobody',
+    apply: () => {
+      const rejoining = Rejoining.prototype;
+      const { awaits } = rejoining;
+      rejoining.awaits = () => false;
+      return () => {
+        rejoining.awaits = awaits;
+      };
+    },
+  },
+  {
+    name: 'members that vanished are not told',
+    apply: () => {
+      const vanished = Vanished.prototype;
+      const { update } = vanished;
+      vanished.update = () => undefined;
+      return () => {
+        vanished.update = update;
+      };
+    },
+  },
+  {
+    name: 'a member whose view differs asks its replicas only',
+    apply: () => {
+      const presence = Presence.prototype;
+      const { differs } = presence;
+      presence.differs = () => false;
+      return () => {
+        presence.differs = differs;
+      };
+    },
+  },
+];
+
+export const splitting: readonly Broken[] = [...order, ...hidden];
