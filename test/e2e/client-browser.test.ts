@@ -1,43 +1,22 @@
 /**
- * The client library in a real browser, bundled as a web app would bundle it, against a real member. Members send no CORS headers:
- * a page reaches them through its own origin, here through a small proxy as a web server in front of both would be.
+ * The client library in a real browser, bundled as a web app would bundle it, against a real member. The page reaches it through
+ * its own origin, here through a small proxy as a web server in front of both would be; for pages of other origins see
+ * `browser-origins.test.ts`.
  */
 import { createServer, request as ask, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { build, type Rolldown } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumFlags, chromiumForTests } from '../../scripts/chromium.ts';
 import { serve, type ServedMember } from './cli-process.ts';
 import { Receiver } from './receiver.ts';
+import { bundledClient } from './support/bundled-client.ts';
 
 const executable = chromiumForTests();
 
 /** What the page leaves for the tests. */
 interface App {
   readonly carillon: typeof import('@carillon/client');
-}
-
-/** One file, without anything that only Node has. */
-async function bundled(): Promise<string> {
-  const built = (await build({
-    configFile: false,
-    logLevel: 'silent',
-    resolve: { conditions: ['source', 'browser', 'import', 'default'] },
-    build: {
-      write: false,
-      minify: false,
-      lib: {
-        entry: join(import.meta.dirname, '../../packages/client/src/index.ts'),
-        formats: ['es'],
-        fileName: 'client',
-      },
-    },
-  })) as Rolldown.RolldownOutput[];
-  const chunks = built.flatMap(({ output }) => output).filter(({ type }) => type === 'chunk');
-  expect(chunks).toHaveLength(1);
-  return (chunks[0] as Rolldown.OutputChunk).code;
 }
 
 /** The page and the library at their paths; everything else is the member's. */
@@ -82,7 +61,7 @@ describe.skipIf(executable === null)('the client in a browser', () => {
   let receiverUrl: string;
 
   beforeAll(async () => {
-    library = await bundled();
+    library = await bundledClient();
     member = await serve(['--memory', '--log-level', 'error']);
     server = await webServer(library, new URL(member.url));
     receiverUrl = await receiver.listen();

@@ -426,6 +426,18 @@ export const options = {
       'Start although listeners that are not on loopback let everybody in: the API without tokens, the peer port without a secret or TLS. For networks that keep everybody else out.',
     ),
   },
+  access: {
+    origins: option<readonly string[]>(
+      [],
+      list(text(/^https?:\/\/[a-z0-9.:[\]-]+$/, 'an origin such as https://app.example')),
+      'Origins of web pages that may use the API from a browser, with CORS answers. Pages of all other origins are refused, with tokens or without. Wider: scripts of those pages can do what their token allows, and everything where no tokens are asked for.',
+    ),
+    hosts: option<readonly string[]>(
+      [],
+      list(text(/^[A-Za-z0-9.-]{1,253}$/, 'a host name')),
+      'Names under which clients reach this member where no tokens are asked for, beside its addresses and names without a dot; under others it is 403. Any name would let a web page whose name points here (DNS rebinding) read all timers.',
+    ),
+  },
   advertise: {
     api: option(
       null,

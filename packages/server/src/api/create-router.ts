@@ -1,6 +1,7 @@
 /** The whole API of a member as one router. Further routes (the dashboard) come from outside. */
 import type { Clock, Log } from '@carillon/core';
 import type { Access } from '../access/access.ts';
+import { Browsers } from '../access/browsers.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import { adminRoutes } from './admin.ts';
@@ -18,7 +19,7 @@ import { timerRoutes } from './timers.ts';
 export interface ApiOptions {
   readonly service: TimerService;
   readonly access: Access;
-  readonly config: Pick<Config, 'auth' | 'limits' | 'callbacks' | 'retry'>;
+  readonly config: Pick<Config, 'access' | 'auth' | 'limits' | 'callbacks' | 'retry'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,5 +55,7 @@ export function createRouter(options: ApiOptions): Router {
     ...(options.routes ?? []),
   ];
   let document: string | undefined;
-  return new Router({ routes, access, metrics, clock, bodyBytesMax: limits.bodyBytesMax, bug });
+  const browsers = new Browsers(config.access);
+  const { bodyBytesMax } = limits;
+  return new Router({ routes, access, browsers, metrics, clock, bodyBytesMax, bug });
 }

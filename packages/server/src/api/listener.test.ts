@@ -221,7 +221,7 @@ test('HEAD has the headers of GET and no body; OPTIONS has Allow; absolute targe
     'POST, GET, HEAD, DELETE, OPTIONS',
   ]);
   const client = await at.dial();
-  client.send('GET http://any.example/ping?x HTTP/1.1\r\nhost: any.example\r\n\r\n');
+  client.send('GET http://any.localhost/ping?x HTTP/1.1\r\nhost: any.localhost\r\n\r\n');
   await client.until(/200 OK.*OK$/s);
   client.socket.destroy();
 });

@@ -35,6 +35,13 @@ export function jsonResponse(
   return { status, headers: [...jsonHeaders, ...headers], body: JSON.stringify(value) };
 }
 
+/** The same answer with more headers. */
+export function withHeaders(response: ApiResponse, more: readonly string[]): ApiResponse {
+  // Not a copy: that would ask for the body, which is put together then.
+  const headers = { value: [...response.headers, ...more], enumerable: true };
+  return Object.create(response, { headers }) as ApiResponse;
+}
+
 /** Written at once where the client keeps up; about as much is put together before it is asked whether it does. */
 const pieceLength = 16 * 1024;
 

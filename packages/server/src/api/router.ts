@@ -7,10 +7,11 @@
  */
 import { CarillonError, type Clock } from '@carillon/core';
 import type { Access, Caller } from '../access/access.ts';
+import type { Browsers } from '../access/browsers.ts';
 import type { Scope } from '../access/scope.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Cell, Histogram } from '../prometheus.ts';
-import type { ApiRequest, ApiResponse } from './message.ts';
+import { type ApiRequest, type ApiResponse, withHeaders } from './message.ts';
 import { bugResponse, problemResponse } from './problem.ts';
 
 /** `part` is what stood in the place of `:id`; empty for routes without one. */
@@ -42,6 +43,7 @@ export type Route = {
 export interface RouterOptions {
   readonly routes: readonly Route[];
   readonly access: Access;
+  readonly browsers: Browsers;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly bodyBytesMax: number;
@@ -98,6 +100,11 @@ export class Router {
    * is about to read a body, and answers with the refusal if there is one; `handle` asks again.
    */
   refuseEarly(request: ApiRequest): ApiResponse | null {
+    const refusal = this.refusePage(request) ?? this.refuseRoute(request);
+    return refusal === null ? null : this.withCors(request, refusal);
+  }
+
+  private refuseRoute(request: ApiRequest): ApiResponse | null {
     const place = this.find(request.path);
     if (place === undefined) return this.counted(this.lost, problemResponse(noSuchPath()));
     const entry = place.methods.get(request.method);
@@ -110,6 +117,25 @@ export class Router {
 
   /** Answers at once where the handler can. Never throws or rejects. */
   handle(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+    const answer = this.refusePage(request) ?? this.route(request);
+    // Only browsers say it.
+    if (request.headers['origin'] === undefined) return answer;
+    if (!(answer instanceof Promise)) return this.withCors(request, answer);
+    return answer.then((response) => this.withCors(request, response));
+  }
+
+  private refusePage(request: ApiRequest): ApiResponse | null {
+    const { browsers, access } = this.options;
+    const error = browsers.refuse(request, access.needsToken);
+    return error === null ? null : this.counted(this.lost, problemResponse(error));
+  }
+
+  private withCors(request: ApiRequest, response: ApiResponse): ApiResponse {
+    const headers = this.options.browsers.corsHeaders(request);
+    return headers === null ? response : withHeaders(response, headers);
+  }
+
+  private route(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const startMs = this.options.clock.now();
     const place = this.find(request.path);
     if (place === undefined) return this.done(this.lost, startMs, problemResponse(noSuchPath()));

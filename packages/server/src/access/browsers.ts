@@ -1,0 +1,97 @@
+/**
+ * Requests that a browser makes for a page of somebody else. A browser reaches addresses that nobody outside does, such as
+ * loopback, and says for which page it asks; a page cannot make it say otherwise.
+ *
+ * W1  What a page of another origin asks is refused, with tokens or without, unless `access.origins` lists the origin; such a
+ *     page is answered as CORS has it. Following a link to this member is no such thing.
+ * W2  Where no tokens are asked for, the Host must be an address, a name without a dot, or one that is configured: a page that
+ *     makes its own name point here (DNS rebinding) counts as one of this member for the browser, and its name has a dot.
+ */
+import { CarillonError } from '@carillon/core';
+import { type ApiRequest, headerOf } from '../api/message.ts';
+
+export interface BrowserRules {
+  /** Of pages that may ask: `https://app.example`. */
+  readonly origins: readonly string[];
+  /** Names of this member, beside its addresses. */
+  readonly hosts: readonly string[];
+}
+
+export class Browsers {
+  private readonly origins: ReadonlySet<string>;
+  private readonly hosts: ReadonlySet<string>;
+
+  constructor({ origins, hosts }: BrowserRules) {
+    this.origins = new Set(origins);
+    this.hosts = new Set(hosts.map((host) => host.toLowerCase()));
+  }
+
+  /** Why the request is not worked on; null: it may be. */
+  refuse(request: ApiRequest, needsToken: boolean): CarillonError | null {
+    const host = headerOf(request, 'host') ?? '';
+    if (!needsToken && !this.isOwn(hostnameOf(host))) return foreignHost;
+    if (this.corsHeaders(request) !== null || isOfThisOrigin(request, host)) return null;
+    return foreignPage;
+  }
+
+  /** What the answer to a listed page carries; null for every other request. */
+  corsHeaders(request: ApiRequest): readonly string[] | null {
+    const origin = headerOf(request, 'origin');
+    if (origin === undefined || !this.origins.has(origin)) return null;
+    const headers = ['access-control-allow-origin', origin, 'vary', 'origin'];
+    if (!isPreflight(request)) return [...headers, 'access-control-expose-headers', '*'];
+    const asked = headerOf(request, 'access-control-request-headers') ?? '';
+    headers.push('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE');
+    if (asked !== '') headers.push('access-control-allow-headers', asked);
+    headers.push('access-control-max-age', '600');
+    if (headerOf(request, 'access-control-request-private-network') !== undefined) {
+      headers.push('access-control-allow-private-network', 'true');
+    }
+    return headers;
+  }
+
+  private isOwn(name: string): boolean {
+    const isAddress = name.startsWith('[') || /^[\d.]*$/.test(name);
+    if (isAddress || !name.includes('.') || name.endsWith('.localhost')) return true;
+    return this.hosts.has(name);
+  }
+}
+
+const foreignHost = new CarillonError(
+  'forbidden',
+  'This member asks for no token, so it must be asked by its address; access.hosts lists the names that it may be asked by too.',
+);
+
+const foreignPage = new CarillonError(
+  'forbidden',
+  'A page of another origin asks; access.origins lists those that may.',
+);
+
+function isPreflight(request: ApiRequest): boolean {
+  const asked = headerOf(request, 'access-control-request-method');
+  return request.method === 'OPTIONS' && asked !== undefined;
+}
+
+/** In lower case, without the port. */
+function hostnameOf(host: string): string {
+  const end = host.startsWith('[') ? host.indexOf(']') + 1 : host.lastIndexOf(':');
+  return (end <= 0 ? host : host.slice(0, end)).toLowerCase();
+}
+
+/** Whether no browser asks, or one for a page that came from here, or for somebody who follows a link. */
+function isOfThisOrigin(request: ApiRequest, host: string): boolean {
+  const site = headerOf(request, 'sec-fetch-site');
+  if (site === 'same-origin' || site === 'none') return true;
+  if (site !== undefined && isNavigation(request)) return true;
+  const origin = headerOf(request, 'origin');
+  // Browsers from before Sec-Fetch-Site, and behind a proxy that speaks another scheme.
+  if (site === undefined)
+    return origin === undefined || origin.replace(/^https?:\/\//, '') === host;
+  return false;
+}
+
+function isNavigation(request: ApiRequest): boolean {
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  const opens = headerOf(request, 'sec-fetch-dest') === 'document';
+  return reads && opens && headerOf(request, 'sec-fetch-mode') === 'navigate';
+}
