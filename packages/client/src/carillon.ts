@@ -270,6 +270,19 @@ export class DeadLetters {
     return this.found({ method: 'DELETE', path, signal: options.signal });
   }
 
+  /** Removes all of them for good; how many there were. */
+  async discardAll(options: CallOptions = {}): Promise<number> {
+    let count = 0;
+    for (let more = true; more; ) {
+      const request = { method: 'DELETE', path: '/dead-letters', query: { all: 'true' } } as const;
+      const answer = await this.request({ ...request, signal: options.signal });
+      const told = answer.body as { readonly discarded: number; readonly more: boolean };
+      count += told.discarded;
+      ({ more } = told);
+    }
+    return count;
+  }
+
   private async found(request: ApiRequest): Promise<boolean> {
     try {
       await this.request(request);

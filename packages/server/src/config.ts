@@ -20,6 +20,7 @@ import {
   yesNo,
 } from './config-kinds.ts';
 import { parseAllow } from './pop/guard.ts';
+import { type Quotas, quotasKind } from './quotas/quota.ts';
 
 export interface Option<T> {
   readonly value: T;
@@ -165,7 +166,7 @@ export const options = {
     deadLetterCountMax: option(
       100_000,
       whole(1, 100_000_000),
-      'Dead letters held by this member; beyond it new sets get 429 until some are read and removed. No pop is dropped for it.',
+      'Dead letters held by this member; beyond it namespaces with more than their equal part make no more (their failing pops stay due), and their sets of recurring timers get 429 until some are read and removed. No pop is dropped for it.',
     ),
     connectionCountMax: option(
       10_000,
@@ -229,6 +230,11 @@ export const options = {
       'Messages that wait for one peer; beyond it they are left to repair. Lower: more repair after a short outage. Higher: memory.',
     ),
   },
+  namespaces: option<Quotas>(
+    {},
+    quotasKind,
+    'Quotas by the name of a namespace, and under "*" for all that are not named: timerCountMax, bytesMax, letterCountMax, ratePerSecond, callbackShare. Each member counts for itself; over its quota a namespace is refused with 429, and no other is. As JSON in flags and environment. Read again on SIGHUP and when the configuration file changes. Not set: 80 % of limits.pendingTimerCountMax, 2 GiB of what clients gave, half of limits.deadLetterCountMax, no rate, share 1.',
+  ),
   history: {
     attemptCountMax: option(
       16,

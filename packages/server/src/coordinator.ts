@@ -36,6 +36,18 @@ import { Writing } from './writing.ts';
 /** Of a list: whoever holds the timers. */
 const anywhere = { member: null, role: null } as const;
 
+/** Dead letters that one request discards: more would keep its client waiting. */
+const discardCountMax = 5000;
+
+/** Of records that are to end. */
+interface Which {
+  readonly namespace: string;
+  readonly tag: string | null;
+  readonly state: string;
+  /** About so many. */
+  readonly countMax: number;
+}
+
 export interface CoordinatorParts extends SettingParts, AttemptsParts {
   readonly cluster: () => ClusterView;
   readonly drain: () => Promise<void>;
@@ -107,23 +119,37 @@ export class Coordinator implements TimerService {
     return gatherAttempts(this.parts, namespace, id, this.everybody());
   }
 
-  async cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
+  cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
+    const which = { namespace, tag, state: '', countMax: Number.POSITIVE_INFINITY };
+    return this.cancelAll(which, 'timers with the tag');
+  }
+
+  discardMany(namespace: string): Promise<{ count: number; more: boolean; version: Version }> {
+    const which = { namespace, tag: null, state: 'dead', countMax: discardCountMax };
+    return this.cancelAll(which, 'dead letters');
+  }
+
+  private async cancelAll(
+    { countMax, ...which }: Which,
+    what: string,
+  ): Promise<{ count: number; more: boolean; version: Version }> {
+    const { namespace } = which;
     let count = 0;
     let cursor: string | null = null;
     do {
-      const query = { ...anywhere, namespace, tag, state: '', limit: 500, cursor };
+      const query = { ...anywhere, ...which, limit: 500, cursor };
       const page: Page<TimerRecord> = await this.records(query);
       if (page.missing.length > 0) {
         throw new CarillonError(
           'overloaded',
-          `Not all members answered, so some timers with the tag may remain; ${count} were cancelled. Try again.`,
+          `Not all members answered, so some ${what} may remain; ${count} are gone. Try again.`,
         );
       }
       await Promise.all(page.items.map((record) => this.cancel(namespace, this.idParts(record))));
       count += page.items.length;
       ({ cursor } = page);
-    } while (cursor !== null);
-    return { count, version: this.writing.stamp(this.parts.instant()) };
+    } while (cursor !== null && count < countMax);
+    return { count, more: cursor !== null, version: this.writing.stamp(this.parts.instant()) };
   }
 
   async redeliver(namespace: string, id: TimerId): Promise<Version | null> {

@@ -7,6 +7,7 @@ import {
   type DiskError,
   type Env,
   NumberSource,
+  type Timing,
   VersionClock,
 } from '@carillon/core';
 import { Access } from './access/access.ts';
@@ -30,6 +31,9 @@ import { Deadlines } from './replication/deadlines.ts';
 import { createHandler } from './replication/handler.ts';
 import { createInbox } from './replication/inbox.ts';
 import { Replica } from './replication/replica.ts';
+import { NamespaceRates } from './quotas/namespace-rates.ts';
+import { QuotaTable } from './quotas/quota-table.ts';
+import { fullBoxes, isBoxFull, refuseMore, type RoomParts } from './quotas/room.ts';
 import { idOf } from './replication/timer-view.ts';
 import { hedgeMs } from './replication/write.ts';
 import { Journal } from './store/journal.ts';
@@ -63,6 +67,8 @@ export interface MemberOptions {
   readonly access?: Access;
   /** Reads lock rings in etcd; default: none can be seen. */
   readonly readRings?: ReadRings | null;
+  /** What each namespace may have; default: as configured, for ever. */
+  readonly quotas?: QuotaTable;
   /** Beside the API: the dashboard. */
   readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
 }
@@ -77,6 +83,8 @@ export class Member {
   private journal: Journal | null = null;
   private readonly diskCare: DiskCare;
   private replica: Replica;
+  private readonly quotas: QuotaTable;
+  private readonly room: RoomParts;
   private readonly signers: Signers;
   private readonly destinations: Destinations;
   private popper: Popper;
@@ -109,13 +117,17 @@ export class Member {
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
+    this.quotas = options.quotas ?? new QuotaTable(options.config);
     this.replica = this.createReplica();
+    const { limits } = options.config;
+    this.room = { quotas: this.quotas, usage: this.replica.usage, limits };
     this.signers = new Signers(options.config.callbacks.signingSecrets);
     this.destinations = this.createDestinations();
     this.popper = this.createPopper();
     this.coordinator = this.createCoordinator();
     this.router = this.createRouter();
     this.metrics.timers.read(() => this.timerCounts());
+    this.metrics.letterBoxesFull.read(() => fullBoxes(this.room));
     this.metrics.overdue.read(() => this.popper.waitingCount);
     this.metrics.journalBytes.read(() => this.journal?.segmentBytes ?? 0);
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
@@ -295,6 +307,7 @@ export class Member {
       callbackTimeoutMs: config.callbacks.timeoutMs,
       retry: config.retry,
       instant: () => this.cluster.instant(),
+      isBoxFull: (namespace) => isBoxFull(this.room, namespace),
       othersOf: (record, widely) =>
         this.cluster.othersOf(record, widely || this.cluster.viewsDiffer),
       idOf: (record) => idOf(record, this.cluster.view),
@@ -326,6 +339,7 @@ export class Member {
       inFlightMax,
       inFlightPerDestinationMax,
       usualLimitMs: timeoutMs,
+      shareOf: (namespace) => this.quotas.of(namespace).callbackShare,
       // Never full: the popper takes no more than this from the wheel.
       queueLengthMax: config.limits.popQueueLengthMax,
     });
@@ -347,7 +361,7 @@ export class Member {
       factorDefault: config.defaultFactor,
       instant: () => this.cluster.instant(),
       onMissed: (record, missed, holders) => this.cluster.missed(record, missed, holders),
-      refuseSet: () => this.refuseSet(),
+      refuseSet: (namespace, timing) => this.refuseSet(namespace, timing),
       cluster: () => this.cluster.describe(),
       drain: () => this.drain(),
       resync: () => this.cluster.resync(),
@@ -359,7 +373,7 @@ export class Member {
     const { env, config, onFailed, release, routes } = this.options;
     const { clock } = env;
     return createRouter({
-      access: this.options.access ?? new Access({ clock, rate: rateOf(config.limits) }),
+      access: this.options.access ?? this.openAccess(),
       routes: routes?.(this.coordinator, this.metrics) ?? [],
       readRings: this.options.readRings ?? null,
       service: this.coordinator,
@@ -370,6 +384,13 @@ export class Member {
       version: release.version,
       bug: onFailed,
     });
+  }
+
+  /** As long as nobody says who may do what. */
+  private openAccess(): Access {
+    const { clock } = this.options.env;
+    const namespaceRates = new NamespaceRates(this.quotas);
+    return new Access({ clock, rate: rateOf(this.options.config.limits), namespaceRates });
   }
 
   private readParts() {
@@ -391,9 +412,8 @@ export class Member {
     return this.numbers.next(wallMs, member);
   }
 
-  private refuseSet(): CarillonError | null {
+  private refuseSet(namespace: string, timing: Timing): CarillonError | null {
     const { limits } = this.options.config;
-    const { counts } = this.store;
     if (this.phase === 'stopping')
       return new CarillonError('stopping', 'This member is stopping; ask another one.');
     if (this.replica.full) {
@@ -408,16 +428,10 @@ export class Member {
         `This member holds ${this.store.size} records, as many as it may.`,
       );
     }
-    if (counts.dead >= limits.deadLetterCountMax) {
-      return new CarillonError(
-        'too_many',
-        `This member holds ${counts.dead} dead letters, as many as it may; re-send or discard some.`,
-      );
-    }
     if ((this.journal?.backlogBytes ?? 0) > backlogBytesMax) {
       return new CarillonError('overloaded', 'The disk cannot keep up with what is to be stored.');
     }
-    return null;
+    return refuseMore(this.room, namespace, timing);
   }
 
   private unready(): string | null {

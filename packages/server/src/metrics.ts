@@ -112,6 +112,10 @@ export class Metrics {
     'carillon_callbacks_queued',
     'Callbacks that wait for their turn.',
   );
+  readonly letterBoxesFull = this.gauge(
+    'carillon_letter_boxes_full',
+    'Namespaces with as many dead letters at this member as they may have: their failing pops stay due.',
+  );
   readonly breakersOpen = this.gauge(
     'carillon_callback_breakers_open',
     'Destinations left alone for a while because they keep failing.',

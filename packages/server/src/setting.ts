@@ -27,8 +27,8 @@ const abreastMax = 1000;
 export interface SettingParts extends WritingParts {
   readonly metrics: Metrics;
   readonly factorDefault: number;
-  /** Why no new timer can be taken right now; null when one can. */
-  readonly refuseSet: () => CarillonError | null;
+  /** Why no such timer can be taken right now; null when one can. */
+  readonly refuseSet: (namespace: string, timing: Timing) => CarillonError | null;
 }
 
 export class Setting {
@@ -79,7 +79,7 @@ export class Setting {
       else reject(error);
     };
     try {
-      const refusal = this.parts.refuseSet();
+      const refusal = this.parts.refuseSet(request.namespace, request.definition.timing);
       if (refusal !== null) throw refusal;
       const factor = request.factor ?? request.id?.factor ?? this.parts.factorDefault;
       checkFactor(request.id, factor);

@@ -16,6 +16,7 @@ import { busyRatioMeter, collectHeap, spareHeapBytes } from './system-heap.ts';
 import { type Identity, identify } from './identity.ts';
 import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
+import { rereadQuotas } from './quotas/reread-quotas.ts';
 import { release } from './release.ts';
 import { openRings } from './rings.ts';
 import { openSurroundings, type Surroundings } from './surroundings.ts';
@@ -25,6 +26,13 @@ const leaseMs = 5000;
 
 export interface StartOptions {
   readonly config: Config;
+  /** Where the configuration is from, for what of it may change while the member runs: the quotas of namespaces. */
+  readonly reread?: {
+    /** null: not from a file. */
+    readonly file: string | null;
+    /** Throws with a sentence when it cannot be used. */
+    readonly config: () => Config;
+  };
   /** The member cannot go on; whoever runs it should end the process. */
   readonly onFailed: (error: unknown) => void;
   /** A drain has handed everything on. */
@@ -40,7 +48,7 @@ export interface RunningMember {
   readonly member: Member;
   /** Whether clients are asked for a token. */
   readonly needsToken: boolean;
-  /** Reads members file, tokens, secrets and certificates again. */
+  /** Reads members file, tokens, secrets, certificates and quotas again. */
   reload(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -74,6 +82,9 @@ async function startWithin(
     knows: (caller) => gate.access.knows(caller),
   });
   const rings = openRings(config, env);
+  const { file = null, config: again = () => config } = options.reread ?? {};
+  const table = around.quotas;
+  const quotas = rereadQuotas({ table, log, read: () => again().namespaces, file });
   const member = await Member.start({
     name,
     env,
@@ -82,6 +93,7 @@ async function startWithin(
     release,
     ...loggedEnds(options, log),
     access: gate.access,
+    quotas: around.quotas,
     readRings: rings === null ? null : () => rings.read(),
     routes: dashboard.routes,
   });
@@ -110,11 +122,13 @@ async function startWithin(
     needsToken: gate.access.needsToken,
     reload: async () => {
       await around.reload();
+      quotas.reload();
       if (source instanceof StaticSource) await source.reload();
     },
     stop: async () => {
       log.info('The member stops.');
       stopGivingBack();
+      quotas.close();
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
       await member.stop();

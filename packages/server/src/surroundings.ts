@@ -12,12 +12,14 @@ import { PeerSide } from './peer-side.ts';
 import { Denied } from './pop/denied.ts';
 import type { Endpoint } from './pop/guard.ts';
 import { systemResolve } from './pop/resolve.ts';
+import { QuotaTable } from './quotas/quota-table.ts';
 import { release } from './release.ts';
 import { createLog, createSystemEnv, splitAddress, type SystemEnv } from './system-env.ts';
 
 export interface Surroundings {
   readonly env: SystemEnv;
   readonly gate: OpenAccess;
+  readonly quotas: QuotaTable;
   readonly certificate: ApiCertificate;
   readonly peers: PeerSide;
   /** The members are others now. */
@@ -42,7 +44,8 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
   try {
     // First of all: a member that must not start does not touch its data either.
     const { listen } = identity;
-    const gate = keep(await openAccess({ config, listens: [listen], clock, log }));
+    const quotas = new QuotaTable(config);
+    const gate = keep(await openAccess({ config, listens: [listen], quotas, clock, log }));
     const certificate = keep(await ApiCertificate.open({ config, clock, log }));
     const { version } = release;
     const ports = { clock, random, log };
@@ -63,7 +66,7 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
       await certificate.reload();
       await peers.reload();
     };
-    return { env, gate, certificate, peers, show, reload, close };
+    return { env, gate, quotas, certificate, peers, show, reload, close };
   } catch (error) {
     await close();
     throw error;

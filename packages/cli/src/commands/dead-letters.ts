@@ -32,6 +32,7 @@ ${connectUsage}`,
     if (flags.all === ids.length > 0) {
       throw new UsageError(`Name the dead letters to ${action} by id, or all of them with --all.`);
     }
+    if (flags.all && action === 'discard') return discardAll(client, io, flags.json);
     const chosen = flags.all ? await allIds(client, io) : ids;
     let failed = 0;
     for (const id of chosen) {
@@ -53,6 +54,14 @@ function letters(client: Carillon, io: Io): AsyncGenerator<DeadLetter, void, und
     onMissing: (members) =>
       io.err(paintErr(io, 'yellow', `No answer from ${members.join(', ')}: some may be missing.`)),
   });
+}
+
+async function discardAll(client: Carillon, io: Io, asJson: boolean): Promise<number> {
+  const discarded = await client.deadLetters.discardAll({ signal: io.signal });
+  if (asJson) jsonLine(io, { discarded });
+  else if (discarded === 0) io.err('No dead letters.');
+  else io.out(`${discarded} discarded.`);
+  return exit.done;
 }
 
 async function allIds(client: Carillon, io: Io): Promise<string[]> {

@@ -1,8 +1,10 @@
 /** `carillon serve`: one member, until it is told to stop. */
 import {
   type Config,
+  type LoadedConfig,
   type RunningMember,
   StartError,
+  type StartOptions,
   startMember,
   TokensFileError,
 } from '@carillon/server';
@@ -17,7 +19,7 @@ export const command: Command = {
   usage: `Usage: carillon serve [flags]
 
 Runs until SIGTERM or Ctrl-C, then finishes what is under way and exits 0.
-SIGHUP reads the members file and the tokens again. The log goes to standard output, one JSON object a line.
+SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output, one JSON object a line.
 
 ${memberUsage}
   --json                 The address as JSON once the member serves`,
@@ -27,14 +29,15 @@ ${memberUsage}
     'carillon serve --name n0 --members members.json --data /var/lib/carillon',
   ],
   run: async (args, io) => {
-    const { loaded, operands, json } = memberConfig(args, io);
+    const { loaded, again, file, operands, json } = memberConfig(args, io);
     if (operands.length > 0) throw new UsageError(`"${operands[0]}" is too much here.`);
     if (!loaded.ok) {
       for (const problem of loaded.problems) io.err(problem);
       return exit.usage;
     }
     const { promise: ended, resolve: end } = Promise.withResolvers<number>();
-    const running = await started(loaded.config, io, end);
+    const reread = { file, config: () => usable(again()) };
+    const running = await started({ config: loaded.config, reread }, io, end);
     if (running === null) return exit.usage;
     if (json) jsonLine(io, { name: running.name, url: running.url, pid: process.pid });
     else
@@ -44,10 +47,14 @@ ${memberUsage}
 };
 
 /** null: it must not start so, and why has been told. */
-async function started(config: Config, io: Io, end: (code: number) => void) {
+async function started(
+  from: Pick<StartOptions, 'config' | 'reread'>,
+  io: Io,
+  end: (code: number) => void,
+) {
   try {
     return await startMember({
-      config,
+      ...from,
       onFailed: (error) => {
         io.err(cannotGoOn(error));
         end(exit.failed);
@@ -59,6 +66,11 @@ async function started(config: Config, io: Io, end: (code: number) => void) {
     io.err(paintErr(io, 'red', error.message));
     return null;
   }
+}
+
+function usable(loaded: LoadedConfig): Config {
+  if (!loaded.ok) throw new Error(loaded.problems.join(' '));
+  return loaded.config;
 }
 
 function cannotGoOn(error: unknown): string {

@@ -60,6 +60,10 @@ Files give way to the environment (CARILLON_LIMITS_BODY_BYTES_MAX), the environm
 
 export interface MemberArguments {
   readonly loaded: LoadedConfig;
+  /** The same once more, as files and environment are by then. */
+  readonly again: () => LoadedConfig;
+  /** null: no configuration file. */
+  readonly file: string | null;
   readonly operands: readonly string[];
   readonly json: boolean;
 }
@@ -91,7 +95,15 @@ export function memberConfig(args: readonly string[], io: Io): MemberArguments {
     else if (value === true && !ownFlags.has(name)) flags[long] = 'true';
   }
   if (given['memory'] === true) flags['durability'] = 'memory';
-  return { loaded: loadMember(flags, io), operands, json: given['json'] === true };
+  const again = (): LoadedConfig => loadMember(flags, io);
+  const file = flags['config'] ?? io.env['CARILLON_CONFIG'];
+  return {
+    loaded: again(),
+    again,
+    file: typeof file === 'string' && file !== '' ? file : null,
+    operands,
+    json: given['json'] === true,
+  };
 }
 
 /** Repeated flags are lists (`--etcd A --etcd B`); one alone is passed on as it is. */

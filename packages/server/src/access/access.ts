@@ -13,6 +13,7 @@ import { CarillonError, type Clock } from '@carillon/core';
 import { type ApiRequest, headerOf } from '../api/message.ts';
 import { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './namespace.ts';
 import { type Rate, RateLimits } from './rate-limit.ts';
+import type { NamespaceRates } from '../quotas/namespace-rates.ts';
 import { networkOf } from './remote.ts';
 import { allows, type Scope } from './scope.ts';
 import { type Token, tokenDigest, tokenIdOf, tokenLength } from './token.ts';
@@ -48,6 +49,8 @@ export interface AccessOptions {
   readonly clock: Clock;
   /** Of each token, or where none are asked for of each address; null: no limit. */
   readonly rate?: Rate | null;
+  /** Of each namespace, beside the others; default: no limit. */
+  readonly namespaceRates?: NamespaceRates;
 }
 
 interface Known {
@@ -78,14 +81,16 @@ const givenDigest = Buffer.alloc(64);
 export class Access {
   private readonly clock: Clock;
   private readonly limits: RateLimits | null;
+  private readonly namespaceRates: NamespaceRates | null;
   private readonly wrong = new RateLimits(wrongRate);
   private known: ReadonlyMap<string, Known> = new Map();
   private asks = false;
   /** The request whose token was found last: most are asked about twice, before their body and after it. */
   private proven: { readonly headers: object; readonly known: Known } | null = null;
 
-  constructor({ clock, rate = null }: AccessOptions) {
+  constructor({ clock, rate = null, namespaceRates }: AccessOptions) {
     this.clock = clock;
+    this.namespaceRates = namespaceRates ?? null;
     this.limits = rate === null ? null : new RateLimits(rate);
   }
 
@@ -113,7 +118,15 @@ export class Access {
     if ('error' in who) return who;
     const early = this.limits?.ask(who.key, this.clock.now()) ?? 0;
     if (early > 0) return tooFast(early, 'Too many requests (limits.ratePerSecond)');
-    return lacking(who, demand) ?? within(who, headerOf(request, namespaceHeader));
+    const caller = lacking(who, demand) ?? within(who, headerOf(request, namespaceHeader));
+    return 'error' in caller ? caller : this.inTime(caller);
+  }
+
+  /** Unless its namespace has asked for too much. */
+  private inTime(caller: Caller): Caller | Refusal {
+    const early = this.namespaceRates?.ask(caller.namespace, this.clock.now()) ?? 0;
+    if (early === 0) return caller;
+    return tooFast(early, `Too many requests of the namespace "${caller.namespace}"`);
   }
 
   /** Whether a caller that was let in would still be: for answers that go on. */
@@ -126,6 +139,7 @@ export class Access {
   /** Counts work that one request brought with it, such as the timers of a batch, as so many requests more. */
   charge(caller: Caller, cost: number): void {
     this.limits?.charge(caller.key, this.clock.now(), cost);
+    this.namespaceRates?.charge(caller.namespace, this.clock.now(), cost);
   }
 
   private anybody(request: ApiRequest): Caller {

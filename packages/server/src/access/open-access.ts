@@ -3,6 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cancel, Clock, Log } from '@carillon/core';
 import type { Config } from '../config.ts';
+import { NamespaceRates } from '../quotas/namespace-rates.ts';
+import type { QuotaTable } from '../quotas/quota-table.ts';
 import { Access } from './access.ts';
 import { rateOf } from './rate-limit.ts';
 import { checkStart } from './start-rule.ts';
@@ -12,6 +14,7 @@ export interface OpenAccessOptions {
   readonly config: Config;
   /** `host:port` of every public listener. */
   readonly listens: readonly string[];
+  readonly quotas: QuotaTable;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,7 +39,8 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
   const { insecureNoAuth } = config.auth;
   const file = tokensFileOf(config);
   const stamp = await stampOf(file);
-  const access = new Access({ clock, rate: rateOf(config.limits) });
+  const namespaceRates = new NamespaceRates(options.quotas);
+  const access = new Access({ clock, rate: rateOf(config.limits), namespaceRates });
   const source = new TokensSource({
     file,
     log,

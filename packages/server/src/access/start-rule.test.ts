@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { configOf } from '../config.ts';
 import { silentLog } from '../testing/one-member.ts';
 import { testToken } from '../testing/tokens.ts';
+import { QuotaTable } from '../quotas/quota-table.ts';
 import { openAccess } from './open-access.ts';
 import { checkStart, StartError } from './start-rule.ts';
 import { renderTokens, TokensFileError } from './tokens-file.ts';
@@ -64,7 +65,8 @@ describe('the tokens of a member', () => {
     };
     const config = configOf(new Map(Object.entries({ data: folder, ...options })));
     const clock = new VirtualClock();
-    const opened = await openAccess({ config, listens: [listen], clock, log });
+    const quotas = new QuotaTable(config);
+    const opened = await openAccess({ config, listens: [listen], quotas, clock, log });
     closes.push(() => opened.close());
     const may = ({ headers }: typeof first): boolean =>
       !(

@@ -206,6 +206,13 @@ const operatingPaths = {
       parameters: paging,
       responses: { '200': { description: 'A page', content: json(ref('DeadLetterPage')) } },
     },
+    delete: {
+      summary: 'Remove many dead letters; again while the answer says that there are more',
+      parameters: [
+        { name: 'all', in: 'query', required: true, schema: { type: 'string', enum: ['true'] } },
+      ],
+      responses: { '200': { description: 'How many, and whether there are more' } },
+    },
   },
   '/dead-letters/{id}': {
     parameters: [id],

@@ -320,12 +320,18 @@ describe('dead letters', () => {
     know(service);
     expect((await ask('POST', `/dead-letters/${id}/redeliver`)).status).toBe(200);
     expect((await ask('DELETE', `/dead-letters/${id}`)).status).toBe(200);
+    expect((await ask('DELETE', '/dead-letters')).status).toBe(400);
+    expect(JSON.parse((await ask('DELETE', '/dead-letters?all=true')).body)).toEqual({
+      discarded: 4,
+      more: false,
+    });
     expect((await ask('POST', '/dead-letters/x/redeliver')).status).toBe(404);
     expect(service.calls.map((call) => call.name)).toEqual([
       'redeliver',
       'discard',
       'redeliver',
       'discard',
+      'discardMany',
     ]);
   });
 });

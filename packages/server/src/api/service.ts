@@ -174,6 +174,10 @@ export interface TimerService {
   /** The version of the change; null when there is no such dead letter. */
   redeliver(namespace: string, id: TimerId): Promise<Version | null>;
   discard(namespace: string, id: TimerId): Promise<Version | null>;
+  /** Many dead letters of the namespace: how many, and whether there are more. */
+  discardMany(
+    namespace: string,
+  ): Promise<{ readonly count: number; readonly more: boolean; readonly version: Version }>;
   cluster(): ClusterView;
   /** Makes this member leave: resolves when nothing is left on it. */
   drain(): Promise<void>;

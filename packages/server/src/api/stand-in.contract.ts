@@ -93,6 +93,11 @@ export class StandIn implements TimerService {
     return Promise.resolve(this.known === null ? null : given);
   }
 
+  discardMany(namespace: string) {
+    this.note('discardMany', namespace);
+    return Promise.resolve({ count: 4, more: false, version: given });
+  }
+
   cluster() {
     const self = { name: 'a:1', address: 'a:1', phase: 'active', weight: 1, labels: { zone: 'x' } };
     const heard = { self: true, reachable: true, clockOffsetMs: null, timers: 1, primaries: 1 };

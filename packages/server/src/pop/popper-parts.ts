@@ -25,6 +25,8 @@ export interface PopperParts {
   readonly retry: RetryPolicy;
   /** Both clocks at once, the wall clock corrected by what peers say. */
   readonly instant: () => Instant;
+  /** No more dead letters of this namespace: what would become one stays due. */
+  readonly isBoxFull: (namespace: string) => boolean;
   /** The other members to ask before a pop; `widely`: also those that may have stood in for this one. */
   readonly othersOf: (record: TimerRecord, widely: boolean) => readonly string[];
   readonly idOf: (record: TimerRecord) => string;

@@ -52,6 +52,7 @@ function rig() {
     retry: defaultConfig.retry,
     instant,
     othersOf: () => [],
+    isBoxFull: () => false,
     idOf: () => 'id',
     tell: () => undefined,
     keep: (_, done) => done(true),

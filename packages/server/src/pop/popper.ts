@@ -407,7 +407,8 @@ export class Popper {
     at: Instant,
   ): Circumstances {
     const { retry, random, idOf } = this.parts;
-    return { at, startMs, missed, id: idOf(record), retry, random };
+    const boxIsFull = this.parts.isBoxFull(record.namespace);
+    return { at, startMs, missed, id: idOf(record), retry, random, boxIsFull };
   }
 
   /** The record as it is now, if it still waits for the outcome of this pop. */

@@ -13,6 +13,7 @@ import {
   type TimerRecord,
   type VersionClock,
 } from '@carillon/core';
+import { Usage } from '../quotas/usage.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Store } from '../store/store.ts';
 import type { Digests } from './digests.ts';
@@ -47,6 +48,8 @@ export interface ReplicaOptions {
 export class Replica {
   private readonly options: ReplicaOptions;
   readonly store: Store;
+  /** What each namespace has here. */
+  readonly usage = new Usage();
   private primaryCount = 0;
   private retryingCount = 0;
   /** By handle: 1 for records from disk that may be out of date (see cluster/doubt.ts). */
@@ -259,6 +262,7 @@ export class Replica {
   }
 
   private tally(record: TimerRecord, by: 1 | -1): void {
+    this.usage.count(record, by);
     this.options.digests.toggle(record);
     if (record.state !== State.live) return;
     if (record.attempt > 0) this.retryingCount += by;

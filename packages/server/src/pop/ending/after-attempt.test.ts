@@ -39,7 +39,8 @@ const letterOrigin = {
 
 function at(nowMs: number, startMs = nowMs, missed = 0): Circumstances {
   const random = { unit: () => 0.5, u32: () => 0 };
-  return { at: { nowMs, wallMs: nowMs }, startMs, missed, id: 'id', retry, random };
+  const now = { nowMs, wallMs: nowMs };
+  return { at: now, startMs, missed, id: 'id', retry, random, boxIsFull: false };
 }
 
 /** Due at 10 s. */
@@ -95,6 +96,41 @@ describe('afterAttempt', () => {
       kind: 'letter',
       letter: { hi: 8, lo: 9, replicas: ['x'], state: State.dead },
     });
+  });
+});
+
+describe('with a full letter box', () => {
+  const full = { boxIsFull: true };
+  const policy = { ...retry, attemptCountMax: 1 };
+
+  it('a pop that would be given up stays due, and is tried again after a second and a wait', () => {
+    const definition = { ...once, retry: policy };
+    const after = afterAttempt(due(), definition, gone, { ...at(10_000), ...full });
+    expect(after).toMatchObject({
+      kind: 'retry',
+      record: { state: State.live, sequence: 0, attempt: 1, retryMs: 11_500 },
+    });
+  });
+
+  it('pops of a recurring timer that fell due meanwhile merge into it', () => {
+    const record = due({ attempt: 4, triedMs: 10_000 });
+    const after = afterAttempt(record, every10s, no, { ...at(45_000), ...full });
+    expect(after).toMatchObject({ kind: 'retry', record: { sequence: 0, gapMs: 40_000 } });
+    const kept = (after as { record: TimerRecord }).record;
+    const delivered = afterAttempt(kept, every10s, ok, at(46_000, 46_000, 3));
+    expect(delivered).toMatchObject({ record: { sequence: 4, dueMs: 50_000 } });
+  });
+
+  it('one that is over while its receiver is left alone waits', () => {
+    const record = due({ attempt: 1, triedMs: 10_000 }, every10s);
+    const after = afterRefusal(record, every10s, left, { ...at(19_800), ...full });
+    expect(after.kind).toBe('wait');
+  });
+
+  it('a letter that was sent again goes back to its place', () => {
+    const definition = { ...every10s, origin: letterOrigin };
+    const after = afterAttempt(due(), definition, gone, { ...at(10_000), ...full });
+    expect(after.kind).toBe('letter');
   });
 });
 

@@ -7,6 +7,8 @@
  *     down) is no fault of the receiver.
  * A3  A pop that was never tried is not given up: it waits, and later pops of its timer merge into it, as after downtime. One that
  *     was tried is given up when its limits are over, also while its receiver is left alone.
+ * A4  Where the letter box of its namespace is full, a pop that would be given up stays due and is tried again; later pops of its timer
+ *     merge into it, as after downtime. So nothing is lost, and nothing grows.
  */
 import {
   type Attempted,
@@ -17,7 +19,7 @@ import {
   type TimerRecord,
   type Unmade,
 } from '@carillon/core';
-import { afterPop, type Instant, mergedGapMs } from '../../replication/schedule.ts';
+import { afterPop, type Instant, mergedGapMs, missedPops } from '../../replication/schedule.ts';
 import { deadLetter, originOf } from '../dead-letters.ts';
 import { outcomeOf } from '../outcome.ts';
 import { nextAttempt, overBy, succeeded } from '../retry.ts';
@@ -33,6 +35,8 @@ export interface Circumstances {
   /** Of timers that have none of their own. */
   readonly retry: RetryPolicy;
   readonly random: Random;
+  /** There is no room for another dead letter of the namespace. */
+  readonly boxIsFull: boolean;
 }
 
 export type After =
@@ -50,6 +54,8 @@ const promptMs = 1000;
 const spreadMsMin = 100;
 const spreadMsMax = 30_000;
 const spreadRatio = 0.25;
+/** A pop that cannot become a letter is not tried again before this. */
+const keptMsMin = 1000;
 
 export function afterAttempt(
   record: TimerRecord,
@@ -76,7 +82,11 @@ export function afterAttempt(
     result,
     random,
   });
-  if (next.kind === 'give-up') return givenUp(attempted, definition, next.reason, circumstances);
+  if (next.kind === 'give-up') {
+    return isKept(definition, circumstances)
+      ? stillDue(attempted, definition, circumstances)
+      : givenUp(attempted, definition, next.reason, circumstances);
+  }
   const gapMs = mergedGapMs(record, definition, missed);
   return { kind: 'retry', record: { ...attempted, gapMs, retryMs: next.atMs } };
 }
@@ -101,8 +111,27 @@ export function afterRefusal(
     nextDueMs: nextDueMs(record, definition, circumstances),
     atMs: at.nowMs + againMs,
   });
-  if (over === null) return { kind: 'wait', waitMs: againMs };
+  if (over === null || isKept(definition, circumstances)) return { kind: 'wait', waitMs: againMs };
   return givenUp(record, definition, `${detail} No further attempt: ${over}.`, circumstances);
+}
+
+/** Whether the pop cannot become a letter. One that is a letter already, and was sent again, has its place. */
+function isKept({ origin }: Definition, { boxIsFull }: Circumstances): boolean {
+  return boxIsFull && origin === null;
+}
+
+function stillDue(
+  record: TimerRecord,
+  definition: Definition,
+  circumstances: Circumstances,
+): After {
+  const { at, random, retry } = circumstances;
+  const { baseMs, waitMsMax } = definition.retry ?? retry;
+  const waitMs = Math.min(waitMsMax, baseMs * 2 ** (record.attempt - 1));
+  const missed = missedPops({ ...record, attempt: 0 }, definition, at);
+  const gapMs = mergedGapMs(record, definition, missed);
+  const retryMs = at.nowMs + keptMsMin + random.unit() * waitMs;
+  return { kind: 'retry', record: { ...record, gapMs, retryMs } };
 }
 
 function givenUp(

@@ -1,0 +1,32 @@
+/** The quotas in force. They may change while the member runs; whoever asks gets those of now. */
+import type { Config } from '../config.ts';
+import { type Quota, quotaFor, type Quotas } from './quota.ts';
+
+/** Namespaces whose quotas are remembered; of more they are put together again. */
+const rememberedMax = 10_000;
+
+export class QuotaTable {
+  private readonly limits: Config['limits'];
+  private quotas: Quotas;
+  private readonly known = new Map<string, Quota>();
+
+  constructor({ namespaces, limits }: Pick<Config, 'namespaces' | 'limits'>) {
+    this.quotas = namespaces;
+    this.limits = limits;
+  }
+
+  /** From now on. */
+  use(quotas: Quotas): void {
+    this.quotas = quotas;
+    this.known.clear();
+  }
+
+  of(namespace: string): Quota {
+    const known = this.known.get(namespace);
+    if (known !== undefined) return known;
+    const quota = quotaFor(this.quotas, namespace, this.limits);
+    if (this.known.size >= rememberedMax) this.known.clear();
+    this.known.set(namespace, quota);
+    return quota;
+  }
+}

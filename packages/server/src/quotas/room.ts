@@ -1,0 +1,67 @@
+/**
+ * Whether a namespace has room for more at this member. Over its quota a namespace is refused, and no other is.
+ *
+ *  1. A letter box is full with as many letters as its namespace may have, or when the member has as many as it may in all and the
+ *     namespace has more than its equal part of them. A full box takes no more letters: pops that would become one stay due.
+ *  2. While the box is full, recurring timers are refused: they would only make more of what there is no room for.
+ */
+import { CarillonError, type Timing } from '@carillon/core';
+import type { Limits } from '../config.ts';
+import type { QuotaTable } from './quota-table.ts';
+import type { Usage } from './usage.ts';
+
+export interface RoomParts {
+  readonly quotas: QuotaTable;
+  readonly usage: Usage;
+  readonly limits: Pick<Limits, 'deadLetterCountMax'>;
+}
+
+/** Why a namespace cannot set this timer now; null when it can. */
+export function refuseMore(
+  parts: RoomParts,
+  namespace: string,
+  timing: Timing,
+): CarillonError | null {
+  const quota = parts.quotas.of(namespace);
+  const { live, bytes, dead } = parts.usage.of(namespace);
+  if (live >= quota.timerCountMax) {
+    return over(
+      `The namespace "${namespace}" has ${live} timers at this member, as many as it may.`,
+    );
+  }
+  if (bytes >= quota.bytesMax) {
+    return over(
+      `Timers of the namespace "${namespace}" take ${bytes} bytes at this member, as many as they may.`,
+    );
+  }
+  if (recurs(timing) && isBoxFull(parts, namespace)) {
+    const what = `The namespace "${namespace}" has ${dead} dead letters at this member, as many as it may`;
+    return over(`${what}: no recurring timer is taken until some are re-sent or discarded.`);
+  }
+  return null;
+}
+
+export function isBoxFull({ quotas, usage, limits }: RoomParts, namespace: string): boolean {
+  const { dead, bytes } = usage.of(namespace);
+  const { letterCountMax, bytesMax } = quotas.of(namespace);
+  if (dead >= letterCountMax || bytes >= bytesMax) return true;
+  if (usage.letters < limits.deadLetterCountMax) return false;
+  return dead * usage.boxes >= limits.deadLetterCountMax;
+}
+
+/** Namespaces whose letter box is full. */
+export function fullBoxes(parts: RoomParts): number {
+  let full = 0;
+  for (const name of parts.usage.names()) if (isBoxFull(parts, name)) full++;
+  return full;
+}
+
+function recurs(timing: Timing): boolean {
+  if (timing.kind === 'at') return false;
+  const { count, forever, repeatForMs, untilMs } = timing.ending;
+  return forever || repeatForMs !== null || untilMs !== null || (count ?? 1) > 1;
+}
+
+function over(says: string): CarillonError {
+  return new CarillonError('too_many', says);
+}

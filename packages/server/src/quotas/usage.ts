@@ -1,0 +1,67 @@
+/** What each namespace has at this member: kept up to date with every record that comes, changes and goes. */
+import { invariant, State, type TimerRecord } from '@carillon/core';
+
+export interface Used {
+  /** Timers that are pending. */
+  live: number;
+  /** Dead letters. */
+  dead: number;
+  /** Of what clients gave, in records of any state. */
+  bytes: number;
+  /** Records of any state: with the last one the namespace is forgotten. */
+  records: number;
+}
+
+const nothing: Readonly<Used> = { live: 0, dead: 0, bytes: 0, records: 0 };
+
+export class Usage {
+  private readonly all = new Map<string, Used>();
+  private newest: { readonly namespace: string; readonly used: Used } | null = null;
+  private deadCount = 0;
+  private boxCount = 0;
+
+  of(namespace: string): Readonly<Used> {
+    return this.all.get(namespace) ?? nothing;
+  }
+
+  /** Dead letters of all namespaces. */
+  get letters(): number {
+    return this.deadCount;
+  }
+
+  /** Namespaces that have dead letters. */
+  get boxes(): number {
+    return this.boxCount;
+  }
+
+  names(): IterableIterator<string> {
+    return this.all.keys();
+  }
+
+  /** A record is there from now on (1), or no longer (-1). */
+  count({ namespace, state, body }: TimerRecord, by: 1 | -1): void {
+    const used = this.used(namespace);
+    used.records += by;
+    used.bytes += by * body.length;
+    if (state === State.live) used.live += by;
+    if (state === State.dead) this.countLetter(used, by);
+    invariant(used.records >= 0, 'a namespace has no fewer records than none');
+    if (used.records > 0) return;
+    this.all.delete(namespace);
+    this.newest = null;
+  }
+
+  private countLetter(used: Used, by: 1 | -1): void {
+    used.dead += by;
+    this.deadCount += by;
+    if (used.dead === (by === 1 ? 1 : 0)) this.boxCount += by;
+  }
+
+  private used(namespace: string): Used {
+    if (this.newest?.namespace === namespace) return this.newest.used;
+    const used = this.all.get(namespace) ?? { ...nothing };
+    this.all.set(namespace, used);
+    this.newest = { namespace, used };
+    return used;
+  }
+}
