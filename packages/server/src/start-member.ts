@@ -16,7 +16,7 @@ import { busyRatioMeter, collectHeap, spareHeapBytes } from './system-heap.ts';
 import { type Identity, identify } from './identity.ts';
 import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
-import { rereadQuotas } from './quotas/reread-quotas.ts';
+import { type RereadQuotas, rereadQuotas } from './quotas/reread-quotas.ts';
 import { release } from './release.ts';
 import { openRings } from './rings.ts';
 import { openSurroundings, type Surroundings } from './surroundings.ts';
@@ -82,9 +82,7 @@ async function startWithin(
     knows: (caller) => gate.access.knows(caller),
   });
   const rings = openRings(config, env);
-  const { file = null, config: again = () => config } = options.reread ?? {};
-  const table = around.quotas;
-  const quotas = rereadQuotas({ table, log, read: () => again().namespaces, file });
+  const quotas = keepQuotas(around, options);
   const member = await Member.start({
     name,
     env,
@@ -136,6 +134,11 @@ async function startWithin(
       await around.close();
     },
   };
+}
+
+function keepQuotas({ quotas, env }: Surroundings, { config, reread }: StartOptions): RereadQuotas {
+  const { file = null, config: again = () => config } = reread ?? {};
+  return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
 }
 
 function giveBack({ store }: Member, clock: Clock): Cancel {
