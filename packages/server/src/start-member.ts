@@ -74,13 +74,7 @@ async function startWithin(
   const { env, gate } = around;
   const { log } = env;
   const source = createSource(config, identity, env);
-  const dashboard = new Dashboard({
-    clock: env.clock,
-    self: name,
-    version: release.version,
-    factor: config.defaultFactor,
-    knows: (caller) => gate.access.knows(caller),
-  });
+  const dashboard = createDashboard(name, around, config);
   const rings = openRings(config, env);
   const quotas = keepQuotas(around, options);
   const member = await Member.start({
@@ -134,6 +128,16 @@ async function startWithin(
       await around.close();
     },
   };
+}
+
+function createDashboard(self: string, { env, gate }: Surroundings, config: Config): Dashboard {
+  return new Dashboard({
+    clock: env.clock,
+    self,
+    version: release.version,
+    factor: config.defaultFactor,
+    knows: (caller) => gate.access.knows(caller),
+  });
 }
 
 function keepQuotas({ quotas, env }: Surroundings, { config, reread }: StartOptions): RereadQuotas {
