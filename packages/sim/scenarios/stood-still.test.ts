@@ -36,6 +36,24 @@ test.each([
   },
 );
 
+test('the same for a timer of the wall clock, once it was told again (R=2, every 5 s by cron)', async () => {
+  const story = await Story.begin({ members: three });
+  const timing = { cron: '*/5 * * * * *', count: 8 };
+  const { id, replicas } = await story.set({ seconds: 5, timing });
+  const [primary = '', backup = ''] = replicas;
+  await story.pass(5.1);
+  const firstS = story.pops(id)[0]?.at ?? Number.NaN;
+  await story.until(firstS + 4.9);
+  story.cluster.member(backup).pause();
+  await story.until(firstS + 8);
+  story.cluster.member(backup).resume();
+  await story.until(firstS + 9.9);
+  story.cluster.member(primary).pause();
+  await story.until(firstS + 20);
+  expect(latenessS(story, id, firstS + 10, 3)).toBeLessThanOrEqual(2.5);
+  expect(story.bugs).toEqual([]);
+});
+
 const seconds = 30;
 /** The turns of the replicas after the first, and some room. */
 const usualS = 5;
