@@ -94,6 +94,7 @@ export class Member {
   private historySinceMs: number;
   private awakening: Awakening = { awaySinceMs: null, onMended: null };
   private phase: 'starting' | 'serving' | 'draining' | 'stopping' = 'starting';
+  private draining: Promise<void> | null = null;
   private stopHousekeeping: () => void = () => {};
   readonly router: Router;
 
@@ -166,11 +167,17 @@ export class Member {
   /** Starts what is due before other work: the listener calls it ahead of each request. */
   readonly poll = (): void => this.popper.poll();
 
-  /** Hands every record to other members; resolves when none is left here. A member that cannot in time stays. */
-  async drain(): Promise<void> {
-    const { env, config, name } = this.options;
-    const others = this.cluster.view.members.some((m) => m.name !== name && m.phase === 'active');
-    if (!others) {
+  /** Hands every record to other members; resolves when none is left here. A member that cannot stays. Twice is once. */
+  drain(): Promise<void> {
+    this.draining ??= this.handOver().finally(() => {
+      this.draining = null;
+    });
+    return this.draining;
+  }
+
+  private async handOver(): Promise<void> {
+    const { env, config } = this.options;
+    if (!this.hasOthers()) {
       throw new CarillonError(
         'conflict',
         'There is no other active member that could take the timers.',
@@ -181,10 +188,16 @@ export class Member {
     await this.tellSource('leave');
     const untilMs = env.clock.now() + config.shutdown.drainLimitMs;
     while (this.cluster.remaining > 0) {
-      if (env.clock.now() > untilMs) return this.stay();
+      if (env.clock.now() > untilMs || !this.hasOthers()) return this.stay();
       await wait(env, drainPollMs);
     }
     this.options.onDrained?.();
+  }
+
+  /** Whether there is somebody to take the timers. Two that drain at the same moment find that there is not. */
+  private hasOthers(): boolean {
+    const { name } = this.options;
+    return this.cluster.view.members.some((m) => m.name !== name && m.phase === 'active');
   }
 
   /** Takes part again, because a drain did not come to its end. */

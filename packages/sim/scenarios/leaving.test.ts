@@ -72,3 +72,42 @@ test.each([false, true])(
     expect(story.bugs).toEqual([]);
   },
 );
+
+test.each([false, true])(
+  'two members drain at the same moment, and there is nobody else: one at least stays, and holds all timers (etcd: %s)',
+  async (etcd) => {
+    const story = await Story.begin({ members: ['m0', 'm1'], etcd });
+    const ids = await manyTimers(story);
+    for (const name of ['m0', 'm1']) void story.cluster.member(name).drain();
+    await story.pass(60);
+    const stayed = ['m0', 'm1'].filter((name) => !story.cluster.member(name).drained);
+    expect(stayed.length).toBeGreaterThan(0);
+    for (const id of ids) expect(story.holders(id), id).toEqual(stayed);
+    for (const name of stayed)
+      expect((await story.ask('GET', '/readyz', name)).status, name).toBe(200);
+    await story.pass(300);
+    for (const id of ids) expect(story.pops(id), id).toHaveLength(1);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+test('two drains of one member are one', async () => {
+  const config = new Map([['shutdown.drainLimitMs', 5000]]);
+  const story = await Story.begin({ members: ['m0', 'm1'], config });
+  const mend = story.part('m0', 'm1');
+  await story.set({ seconds: 300 }, 'm0');
+  await story.pass(3);
+  const { member } = story.cluster.member('m0');
+  const failed: string[] = [];
+  const drain = (): void =>
+    void member?.drain().catch((error: Error) => failed.push(error.message));
+  drain();
+  await story.pass(3);
+  drain();
+  await story.pass(2.5);
+  expect(failed).toHaveLength(2);
+  expect((await story.ask('GET', '/readyz', 'm0')).status).toBe(200);
+  mend();
+  await story.pass(30);
+  expect(story.bugs).toEqual([]);
+});
