@@ -1,7 +1,8 @@
 /** The limits of a member as the table in docs/security.md shows them. */
 import { eachOption } from '../../packages/server/src/config.ts';
 
-const shown = /^(limits|callbacks\.(allow|timeoutMs|timeoutMsMax|inFlightMax)|auth|history)\b/;
+const shown =
+  /^(limits|callbacks\.(allow|timeoutMs|timeoutMsMax|inFlightMax)|auth|access|history)\b/;
 
 /** One row an option: name, default, and what it says first about itself. */
 export function defaultRows(): string[] {
