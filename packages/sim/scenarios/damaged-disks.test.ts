@@ -23,6 +23,28 @@ test('a member that lost everything to damage does not testify: the last copy, w
   expect(story.bugs).toEqual([]);
 });
 
+test('a cancel that was lost to damage, and that everybody has forgotten, does not bring its timer back', async () => {
+  const config = new Map([['scrubIntervalMs', 86_400_000]]);
+  const story = await Story.begin({ members: ['m0', 'm1'], config });
+  const { id } = await story.set({ seconds: 3 * 3600, factor: 2 });
+  const member = story.cluster.member('m1');
+  const journal = 'journal-0000000001.log';
+  const size = (): number => member.storage?.look().find(({ name }) => name === journal)?.size ?? 0;
+  await story.until(25 * 60);
+  const from = size();
+  await story.cancel(id);
+  await story.until(90 * 60);
+  member.storage?.zero(journal, from, size());
+  // Marks that come later tell until when the member was there.
+  await story.until(105 * 60 - 30);
+  member.crash({ power: false, wipe: false });
+  expect(story.record(id, 'm0')).toBeUndefined();
+  member.start();
+  await story.until(4 * 3600);
+  expect(story.pops(id)).toEqual([]);
+  expect(story.holders(id)).toEqual([]);
+});
+
 test('entries damaged while a member was down are fetched at once, and every timer pops once (R=2)', async () => {
   const story = await Story.begin({ members: three });
   const timers = await setMany(story, 60, 300);

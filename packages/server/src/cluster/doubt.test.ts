@@ -1,7 +1,12 @@
-import { State } from '@carillon/core';
+import { State, VersionClock } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
+import { Digests } from '../replication/digests.ts';
+import { Replica } from '../replication/replica.ts';
+import type { Answer } from '../replication/wire.ts';
+import { Store } from '../store/store.ts';
 import { recordOf } from '../testing/records.ts';
-import { judgeDoubt } from './doubt.ts';
+import { Doubt, judgeDoubt } from './doubt.ts';
 
 const hour = 3_600_000;
 /** Set three hours ago; this member was away for the last two. */
@@ -45,4 +50,46 @@ it.each([
   ['it has one replica', { ...record, replicas: ['a'] }, []],
 ])('keeps it when %s', (_, doubtful, testimonies) => {
   expect(judgeDoubt(doubtful, testimonies, time)).toBe('trust');
+});
+
+it('asks about a bounded number of records at a time, and about all of them in the end', async () => {
+  const clock = new VirtualClock();
+  const replica = new Replica({
+    self: 'a',
+    clock,
+    store: new Store(),
+    journal: () => null,
+    digests: new Digests('a', () => 0),
+    versions: new VersionClock(),
+    retention: { tombstoneMs: 1000, idempotentMs: 1000, deadLetterMs: 1000 },
+    desired: () => ['a', 'b'],
+    onChange: () => {},
+  });
+  const count = 10_000;
+  for (let lo = 1; lo <= count; lo++) replica.restore(recordOf({ lo, replicas: ['a', 'b'] }));
+  replica.doubtAll();
+  const waiting: ((answer: Answer | null) => void)[] = [];
+  const most = { asked: 0 };
+  const doubt = new Doubt({
+    clock,
+    replica,
+    peers: {
+      send: (_name, _message, done) => {
+        waiting.push(done);
+        most.asked = Math.max(most.asked, waiting.length);
+      },
+    },
+    othersOf: () => ['b'],
+    historyMs: () => 1000,
+    awaySinceMs: Number.NEGATIVE_INFINITY,
+  });
+  doubt.start();
+  for (let round = 0; round < 100 && replica.doubtfulCount > 0; round++) {
+    await clock.advance(100);
+    for (const done of waiting.splice(0)) done({ type: 'record', record: null });
+  }
+  expect(replica.doubtfulCount).toBe(0);
+  expect(replica.store.counts.live).toBe(count);
+  expect(most.asked).toBeGreaterThan(1000);
+  expect(most.asked).toBeLessThan(2500);
 });

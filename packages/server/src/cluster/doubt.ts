@@ -25,6 +25,9 @@ export interface Testimony {
 const settledMs = 300_000;
 const sliceLength = 200;
 const noBytes = new Uint8Array();
+/** So many records are asked about at a time: all of them may be in doubt, after damage on disk. */
+const askedMax = 2000;
+const waitMs = 5;
 const againMs = 2000;
 /** Pops of doubtful records wait this long for an answer. */
 const holdMs = 5000;
@@ -47,7 +50,7 @@ export function judgeDoubt(
 export interface DoubtParts {
   readonly clock: Clock;
   readonly replica: Replica;
-  readonly peers: Peers;
+  readonly peers: Pick<Peers, 'send'>;
   /** The members that hold the record now, or should, without those that have not answered for long. */
   readonly othersOf: (record: TimerRecord) => readonly string[];
   /** How far back a peer remembers; null: not heard yet. */
@@ -61,6 +64,7 @@ export class Doubt {
   private readonly holdUntilMs: number;
   private cancel: Cancel = () => {};
   private after: Numbered | null = null;
+  private askedCount = 0;
 
   constructor(parts: DoubtParts) {
     this.parts = parts;
@@ -82,8 +86,9 @@ export class Doubt {
 
   /** Asks about some records; goes round until none is in doubt. */
   private slice(): void {
-    const { clock, replica } = this.parts;
+    const { replica } = this.parts;
     if (replica.doubtfulCount === 0) return;
+    if (this.askedCount >= askedMax) return this.sliceIn(waitMs);
     const { store } = replica;
     const handles: number[] = [];
     this.after = store.next(this.after, sliceLength, handles);
@@ -91,8 +96,12 @@ export class Doubt {
       // Without its body, which may be long: there may be many to ask about, and the answers take their time.
       if (replica.isDoubtful(handle)) this.ask({ ...store.read(handle), body: noBytes });
     }
-    const waitMs = this.after === null ? againMs : 0;
-    this.cancel = clock.at(clock.now() + waitMs, () => this.slice());
+    this.sliceIn(this.after === null ? againMs : 0);
+  }
+
+  private sliceIn(ms: number): void {
+    const { clock } = this.parts;
+    this.cancel = clock.at(clock.now() + ms, () => this.slice());
   }
 
   private ask(record: TimerRecord): void {
@@ -101,13 +110,16 @@ export class Doubt {
     const testimonies: Testimony[] = [];
     let left = others.length;
     if (left === 0) return this.judge(record, testimonies);
+    this.askedCount++;
     for (const name of others) {
       peers.send(name, { type: 'read', hi: record.hi, lo: record.lo }, (answer) => {
         const memoryMs = historyMs(name);
         if (answer?.type === 'record' && memoryMs !== null) {
           testimonies.push({ name, record: answer.record, historyMs: memoryMs });
         }
-        if (--left === 0 && testimonies.length === others.length) this.judge(record, testimonies);
+        if (--left > 0) return;
+        this.askedCount--;
+        if (testimonies.length === others.length) this.judge(record, testimonies);
       });
     }
   }

@@ -96,22 +96,18 @@ export class FileReader {
     return { damaged, end: at, torn: await this.hasTraces(at), count, countNoted };
   }
 
-  /** How many entries follow one another from `offset` to the end; null when something else is in between. Decodes none of them. */
-  async verify(offset: number, beforeEachRead: () => Promise<void>): Promise<number | null> {
-    let count = 0;
+  /** Whether intact entries follow one another from `offset` to the end. Decodes none of them. */
+  async verify(offset: number, beforeEachRead: () => Promise<void>): Promise<boolean> {
     for (let at = offset; at < this.size; ) {
       const length = this.intactAt(at);
       at += length;
-      if (length > 0) {
-        count++;
-        continue;
-      }
+      if (length > 0) continue;
       const needed = this.neededAt(at);
-      if (needed === 0 || this.covers(at, needed)) return null;
+      if (needed === 0 || this.covers(at, needed)) return false;
       await beforeEachRead();
       await this.load(at, needed);
     }
-    return count;
+    return true;
   }
 
   private async hasTraces(from: number): Promise<boolean> {

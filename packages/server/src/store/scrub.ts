@@ -69,14 +69,14 @@ export class Scrub {
     return (await readContents(disk, identity).catch(nullIfUnreadable)) !== null;
   }
 
-  private async isIntact(name: string, { salt, bytes, entries }: Filed): Promise<boolean> {
+  private async isIntact(name: string, { salt, bytes }: Filed): Promise<boolean> {
     const { disk, onRead } = this.parts;
     const start = await readHeader(disk, name).catch(nullIfUnreadable);
     if (start?.header.salt !== salt) return false;
     const reader = new FileReader(disk, { name, size: bytes, salt, noted: bytes, chunkBytes });
-    const count = await reader.verify(start.length, () => this.pause()).catch(nullIfUnreadable);
+    const isWhole = await reader.verify(start.length, () => this.pause()).catch(nullIfUnreadable);
     onRead(bytes);
-    return count === entries;
+    return isWhole ?? false;
   }
 
   private isCurrent(kind: FileKind, { number, salt }: Filed): boolean {
