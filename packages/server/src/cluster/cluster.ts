@@ -406,6 +406,7 @@ export class Cluster {
       handOff,
       desired: (record) => this.desired(record),
       present,
+      lasting: (name) => this.current.member(name)?.phase === 'active',
       able: (name) => present(name) && !(name === self ? replica.full : presence.full(name)),
       onFinished: () => this.compareSoon(),
       onUnchanged: () => metrics.resynced.add('unchanged'),

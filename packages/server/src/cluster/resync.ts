@@ -6,9 +6,10 @@
  * S1  Every holder works out the new list by itself, so positions agree without a message.
  * S2  The first replica of the old list that is there offers the record to the new ones; a member that is no
  *     longer listed does too, and drops its copy once they have it (see hand-off.ts).
+ * S3  While members that the view asks for do not answer, the list is theirs and, behind them, of those that hold the record.
  */
 import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@carillon/core';
-import { sameNames, startsWith } from '../replication/merge.ts';
+import { sameNames } from '../replication/merge.ts';
 import type { Replica } from '../replication/replica.ts';
 import { recordBytes, turnBytesMax } from '../replication/sizes.ts';
 import type { Numbered } from '../replication/wire.ts';
@@ -33,6 +34,8 @@ export interface ResyncParts {
   readonly desired: (record: TimerRecord) => readonly string[];
   /** In the view and answering; this member itself counts. */
   readonly present: (name: string) => boolean;
+  /** In the view to stay. */
+  readonly lasting: (name: string) => boolean;
   /** Present, and with room for records it does not hold yet. */
   readonly able: (name: string) => boolean;
   readonly onFinished: () => void;
@@ -133,33 +136,34 @@ export class Resync {
   private relist(record: TimerRecord): void {
     const { self, replica, handOff, desired, onUnchanged } = this.parts;
     const wanted = desired(record);
-    const listed = wanted.includes(self);
-    if (sameNames(record.replicas, wanted)) {
+    const standIns = this.standIns(record, wanted);
+    if (standIns.length > 0) this.noteIrregular(record);
+    const list = standIns.length > 0 ? [...wanted, ...standIns] : wanted;
+    const listed = list.includes(self);
+    if (sameNames(record.replicas, list)) {
       onUnchanged();
       // Not listed, and nothing changed: an earlier hand-off may have found nobody.
       if (!listed) handOff.add(record);
       return;
     }
-    if (this.needsStandIns(record, wanted)) {
-      this.noteIrregular(record);
-      if (!replica.owns(record)) handOff.add(record);
-      return;
-    }
     const pusher = this.pushes(record);
-    if (wanted.length === 0) return;
-    invariant(new Set(wanted).size === wanted.length, 'a replica is listed once');
-    replica.relist(record, wanted);
+    if (list.length === 0) return;
+    invariant(new Set(list).size === list.length, 'a replica is listed once');
+    replica.relist(record, list);
     this.moved++;
     if (pusher || !listed) handOff.add(record);
   }
 
   /**
-   * Stand-ins stay listed, and so are asked before every pop and told of it, until those they stand in for answer again and
-   * have room. That is so for every holder: a former stand-in that no longer knew the present one would pop beside it.
+   * Those that are listed besides the wanted ones stay so, and are asked before every pop and told of it, until as many wanted ones
+   * as there should be copies answer and have room: two holders that no longer knew each other would both pop. That is so for every
+   * holder, listed or not.
    */
-  private needsStandIns({ replicas }: TimerRecord, wanted: readonly string[]): boolean {
-    if (this.irregular.size >= irregularMax || !startsWith(replicas, wanted)) return false;
-    return !wanted.every(this.parts.able);
+  private standIns(record: TimerRecord, wanted: readonly string[]): readonly string[] {
+    const { able, lasting } = this.parts;
+    const { replicas, factor } = record;
+    if (this.irregular.size >= irregularMax || wanted.filter(able).length >= factor) return [];
+    return replicas.filter((name) => !wanted.includes(name) && lasting(name));
   }
 
   /** Whether it falls to this member to tell the new replicas. */

@@ -47,7 +47,7 @@ function doubtFields(doubt: Doubt) {
 
 export type DoubtInside = typeof doubtMethods & ReturnType<typeof doubtFields>;
 
-const resyncMethods = { needsStandIns: Resync.prototype['needsStandIns'] };
+const resyncMethods = { standIns: Resync.prototype['standIns'] };
 
 function resyncFields(resync: Resync) {
   return { parts: resync['parts'] };

@@ -2,6 +2,7 @@
 import { View } from '@carillon/server/internal';
 import { lastCopyAway } from '../../scenarios/told/damaged-disks.ts';
 import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
+import { mostAreDown } from '../../scenarios/told/most-are-down.ts';
 import { rebalanced } from '../../scenarios/told/rebalanced.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../views.ts';
@@ -68,6 +69,11 @@ everyVariantIsNoticed(keeping, {
   // P5.
   'a former stand-in forgets the present one': async () => {
     const sequences = await formerStandIn(1);
+    return { story: null, kept: new Set(sequences).size === sequences.length };
+  },
+  // P5.
+  'stand-ins other than those of the view forget each other': async () => {
+    const sequences = await mostAreDown(1, 2);
     return { story: null, kept: new Set(sequences).size === sequences.length };
   },
   // P8.

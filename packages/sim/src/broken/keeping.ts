@@ -77,12 +77,26 @@ const places: readonly Broken[] = [
     name: 'a former stand-in forgets the present one',
     apply: () => {
       const { resync } = insides;
-      const { needsStandIns } = resync;
-      resync.needsStandIns = function (record, wanted) {
-        return this.parts.replica.owns(record) && needsStandIns.call(this, record, wanted);
+      const { standIns } = resync;
+      resync.standIns = function (record, wanted) {
+        return this.parts.replica.owns(record) ? standIns.call(this, record, wanted) : [];
       };
       return () => {
-        resync.needsStandIns = needsStandIns;
+        resync.standIns = standIns;
+      };
+    },
+  },
+  {
+    name: 'stand-ins other than those of the view forget each other',
+    apply: () => {
+      const { resync } = insides;
+      const { standIns } = resync;
+      resync.standIns = function (record, wanted) {
+        const others = wanted.some((name) => !record.replicas.includes(name));
+        return others ? [] : standIns.call(this, record, wanted);
+      };
+      return () => {
+        resync.standIns = standIns;
       };
     },
   },
