@@ -4,6 +4,7 @@ import { micro } from './micro/micro.ts';
 import { placement } from './micro/placement-section.ts';
 import { ring } from './micro/ring-section.ts';
 import { overload } from './overload/overload.ts';
+import { requests } from './requests.ts';
 import { burst } from './workloads/burst.ts';
 import { cluster } from './workloads/cluster.ts';
 import { footprint } from './workloads/footprint.ts';
@@ -44,5 +45,6 @@ export const parts: readonly Part[] = [
   { name: 'placement', what: 'placement beside npm packages', run: placement, ...alone },
   { name: 'growth', what: 'costs at 10³ … 10⁷ timers and 1 … 9 members', run: growth, ...alone },
   { name: 'overload', what: 'five times what a member can do', run: overload, ...alone },
+  { name: 'requests', what: 'one request, as much work as it can be', run: requests, ...alone },
   { name: 'ring', what: 'the lock ring on etcd', run: ring, ...alone, isUsual: false },
 ];

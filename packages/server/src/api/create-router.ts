@@ -9,6 +9,7 @@ import { attemptRoutes } from './attempts.ts';
 import { batchRoutes } from './batch.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { lockRoutes, type ReadRings } from './locks.ts';
+import { LongWork } from './long-work.ts';
 import { openApi } from './openapi.ts';
 import { TimerParser } from './parse-timer.ts';
 import { type Route, Router } from './router.ts';
@@ -40,7 +41,11 @@ export function createRouter(options: ApiOptions): Router {
     ...heedSeen(service, [
       ...timerRoutes(timers),
       ...attemptRoutes(service),
-      ...batchRoutes({ ...timers, charge: (caller, cost) => access.charge(caller, cost) }),
+      ...batchRoutes({
+        ...timers,
+        work: new LongWork(clock),
+        charge: (caller, cost) => access.charge(caller, cost),
+      }),
       ...deadLetterRoutes({ service, limits }),
     ]),
     ...lockRoutes(options.readRings ?? null),

@@ -37,8 +37,19 @@ export class TimerParser {
     this.rules = rules;
   }
 
+  /** The error in the place of the timer. */
+  tryParse(value: unknown, options: ParseOptions): ParsedTimer | CarillonError {
+    try {
+      return this.parse(value, options);
+    } catch (error) {
+      if (error instanceof CarillonError) return error;
+      throw error;
+    }
+  }
+
   /** Throws CarillonError. */
   parse(value: unknown, options: ParseOptions): ParsedTimer {
+    checkCounts(value, this.rules.limits);
     if (!timerBodyValidator.Check(value)) throw shapeError(value);
     const { http, retry } = value.callback;
     const { limits } = this.rules;
@@ -75,10 +86,9 @@ export class TimerParser {
   }
 
   private headers(given: Readonly<Record<string, string>>): Record<string, string> {
-    const { callbackHeaderCountMax, callbackHeaderBytesMax } = this.rules.limits;
+    const { limits } = this.rules;
     const headers: Record<string, string> = {};
-    let left = callbackHeaderCountMax;
-    let bytesLeft = callbackHeaderBytesMax;
+    let bytesLeft = limits.callbackHeaderBytesMax;
     for (const [spelling, value] of Object.entries(given)) {
       const name = spelling.toLowerCase();
       const pointer = `/callback/http/headers/${escapePointer(spelling)}`;
@@ -87,10 +97,7 @@ export class TimerParser {
       if (Object.hasOwn(headers, name))
         throw badRequest(`The header "${name}" is there twice.`, pointer);
       bytesLeft -= name.length + value.length;
-      if (--left < 0 || bytesLeft < 0) {
-        const most = `${callbackHeaderCountMax} headers and ${callbackHeaderBytesMax} bytes`;
-        throw badRequest(`A callback has at most ${most} of headers.`, '/callback/http/headers');
-      }
+      if (bytesLeft < 0) throw tooMany(limits);
       // `__proto__` must end up as an ordinary header, not as the object's prototype.
       Object.defineProperty(headers, name, {
         value,
@@ -169,10 +176,33 @@ function refuseOwn(name: string): string | null {
 
 type TextLimits = ParseRules['limits'];
 
+/** What there may be thousands of, in any shape: counted before anything walks over it. Throws CarillonError. */
+function checkCounts(value: unknown, limits: TextLimits): void {
+  checkLength(memberOf(value, 'tags'), 'tags', '/tags', limits);
+  const info = memberOf(memberOf(value, 'statistics'), 'tag-info');
+  checkLength(info, 'entries of tag-info', '/statistics/tag-info', limits);
+  const headers = memberOf(memberOf(memberOf(value, 'callback'), 'http'), 'headers');
+  let left = limits.callbackHeaderCountMax;
+  if (typeof headers === 'object') for (const _ in headers) if (--left < 0) throw tooMany(limits);
+}
+
+function checkLength(list: unknown, what: string, pointer: string, limits: TextLimits): void {
+  if (!Array.isArray(list) || list.length <= limits.tagCountMax) return;
+  throw badRequest(`A timer has at most ${limits.tagCountMax} ${what}.`, pointer);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+function tooMany({ callbackHeaderCountMax, callbackHeaderBytesMax }: TextLimits): CarillonError {
+  const most = `${callbackHeaderCountMax} headers and ${callbackHeaderBytesMax} bytes`;
+  return badRequest(`A callback has at most ${most} of headers.`, '/callback/http/headers');
+}
+
 function tags(given: readonly string[], limits: TextLimits): readonly string[] {
-  if (given.length > limits.tagCountMax) {
-    throw badRequest(`A timer has at most ${limits.tagCountMax} tags.`, '/tags');
-  }
   given.forEach((name, i) => checkTag(name, `/tags/${i}`, limits));
   return [...new Set(given)];
 }
@@ -182,10 +212,6 @@ function tagInfo(
   limits: TextLimits,
 ): Definition['tagInfo'] {
   const given = statistics['tag-info'] ?? [];
-  const pointer = '/statistics/tag-info';
-  if (given.length > limits.tagCountMax) {
-    throw badRequest(`A timer has at most ${limits.tagCountMax} entries of tag-info.`, pointer);
-  }
   return given.flatMap((entry) => tagInfoEntry(entry, limits));
 }
 

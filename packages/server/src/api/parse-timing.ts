@@ -92,8 +92,14 @@ function cronTiming(body: TimingBody, wallMs: number): Timing {
 /** No colon: the cron library would take an instant for a pattern. */
 const cronForm = /^[A-Za-z0-9*?,/#@+\- ]{1,256}$/;
 
+/** The library knows a seventh field, of years: none is promised, and centuries of them take long to look through. */
+const fieldCountMax = 6;
+
 function cronOf(pattern: string): string {
-  if (cronForm.test(pattern)) return pattern;
+  const fields = pattern.split(' ').filter((field) => field !== '');
+  if (cronForm.test(pattern) && fields.length <= fieldCountMax) return pattern;
+  if (cronForm.test(pattern))
+    throw badRequest('The cron pattern has more than 6 fields.', '/timing/cron');
   throw badRequest('The cron pattern has characters that no pattern has.', '/timing/cron');
 }
 
@@ -106,8 +112,20 @@ function pops(timing: Timing, wallMs: number): boolean {
   }
 }
 
-/** A rejected name costs as much as making a formatter, so only names that look like one get that far. */
+/** Verdicts on names: each costs as much as making a formatter. */
+const zones = new Map<string, boolean>();
+const zoneCountMax = 2000;
+
 function timezoneKnown(timezone: string): boolean {
+  const known = zones.get(timezone);
+  if (known !== undefined) return known;
+  const found = isZone(timezone);
+  if (zones.size >= zoneCountMax) zones.clear();
+  zones.set(timezone, found);
+  return found;
+}
+
+function isZone(timezone: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(timezone)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone }).format(0);

@@ -16,7 +16,7 @@ import {
   type TimerRecord,
   type Timing,
 } from '@carillon/core';
-import { Cron } from 'croner';
+import { nextCron } from './cron.ts';
 
 /** One moment on both clocks. */
 export interface Instant {
@@ -206,9 +206,4 @@ export function popCount(timing: Extract<Timing, { kind: 'interval' }>): number 
 function past(ending: Ending, wallMs: number, sinceStartMs: number): boolean {
   if (ending.untilMs !== null && wallMs > ending.untilMs) return true;
   return ending.repeatForMs !== null && sinceStartMs > ending.repeatForMs;
-}
-
-function nextCron(pattern: string, timezone: string | null, afterMs: number): number | null {
-  const cron = new Cron(pattern, { timezone: timezone ?? 'UTC', paused: true });
-  return cron.nextRun(new Date(afterMs))?.getTime() ?? null;
 }

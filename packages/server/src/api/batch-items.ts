@@ -1,0 +1,123 @@
+/**
+ * Where the items of a batch begin and end, found by a walk over its bytes before any of them is parsed: an array is never parsed as a
+ * whole, so that no body makes one long step. An item that is no JSON is found out later, by whoever parses it.
+ */
+import { CarillonError } from '@carillon/core';
+import type { Limits } from '../config.ts';
+import type { Steps } from './long-work.ts';
+import { badRequest } from './problem.ts';
+
+export type BatchLimits = Pick<Limits, 'batchItemCountMax' | 'jsonDepthMax' | 'bodyBytesMax'>;
+
+/** So many bytes are one step. */
+const sliceBytes = 64 * 1024;
+const sliceCost = 200;
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const lineFeed = 0x0a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Bytes of one item each. Throws CarillonError. */
+export function* arrayItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8Array[]> {
+  const items: Uint8Array[] = [];
+  const start = yield* skipBlank(bytes, 0);
+  if (bytes[start] !== openBracket) throw noArray();
+  // Nothing but blanks: an empty array, unless a comma follows.
+  let from = yield* skipBlank(bytes, start + 1);
+  let depth = 1;
+  let inText = false;
+  let stepEnd = sliceBytes;
+  for (let at = from; at < bytes.length; at++) {
+    if (at >= stepEnd) {
+      stepEnd += sliceBytes;
+      yield sliceCost;
+    }
+    const byte = bytes[at] as number;
+    if (inText) {
+      if (byte === backslash) at++;
+      else inText = byte !== quote;
+      continue;
+    }
+    if (byte === quote) inText = true;
+    else if (byte === openBracket || byte === openBrace) {
+      if (++depth > limits.jsonDepthMax + 1) throw tooDeep(limits.jsonDepthMax);
+    } else if (byte === closeBracket || byte === closeBrace) depth--;
+    if (depth > 1 || (byte !== comma && depth === 1)) continue;
+    if (byte === comma || at > from || items.length > 0)
+      addItem(items, bytes.subarray(from, at), limits);
+    from = at + 1;
+    if (depth > 0) continue;
+    if (byte !== closeBracket || (yield* skipBlank(bytes, from)) < bytes.length) throw noArray();
+    return items;
+  }
+  throw badRequest('The body is not valid JSON: it ends inside of the array.');
+}
+
+/** The lines that are not blank. Throws CarillonError. */
+export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8Array[]> {
+  const items: Uint8Array[] = [];
+  for (let from = yield* skipBlank(bytes, 0); from < bytes.length; ) {
+    const found = bytes.indexOf(lineFeed, from);
+    const to = found === -1 ? bytes.length : found;
+    addItem(items, bytes.subarray(from, to), limits);
+    from = yield* skipBlank(bytes, to);
+  }
+  return items;
+}
+
+/** Whether there are more brackets inside each other than allowed; looks at each byte once. */
+export function isTooDeep(bytes: Uint8Array, depthMax: number): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === quote) inText = !inText;
+    else if (inText) {
+      if (byte === backslash) at++;
+    } else if (byte === openBracket || byte === openBrace) {
+      if (++depth > depthMax) return true;
+    } else if (byte === closeBracket || byte === closeBrace) depth--;
+  }
+  return false;
+}
+
+export function tooDeep(depthMax: number): CarillonError {
+  return badRequest(`The body is nested deeper than ${depthMax} levels.`);
+}
+
+function addItem(items: Uint8Array[], item: Uint8Array, limits: BatchLimits): void {
+  if (items.length === limits.batchItemCountMax) {
+    throw new CarillonError('too_large', `A batch has at most ${limits.batchItemCountMax} timers.`);
+  }
+  if (item.length > limits.bodyBytesMax) {
+    const most = `${limits.bodyBytesMax} bytes`;
+    throw new CarillonError(
+      'too_large',
+      `A timer of a batch has at most ${most}, as one by itself.`,
+    );
+  }
+  items.push(item);
+}
+
+function noArray(): CarillonError {
+  return badRequest('The body must be an array of timers, or NDJSON with its content type.', '');
+}
+
+/** There may be megabytes of them. */
+function* skipBlank(bytes: Uint8Array, from: number): Steps<number> {
+  let at = from;
+  for (let stepEnd = from + sliceBytes; at < bytes.length && isBlank(bytes[at] as number); at++) {
+    if (at < stepEnd) continue;
+    stepEnd += sliceBytes;
+    yield sliceCost;
+  }
+  return at;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === lineFeed;
+}
