@@ -90,3 +90,34 @@ test('etcd away: timers are set, pop and are cancelled as before, and no view ch
   expect(story.pops(cancelled.id)).toEqual([]);
   expect(story.bugs).toEqual([]);
 });
+
+test.each(
+  [0, 1, 2].flatMap((position) => [
+    // The pop of 102 s falls due after the restart; that of 99 s before it, and the next one waits behind it.
+    { position, downAt: 100, upAt: 101, sequence: 34, by: 105 },
+    { position, downAt: 98, upAt: 100.9, sequence: 34, by: 105 },
+  ]),
+)(
+  'restart with doubtful records, all others out of reach: the doubt ends in time for 2n (R=3): %j',
+  async ({ position, downAt, upAt, ...expected }) => {
+    // A member that may have been away for half this time asks about its records before it pops them.
+    const story = await Story.begin({
+      members: three,
+      config: new Map([['tombstoneRetentionMs', 60_000]]),
+    });
+    const { cluster } = story;
+    const { id, replicas } = await story.set({ seconds: 3, times: 60, factor: 3 });
+    const last = replicas[position] ?? '';
+    await story.until(downAt);
+    for (const name of three) cluster.member(name).crash({ power: true, wipe: false });
+    await story.until(upAt);
+    cluster.member(last).start();
+    await story.until(106);
+    const pop = story
+      .pops(id)
+      .find(({ at, sequence }) => at > upAt && sequence >= expected.sequence);
+    expect(pop?.by).toBe(last);
+    expect(pop?.at).toBeLessThanOrEqual(expected.by);
+    expect(story.bugs).toEqual([]);
+  },
+);

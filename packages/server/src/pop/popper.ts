@@ -206,8 +206,10 @@ export class Popper {
       return store.arm(handle, claim.untilMs + afterGrantMs(position));
     }
     const slept = this.sleptOver(record);
-    const canWait = clock.now() < record.retryMs + record.gapMs / 2;
-    if (this.parts.holds(handle, slept, slept || (canWait && this.mayBeStale(record)))) {
+    // Nothing is held back beyond its time, or that of the next pop, whatever the others could still say of it.
+    const sinceMs = slept ? this.awakeSinceMs : record.retryMs;
+    const canWait = clock.now() < sinceMs + record.gapMs / 2;
+    if (canWait && this.parts.holds(handle, slept, slept || this.mayBeStale(record))) {
       return store.arm(handle, clock.now() + holdMs);
     }
     this.begin(handle, record);
@@ -275,7 +277,6 @@ export class Popper {
       cancel();
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
     };
-    // Answers that came while this member was busy are read before it gives up on them.
     const cancel = clock.at(nowMs + claimWaitMs(record, slept, nowMs), () => clock.soon(go));
     const message = claimMessage(pop, termMs);
     for (const name of pop.others) {
