@@ -103,10 +103,13 @@ export class Client {
 
   private async change(operation: Operation, request: ApiRequest): Promise<void> {
     const { onAck, onRefused } = this.options;
-    const response = await this.insist(operation, carrying(request, operation.timer));
+    const { seen } = operation.timer;
+    const headers = { ...request.headers, ...seen.headers };
+    const response = await this.insist(operation, { ...request, headers });
     if (response === null) return;
     if (response.status >= 300) return onRefused(operation, response);
     this.acknowledge(operation, response);
+    if (operation.version !== null) seen.add(operation.version);
     onAck(operation);
   }
 
@@ -151,7 +154,6 @@ export class Client {
   private acknowledge(operation: Operation, response: ApiResponse): void {
     operation.ackMs = this.options.cluster.world.nowMs;
     operation.version = versionIn(response);
-    if (operation.version !== null) operation.timer.seen.add(operation.version);
     operation.timer.id = (headerOf(response, 'location') ?? '').slice('/timers/'.length);
     const [have = '0', wanted = '0'] = (headerOf(response, 'carillon-copies') ?? '').split('/');
     operation.have = Number(have);
@@ -174,11 +176,6 @@ interface LettersPage {
 /** Without headers or a body. */
 function plain(method: string, path: string): ApiRequest {
   return { method, path, query: '', headers: {}, body: new Uint8Array() };
-}
-
-/** The same request with the highest version that the client of the timer has seen. */
-function carrying(request: ApiRequest, { seen }: TimerHistory): ApiRequest {
-  return { ...request, headers: { ...request.headers, ...seen.headers } };
 }
 
 /** The same request as a batch of one. */

@@ -27,6 +27,11 @@ export interface Attempt {
 export class SeenVersion {
   private highest: Version | null = null;
 
+  /** null: none yet. */
+  get version(): Version | null {
+    return this.highest;
+  }
+
   get headers(): Record<string, string> {
     return this.highest === null ? {} : { 'carillon-seen': formatVersion(this.highest) };
   }
@@ -50,6 +55,8 @@ export interface Operation {
   /** `Carillon-Copies` of that answer. */
   have: number;
   wanted: number;
+  /** The highest version its client had seen when it asked. */
+  readonly seen: Version | null;
   /** `Carillon-Version` of that answer. */
   version: Version | null;
 }
@@ -81,8 +88,8 @@ export interface TimerHistory {
   readonly index: number;
   /** As the newest answer gave it; null before the first. */
   id: string | null;
-  /** By the one client that sets and changes the timer. */
-  readonly seen: SeenVersion;
+  /** By the client that sets and changes the timer at present. */
+  seen: SeenVersion;
   readonly operations: Operation[];
 }
 
@@ -156,6 +163,7 @@ export class History {
       ackMs: null,
       have: 0,
       wanted: 0,
+      seen: timer.seen.version,
       version: null,
     };
     timer.operations.push(operation);

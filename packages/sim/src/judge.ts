@@ -85,16 +85,17 @@ export class Judge {
 
   /**
    * Whether an attempt at `earlier` was given a higher version than `later`, and nothing could have told the member that gave
-   * `later` its version: the client had not heard of that attempt, and the two members were apart. The wall clocks of
-   * the two are then all there is to go by, for any system in which both sides of a split take changes. A client that had
-   * heard of the version, or members that could talk, are no excuse.
+   * `later` its version: its client had not seen that version, because another client asked or the answer never came, and
+   * the two members were apart. Their wall clocks are then all there is to go by, for any system in which both sides of a
+   * split take changes. A client that had seen the version, or members that could talk, are no excuse.
    */
   private isUnordered(earlier: Operation, later: Operation): boolean {
-    const { version } = later;
+    const { version, seen } = later;
     if (version === null) return false;
     return earlier.attempts.some((attempt) => {
-      if (attempt.version === undefined || attempt.version === null) return false;
-      if (compareVersions(attempt.version, version) < 0 || attempt.status !== null) return false;
+      const given = attempt.version ?? null;
+      if (given === null || compareVersions(given, version) < 0) return false;
+      if (seen !== null && compareVersions(given, seen) <= 0) return false;
       return this.wereApart(attempt, later);
     });
   }

@@ -18,7 +18,7 @@ const lastMs = minuteMs;
 /** What is sent again ends before the run does: with a delivery, or as a letter. */
 const settledMs = 2.5 * minuteMs;
 
-/** What one client does about one timer, in order; each step after a wait. */
+/** What clients do about one timer, in order; each step after a wait. */
 export interface Step {
   readonly waitMs: number;
   readonly does: 'set' | 'cancel' | 'read';
@@ -32,6 +32,8 @@ export interface TimerPlan {
   /** In a batch. */
   readonly batched: boolean;
   readonly steps: readonly Step[];
+  /** Two clients that know nothing of each other take turns. */
+  readonly strangers?: boolean;
   readonly seed: number;
 }
 
@@ -143,7 +145,8 @@ function drawTimers(
       steps.push({ waitMs, does, wish: does === 'set' ? wish() : null });
     }
     const startMs = 2000 + own.unit() * spanMs;
-    return { startMs, keyed: own.chance(0.4), batched: own.chance(0.15), steps, seed: own.u32() };
+    const how = { keyed: own.chance(0.4), batched: own.chance(0.15), seed: own.u32() };
+    return { startMs, ...how, steps, strangers: own.chance(0.25) };
   });
 }
 

@@ -11,7 +11,7 @@ import { Safe } from './checkers/safe.ts';
 import { Sticks } from './checkers/sticks.ts';
 import { Client } from './client.ts';
 import { type Fault, inflict } from './faults.ts';
-import { History } from './history.ts';
+import { History, SeenVersion } from './history.ts';
 import { type Checker, Judge, repairMs, type Violation } from './judge.ts';
 import { EtcdMeeting, EtcdOperator, StaticOperator } from './operator.ts';
 import { healedMs, type LettersPlan, type Plan, type TimerPlan } from './plan.ts';
@@ -176,13 +176,16 @@ class Run {
     for (const fault of this.undos.keys()) this.undo(fault);
   }
 
-  /** What one client does about one timer. */
-  private async script({ keyed, batched, steps, seed }: TimerPlan): Promise<void> {
+  /** What one client, or two in turn, do about one timer. */
+  private async script({ keyed, batched, steps, strangers, seed }: TimerPlan): Promise<void> {
     const { world, client } = this;
     const timer = this.history.timer();
     const random = new SeededRandom(seed);
-    for (const { waitMs, does, wish } of steps) {
+    const other = strangers === true ? new SeenVersion() : timer.seen;
+    const clients = [timer.seen, other] as const;
+    for (const [i, { waitMs, does, wish }] of steps.entries()) {
       await world.sleep(waitMs);
+      timer.seen = clients[i % 2] ?? other;
       // Without an id there is nothing to go on with: the client never heard of its timer.
       if (timer.operations.length > 0 && timer.id === null) return;
       if (does === 'set' && wish !== null) await client.set(timer, wish, { keyed, batched });

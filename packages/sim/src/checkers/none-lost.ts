@@ -1,7 +1,8 @@
 /**
  * P2, no pop is lost: when the run is over, every pop of an acknowledged timer that nobody replaced or cancelled was taken
  * by its receiver, or lies in a dead letter that any member shows, or lay in one that somebody discarded. Without
- * a fault a discarded letter stays away.
+ * a fault a discarded letter stays away. Which change is the last is the judge's to say: clients that know nothing of each other, on
+ * two sides of a split, are ordered by clocks.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';

@@ -2,7 +2,8 @@
  * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of what was
  * there before starts, except by a member that is cut off or paused at that moment (or was, less than the time it
  * takes to notice), was down while the request was carried out and has just come back, or comes back before anybody
- * who knows. A dead letter of it can still be sent again.
+ * who knows. A dead letter of it can still be sent again. Which of two changes came later is the judge's to say: clients that
+ * know nothing of each other, on two sides of a split, are ordered by clocks.
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
