@@ -74,7 +74,8 @@ interface LaneRules {
 
 const rules: Readonly<Record<LaneName, LaneRules>> = {
   quick: { limitMs: 1000, frameMessagesMax: 500, framesInFlightMax: 8, tells: true },
-  durable: { limitMs: 5000, frameMessagesMax: 500, framesInFlightMax: 8, tells: true },
+  // A batch of 8 MiB: with less under way it would wait for several syncs, one after the other.
+  durable: { limitMs: 5000, frameMessagesMax: 500, framesInFlightMax: 32, tells: true },
   reads: { limitMs: 1000, frameMessagesMax: 500, framesInFlightMax: 4, tells: false },
   // One message a frame: a search that takes long holds up no other.
   bulk: { limitMs: 2000, frameMessagesMax: 1, framesInFlightMax: 2, tells: false },
