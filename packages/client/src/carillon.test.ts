@@ -351,6 +351,13 @@ describe('Carillon, versions', () => {
     expect(sent(seen).at(-1)).toBe('7.1');
   });
 
+  test('the version of a change that nobody confirmed is carried too: it may have been stored', async () => {
+    const answers = [json({ status: 503 }, 503, { 'carillon-version': '8.1' }), versioned('9.1')];
+    const { client, seen } = make(() => answers.shift() ?? refused, { members: [a, b] });
+    await client.cancel('00ff-2');
+    expect([sent(seen), client.seen]).toEqual([[null, '8.1'], '9.1']);
+  });
+
   test('a version from elsewhere is heeded; any other text is refused, or ignored in an answer', async () => {
     const { client, seen } = make(() => versioned('soon'));
     expect(() => client.saw('soon')).toThrow(TypeError);

@@ -2,6 +2,8 @@
  * The one class of error a caller may react to. A broken invariant is not one of these: it is an
  * `invariant` failure, which stops the member and leaves its work to the replicas.
  */
+import type { Version } from './version.ts';
+
 const table = {
   bad_request: { status: 400, title: 'The request is not valid', retry: false },
   unauthorized: { status: 401, title: 'A valid token is needed', retry: false },
@@ -33,16 +35,24 @@ const table = {
 
 export type ErrorCode = keyof typeof table;
 
+export interface CarillonErrorOptions extends ErrorOptions {
+  readonly pointer?: string;
+  readonly version?: Version;
+}
+
 export class CarillonError extends Error {
   override readonly name = 'CarillonError';
   readonly code: ErrorCode;
   /** JSON pointer (RFC 6901) to the offending member of the request body, where there is one. */
   readonly pointer: string | null;
+  /** Of a change that may have been stored all the same: its version. */
+  readonly version: Version | null;
 
-  constructor(code: ErrorCode, detail: string, options: ErrorOptions & { pointer?: string } = {}) {
+  constructor(code: ErrorCode, detail: string, options: CarillonErrorOptions = {}) {
     super(detail, options);
     this.code = code;
     this.pointer = options.pointer ?? null;
+    this.version = options.version ?? null;
   }
 
   get status(): number {

@@ -109,7 +109,7 @@ export class Setting {
       try {
         if (!isTaken(result)) finish(this.setDone(confirmed(result)));
         else if (tries > 1) this.createNew(asked, tries - 1, finish, failed);
-        else failed(noCopies());
+        else failed(noCopies(version));
       } catch (error) {
         failed(error);
       }
@@ -158,7 +158,7 @@ export class Setting {
     );
     if (!isTaken(result)) return this.setDone(confirmed(result));
     const raced = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
-    if (raced === null) throw noCopies();
+    if (raced === null) throw noCopies(base.version);
     return this.repeated(namespace, raced, body);
   }
 
@@ -189,7 +189,7 @@ export class Setting {
       // It popped meanwhile, or somebody changed it.
       newest = await this.writing.read({ ...known, bloomHi: 0, bloomLo: 0 });
     }
-    throw noCopies();
+    throw noCopies(known);
   }
 }
 

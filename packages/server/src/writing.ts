@@ -84,7 +84,7 @@ export class Writing {
     write(this.parts, { record, mode: 'any', former }, (result) => {
       try {
         if (result.type !== 'have') return done(confirmed(result));
-        if (tries <= 1) return failed(noCopies());
+        if (tries <= 1) return failed(noCopies(result.progress));
         versions.observe(result.progress);
         this.tryWrite(asked, tries - 1, done, failed);
       } catch (error) {

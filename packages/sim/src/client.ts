@@ -106,10 +106,12 @@ export class Client {
     const { seen } = operation.timer;
     const headers = { ...request.headers, ...seen.headers };
     const response = await this.insist(operation, { ...request, headers });
+    for (const { status, version = null } of operation.attempts) {
+      if (status !== null && version !== null) seen.add(version);
+    }
     if (response === null) return;
     if (response.status >= 300) return onRefused(operation, response);
     this.acknowledge(operation, response);
-    if (operation.version !== null) seen.add(operation.version);
     onAck(operation);
   }
 

@@ -1,5 +1,5 @@
 /** Errors as clients see them: problem+json (RFC 9457) with a JSON pointer to the offending member of the body. */
-import { CarillonError, type ErrorCode } from '@carillon/core';
+import { CarillonError, type ErrorCode, formatVersion } from '@carillon/core';
 import type { ApiResponse } from './message.ts';
 
 export interface Problem {
@@ -8,6 +8,8 @@ export interface Problem {
   readonly status: number;
   readonly detail: string;
   readonly pointer?: string;
+  /** Of a change that may have been stored all the same. */
+  readonly version?: string;
 }
 
 /** Seconds until it makes sense to try again; a disk does not get empty within one. */
@@ -20,6 +22,7 @@ export function problemOf(error: CarillonError): Problem {
     status: error.status,
     detail: error.message,
     ...(error.pointer !== null && { pointer: error.pointer }),
+    ...(error.version !== null && { version: formatVersion(error.version) }),
   };
 }
 
@@ -28,6 +31,7 @@ export function problemResponse(
   headers: readonly string[] = [],
 ): ApiResponse {
   const all = ['content-type', 'application/problem+json', ...headers];
+  if (error.version !== null) all.push('carillon-version', formatVersion(error.version));
   if (error.retry && !headers.includes('retry-after')) {
     all.push('retry-after', retryAfterSeconds[error.code] ?? '1');
   }

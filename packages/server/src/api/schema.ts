@@ -188,6 +188,9 @@ export const ProblemSchema = Type.Object({
   pointer: Type.Optional(
     Type.String({ description: 'JSON pointer to the offending member of the body.' }),
   ),
+  version: Type.Optional(
+    Type.String({ description: 'Of a change that may have been stored all the same.' }),
+  ),
 });
 
 export const BatchOutcomeSchema = Type.Union([

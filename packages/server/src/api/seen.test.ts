@@ -1,5 +1,5 @@
 /** `Carillon-Version` in every answer to a change, `Carillon-Seen` heeded before every change: with a stand-in, then with a member. */
-import { compareVersions, parseVersion } from '@carillon/core';
+import { CarillonError, compareVersions, parseVersion } from '@carillon/core';
 import { describe, expect, test } from 'vitest';
 import { header, startOne, timerBody } from '../testing/one-member.ts';
 import { headerIn, testApi, viewOf } from './stand-in.contract.ts';
@@ -87,6 +87,19 @@ describe('the header', () => {
     expect([answer.status, service.sets, service.calls]).toEqual([400, [], []]);
     expect(answer.body).toContain('Carillon-Seen');
   });
+});
+
+test('a change that nobody confirmed may have been stored: the answer carries its version too', async () => {
+  const { ask, service } = testApi();
+  const version = { versionMs: 9, versionTie: 2 };
+  service.answer = () => ({
+    ok: false,
+    error: new CarillonError('no_copies', 'Nobody confirmed.', { version }),
+  });
+  const one = await ask('POST', '/timers', { body });
+  expect([one.status, headerIn(one, 'carillon-version')]).toEqual([503, '9.2']);
+  const many = await ask('POST', '/timers/batch', { body: [body] });
+  expect(JSON.parse(many.body)).toMatchObject([{ status: 503, version: '9.2' }]);
 });
 
 describe('a member', () => {

@@ -17,6 +17,7 @@ import {
   invariant,
   type Progress,
   type TimerRecord,
+  type Version,
 } from '@carillon/core';
 import type { View } from '../cluster/view.ts';
 import type { Deadlines, Waiting } from './deadlines.ts';
@@ -57,7 +58,8 @@ export type WriteResult =
   /** A replica holds something at least as new. */
   | { readonly type: 'have'; readonly progress: Progress }
   | { readonly type: 'refused'; readonly why: 'namespace' | 'full' }
-  | { readonly type: 'none' };
+  /** Nobody confirmed; somebody may have stored it. */
+  | { readonly type: 'none'; readonly version: Version };
 
 export interface WriteRequest {
   readonly record: TimerRecord;
@@ -86,7 +88,7 @@ function writeAlone(
     else if (answer.type === 'stored' || answer.type === 'have')
       done({ type: 'confirmed', record, have: 1, wanted: 1 });
     else if (answer.type === 'refused') done(answer);
-    else done({ type: 'none' });
+    else done({ type: 'none', version: record });
   });
 }
 
@@ -270,7 +272,8 @@ export class Write implements Waiting {
     if (newer !== null) return this.finish({ type: 'have', progress: newer });
     const holders = this.record.replicas.filter((name) => this.confirmed.includes(name));
     if (holders.length === 0) {
-      return this.finish(this.refusedFull ? { type: 'refused', why: 'full' } : { type: 'none' });
+      const none = { type: 'none', version: this.record } as const;
+      return this.finish(this.refusedFull ? { type: 'refused', why: 'full' } : none);
     }
     const missed = [...this.record.replicas, ...this.former].filter(
       (name) => !this.confirmed.includes(name),

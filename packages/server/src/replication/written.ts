@@ -1,5 +1,5 @@
 /** What the result of a write means for the client that asked for it. */
-import { CarillonError, type TimerRecord } from '@carillon/core';
+import { CarillonError, type TimerRecord, type Version } from '@carillon/core';
 import type { Copies } from '../api/service.ts';
 import type { WriteResult } from './write.ts';
 
@@ -13,7 +13,7 @@ export function confirmed(result: Exclude<WriteResult, { type: 'have' }>): Writt
   if (result.type === 'confirmed') {
     return { record: result.record, copies: { have: result.have, wanted: result.wanted } };
   }
-  if (result.type === 'none') throw noCopies();
+  if (result.type === 'none') throw noCopies(result.version);
   if (result.why === 'namespace') {
     throw new CarillonError('not_found', 'No timer has this id.');
   }
@@ -30,9 +30,11 @@ export function isTaken(
   return result.type === 'have' || (result.type === 'refused' && result.why === 'namespace');
 }
 
-export function noCopies(): CarillonError {
+/** `version`: of the change that was tried last, or of one above it. */
+export function noCopies({ versionMs, versionTie }: Version): CarillonError {
   return new CarillonError(
     'no_copies',
     'No replica of this timer confirmed it in time; it may or may not have been stored. Try again.',
+    { version: { versionMs, versionTie } },
   );
 }
