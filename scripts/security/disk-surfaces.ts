@@ -5,6 +5,7 @@
 import { ByteReader, MalformedError } from '@carillon/core';
 import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
 import { checksum } from '../../packages/server/src/store/checksum.ts';
+import { contentsName, encodeContents } from '../../packages/server/src/store/contents.ts';
 import {
   recover,
   type Recovered,
@@ -43,12 +44,14 @@ function body(kind: FileKind, records: number): Buffer {
   return Buffer.from(out.seal(salt));
 }
 
-/** The file of that kind holds the input; beside a snapshot stands the segment that has to. */
+/** The file of that kind holds the input; beside it stands what has to: a segment, and a table that notes neither. */
 async function diskWith(kind: FileKind, input: Uint8Array): Promise<MemoryDisk> {
   const disk = new MemoryDisk();
   await (await disk.create(fileName(kind, 1))).append(input);
   if (kind === 'snapshot')
     await (await disk.create(fileName('journal', 1))).append(headerOf('journal'));
+  const contents = encodeContents({ snapshot: null, segments: [], lost: null }, identity);
+  await (await disk.create(contentsName)).append(contents);
   return disk;
 }
 
