@@ -149,6 +149,22 @@ it('a replica that does not confirm within 250 ms gets the next in rank as stand
   expect(rig.missed).toEqual([{ names: [second], holders: [first, third] }]);
 });
 
+it('every holder hears of a stand-in: a former one, and one that confirms after it was found', async () => {
+  const [, , , former = ''] = ranked;
+  const late = { afterMs: 400, answer: stored };
+  const rig = new Rig(first, { [second]: late, [third]: late }).write({ former: [former] });
+  await rig.clock.advance(2000);
+  for (const name of [first, second, former]) {
+    const lists = rig.stored
+      .filter((each) => each.name === name)
+      .map((each) => each.record.replicas);
+    expect(lists, name).toEqual([
+      [first, second],
+      [first, second, third],
+    ]);
+  }
+});
+
 it('a replica known to be silent gets its stand-in at once', async () => {
   const rig = new Rig(first, { [second]: 'silence' }, [second]).write();
   await rig.clock.advance(10);

@@ -108,6 +108,7 @@ export class Write implements Waiting {
   // Sets of a few names; for so few, lists are cheaper.
   private readonly waiting: string[];
   private readonly confirmed: string[] = [];
+  private readonly standIns: string[] = [];
   private refusedFull = false;
   private hedged = false;
   private cancelAlarm: Cancel | null = null;
@@ -193,14 +194,21 @@ export class Write implements Waiting {
     const asked = this.record.replicas.includes(name) || this.former.includes(name);
     invariant(asked, 'only a member that was asked confirms');
     take(this.waiting, name);
-    if (answer?.type === 'stored') add(this.confirmed, name);
+    if (answer?.type === 'stored') this.confirm(name);
     else if (answer?.type === 'have' && beats(answer.progress, this.record, this.mode)) {
       return this.finish({ type: 'have', progress: answer.progress });
-    } else if (answer?.type === 'have') add(this.confirmed, name);
+    } else if (answer?.type === 'have') this.confirm(name);
     else if (answer?.type === 'refused' && answer.why === 'namespace') {
       return this.finish({ type: 'refused', why: 'namespace' });
     } else this.failed(name, answer);
     this.check();
+  }
+
+  private confirm(name: string): void {
+    add(this.confirmed, name);
+    // It was sent the list as it was; stand-ins have been found since.
+    const [last] = this.standIns.slice(-1);
+    if (last !== undefined && last !== name) this.tell(name);
   }
 
   private failed(name: string, answer: Answer | null): void {
@@ -219,10 +227,11 @@ export class Write implements Waiting {
     if (name === undefined) return;
     invariant(!record.replicas.includes(name), 'a stand-in is listed once');
     this.record = { ...record, replicas: [...record.replicas, name] };
+    this.standIns.push(name);
     add(this.waiting, name);
     this.send(name);
-    for (const holder of this.confirmed)
-      if (this.record.replicas.includes(holder)) this.tell(holder);
+    // Former holders too: they keep their copies until the listed ones have theirs, and would pop beside the stand-in.
+    for (const holder of this.confirmed) if (holder !== name) this.tell(holder);
   }
 
   /** Still expected to confirm soon. */
@@ -239,7 +248,7 @@ export class Write implements Waiting {
       .find((name) => !replicas.includes(name) && !(this.parts.peers?.silent(name) ?? false));
   }
 
-  /** A holder learns of a longer list; it holds the record already, so nobody waits for it. */
+  /** A holder learns of a longer list; it holds the record already, so the write does not wait for it. */
   private tell(name: string): void {
     const { self, replica, peers } = this.parts;
     if (name === self) replica.receive(this.record, 'any', () => undefined);

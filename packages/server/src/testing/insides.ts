@@ -64,9 +64,14 @@ export type ReplicaInside = Pick<Replica, 'alarm'> & ReturnType<typeof replicaFi
 const writeMethods = {
   standIn: Write.prototype['standIn'],
   beatenBy: Write.prototype['beatenBy'],
+  tell: Write.prototype['tell'],
 };
 
-export type WriteInside = typeof writeMethods;
+function writeFields(write: Write) {
+  return { record: write['record'] };
+}
+
+export type WriteInside = typeof writeMethods & ReturnType<typeof writeFields>;
 
 const presenceMethods = { forgetAbsent: Presence.prototype['forgetAbsent'] };
 

@@ -1,6 +1,7 @@
 /** A test of the tests: a cluster that keeps records too few, too short, too long or in the wrong places breaks a promise. */
 import { View } from '@carillon/server/internal';
 import { lastCopyAway } from '../../scenarios/told/damaged-disks.ts';
+import { formerHolder } from '../../scenarios/told/former-holder.ts';
 import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
 import { mostAreDown } from '../../scenarios/told/most-are-down.ts';
 import { rebalanced } from '../../scenarios/told/rebalanced.ts';
@@ -74,6 +75,11 @@ everyVariantIsNoticed(keeping, {
   // P5.
   'stand-ins other than those of the view forget each other': async () => {
     const sequences = await mostAreDown(1, 2);
+    return { story: null, kept: new Set(sequences).size === sequences.length };
+  },
+  // P5.
+  'a former holder does not hear of a stand-in': async () => {
+    const sequences = await formerHolder(1);
     return { story: null, kept: new Set(sequences).size === sequences.length };
   },
   // P8.

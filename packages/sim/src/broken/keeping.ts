@@ -101,6 +101,19 @@ const places: readonly Broken[] = [
     },
   },
   {
+    name: 'a former holder does not hear of a stand-in',
+    apply: () => {
+      const { write } = insides;
+      const { tell } = write;
+      write.tell = function (name) {
+        if (this.record.replicas.includes(name)) tell.call(this, name);
+      };
+      return () => {
+        write.tell = tell;
+      };
+    },
+  },
+  {
     name: 'no resync',
     apply: () => {
       const handOff = HandOff.prototype;
