@@ -115,8 +115,9 @@ export class Coordinator implements TimerService {
     return this.page({ ...query, ...anywhere, state: 'dead', tag: null });
   }
 
-  attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
-    return gatherAttempts(this.parts, namespace, id, this.everybody());
+  async attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
+    const gathered = await gatherAttempts(this.parts, namespace, id, this.everybody());
+    return { ...gathered, missing: this.membersOf(gathered.missing) };
   }
 
   cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
@@ -220,10 +221,13 @@ export class Coordinator implements TimerService {
     const { member, role, cursor: from, ...rest } = query;
     const ask = { ...rest, cursor: from ?? '', holder: member ?? '', role: role ?? '' } as const;
     const { records, cursor, missing } = await listEverywhere(this.parts, ask, this.everybody());
-    const { view } = this.parts;
-    // Those that vanished are asked in case they run on; mostly they do not.
-    const members = missing.filter((name) => view().member(name) !== undefined);
-    return { items: records, cursor, missing: members };
+    return { items: records, cursor, missing: this.membersOf(missing) };
+  }
+
+  /** Without those that vanished: they are asked in case they run on, and mostly they do not. */
+  private membersOf(names: readonly string[]): readonly string[] {
+    const view = this.parts.view();
+    return names.filter((name) => view.member(name) !== undefined);
   }
 
   /** All members of the view, this one whatever the view says, and those that vanished and were not found silent since. */

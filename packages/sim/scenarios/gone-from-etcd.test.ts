@@ -110,6 +110,8 @@ test('dead members that vanished from the view hold up neither a cancel nor a li
   for (let i = 0; i < 20; i++) timers.push(await story.set({ seconds: 500 }));
   for (const name of ['m3', 'm4']) story.cluster.member(name).crash({ power: true, wipe: false });
   await story.pass(30);
+  const { body } = await story.ask('GET', `/timers/${timers[0]?.id}/attempts`, 'm1');
+  expect(JSON.parse(body)).toEqual({ attempts: [], missing: [] });
   const tookMs = async (doIt: () => Promise<{ status: number }>): Promise<number> => {
     const beganMs = story.cluster.world.nowMs;
     expect((await doIt()).status).toBe(200);
