@@ -54,7 +54,12 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
       readonly power: boolean;
       readonly rots: readonly Rot[];
     }
-  | { readonly kind: 'join'; readonly member: string }
+  | {
+      readonly kind: 'join';
+      readonly member: string;
+      /** In a file: so long with the phase `joining`. */
+      readonly joiningMs?: number;
+    }
   | { readonly kind: 'drain'; readonly member: string }
   | { readonly kind: 'etcd-away' }
   | { readonly kind: 'etcd-compacts' }
@@ -63,7 +68,7 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
 
 /** What only some clusters have. */
 export interface Operator {
-  join(member: string): void;
+  join(member: string, joiningMs: number): void;
   drain(member: string): void;
   readonly etcd: {
     away: boolean;
@@ -117,7 +122,7 @@ export function inflict(fault: Fault, cluster: SimCluster, operator: Operator): 
     case 'rot':
       return rotDisk(cluster, fault);
     case 'join':
-      operator.join(fault.member);
+      operator.join(fault.member, fault.joiningMs ?? 0);
       return nothing;
     case 'drain':
       operator.drain(fault.member);

@@ -2,7 +2,12 @@
 import type { Clock } from '@carillon/core';
 import { Membership } from '@carillon/ring';
 import { type SimulatedClient, SimulatedEtcd } from '@carillon/ring/testing';
-import { EtcdSource, type ViewSource } from '@carillon/server/internal';
+import {
+  EtcdSource,
+  type Phase,
+  type ViewMember,
+  type ViewSource,
+} from '@carillon/server/internal';
 import { FaultLog } from './fault-log.ts';
 import type { Operator } from './faults.ts';
 import type { Process } from './process.ts';
@@ -24,16 +29,26 @@ export class StaticOperator implements Operator {
   }
 
   begin(names: readonly string[]): void {
-    this.cluster.views.change(names.map((name) => viewMember(name)));
+    const { views } = this.cluster;
+    views.change(names.map((name) => views.memberOf(name)));
   }
 
-  join(name: string): void {
+  /** First as joining, where that takes its time. */
+  join(name: string, joiningMs: number): void {
     const { cluster } = this;
+    const { views, world } = cluster;
     if (cluster.members.has(name)) return;
     cluster.add(name).start();
-    cluster.world.after(500, () =>
-      cluster.views.change([...cluster.views.members, viewMember(name)]),
-    );
+    const list = (phase: Phase): void => {
+      const others = views.members.filter((member) => member.name !== name);
+      views.change([...others, { ...views.memberOf(name), phase }]);
+    };
+    world.after(500, () => list(joiningMs > 0 ? 'joining' : 'active'));
+    if (joiningMs === 0) return;
+    world.after(500 + joiningMs, () => {
+      // It may have been drained meanwhile.
+      if (views.members.some((member) => member.name === name)) list('active');
+    });
   }
 
   drain(name: string): void {
@@ -60,6 +75,7 @@ export class EtcdOperator implements Operator {
     this.cluster = cluster;
     this.etcd = meeting;
     meeting.faults = cluster.faults;
+    meeting.describe = (name) => cluster.views.memberOf(name);
   }
 
   begin(): void {}
@@ -86,6 +102,8 @@ export class EtcdMeeting {
   private ends: ((toMs: number) => void)[] = [];
   /** What goes wrong here is noted there. */
   faults = new FaultLog();
+  /** How a member is listed. */
+  describe: (name: string) => ViewMember = (name) => viewMember(name);
 
   constructor(world: World, seed: number) {
     this.world = world;
@@ -137,7 +155,7 @@ export class EtcdMeeting {
     if (before !== undefined) this.etcd.forget(before);
     const client = this.etcd.connect((fn) => process.arrive(fn), process);
     this.clients.set(process.name, client);
-    const { phase: _, ...self } = viewMember(process.name);
+    const { phase: _, ...self } = this.describe(process.name);
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
     return new EtcdSource({
       self,

@@ -7,6 +7,7 @@ import type { Fault } from './faults.ts';
 import type { TimerWish } from './history.ts';
 import type { ClockFaults } from './process.ts';
 import { drawFaults } from './swarm.ts';
+import type { Traits } from './views.ts';
 
 const minuteMs = 60_000;
 /** At the end of a run everything is whole again for this long, and all promises must come true. */
@@ -65,6 +66,8 @@ export interface Plan {
   readonly timers: readonly TimerPlan[];
   readonly letters: readonly LettersPlan[];
   readonly faults: readonly Fault[];
+  /** Labels and weights; plans that were kept from before have none. */
+  readonly traits?: Traits;
 }
 
 export interface PlanOptions {
@@ -100,6 +103,8 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const faults = drawFaults(random.fork(), shape);
   const tombstoneMs = random.chance(0.4) ? minuteMs : 60 * minuteMs;
   const letters = drawLetters(random.fork(), minutes * minuteMs - settledMs);
+  const large = drawLarge(random.fork(), members.length);
+  const traits = drawTraits(random.fork());
   return {
     seed,
     minutes,
@@ -108,11 +113,12 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     tombstoneMs,
     delayMs,
     viewDelayMs,
-    members,
+    members: [...members, ...large.members],
     receivers,
-    timers: only(timers, options.timers),
+    timers: only(timers.map(large.timer), options.timers),
     letters,
     faults: only(faults, options.faults),
+    traits,
   };
 }
 
@@ -148,6 +154,40 @@ function drawTimers(
     const how = { keyed: own.chance(0.4), batched: own.chance(0.15), seed: own.u32() };
     return { startMs, ...how, steps, strangers: own.chance(0.25) };
   });
+}
+
+const copiesMax = 6;
+
+/** Some clusters are larger than most, and some timers have more copies than most. */
+function drawLarge(random: SeededRandom, memberCount: number) {
+  const more = random.chance(0.15) ? random.between(1, 3) : 0;
+  const members = Array.from({ length: more }, (_, i) => ({
+    name: `m${memberCount + i}`,
+    clock: { driftPpm: 0, wallOffsetMs: 0 },
+  }));
+  const ratio = random.chance(0.25) ? random.pick([0.2, 1]) : 0;
+  const timer = (plan: TimerPlan): TimerPlan => {
+    if (!random.chance(ratio)) return plan;
+    const factor = random.between(4, copiesMax);
+    const steps = plan.steps.map((step) =>
+      step.wish === null ? step : { ...step, wish: { ...step.wish, factor } },
+    );
+    return { ...plan, steps };
+  };
+  return { members, timer };
+}
+
+/** Of all members there may ever be. */
+function drawTraits(random: SeededRandom): Traits {
+  const zones = random.chance(0.4) ? random.between(2, 3) : 0;
+  const heavy = random.chance(0.3);
+  const traits: Record<string, Traits[string]> = {};
+  for (let i = 0; i < 2 * copiesMax; i++) {
+    const labels: Record<string, string> =
+      zones === 0 ? {} : { zone: `z${random.between(1, zones)}` };
+    traits[`m${i}`] = { labels, weight: heavy ? random.pick([1, 1, 2, 5]) : 1 };
+  }
+  return traits;
 }
 
 function drawLetters(random: SeededRandom, untilMs: number): LettersPlan[] {

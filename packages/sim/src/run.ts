@@ -76,6 +76,7 @@ class Run {
     const { cluster, history } = this;
     cluster.cables.delayMs = plan.delayMs;
     cluster.views.delayMs = plan.viewDelayMs;
+    cluster.views.traits = plan.traits ?? {};
     cluster.restartMs = restartMs;
     this.operator =
       meeting === null ? new StaticOperator(cluster) : new EtcdOperator(cluster, meeting);

@@ -56,7 +56,15 @@ export function drawFaults(random: SeededRandom, shape: Shape): Fault[] {
     faults.toSorted((a, b) => a.atMs - b.atMs),
     shape,
   );
-  return [...spared, ...drawRot(random.fork(), shape, spared)];
+  return withPhases(random, [...spared, ...drawRot(random.fork(), shape, spared)]);
+}
+
+/** In a file of members some are joining for a while. */
+function withPhases(random: SeededRandom, faults: readonly Fault[]): Fault[] {
+  const own = random.fork();
+  return faults.map((fault) =>
+    fault.kind === 'join' ? { ...fault, joiningMs: own.pick([0, 0, 3000, 60_000]) } : fault,
+  );
 }
 
 /** Damage to disks, never to two of them before the first can be whole again, nor while copies are destroyed in other ways. */

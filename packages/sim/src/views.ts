@@ -8,6 +8,11 @@ import type { FaultLog } from './fault-log.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
+/** Labels and weights of members, by name. */
+export type Traits = Readonly<
+  Record<string, { readonly labels: Readonly<Record<string, string>>; readonly weight: number }>
+>;
+
 interface Watcher {
   readonly process: Process;
   readonly onView: (spec: ViewSpec) => void;
@@ -22,6 +27,8 @@ export class Views {
   private changedMs = 0;
   /** A member learns of a change up to this much later. */
   delayMs = 0;
+  /** By name, for members that are not like all others. */
+  traits: Traits = {};
 
   constructor(options: { world: World; faults: FaultLog; random: SeededRandom }) {
     this.world = options.world;
@@ -36,6 +43,11 @@ export class Views {
   /** When the last member learns of the newest view. */
   get settledMs(): number {
     return this.changedMs;
+  }
+
+  /** How a member of this name is listed. */
+  memberOf(name: string): ViewMember {
+    return { ...viewMember(name), ...this.traits[name] };
   }
 
   change(members: readonly ViewMember[]): void {

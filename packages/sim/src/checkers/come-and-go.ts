@@ -7,7 +7,6 @@ import { type TimerRecord, compareProgress, State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
 import { earliestMs, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
-import { viewMember } from '../views.ts';
 
 export class ComeAndGo implements Checker {
   private readonly judge: Judge;
@@ -20,7 +19,8 @@ export class ComeAndGo implements Checker {
 
   finish(): void {
     const { judge } = this;
-    const members = this.activeNames().map((name) => viewMember(name));
+    const { views } = judge.cluster;
+    const members = this.activeNames().map((name) => views.memberOf(name));
     const view = new View({ source: 'static', revision: 1, members });
     for (const timer of judge.history.timers) {
       const operation = timer.operations.at(-1);
