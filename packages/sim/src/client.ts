@@ -10,7 +10,7 @@ import {
   type Letter,
   type LetterOperation,
   type Operation,
-  opaqueOf,
+  bodyOf,
   type TimerHistory,
   type TimerWish,
 } from './history.ts';
@@ -56,24 +56,39 @@ export class Client {
     return operation;
   }
 
-  async cancel(timer: TimerHistory): Promise<Operation> {
+  /** By its tag, where it has one and that is wanted; nobody else has the same. */
+  async cancel(timer: TimerHistory, byTag: boolean): Promise<Operation> {
     const operation = this.options.history.operation(timer, 'cancel', null, false);
-    const path = `/timers/${timer.id}`;
-    await this.change(operation, plain('DELETE', path));
+    const request =
+      byTag && timer.tag !== null
+        ? { ...plain('DELETE', '/timers'), query: `tag=${timer.tag}` }
+        : plain('DELETE', `/timers/${timer.id}`);
+    await this.change(operation, request);
     return operation;
   }
 
   /** All dead letters as a member shows them; null when it does not. */
   async letters(member: string): Promise<Letter[] | null> {
     const letters: Letter[] = [];
+    for (const namespace of this.options.history.namespaces) {
+      const some = await this.lettersIn(namespace, member);
+      if (some === null) return null;
+      letters.push(...some);
+    }
+    return letters;
+  }
+
+  private async lettersIn(namespace: string, member: string): Promise<Letter[] | null> {
+    const letters: Letter[] = [];
     let cursor: string | null = null;
     do {
       const query: string = cursor === null ? 'limit=1000' : `limit=1000&cursor=${cursor}`;
-      const response = await this.ask(member, { ...plain('GET', '/dead-letters'), query });
+      const request = inNamespace(plain('GET', '/dead-letters'), namespace);
+      const response = await this.ask(member, { ...request, query });
       if (response?.status !== 200) return null;
       const page = JSON.parse(response.body) as LettersPage;
       for (const { id, callback, sequence, missed } of page['dead-letters']) {
-        letters.push({ id, opaque: callback.http.opaque, sequence, missed });
+        letters.push({ id, namespace, opaque: callback.http.opaque, sequence, missed });
       }
       ({ cursor } = page);
     } while (cursor !== null);
@@ -85,7 +100,7 @@ export class Client {
     const operation = this.options.history.letterOperation(letter, does);
     const path = `/dead-letters/${letter.id}`;
     const request = does === 'discard' ? plain('DELETE', path) : plain('POST', `${path}/redeliver`);
-    const response = await this.insist(operation, request);
+    const response = await this.insist(operation, inNamespace(request, letter.namespace));
     if (response?.status === 200) operation.ackMs = this.options.cluster.world.nowMs;
   }
 
@@ -103,9 +118,9 @@ export class Client {
 
   private async change(operation: Operation, request: ApiRequest): Promise<void> {
     const { onAck, onRefused } = this.options;
-    const { seen } = operation.timer;
+    const { seen, namespace } = operation.timer;
     const headers = { ...request.headers, ...seen.headers };
-    const response = await this.insist(operation, { ...request, headers });
+    const response = await this.insist(operation, inNamespace({ ...request, headers }, namespace));
     for (const { status, version = null } of operation.attempts) {
       if (status !== null && version !== null) seen.add(version);
     }
@@ -156,7 +171,8 @@ export class Client {
   private acknowledge(operation: Operation, response: ApiResponse): void {
     operation.ackMs = this.options.cluster.world.nowMs;
     operation.version = versionIn(response);
-    operation.timer.id = (headerOf(response, 'location') ?? '').slice('/timers/'.length);
+    const location = headerOf(response, 'location');
+    if (location !== null) operation.timer.id = location.slice('/timers/'.length);
     const [have = '0', wanted = '0'] = (headerOf(response, 'carillon-copies') ?? '').split('/');
     operation.have = Number(have);
     operation.wanted = Number(wanted);
@@ -178,6 +194,11 @@ interface LettersPage {
 /** Without headers or a body. */
 function plain(method: string, path: string): ApiRequest {
   return { method, path, query: '', headers: {}, body: new Uint8Array() };
+}
+
+export function inNamespace(request: ApiRequest, namespace: string): ApiRequest {
+  if (namespace === 'default') return request;
+  return { ...request, headers: { ...request.headers, 'carillon-namespace': namespace } };
 }
 
 /** The same request as a batch of one. */
@@ -215,8 +236,9 @@ export function setRequest(operation: Operation, wish: TimerWish): ApiRequest {
   const body = {
     // Half an interval more than the pops need: no doubt about rounding.
     timing: count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval },
-    callback: { http: { uri: `http://${receiver}/pop`, opaque: opaqueOf(operation) } },
+    callback: { http: { uri: `http://${receiver}/pop`, opaque: bodyOf(operation) } },
     reliability: { 'replication-factor': factor },
+    ...(timer.tag !== null && { tags: [timer.tag] }),
   };
   const isNew = timer.id === null;
   return {

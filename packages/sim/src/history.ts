@@ -1,5 +1,5 @@
 /** What clients asked for and what they were told: the outside view that checkers judge by. */
-import { compareVersions, formatVersion, type Version } from '@carillon/core';
+import { compareVersions, formatVersion, shiftNumber, type Version } from '@carillon/core';
 
 export interface TimerWish {
   readonly intervalMs: number;
@@ -7,6 +7,8 @@ export interface TimerWish {
   readonly count: number;
   readonly factor: number;
   readonly receiver: string;
+  /** So much longer is the opaque than it need be. */
+  readonly paddingBytes?: number;
 }
 
 /** One request on its way to one member and back. */
@@ -64,6 +66,7 @@ export interface Operation {
 /** A dead letter, as members show it. */
 export interface Letter {
   readonly id: string;
+  readonly namespace: string;
   readonly opaque: string;
   readonly sequence: number;
   readonly missed: number;
@@ -84,7 +87,14 @@ interface PopOf {
   readonly sequence: number;
 }
 
-export interface TimerHistory {
+/** What is said of a timer when it is set, besides what it does. */
+export interface Belonging {
+  readonly namespace: string;
+  /** null: none. */
+  readonly tag: string | null;
+}
+
+export interface TimerHistory extends Belonging {
   readonly index: number;
   /** As the newest answer gave it; null before the first. */
   id: string | null;
@@ -97,15 +107,29 @@ export function opaqueOf({ timer, index }: Operation): string {
   return `timer ${timer.index} operation ${index}`;
 }
 
+/** The whole opaque of what an operation set; `opaqueOf` is its beginning, and its name. */
+export function bodyOf(operation: Operation): string {
+  const { paddingBytes = 0 } = operation.wish ?? {};
+  const name = opaqueOf(operation);
+  return paddingBytes === 0 ? name : `${name} ${'x'.repeat(paddingBytes)}`;
+}
+
 /** The timer and operation a callback's body stands for; null for any other body. */
 export function parseOpaque(body: string): { timer: number; operation: number } | null {
-  const match = /^timer (\d+) operation (\d+)$/.exec(body);
+  const match = /^timer (\d+) operation (\d+)(?: x+)?$/.exec(body);
   return match === null ? null : { timer: Number(match[1]), operation: Number(match[2]) };
 }
 
 /** The 16 hex digits that identify a timer, whatever else is in its id. */
 export function numberOf({ id }: TimerHistory): string {
   return (id ?? '').slice(0, 16);
+}
+
+/** Under which the members keep a timer. */
+export function keptUnder(timer: TimerHistory): { hi: number; lo: number } {
+  const number = numberOf(timer);
+  const hi = Number.parseInt(number.slice(0, 8), 16);
+  return shiftNumber(timer.namespace, { hi, lo: Number.parseInt(number.slice(8), 16) });
 }
 
 /** The first moment at which the operation can have begun to act; Infinity when nothing arrived. */
@@ -140,9 +164,10 @@ export class History {
   readonly timers: TimerHistory[] = [];
   readonly letters: LetterOperation[] = [];
 
-  timer(): TimerHistory {
+  timer({ namespace, tag }: Belonging = { namespace: 'default', tag: null }): TimerHistory {
     const seen = new SeenVersion();
-    const timer: TimerHistory = { index: this.timers.length, id: null, seen, operations: [] };
+    const { length: index } = this.timers;
+    const timer: TimerHistory = { index, namespace, tag, id: null, seen, operations: [] };
     this.timers.push(timer);
     return timer;
   }
@@ -168,6 +193,11 @@ export class History {
     };
     timer.operations.push(operation);
     return operation;
+  }
+
+  /** All that timers were set in. */
+  get namespaces(): ReadonlySet<string> {
+    return new Set(this.timers.map(({ namespace }) => namespace));
   }
 
   letterOperation(letter: Letter, does: LetterOperation['does']): LetterOperation {

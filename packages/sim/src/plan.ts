@@ -24,6 +24,8 @@ export interface Step {
   readonly waitMs: number;
   readonly does: 'set' | 'cancel' | 'read';
   readonly wish: TimerWish | null;
+  /** A cancel: of all timers with the tag, which is this one. */
+  readonly byTag?: boolean;
 }
 
 export interface TimerPlan {
@@ -36,6 +38,10 @@ export interface TimerPlan {
   /** Two clients that know nothing of each other take turns. */
   readonly strangers?: boolean;
   readonly seed: number;
+  /** The usual one, where none is named. */
+  readonly namespace?: string;
+  /** With a tag of its own. */
+  readonly tagged?: boolean;
 }
 
 /** Somebody looks through the dead letters, and sends some of them again or discards them. */
@@ -105,6 +111,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const letters = drawLetters(random.fork(), minutes * minuteMs - settledMs);
   const large = drawLarge(random.fork(), members.length);
   const traits = drawTraits(random.fork());
+  const belonging = drawBelonging(random.fork());
   return {
     seed,
     minutes,
@@ -115,7 +122,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     viewDelayMs,
     members: [...members, ...large.members],
     receivers,
-    timers: only(timers.map(large.timer), options.timers),
+    timers: only(timers.map(large.timer).map(belonging), options.timers),
     letters,
     faults: only(faults, options.faults),
     traits,
@@ -175,6 +182,27 @@ function drawLarge(random: SeededRandom, memberCount: number) {
     return { ...plan, steps };
   };
   return { members, timer };
+}
+
+/** Opaques up to the limit, which counts the name of the operation too. */
+const paddingsBytes = [1000, 20_000, 65_000];
+
+/** Namespaces, tags and large opaques. */
+function drawBelonging(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
+  const namespaces = random.chance(0.4) ? ['default', 'red', 'blue'] : ['default'];
+  const taggedRatio = random.chance(0.5) ? 0.5 : 0;
+  const largeRatio = random.chance(0.25) ? 0.15 : 0;
+  return (plan) => {
+    const own = random.fork();
+    const tagged = own.chance(taggedRatio);
+    const padding = own.chance(largeRatio) ? { paddingBytes: own.pick(paddingsBytes) } : {};
+    const steps = plan.steps.map((step) => ({
+      ...step,
+      wish: step.wish === null ? null : { ...step.wish, ...padding },
+      byTag: tagged && step.does === 'cancel' && own.chance(0.5),
+    }));
+    return { ...plan, steps, tagged, namespace: own.pick(namespaces) };
+  };
 }
 
 /** Of all members there may ever be. */

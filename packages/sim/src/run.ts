@@ -9,7 +9,7 @@ import { Once } from './checkers/once.ts';
 import { Pops } from './checkers/pops.ts';
 import { Safe } from './checkers/safe.ts';
 import { Sticks } from './checkers/sticks.ts';
-import { Client } from './client.ts';
+import { Client, inNamespace } from './client.ts';
 import { type Fault, inflict } from './faults.ts';
 import { History, SeenVersion } from './history.ts';
 import { type Checker, Judge, repairMs, type Violation } from './judge.ts';
@@ -178,19 +178,22 @@ class Run {
   }
 
   /** What one client, or two in turn, do about one timer. */
-  private async script({ keyed, batched, steps, strangers, seed }: TimerPlan): Promise<void> {
+  private async script(plan: TimerPlan): Promise<void> {
+    const { keyed, batched, steps, strangers, seed } = plan;
     const { world, client } = this;
-    const timer = this.history.timer();
+    const { namespace = 'default', tagged = false } = plan;
+    const tag = tagged ? `timer-${this.history.timers.length}` : null;
+    const timer = this.history.timer({ namespace, tag });
     const random = new SeededRandom(seed);
     const other = strangers === true ? new SeenVersion() : timer.seen;
     const clients = [timer.seen, other] as const;
-    for (const [i, { waitMs, does, wish }] of steps.entries()) {
+    for (const [i, { waitMs, does, wish, byTag = false }] of steps.entries()) {
       await world.sleep(waitMs);
       timer.seen = clients[i % 2] ?? other;
       // Without an id there is nothing to go on with: the client never heard of its timer.
       if (timer.operations.length > 0 && timer.id === null) return;
       if (does === 'set' && wish !== null) await client.set(timer, wish, { keyed, batched });
-      else if (does === 'cancel') await client.cancel(timer);
+      else if (does === 'cancel') await client.cancel(timer, byTag);
       else await this.read(timer, random);
     }
   }
@@ -212,7 +215,7 @@ class Run {
     const { name } = random.pick(healthy);
     const path = `/timers/${timer.id}`;
     const request = { method: 'GET', path, query: '', headers: {}, body: new Uint8Array() };
-    const response = await this.client.ask(name, request);
+    const response = await this.client.ask(name, inNamespace(request, timer.namespace));
     if (response === null) return;
     const shown = response.status === 200 ? (JSON.parse(response.body) as Shown) : null;
     this.anyMember.onRead(timer, name, response.status, shown?.callback.http.opaque ?? null);

@@ -2,8 +2,8 @@
  * P7, any member: while the cluster is whole, whatever member a client asks does what it is asked at the first attempt, and
  * reads and lists show what was written through any other.
  */
-import type { Client } from '../client.ts';
-import { earliestMs, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
+import { type Client, inNamespace } from '../client.ts';
+import { bodyOf, earliestMs, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 
 const kinds = ['down', 'paused', 'stalled', 'network', 'disk', 'view'] as const;
@@ -41,9 +41,15 @@ export class AnyMember implements Checker {
       const last = timer.operations.at(-1);
       return last !== undefined && this.lives(last) ? [last] : [];
     });
-    const listed = await this.list(client, asked.name);
+    const listed = new Set<string>();
+    for (const namespace of judge.history.namespaces) {
+      for (const number of await this.list(client, asked.name, namespace)) {
+        listed.add(`${namespace} ${number}`);
+      }
+    }
     for (const operation of living) {
-      if (listed.has(numberOf(operation.timer))) continue;
+      const { namespace } = operation.timer;
+      if (listed.has(`${namespace} ${numberOf(operation.timer)}`)) continue;
       judge.violate('P7', `${asked.name} does not list "${opaqueOf(operation)}", which lives.`);
     }
   }
@@ -57,7 +63,11 @@ export class AnyMember implements Checker {
     return earliestMs(operation) + wish.intervalMs * wish.count > judge.nowMs + marginMs;
   }
 
-  private async list(client: Client, member: string): Promise<ReadonlySet<string>> {
+  private async list(
+    client: Client,
+    member: string,
+    namespace: string,
+  ): Promise<ReadonlySet<string>> {
     const numbers = new Set<string>();
     let query = 'limit=50';
     for (;;) {
@@ -68,7 +78,7 @@ export class AnyMember implements Checker {
         headers: {},
         body: new Uint8Array(),
       };
-      const response = await client.ask(member, request);
+      const response = await client.ask(member, inNamespace(request, namespace));
       if (response?.status !== 200) {
         this.judge.violate('P7', `${member} does not list timers: ${response?.status}.`);
         return numbers;
@@ -93,7 +103,7 @@ export class AnyMember implements Checker {
     const { wish } = last;
     if (wish === null) return;
     const endMs = earliestMs(last) + wish.intervalMs * wish.count;
-    if (judge.nowMs < endMs - 100 && opaque !== opaqueOf(last)) {
+    if (judge.nowMs < endMs - 100 && opaque !== bodyOf(last)) {
       judge.violate('P7', `${member} answered ${status} for "${opaqueOf(last)}", which lives.`);
     }
   }

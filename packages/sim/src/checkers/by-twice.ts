@@ -8,7 +8,7 @@
  * timer was replaced or cancelled, or a request to do so was under way.
  */
 import { State } from '@carillon/core';
-import { firstSentMs, type Operation, opaqueOf, type TimerWish } from '../history.ts';
+import { firstSentMs, keptUnder, type Operation, opaqueOf, type TimerWish } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -90,10 +90,8 @@ export class ByTwice implements Checker {
 
   /** Members that run and hold the timer with this pop as the next; a copy that missed earlier pops is not up to it. */
   private able(operation: Operation, sequence: number): string[] {
-    const { id } = operation.timer;
-    if (id === null) return [];
-    const hi = Number.parseInt(id.slice(0, 8), 16);
-    const lo = Number.parseInt(id.slice(8, 16), 16);
+    if (operation.timer.id === null) return [];
+    const { hi, lo } = keptUnder(operation.timer);
     return this.judge.cluster.healthy
       .filter(({ member }) => {
         const record = member?.store.get(hi, lo);

@@ -5,7 +5,7 @@
  */
 import { type TimerRecord, compareProgress, State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
-import { earliestMs, type Operation, opaqueOf } from '../history.ts';
+import { earliestMs, keptUnder, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 
 export class ComeAndGo implements Checker {
@@ -45,8 +45,7 @@ export class ComeAndGo implements Checker {
   private check(operation: Operation, view: View): void {
     const { judge } = this;
     const id = operation.timer.id ?? '';
-    const hi = Number.parseInt(id.slice(0, 8), 16);
-    const lo = Number.parseInt(id.slice(8, 16), 16);
+    const { hi, lo } = keptUnder(operation.timer);
     const wanted = view.place(hi, lo, operation.wish?.factor ?? 1);
     const copies = new Map<string, TimerRecord>();
     for (const { name, member } of judge.cluster.members.values()) {

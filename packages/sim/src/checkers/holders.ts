@@ -1,15 +1,14 @@
 /** Looking into a member's store: whether it holds what an operation made. */
 import { decodeDefinition, State } from '@carillon/core';
 import type { Member } from '@carillon/server/internal';
-import { type Operation, opaqueOf } from '../history.ts';
+import { bodyOf, keptUnder, type Operation } from '../history.ts';
 
-/** Whether the member holds what the operation made of the timer with this number, or what became of it since. */
-export function holds(member: Member, number: string, operation: Operation): boolean {
-  const hi = Number.parseInt(number.slice(0, 8), 16);
-  const lo = Number.parseInt(number.slice(8), 16);
+/** Whether the member holds what the operation made, or what became of it since. */
+export function holds(member: Member, operation: Operation): boolean {
+  const { hi, lo } = keptUnder(operation.timer);
   const record = member.store.get(hi, lo);
   if (record === undefined) return false;
   if (record.state === State.tombstone) return true;
   if (operation.kind === 'cancel') return false;
-  return decodeDefinition(record.body).opaque === opaqueOf(operation);
+  return decodeDefinition(record.body).opaque === bodyOf(operation);
 }

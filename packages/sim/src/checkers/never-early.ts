@@ -2,7 +2,7 @@
  * P3, never early: no callback starts before its due time. The due time counts from the moment the first request for it
  * reached a member, on true time; only what the members' clocks run too fast is allowed.
  */
-import { earliestMs } from '../history.ts';
+import { bodyOf, earliestMs } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Call } from '../receivers.ts';
 
@@ -21,6 +21,12 @@ export class NeverEarly implements Checker {
     const operation = judge.history.find(call.body);
     if (operation === null || operation.wish === null) {
       return judge.violate('P3', `${call.by} called back for "${call.body}", which nobody set.`);
+    }
+    if (call.body !== bodyOf(operation)) {
+      judge.violate(
+        'P2',
+        `${call.by} called back for ${call.popId} with another body than was set.`,
+      );
     }
     const { intervalMs, count } = operation.wish;
     if (call.sequence > count) {

@@ -6,7 +6,7 @@
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';
-import { covers, firstSentMs, type Letter, type Operation, opaqueOf } from '../history.ts';
+import { bodyOf, covers, firstSentMs, type Letter, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
 import type { Pops } from './pops.ts';
 
@@ -62,11 +62,12 @@ export class NoneLost implements Checker {
     const { wish, ackMs } = operation;
     if (wish === null || ackMs === null) return;
     const opaque = opaqueOf(operation);
+    const body = bodyOf(operation);
     for (let k = 1; k <= wish.count; k++) {
       const dueMs = ackMs + k * wish.intervalMs;
       if (dueMs + this.judge.steppedMs() > untilMs) return;
-      const lies = letters.some((letter) => covers(letter, opaque, k));
-      if (this.pops.delivered(operation, k) || lies || this.discarded(opaque, k)) continue;
+      const lies = letters.some((letter) => covers(letter, body, k));
+      if (this.pops.delivered(operation, k) || lies || this.discarded(body, k)) continue;
       this.judge.violate(
         'P2',
         `Pop ${k} of ${wish.count} of "${opaque}" (${operation.timer.id}), due at ${dueMs.toFixed(1)}, was never delivered and is no dead letter.`,

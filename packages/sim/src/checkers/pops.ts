@@ -1,5 +1,5 @@
 /** Which pops of an operation were begun and which were delivered, as seen at the receivers. Shared by P2 and P4. */
-import { numberOf, type Operation, opaqueOf } from '../history.ts';
+import { bodyOf, numberOf, type Operation } from '../history.ts';
 import type { Checker } from '../judge.ts';
 import type { Call } from '../receivers.ts';
 
@@ -38,5 +38,5 @@ export class Pops implements Checker {
 }
 
 function keyOf(operation: Operation): string {
-  return `${numberOf(operation.timer)} ${opaqueOf(operation)}`;
+  return `${numberOf(operation.timer)} ${bodyOf(operation)}`;
 }

@@ -25,7 +25,7 @@ export class Safe implements Checker {
     if (id === null) return;
     const sentMs = firstSentMs(operation);
     this.checkAll(operation, sentMs);
-    const holders = this.holders(operation, id);
+    const holders = this.holders(operation);
     const crashed = [...judge.cluster.members.keys()].filter(
       (name) =>
         !holders.includes(name) && judge.faults.find(name, ['down'], sentMs, judge.nowMs) !== null,
@@ -60,10 +60,10 @@ export class Safe implements Checker {
     );
   }
 
-  private holders(operation: Operation, id: string): string[] {
+  private holders(operation: Operation): string[] {
     const { members } = this.judge.cluster;
     return [...members.values()]
-      .filter(({ member }) => member !== null && holds(member, id.slice(0, 16), operation))
+      .filter(({ member }) => member !== null && holds(member, operation))
       .map(({ name }) => name);
   }
 }

@@ -48,7 +48,7 @@ export class Sticks implements Checker {
       ({ name, member }) =>
         name !== call.by &&
         member !== null &&
-        holds(member, call.number, next) &&
+        holds(member, next) &&
         faults.find(name, ['down', 'paused', 'network'], fromMs, call.startMs) === null,
     );
   }
