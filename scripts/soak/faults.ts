@@ -111,7 +111,7 @@ export class Faults {
         await this.pass(stallMsMin, this.stallMsMax);
         member.resume();
       });
-      await this.pass(100, 2000);
+      await this.pass(stallMsMin, 4 * this.stallMsMax);
     }
   }
 

@@ -1,4 +1,5 @@
 /** P4 and P5 on a slow machine: "A member that gets no processor for a second must come late, not twice." */
+import { SeededRandom } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 
@@ -21,5 +22,62 @@ test.each([300, 400, 480])(
     expect(call?.by).toBe(replicas[1]);
     expect((call?.startMs ?? Number.POSITIVE_INFINITY) - setMs).toBeLessThanOrEqual(2000);
     expect(story.bugs).toEqual([]);
+  },
+);
+
+/** Timers of 4 to 6 s with two copies, set all the while at any of three members that get no processor for moments. */
+async function starve(seed: number, spanMs: number, gapMs: number) {
+  const story = await Story.begin({ members: three, seed });
+  const { world } = story.cluster;
+  const random = new SeededRandom(seed);
+  const stall = (name: string, own: SeededRandom): void => {
+    const forMs = own.unit() * spanMs;
+    story.cluster.member(name).stall(forMs);
+    world.after(forMs + 100 + own.unit() * gapMs, () => stall(name, own));
+  };
+  for (const name of three) stall(name, random.fork());
+  for (let i = 0; i < 600; i++) {
+    world.after(i * 500, () => setOne(story, random.pick(three), 4 + 2 * random.unit()));
+  }
+  await story.until(330);
+  expect(story.bugs).toEqual([]);
+  const { calls } = story.cluster.receivers;
+  return { calls: calls.length, pops: new Set(calls.map(({ popId }) => popId)).size };
+}
+
+function setOne(story: Story, member: string, interval: number): void {
+  const timer = {
+    timing: { interval, 'repeat-for': interval * 3.5 },
+    callback: { http: { uri: 'http://r0/pop', opaque: '' } },
+    reliability: { 'replication-factor': 2 },
+  };
+  const request = {
+    method: 'POST',
+    path: '/timers',
+    query: '',
+    headers: {},
+    body: Buffer.from(JSON.stringify(timer)),
+  };
+  const sentMs = story.cluster.world.nowMs;
+  const attempt = { member, sentMs, arrivedMs: null, settledMs: null, status: null };
+  story.cluster.send(attempt, request, () => undefined);
+}
+
+test.each([
+  { spanMs: 1000, gapMs: 2000, share: 0 },
+  { spanMs: 5000, gapMs: 20_000, share: 0.001 },
+  // Without a processor for most of the time, all of them.
+  { spanMs: 5000, gapMs: 2000, share: 0.01 },
+])(
+  'three members get no processor for up to $spanMs ms, $gapMs ms apart: of 5400 pops at most a share of $share is repeated (R=2, n=4–6 s)',
+  async ({ spanMs, gapMs, share }) => {
+    let [calls, pops] = [0, 0];
+    for (const seed of [1, 2, 3]) {
+      const seen = await starve(seed, spanMs, gapMs);
+      calls += seen.calls;
+      pops += seen.pops;
+    }
+    expect(pops).toBeGreaterThan(4900);
+    expect(calls - pops).toBeLessThanOrEqual(pops * share);
   },
 );

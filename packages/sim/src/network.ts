@@ -167,7 +167,8 @@ class Party implements Network {
       this.unanswered.delete(finish);
       done(answer);
     };
-    const cancel = process.at(process.now() + limitMs, () => finish(null));
+    // What arrived while the process stood still is read first.
+    const cancel = process.at(process.now() + limitMs, () => process.soon(() => finish(null)));
     this.unanswered.add(finish);
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
     const reply: Done = (answer) => process.arrive(() => finish(answer));

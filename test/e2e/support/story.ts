@@ -122,7 +122,7 @@ export class Story {
         await this.pass(200, spanMsMax);
         member.resume();
         over();
-        await this.pass(100, 2000);
+        await this.pass(200, 4 * spanMsMax);
       }
     };
     await Promise.all(members.map(one));

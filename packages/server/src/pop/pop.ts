@@ -35,8 +35,17 @@ export function claimMessage(pop: Pop, termMs: number): Message {
   return { type: 'claim', entry, termMs, position, calling: phase === 'calling', serial };
 }
 
-/** Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. */
-export function concerns({ record }: Pop, now: TimerRecord | null): boolean {
+/**
+ * Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. A call that
+ * stands for several pops is news while one of them is not delivered.
+ */
+export function concerns(pop: Pop, now: TimerRecord | null): boolean {
+  const { record } = pop;
   if (now === null || now.state !== State.live || compareVersions(now, record) !== 0) return false;
-  return now.sequence === record.sequence;
+  return now.sequence >= record.sequence && missedFrom(pop, now) >= 0;
+}
+
+/** How many pops before its own a call stands for that the record still waits for; below 0: not even its own. */
+export function missedFrom({ phase, record, missed }: Pop, now: TimerRecord): number {
+  return (phase === 'calling' ? missed : 0) + record.sequence - now.sequence;
 }

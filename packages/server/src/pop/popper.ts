@@ -42,7 +42,7 @@ import {
   type Circumstances,
 } from './ending/after-attempt.ts';
 import { answerClass, attemptOf, claimResult } from './outcome.ts';
-import { claimMessage, concerns, type Pop } from './pop.ts';
+import { claimMessage, concerns, missedFrom, type Pop } from './pop.ts';
 import type { PopContext } from './request.ts';
 
 const takeMax = 1000;
@@ -53,6 +53,8 @@ const holdMs = 100;
 const catchUpMs = 3000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
+/** An answer that was awaited this much too long: there was no time to get it. */
+const stoodMs = 100;
 /** Another try after a dead letter found no replica to keep it. */
 const deadLetterRetryMs = 5000;
 
@@ -277,7 +279,9 @@ export class Popper {
       cancel();
       if (this.active.get(pop.handle) === pop && pop.phase === 'claiming') this.queue(pop);
     };
-    const cancel = clock.at(nowMs + claimWaitMs(record, slept, nowMs), () => clock.soon(go));
+    const waitedMs = nowMs + claimWaitMs(record, slept, nowMs);
+    // Answers that came while this member was busy are read before it gives up on them.
+    const cancel = clock.at(waitedMs, () => clock.soon(() => this.waited(pop, waitedMs, go)));
     const message = claimMessage(pop, termMs);
     for (const name of pop.others) {
       peers?.send(name, message, (answer) => {
@@ -289,6 +293,15 @@ export class Popper {
       });
     }
     if (awaited.size === 0) go();
+  }
+
+  /** Some did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again. */
+  private waited(pop: Pop, untilMs: number, go: () => void): void {
+    const lateMs = this.parts.clock.now() - untilMs;
+    const isAsking = this.active.get(pop.handle) === pop && pop.phase === 'claiming';
+    if (lateMs <= stoodMs || !isAsking) return go();
+    if (lateMs > sleptMs) this.awakeSinceMs = this.parts.clock.now();
+    this.claim(pop);
   }
 
   /** Whether the pop fell due while this member slept, or was not there. */
@@ -386,7 +399,8 @@ export class Popper {
       metrics.pops.add('superseded');
       return;
     }
-    const circumstances = this.circumstances(pop, at);
+    const missed = missedFrom(pop, current);
+    const circumstances = this.circumstances({ ...pop, missed }, at);
     this.carryOut(pop, current, afterAttempt(current, pop.definition, result, circumstances));
   }
 
@@ -462,7 +476,8 @@ export class Popper {
       return this.lookAgain(pop.handle, deadLetterRetryMs);
     }
     this.parts.metrics.pops.add('dead');
-    const next = afterPop(current, pop.definition, pop.missed, this.parts.instant());
+    const missed = missedFrom(pop, current);
+    const next = afterPop(current, pop.definition, missed, this.parts.instant());
     this.settle(pop, { ...next, outcome });
   }
 

@@ -106,7 +106,8 @@ test('a peer that comes back as an older release is understood again', async () 
   expect(asked.map((frame) => frame.protocol)).toEqual([1, protocol.max, protocol.max, 1]);
 });
 
-test('tells how long the oldest message has been the oldest: a busy peer is not a stalled one', async () => {
+/** A peer that answers stores when it is told to. */
+function dawdling() {
   const answers: (() => void)[] = [];
   const network: Pick<Network, 'call'> = {
     call: (_, bytes, __, done) => {
@@ -128,6 +129,25 @@ test('tells how long the oldest message has been the oldest: a busy peer is not 
     busy.send('b', { type: 'store', mode: 'any', record: recordOf({}) }, () => undefined);
     await clock.advance(0);
   };
+  return { busy, store, answers };
+}
+
+test('what a busy peer is sent goes together; one that stands still is sent everything at once, to read it first when it goes on', async () => {
+  const { store, answers } = dawdling();
+  for (let i = 0; i < 20; i++) await store();
+  expect(answers).toHaveLength(8);
+  answers.shift()?.();
+  expect(answers).toHaveLength(8);
+  await clock.advance(101);
+  await store();
+  await store();
+  expect(answers).toHaveLength(10);
+  for (let i = 0; i < 300; i++) await store();
+  expect(answers).toHaveLength(256);
+});
+
+test('tells how long the oldest message has been the oldest: a busy peer is not a stalled one', async () => {
+  const { busy, store, answers } = dawdling();
   expect(busy.stalledMs('b')).toBe(0);
   for (let i = 0; i < 3; i++) await store();
   await clock.advance(100);

@@ -68,18 +68,46 @@ interface LaneRules {
   readonly limitMs: number;
   readonly frameMessagesMax: number;
   readonly framesInFlightMax: number;
+  /** To a peer that stands still. */
+  readonly framesStalledMax: number;
   /** Whether a peer that does not answer counts as silent. */
   readonly tells: boolean;
 }
 
 const rules: Readonly<Record<LaneName, LaneRules>> = {
-  quick: { limitMs: 1000, frameMessagesMax: 500, framesInFlightMax: 8, tells: true },
+  quick: {
+    limitMs: 1000,
+    frameMessagesMax: 500,
+    framesInFlightMax: 8,
+    framesStalledMax: 64,
+    tells: true,
+  },
   // A batch of 8 MiB: with less under way it would wait for several syncs, one after the other.
-  durable: { limitMs: 5000, frameMessagesMax: 500, framesInFlightMax: 32, tells: true },
-  reads: { limitMs: 1000, frameMessagesMax: 500, framesInFlightMax: 4, tells: false },
+  durable: {
+    limitMs: 5000,
+    frameMessagesMax: 500,
+    framesInFlightMax: 32,
+    framesStalledMax: 256,
+    tells: true,
+  },
+  reads: {
+    limitMs: 1000,
+    frameMessagesMax: 500,
+    framesInFlightMax: 4,
+    framesStalledMax: 4,
+    tells: false,
+  },
   // One message a frame: a search that takes long holds up no other.
-  bulk: { limitMs: 2000, frameMessagesMax: 1, framesInFlightMax: 2, tells: false },
+  bulk: {
+    limitMs: 2000,
+    frameMessagesMax: 1,
+    framesInFlightMax: 2,
+    framesStalledMax: 2,
+    tells: false,
+  },
 };
+/** After this long without an answer to the oldest frame a peer counts as one that stands still. */
+const stalledMs = 100;
 const laneNames = Object.keys(rules) as LaneName[];
 /** Messages waiting for one peer, and their bytes; beyond that they count as unanswered. */
 const queueLengthMax = 100_000;
@@ -177,8 +205,8 @@ export class Peers {
   }
 
   private flush(peer: Peer, lane: Lane): void {
-    const { framesInFlightMax } = rules[lane.name];
-    while (lane.queue.length > 0 && lane.open.length < framesInFlightMax) {
+    const { clock } = this.options;
+    while (lane.queue.length > 0 && lane.open.length < framesMax(lane, clock.now())) {
       this.sendFrame(peer, lane, takeFrame(lane));
     }
   }
@@ -277,10 +305,20 @@ function settle(lane: Lane, batch: readonly Sent[], answers: readonly Answer[] |
   lane.queue.unshift(...again);
 }
 
+/**
+ * A peer that answers has few frames under way, so that the rest goes together. One that stands still is sent more: they lie in
+ * its socket, and the first thing it does when it goes on is to read what became of its timers.
+ */
+function framesMax(lane: Lane, nowMs: number): number {
+  const { framesInFlightMax, framesStalledMax } = rules[lane.name];
+  const isStalled = lane.open.length > 0 && nowMs - lane.headSinceMs > stalledMs;
+  return isStalled ? framesStalledMax : framesInFlightMax;
+}
+
 /** One more frame is under way; call what is returned when it is not. */
 function inFlight(lane: Lane, clock: Clock): () => void {
   invariant(
-    lane.open.length < rules[lane.name].framesInFlightMax,
+    lane.open.length < framesMax(lane, clock.now()),
     'a peer has a bounded number of frames',
   );
   const number = ++lane.lastFrame;

@@ -151,7 +151,9 @@ export class Dialled {
   private armAt(dueMs: number): void {
     if (this.alarm !== null && this.alarm.atMs <= dueMs) return;
     this.alarm?.cancel();
-    this.alarm = { atMs: dueMs, cancel: this.options.clock.at(dueMs, () => this.sweep()) };
+    const { clock } = this.options;
+    // Answers that came while this member had no time are read before they count as late.
+    this.alarm = { atMs: dueMs, cancel: clock.at(dueMs, () => clock.soon(() => this.sweep())) };
   }
 
   /** One alarm serves all calls: it stands at the earliest due time, and most calls are answered before. */

@@ -165,6 +165,20 @@ it('every holder hears of a stand-in: a former one, and one that confirms after 
   }
 });
 
+it('a replica that confirms when its stand-in is listed already learns of the stand-in, also after the answer', async () => {
+  const rig = new Rig(first, { [second]: { afterMs: 400, answer: stored } }).write();
+  await rig.clock.advance(399);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed' });
+  await rig.clock.advance(10);
+  const lists = rig.stored
+    .filter(({ name }) => name === second)
+    .map(({ record }) => record.replicas);
+  expect(lists).toEqual([
+    [first, second],
+    [first, second, third],
+  ]);
+});
+
 it('a replica known to be silent gets its stand-in at once', async () => {
   const rig = new Rig(first, { [second]: 'silence' }, [second]).write();
   await rig.clock.advance(10);

@@ -108,7 +108,6 @@ export class Write implements Waiting {
   // Sets of a few names; for so few, lists are cheaper.
   private readonly waiting: string[];
   private readonly confirmed: string[] = [];
-  private readonly standIns: string[] = [];
   private refusedFull = false;
   private hedged = false;
   private cancelAlarm: Cancel | null = null;
@@ -184,9 +183,15 @@ export class Write implements Waiting {
   private send(name: string): void {
     const { self, replica, peers } = this.parts;
     const { record, mode } = this;
-    if (name === self) replica.receive(record, mode, (answer) => this.answered(name, answer));
-    else if (peers === null) this.answered(name, null);
-    else peers.send(name, { type: 'store', mode, record }, (answer) => this.answered(name, answer));
+    const answered = (answer: Answer | null): void => {
+      this.answered(name, answer);
+      // The list it confirmed lacks the stand-ins found meanwhile: it would not tell them of its pops.
+      const outdated = record.replicas.length < this.record.replicas.length;
+      if (outdated && (answer?.type === 'stored' || answer?.type === 'have')) this.tell(name);
+    };
+    if (name === self) replica.receive(record, mode, answered);
+    else if (peers === null) answered(null);
+    else peers.send(name, { type: 'store', mode, record }, answered);
   }
 
   private answered(name: string, answer: Answer | null): void {
@@ -194,21 +199,14 @@ export class Write implements Waiting {
     const asked = this.record.replicas.includes(name) || this.former.includes(name);
     invariant(asked, 'only a member that was asked confirms');
     take(this.waiting, name);
-    if (answer?.type === 'stored') this.confirm(name);
+    if (answer?.type === 'stored') add(this.confirmed, name);
     else if (answer?.type === 'have' && beats(answer.progress, this.record, this.mode)) {
       return this.finish({ type: 'have', progress: answer.progress });
-    } else if (answer?.type === 'have') this.confirm(name);
+    } else if (answer?.type === 'have') add(this.confirmed, name);
     else if (answer?.type === 'refused' && answer.why === 'namespace') {
       return this.finish({ type: 'refused', why: 'namespace' });
     } else this.failed(name, answer);
     this.check();
-  }
-
-  private confirm(name: string): void {
-    add(this.confirmed, name);
-    // It was sent the list as it was; stand-ins have been found since.
-    const [last] = this.standIns.slice(-1);
-    if (last !== undefined && last !== name) this.tell(name);
   }
 
   private failed(name: string, answer: Answer | null): void {
@@ -227,7 +225,6 @@ export class Write implements Waiting {
     if (name === undefined) return;
     invariant(!record.replicas.includes(name), 'a stand-in is listed once');
     this.record = { ...record, replicas: [...record.replicas, name] };
-    this.standIns.push(name);
     add(this.waiting, name);
     this.send(name);
     // Former holders too: they keep their copies until the listed ones have theirs, and would pop beside the stand-in.
