@@ -19,6 +19,7 @@ import {
   type TimerRecord,
   type Unmade,
 } from '@carillon/core';
+import { Awake } from './asleep/awake.ts';
 import type { PopperParts } from './popper-parts.ts';
 import { type Call, callOf } from './batches.ts';
 import { afterPop, type Instant, missedPops, turnOf } from '../replication/schedule.ts';
@@ -49,12 +50,6 @@ const takeMax = 1000;
 /** After there was no room, so much must be taken again at most before more is taken from the wheel. */
 const roomRatio = 0.9;
 const holdMs = 100;
-/** After a sleep or a start, the time until the others have told what was missed. */
-const catchUpMs = 3000;
-/** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
-const sleptMs = 500;
-/** An answer that was awaited this much too long: there was no time to get it. */
-const stoodMs = 100;
 /** Another try after a dead letter found no replica to keep it. */
 const deadLetterRetryMs = 5000;
 
@@ -70,13 +65,12 @@ export class Popper {
   private stopped = true;
   /** There was no room for what is due. */
   private crowded = false;
-  /** Since when this member runs without a break. */
-  private awakeSinceMs: number;
+  private readonly awake: Awake;
 
   constructor(parts: PopperParts) {
     this.parts = parts;
     this.claims = new Claims(parts.random.u32());
-    this.awakeSinceMs = parts.clock.now();
+    this.awake = new Awake(parts.clock.now());
   }
 
   /** Callbacks under way or waiting for their turn. */
@@ -99,7 +93,7 @@ export class Popper {
   /** From now on. What fell due before, while this member was away or read its disk, may have been popped by others. */
   wakeUp(): void {
     this.stopped = false;
-    this.awakeSinceMs = this.parts.clock.now();
+    this.awake.wakeUp(this.parts.clock.now());
     this.poll();
   }
 
@@ -187,8 +181,7 @@ export class Popper {
 
   /** An alarm that rings late: this member stood still. A record that came in overdue says nothing of the kind. */
   private noteSleep(): void {
-    const nowMs = this.parts.clock.now();
-    if (this.alarm !== null && nowMs - this.alarm.ringsMs > sleptMs) this.awakeSinceMs = nowMs;
+    if (this.alarm !== null) this.awake.rang(this.alarm.ringsMs, this.parts.clock.now());
   }
 
   private rang(): void {
@@ -207,9 +200,9 @@ export class Popper {
       const position = turnOf(record, this.parts.self);
       return store.arm(handle, claim.untilMs + afterGrantMs(position));
     }
-    const slept = this.sleptOver(record);
+    const slept = this.awake.sleptOver(record);
     // Nothing is held back beyond its time, or that of the next pop, whatever the others could still say of it.
-    const sinceMs = slept ? this.awakeSinceMs : record.retryMs;
+    const sinceMs = slept ? this.awake.sinceMs : record.retryMs;
     const canWait = clock.now() < sinceMs + record.gapMs / 2;
     if (canWait && this.parts.holds(handle, slept, slept || this.mayBeStale(record))) {
       return store.arm(handle, clock.now() + holdMs);
@@ -297,24 +290,13 @@ export class Popper {
 
   /** Some did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again. */
   private waited(pop: Pop, untilMs: number, go: () => void): void {
-    const lateMs = this.parts.clock.now() - untilMs;
     const isAsking = this.active.get(pop.handle) === pop && pop.phase === 'claiming';
-    if (lateMs <= stoodMs || !isAsking) return go();
-    if (lateMs > sleptMs) this.awakeSinceMs = this.parts.clock.now();
-    this.claim(pop);
+    if (this.awake.rang(untilMs, this.parts.clock.now()) && isAsking) this.claim(pop);
+    else go();
   }
 
-  /** Whether the pop fell due while this member slept, or was not there. */
-  private sleptOver(record: TimerRecord): boolean {
-    return record.retryMs < this.awakeSinceMs;
-  }
-
-  /** Also what falls due soon after: the others may not have told yet what became of it meanwhile. */
   private mayBeStale(record: TimerRecord): boolean {
-    const { awakeSinceMs } = this;
-    return (
-      record.startMs < awakeSinceMs && this.parts.replica.alarm(record) < awakeSinceMs + catchUpMs
-    );
+    return this.awake.mayBeStale(record, this.parts.replica.alarm(record));
   }
 
   /** False when this member must not go on. */

@@ -105,5 +105,16 @@ everyVariantIsNoticed(merging, {
     return { story: null, kept };
   },
   'answer before replication': { first: 1 },
-  'no sync before an answer': { first: 10 },
+  // P1: the machine of the only copy loses power the moment the client has its answer.
+  'no sync before an answer': async () => {
+    const story = await Story.begin({ members: ['m0'] });
+    const ids: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      ids.push((await story.set({ seconds: 60, factor: 1 })).id);
+      story.cluster.member('m0').crash({ power: true, wipe: false });
+      story.cluster.member('m0').start();
+      await story.pass(1);
+    }
+    return { story, kept: ids.every((id) => story.holders(id).length === 1) };
+  },
 });

@@ -9,6 +9,7 @@ import {
 } from '@carillon/server/internal';
 import { Process } from '../process.ts';
 import { type Broken, type Mend, together } from './broken.ts';
+import { viewsAlike } from './splitting.ts';
 
 /** The alarm of a live record; all others as they are. */
 function livingAlarm(alarmMs: (replica: ReplicaInside, record: TimerRecord) => number): () => Mend {
@@ -138,8 +139,9 @@ const claims: readonly Broken[] = [
     ),
   },
   {
-    name: 'a claim is given to each that asks',
-    apply: () => {
+    // A member that knows that its view is not that of the others asks them all: then this alone does no harm.
+    name: 'a claim is given to each that asks, though they do not ask each other',
+    apply: together(viewsAlike, () => {
       const { popper } = insides;
       const { claimed } = popper;
       popper.claimed = function (from, ask) {
@@ -151,7 +153,7 @@ const claims: readonly Broken[] = [
       return () => {
         popper.claimed = claimed;
       };
-    },
+    }),
   },
   {
     name: 'claims are not given back',

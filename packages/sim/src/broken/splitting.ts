@@ -1,6 +1,16 @@
 /** Broken rules of order across a net-split, and of members that a view does not show: versions, clocks, asking before a call. */
 import { insides, Peers, Presence, Rejoining, Vanished, Writing } from '@carillon/server/internal';
-import type { Broken } from './broken.ts';
+import type { Broken, Mend } from './broken.ts';
+
+/** No member notices that its view is not that of the others. */
+export function viewsAlike(): Mend {
+  const presence = Presence.prototype;
+  const { differs } = presence;
+  presence.differs = () => false;
+  return () => {
+    presence.differs = differs;
+  };
+}
 
 const order: readonly Broken[] = [
   {
@@ -68,14 +78,7 @@ const hidden: readonly Broken[] = [
   },
   {
     name: 'a member whose view differs asks its replicas only',
-    apply: () => {
-      const presence = Presence.prototype;
-      const { differs } = presence;
-      presence.differs = () => false;
-      return () => {
-        presence.differs = differs;
-      };
-    },
+    apply: viewsAlike,
   },
 ];
 
