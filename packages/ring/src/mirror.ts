@@ -128,7 +128,7 @@ export class Mirror {
     // A compacted watch is not a failure of etcd: read at once. A broken one gets a short pause.
     if (readFirst && this.failures === 0) {
       this.failures++;
-      void this.recover(true);
+      this.recover(true).catch(this.failed);
     } else this.retry(readFirst);
   }
 
@@ -136,9 +136,13 @@ export class Mirror {
     const { clock, random } = this.options;
     const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(this.failures++, 8));
     this.cancelRetry = clock.at(clock.now() + waitMs * (0.5 + random.unit() / 2), () => {
-      void this.recover(readFirst);
+      this.recover(readFirst).catch(this.failed);
     });
   }
+
+  private readonly failed = (error: unknown): void => {
+    this.options.log.error('ring: reading etcd failed', { error: String(error) });
+  };
 
   private async recover(readFirst: boolean): Promise<void> {
     try {

@@ -86,12 +86,16 @@ export class SlotWriter {
   private flush(): void {
     if (this.closed) return;
     for (const [member, slots] of this.claims) {
-      for (const chunk of chunks(slots)) void this.runClaim(chunk, member);
+      for (const chunk of chunks(slots)) this.runClaim(chunk, member).catch(this.failed);
     }
     this.claims.clear();
-    for (const chunk of chunks(this.releases)) void this.runRelease(chunk);
+    for (const chunk of chunks(this.releases)) this.runRelease(chunk).catch(this.failed);
     this.releases = [];
   }
+
+  private readonly failed = (error: unknown): void => {
+    this.log.error('ring: a slot was not written', { error: String(error) });
+  };
 
   private async runClaim(slots: readonly Slot[], member: LocalMember): Promise<void> {
     const { incarnation, leaseId, key } = member;

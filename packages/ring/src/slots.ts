@@ -315,7 +315,7 @@ export class Slots {
     if (this.closed || slot.state !== 'owned' || member === null) return;
     if (this.refreshing.has(slot)) return;
     this.refreshing.add(slot);
-    void this.writer.refresh(slot, member).finally(() => {
+    const over = (): void => {
       this.refreshing.delete(slot);
       if (this.closed) return;
       if (this.grantable(slot)) this.hooks.onGrantable(slot);
@@ -324,7 +324,13 @@ export class Slots {
         const { clock } = this.options;
         clock.at(clock.now() + troublePauseMs, () => this.refresh(slot));
       }
-    });
+    };
+    this.writer
+      .refresh(slot, member)
+      .finally(over)
+      .catch((error: unknown) =>
+        this.options.log.error('ring: a slot was not refreshed', { error: String(error) }),
+      );
   }
 
   private inTrouble(): boolean {

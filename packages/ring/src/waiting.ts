@@ -11,6 +11,8 @@ import { type Change, type Etcd, EtcdError } from './etcd.ts';
 import type { LocalMember } from './local-member.ts';
 
 const txnLimitMs = 2000;
+/** What stays behind goes with the lease. */
+const staysBehind = (): void => {};
 
 export class WaitingRecords {
   private readonly etcd: Etcd;
@@ -38,7 +40,7 @@ export class WaitingRecords {
       if (left > 0) this.wanted.set(record, left);
       else {
         this.wanted.delete(record);
-        void written.then(() => this.removeUnlessWanted(record));
+        written.then(() => this.removeUnlessWanted(record)).catch(staysBehind);
       }
     };
   }
@@ -47,7 +49,7 @@ export class WaitingRecords {
   onChange(change: Change, isOwn: (lease: bigint) => boolean): void {
     if (change.kind === 'delete' || !change.entry.key.startsWith(this.prefix)) return;
     const { key, lease } = change.entry;
-    if (isOwn(lease)) void this.removeUnlessWanted(key);
+    if (isOwn(lease)) this.removeUnlessWanted(key).catch(staysBehind);
   }
 
   private async removeUnlessWanted(record: string): Promise<void> {

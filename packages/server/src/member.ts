@@ -469,7 +469,11 @@ export class Member {
         (error: unknown) => log.error('The snapshot failed.', { reason: String(error) }),
       );
     }
-    void journal?.note();
+    journal
+      ?.note()
+      .catch((error: unknown) =>
+        log.error('The journal was not noted.', { reason: String(error) }),
+      );
     // So that a later start knows how long this member was away.
     if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {
       journal.mark(clock.wall() + reserveMs);

@@ -12,11 +12,18 @@ import type { ViewSpec } from './cluster/view.ts';
 import type { Config } from './config.ts';
 import { etcdAccess } from './etcd-access.ts';
 import { startGivingBack } from './give-back.ts';
-import { busyRatioMeter, collectHeap, spareHeapBytes } from './system-heap.ts';
+import {
+  busyRatioMeter,
+  collectHeap,
+  residentBytes,
+  spareHeapBytes,
+  usedHeapBytes,
+} from './system-heap.ts';
 import { type Identity, identify } from './identity.ts';
 import { Member } from './member.ts';
 import type { Metrics } from './metrics.ts';
 import { type RereadQuotas, rereadQuotas } from './quotas/reread-quotas.ts';
+import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
 import { release } from './release.ts';
 import { openRings } from './rings.ts';
 import { openSurroundings, type Surroundings } from './surroundings.ts';
@@ -73,6 +80,9 @@ async function startWithin(
   const { name, listen, peerListen } = identity;
   const { env, gate } = around;
   const { log } = env;
+  const filesMax = openFilesMax();
+  const tooFew = tooFewFiles(filesMax, config);
+  if (tooFew !== null) log.warn(tooFew);
   const source = createSource(config, identity, env);
   const dashboard = createDashboard(name, around, config);
   const rings = openRings(config, env);
@@ -94,7 +104,7 @@ async function startWithin(
   around.peers.count(member.metrics);
   const listener = new Listener({
     router: member.router,
-    limits: config.limits,
+    limits: { ...config.limits, connectionCountMax: connectionsWithin(filesMax, config) },
     metrics: member.metrics,
     clock: env.clock,
     random: env.random,
@@ -174,8 +184,8 @@ function loggedEnds(
 }
 
 function readProcess(metrics: Metrics): void {
-  metrics.residentBytes.read(() => process.memoryUsage.rss());
-  metrics.heapBytes.read(() => process.memoryUsage().heapUsed);
+  metrics.residentBytes.read(() => residentBytes());
+  metrics.heapBytes.read(usedHeapBytes);
   metrics.cpuSeconds.read(() => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;

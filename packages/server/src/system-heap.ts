@@ -1,11 +1,28 @@
 /** V8's heap: what it keeps to spare, and giving that back to the system. */
 import { performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+/** By V8 itself: `process.memoryUsage` also reads a file, and throws where no descriptor is free. */
 export function spareHeapBytes(): number {
-  const { heapTotal, heapUsed } = process.memoryUsage();
-  return heapTotal - heapUsed;
+  const { total_heap_size: totalBytes, used_heap_size: usedBytes } = getHeapStatistics();
+  return totalBytes - usedBytes;
+}
+
+export function usedHeapBytes(): number {
+  return getHeapStatistics().used_heap_size;
+}
+
+let residentKnown = 0;
+
+/** What it last was, while no descriptor is free to ask. */
+export function residentBytes(ask = () => process.memoryUsage.rss()): number {
+  try {
+    residentKnown = ask();
+  } catch {
+    return residentKnown;
+  }
+  return residentKnown;
 }
 
 /** Collects all there is, even what V8 would keep for later. Only the last resort shrinks the young generation too. */

@@ -305,10 +305,16 @@ export class HttpConnection implements Waiting {
     }
     const answer = owner.work(head);
     if (answer instanceof Promise)
-      void answer.then((response) => {
-        owner.finished();
-        this.answers.answer(exchange, response);
-      });
+      answer.then(
+        (response) => {
+          owner.finished();
+          this.answers.answer(exchange, response);
+        },
+        () => {
+          owner.finished();
+          this.destroy();
+        },
+      );
     else this.answers.answer(exchange, answer);
   }
 

@@ -42,13 +42,14 @@ export class Denied {
   /** Resolves when every name has been looked up once. */
   async start(): Promise<void> {
     await this.look();
+    this.lookLater();
   }
 
   /** The listeners of a new view. */
   setMembers(members: readonly Endpoint[]): void {
     this.members = members;
     this.rebuild();
-    void this.look();
+    this.lookAgain();
   }
 
   close(): void {
@@ -57,7 +58,7 @@ export class Denied {
   }
 
   private async look(): Promise<void> {
-    const { clock, resolve, fixed } = this.options;
+    const { resolve, fixed } = this.options;
     const names = new Set(
       [...fixed, ...this.members].map(({ host }) => host).filter((host) => isName(host)),
     );
@@ -78,8 +79,19 @@ export class Denied {
     // A new list also makes the guard ask for this machine's addresses again.
     if (changed || machine !== this.machine) this.rebuild();
     this.machine = machine;
+  }
+
+  /** Whatever comes of it, there is a next time; until then the list stays. */
+  private lookAgain(): void {
+    const later = (): void => this.lookLater();
+    this.look().then(later, later);
+  }
+
+  private lookLater(): void {
+    if (this.closed) return;
+    const { clock } = this.options;
     this.cancel?.();
-    this.cancel = clock.at(clock.now() + lookAgainMs, () => void this.look());
+    this.cancel = clock.at(clock.now() + lookAgainMs, () => this.lookAgain());
   }
 
   private rebuild(): void {

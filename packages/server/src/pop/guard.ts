@@ -214,9 +214,15 @@ function bare(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** All of them, loopback too. */
-export function machineAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap(
-    (one) => one?.map(({ address }) => address) ?? [],
-  );
+let addressesKnown: readonly string[] = [];
+
+/** All of them, loopback too. A process without a free descriptor cannot ask: then those it last had. */
+export function machineAddresses(ask = networkInterfaces): readonly string[] {
+  try {
+    const all = Object.values(ask());
+    addressesKnown = all.flatMap((one) => one?.map(({ address }) => address) ?? []);
+  } catch {
+    return addressesKnown;
+  }
+  return addressesKnown;
 }

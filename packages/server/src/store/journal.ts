@@ -377,7 +377,7 @@ export class Journal {
     this.cancelRetry?.();
     if (this.isStopped) return;
     this.cancelRetry = clock.at(clock.now() + this.limits.fullRetryMs, () => {
-      void this.refillReserve();
+      this.refillReserve().catch((cause: unknown) => this.fail(asDiskError(cause)));
     });
   }
 

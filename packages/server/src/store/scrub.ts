@@ -38,9 +38,10 @@ export class Scrub {
   start(): void {
     const { clock, intervalMs } = this.parts;
     this.cancel = clock.at(clock.now() + intervalMs, () => {
-      void this.pass().then(() => {
+      const again = (): void => {
         if (!this.stopped) this.start();
-      });
+      };
+      this.pass().then(again, again);
     });
   }
 
