@@ -1,4 +1,5 @@
 /** P6: "A late or replayed message, a member that was away, a net-split that heals: none of them brings back a cancelled timer or an older version." */
+import { compileTargets } from '@carillon/placement';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 
@@ -148,4 +149,31 @@ test('net-split: both sides pop, with equal id, sequence and body; once it heals
   expect(one?.popId).toBe(two?.popId);
   expect(one?.body).toBe(two?.body);
   expect(one?.by).not.toBe(two?.by);
+});
+
+test('cancel: its record goes to a stand-in, and the word that the replica missed it is lost: the replica hears of it all the same (R=1)', async () => {
+  const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+  const { cluster } = story;
+  const { id, replicas } = await story.set({ seconds: 4, times: 3, factor: 1 });
+  const [replica = ''] = replicas;
+  const { hi, lo } = story.record(id, replica) ?? { hi: 0, lo: 0 };
+  const ranked = compileTargets(['m0', 'm1', 'm2']).rank({ hi, lo });
+  const [, standIn = '', asked = ''] = ranked.map(({ name }) => name);
+  const statuses: unknown[] = [];
+  const mendReplica = cluster.cables.cut(asked, replica);
+  const attempt = { member: asked, sentMs: 0, arrivedMs: null, settledMs: null, status: null };
+  const headers = { 'carillon-namespace': 'default' };
+  const path = `/timers/${id}`;
+  const request = { method: 'DELETE', path, query: '', headers, body: new Uint8Array() };
+  cluster.send(attempt, request, (answer) => statuses.push(answer?.status));
+  for (let i = 0; i < 2000 && story.record(id, standIn) === undefined; i++)
+    await story.pass(0.0005);
+  const mendStandIn = cluster.cables.cut(asked, standIn);
+  await story.pass(0.5);
+  expect(statuses).toEqual([200]);
+  mendReplica();
+  mendStandIn();
+  await story.until(30);
+  expect(story.pops(id)).toEqual([]);
+  expect(story.bugs).toEqual([]);
 });

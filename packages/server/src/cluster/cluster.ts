@@ -19,7 +19,7 @@ import type { DiskReport } from './disk-report.ts';
 import { Doubt } from './doubt.ts';
 import { HandOff } from './hand-off.ts';
 import { Mending } from './mending.ts';
-import { isTold, Missed } from './missed.ts';
+import { isTold, Missed, tellMissed } from './missed.ts';
 import { Presence } from './presence.ts';
 import { Rejoining } from './rejoining.ts';
 import { Resync } from './resync.ts';
@@ -215,15 +215,15 @@ export class Cluster {
     const [holder] = holders;
     if (holder === undefined || this.peers === null) return;
     if (holders.includes(this.parts.self)) return this.noteMissed(record, names);
-    const { hi, lo } = record;
-    this.peers.send(holder, { type: 'missed', hi, lo, names }, () => undefined);
+    tellMissed(this.peers, { number: record, names, holders });
   }
 
   noteMissed(number: Numbered, names: readonly string[]): void {
     const { others, current } = this;
     if (others === null) return;
-    for (const name of names)
-      if (current.member(name) !== undefined) others.missed.add(name, number);
+    const known = names.filter((name) => current.member(name) !== undefined);
+    for (const name of known) others.missed.add(name, number);
+    others.missed.pushAll();
   }
 
   /** A tombstone's or dead letter's time is over. */

@@ -112,3 +112,25 @@ export class Missed {
     return backlog;
   }
 }
+
+export interface MissedNews {
+  readonly number: Numbered;
+  /** Members that did not confirm the record. */
+  readonly names: readonly string[];
+  /** Members that did. */
+  readonly holders: readonly string[];
+}
+
+/** Each takes a second at most; a comparison of two members finds a record that even these could not tell of. */
+const tellsMax = 30;
+
+/** From a member that holds no copy: asks a holder to bring the record to the members that missed it, until one has heard. */
+export function tellMissed(peers: Peers, news: MissedNews, tells = tellsMax): void {
+  const { number, names, holders } = news;
+  const { hi, lo } = number;
+  const holder = holders[tells % holders.length];
+  if (holder === undefined || tells === 0) return;
+  peers.send(holder, { type: 'missed', hi, lo, names }, (answer) => {
+    if (answer === null) tellMissed(peers, news, tells - 1);
+  });
+}
