@@ -17,7 +17,7 @@ import {
 } from '@carillon/server';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml, parseAllDocuments } from 'yaml';
-import { Metrics } from '../packages/server/src/metrics.ts';
+import { Metrics } from '../packages/server/src/metrics/metrics.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -59,7 +59,7 @@ describe('metrics', () => {
   test.each([...new Set(series.map(({ name }) => name))])('%s exists and is fed', (name) => {
     const family = name.replace(/_(bucket|sum|count)$/, '');
     expect(known).toContain(family);
-    const line = read('packages/server/src/metrics.ts').split(`'${family}'`)[0] ?? '';
+    const line = read('packages/server/src/metrics/metrics.ts').split(`'${family}'`)[0] ?? '';
     const field = [...line.matchAll(/readonly (\w+) = this/g)].at(-1)?.[1] ?? '';
     expect(sources).toMatch(new RegExp(`\\b${field}\\b`));
   });

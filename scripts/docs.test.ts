@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openApi } from '../packages/server/src/api/openapi.ts';
 import { TimerParser } from '../packages/server/src/api/parse-timer.ts';
-import { defaultConfig } from '../packages/server/src/config.ts';
+import { defaultConfig } from '../packages/server/src/config/config.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

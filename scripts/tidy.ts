@@ -10,6 +10,7 @@ import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
 import { deadLinks } from './tidy/links.ts';
 import { patterns } from './tidy/patterns/patterns.ts';
+import { folderSize, roomArrows } from './tidy/rooms.ts';
 import { fileSize, functionSize, parameterCount } from './tidy/sizes.ts';
 import { type Finding, parse, type Rule } from './tidy/source.ts';
 import { bannedWords, exportStar, focusedTests, leftovers } from './tidy/words.ts';
@@ -28,6 +29,8 @@ const fileRules: readonly Rule[] = [
 ];
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   packageArrows,
+  roomArrows,
+  folderSize,
   valueCycles,
   deadFiles,
 ];

@@ -11,10 +11,10 @@ import { connect, type Socket } from 'node:net';
 import type { CallbackRequest } from '@carillon/core';
 import { SystemClock } from '@carillon/core/system';
 import { type Dispatcher, Pool } from 'undici';
-import { HttpCallbacks } from '../../packages/server/src/pop/callback.ts';
+import { HttpCallbacks } from '../../packages/server/src/callback/callback.ts';
 import { Destinations } from '../../packages/server/src/pop/destinations.ts';
-import { Guard } from '../../packages/server/src/pop/guard.ts';
-import { Signer } from '../../packages/server/src/pop/sign.ts';
+import { Guard } from '../../packages/server/src/callback/guard.ts';
+import { Signer } from '../../packages/server/src/callback/sign.ts';
 
 /** Of a whole run. */
 const callCountMax = 20_000;

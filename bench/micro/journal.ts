@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Disk, Log } from '@carillon/core';
 import { SystemClock, SystemDisk } from '@carillon/core/system';
-import { Journal } from '../../packages/server/src/store/journal.ts';
+import { Journal } from '../../packages/server/src/store/journal/journal.ts';
 import { Store } from '../../packages/server/src/store/store.ts';
 import { recordOf } from './records.ts';
 

@@ -1,8 +1,8 @@
 /** Reference pages that are written by the code they describe, so that they cannot say anything else. */
-import { eachOption, type OptionEntry } from '../../packages/server/src/config.ts';
-import { Wrong } from '../../packages/server/src/config-kinds.ts';
-import { flagOf, variableOf } from '../../packages/server/src/config-load.ts';
-import { Metrics } from '../../packages/server/src/metrics.ts';
+import { eachOption, type OptionEntry } from '../../packages/server/src/config/config.ts';
+import { Wrong } from '../../packages/server/src/config/kinds.ts';
+import { flagOf, variableOf } from '../../packages/server/src/config/load.ts';
+import { Metrics } from '../../packages/server/src/metrics/metrics.ts';
 
 const generated = 'Written by `npm run reference` from the code; a test compares both.';
 

@@ -4,13 +4,10 @@
  */
 import { MalformedError } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
-import { FrameReader } from '../../packages/server/src/replication/tcp-network-frames.ts';
-import {
-  Handshake,
-  nonceBytes,
-} from '../../packages/server/src/replication/tcp-network-handshake.ts';
-import { RefusedPeerError } from '../../packages/server/src/replication/tcp-network-refusals.ts';
-import { Seal } from '../../packages/server/src/replication/tcp-network-seal.ts';
+import { FrameReader } from '../../packages/server/src/network/frames.ts';
+import { Handshake, nonceBytes } from '../../packages/server/src/network/handshake.ts';
+import { RefusedPeerError } from '../../packages/server/src/network/refusals.ts';
+import { Seal } from '../../packages/server/src/network/seal.ts';
 import {
   type Answer,
   decodeAnswers,

@@ -7,7 +7,7 @@
 import { NeverEarly } from '../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../packages/sim/src/checkers/once.ts';
 import { Pops } from '../../packages/sim/src/checkers/pops.ts';
-import { FaultLog, noticeMs } from '../../packages/sim/src/fault-log.ts';
+import { FaultLog, noticeMs } from '../../packages/sim/src/faults/fault-log.ts';
 import {
   firstSentMs,
   type History,
@@ -19,7 +19,7 @@ import {
 import { Judge } from '../../packages/sim/src/judge.ts';
 import type { Plan } from '../../packages/sim/src/plan.ts';
 import type { SimCluster } from '../../packages/sim/src/sim-cluster.ts';
-import { Trace } from '../../packages/sim/src/trace.ts';
+import { Trace } from '../../packages/sim/src/world/trace.ts';
 import { type RecordedCall, someMember } from '../../test/e2e/support/recorder.ts';
 import { anyKind, faultKinds, inSeconds, isStall, type Window, type Windows } from './windows.ts';
 

@@ -2,7 +2,7 @@
  * When something was wrong, where and why: what a checker may take as an explanation, and what the pictures show. Times are those of
  * `performance.now()`.
  */
-import { noticeMs } from '../../packages/sim/src/fault-log.ts';
+import { noticeMs } from '../../packages/sim/src/faults/fault-log.ts';
 
 export type Kind =
   /** Killed, until it serves again. */

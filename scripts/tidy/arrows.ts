@@ -19,12 +19,6 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 /** Tests of these packages need more than their package does. */
 const testArrows: Readonly<Record<string, readonly string[]>> = { client: ['server'] };
 
-/** Folder inside the server → folders beside it that it must not know. Tests may look around. */
-const strangers: Readonly<Record<string, readonly string[]>> = {
-  api: ['store', 'cluster'],
-  store: ['api', 'cluster', 'pop', 'replication'],
-};
-
 /** Run anywhere, not only on Node: no `node:` module, no dependency. */
 const platformFree: readonly RegExp[] = [
   /^packages\/core\/src\/(?!system\/|testing\/)/,
@@ -48,7 +42,7 @@ function wrongWay(source: Source, { from }: Import, workspace: Workspace): strin
   const target = resolve(source.path, from, workspace);
   if (target === null) return outsideImport(source, from, owner);
   const destination = folderName(target);
-  if (destination === home) return isTest(source.path) ? null : strangerImport(source.path, target);
+  if (destination === home) return null;
   if (isTest(source.path) && target.startsWith('scripts/')) return null;
   // Contract suites are not built, so a test of another package can only take them by path.
   const isSuite = isTest(source.path) && isTest(target);
@@ -59,17 +53,6 @@ function wrongWay(source: Source, { from }: Import, workspace: Workspace): strin
   if (destination !== null && (allowed.includes(destination) || also.includes(destination)))
     return null;
   return `${home} imports ${from} against the arrows: it may import ${list(allowed)} only`;
-}
-
-function strangerImport(path: string, target: string): string | null {
-  const from = serverFolder(path);
-  const to = serverFolder(target);
-  if (from === null || to === null || !strangers[from]?.includes(to)) return null;
-  return `${from}/ must not know ${to}/: state in ${from}/ what it needs, and let member.ts connect them`;
-}
-
-function serverFolder(path: string): string | null {
-  return /^packages\/server\/src\/([^/]+)\//.exec(path)?.[1] ?? null;
 }
 
 /** `node:` modules and packages from elsewhere. Tests may use both, so may the tools of the workspace. */

@@ -93,7 +93,7 @@ describe('globals', () => {
 
   test.each([
     ['packages/core/src/system/clock.ts', 0],
-    ['packages/server/src/system-env.ts', 0],
+    ['packages/server/src/start/system-env.ts', 0],
     ['packages/client/src/system.ts', 0],
     ['packages/server/src/testing/kit.ts', 0],
     ['packages/server/src/x.test.ts', 0],

@@ -103,19 +103,6 @@ describe('arrows', () => {
   ])('in %s, importing %s gives %i findings', (path, from, count) => {
     expect(importing(path, from)).toHaveLength(count);
   });
-
-  test.each([
-    ['packages/server/src/api/a.ts', '../store/store.ts', 1],
-    ['packages/server/src/api/a.ts', '../cluster/view.ts', 1],
-    ['packages/server/src/store/a.ts', '../replication/merge.ts', 1],
-    ['packages/server/src/replication/a.ts', '../store/store.ts', 0],
-    ['packages/server/src/api/a.test.ts', '../store/store.ts', 0],
-    ['packages/server/src/store/a.ts', './b.ts', 0],
-    ['packages/ring/src/api/a.ts', '../store/store.ts', 0],
-  ])('%s importing %s gives %i findings: folders of the server', (path, from, count) => {
-    expect(importing(path, from)).toHaveLength(count);
-  });
-
   test('a lazy import is an import', () => {
     const text = `const load = () => import('node:fs');`;
     expect(packageArrows(workspace({ 'packages/core/src/a.ts': text }))).toHaveLength(1);

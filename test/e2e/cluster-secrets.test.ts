@@ -8,13 +8,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import {
   Certificates,
   hasOpenssl,
-} from '../../packages/server/src/replication/certificates.contract.ts';
-import { TcpNetwork } from '../../packages/server/src/replication/tcp-network.ts';
-import {
-  type Credentials,
-  noCredentials,
-} from '../../packages/server/src/replication/tcp-network-credentials.ts';
-import { Handshake } from '../../packages/server/src/replication/tcp-network-handshake.ts';
+} from '../../packages/server/src/network/certificates.contract.ts';
+import { TcpNetwork } from '../../packages/server/src/network/tcp-network.ts';
+import { type Credentials, noCredentials } from '../../packages/server/src/network/credentials.ts';
+import { Handshake } from '../../packages/server/src/network/handshake.ts';
 import { encodeMessages } from '../../packages/server/src/replication/wire.ts';
 import type { RealMember } from './support/real-member.ts';
 import { Story } from './support/story.ts';

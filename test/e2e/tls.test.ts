@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   Certificates,
   hasOpenssl,
-} from '../../packages/server/src/replication/certificates.contract.ts';
+} from '../../packages/server/src/network/certificates.contract.ts';
 import { CliProcess, serve, type ServedMember } from './cli-process.ts';
 
 let files: Certificates;

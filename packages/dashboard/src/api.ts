@@ -6,7 +6,7 @@ import type {
   LocksShape,
   PageShape,
   TimerShape,
-} from './shapes.ts';
+} from './parts/shapes.ts';
 
 const limitMs = 15_000;
 

@@ -1,18 +1,18 @@
 /** The frame of the page: brand, navigation, which member this is, and the view in it. */
-import { DeadLetters } from './dead-letters.tsx';
-import { Locks } from './locks.tsx';
-import { Login } from './login.tsx';
+import { DeadLetters } from './pages/dead-letters.tsx';
+import { Locks } from './pages/locks.tsx';
+import { Login } from './pages/login.tsx';
 import { lostMs, snapshot } from './live.ts';
-import { Overview } from './overview.tsx';
-import { Placement } from './placement.tsx';
+import { Overview } from './pages/overview.tsx';
+import { Placement } from './pages/placement.tsx';
 import { route } from './route.ts';
 import { namespace, standing } from './session.ts';
-import type { Snapshot } from './shapes.ts';
-import { Timer } from './timer.tsx';
-import { Timers } from './timers.tsx';
-import { SetTimer } from './set-timer.tsx';
-import { Topology } from './topology.tsx';
-import { Who } from './who.tsx';
+import type { Snapshot } from './parts/shapes.ts';
+import { Timer } from './pages/timer.tsx';
+import { Timers } from './pages/timers.tsx';
+import { SetTimer } from './pages/set-timer.tsx';
+import { Topology } from './pages/topology.tsx';
+import { Who } from './pages/who.tsx';
 
 const views: readonly (readonly [string, string])[] = [
   ['overview', 'Overview'],

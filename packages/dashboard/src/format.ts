@@ -1,5 +1,5 @@
 /** Numbers, times and names as people read them. */
-import type { TimingShape } from './shapes.ts';
+import type { TimingShape } from './parts/shapes.ts';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 

@@ -6,7 +6,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { EventText } from './event-text.ts';
 import { headersOf, introduce, reasonOf, refuse, standing } from './session.ts';
-import type { Sample, Snapshot } from './shapes.ts';
+import type { Sample, Snapshot } from './parts/shapes.ts';
 
 const sampleCountMax = 300;
 const retryMsMin = 500;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseRoute } from './route.ts';
-import type { TimerShape } from './shapes.ts';
-import { turns } from './skew.ts';
+import type { TimerShape } from './parts/shapes.ts';
+import { turns } from './parts/skew.ts';
 import { timerBody, type TypedTimer } from './timer-body.ts';
 
 const typed: TypedTimer = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LoadShape, MemberShape, Snapshot } from './shapes.ts';
+import type { LoadShape, MemberShape, Snapshot } from './parts/shapes.ts';
 import { allWell, findings } from './wrong.ts';
 
 function member(name: string, part: Partial<MemberShape> = {}): MemberShape {

@@ -1,6 +1,6 @@
 /** What is wrong, in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
 import { count, counted, milliseconds } from './format.ts';
-import type { DamageShape, MemberShape, Snapshot } from './shapes.ts';
+import type { DamageShape, MemberShape, Snapshot } from './parts/shapes.ts';
 
 /** bad: promises are at risk. warn: look at it by day. note: going on by itself. */
 export type Weight = 'bad' | 'warn' | 'note';

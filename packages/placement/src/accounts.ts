@@ -9,7 +9,7 @@
  */
 import { mapVertices } from './change.ts';
 import { PlacementError } from './errors.ts';
-import { hashText } from './hash.ts';
+import { hashText } from './flat/hash.ts';
 import type { Topology } from './topology.ts';
 
 export interface Account {

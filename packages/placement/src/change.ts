@@ -4,7 +4,7 @@
  */
 import { PlacementError } from './errors.ts';
 import { type Topology, targetsOf, type Vertex } from './topology.ts';
-import { checkWeight } from './rendezvous.ts';
+import { checkWeight } from './flat/rendezvous.ts';
 
 export interface VertexChange {
   readonly weight?: number;

@@ -3,7 +3,7 @@ import { changeVertices } from './change.ts';
 import { diff } from './diff.ts';
 import { explain } from './explain.ts';
 import { compileTopology } from './place.ts';
-import { compileTargets } from './rendezvous.ts';
+import { compileTargets } from './flat/rendezvous.ts';
 import { regular } from './testing/regular-topology.contract.ts';
 
 describe('diff', () => {

@@ -4,8 +4,8 @@
  * or a sample.
  */
 import { invariant, PlacementError } from './errors.ts';
-import { type Key, readKey } from './key.ts';
-import { type Placer, type Picks } from './rendezvous.ts';
+import { type Key, readKey } from './flat/key.ts';
+import { type Placer, type Picks } from './flat/rendezvous.ts';
 import { separator } from './topology.ts';
 
 export interface DiffInput {

@@ -2,12 +2,12 @@
  * Why a key lives where it lives: each step of the walk with its candidates and scores. Written for reading,
  * not for speed, and apart from `walk.ts` on purpose: the tests hold the two to the same answer.
  */
-import { murmur3 } from './hash.ts';
+import { murmur3 } from './flat/hash.ts';
 import { type Health, health, type VertexState } from './health.ts';
-import { type Key, type NumberKey, readKey } from './key.ts';
-import { logOfHash } from './logarithm.ts';
+import { type Key, type NumberKey, readKey } from './flat/key.ts';
+import { logOfHash } from './flat/logarithm.ts';
 import { type CheckedPolicy, checkPolicy, type Policy } from './policy.ts';
-import { raiseUntilFree } from './ranker.ts';
+import { raiseUntilFree } from './flat/ranker.ts';
 import type { Topology, Vertex } from './topology.ts';
 
 export interface Candidate {

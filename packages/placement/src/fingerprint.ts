@@ -2,8 +2,8 @@
  * The plain form of a topology and the fingerprint of what decides placement. Two members with equal
  * fingerprints place every key alike; the algorithm id is part of it.
  */
-import { hashText } from './hash.ts';
-import { algorithm, compileTargets, type TargetSpec } from './rendezvous.ts';
+import { hashText } from './flat/hash.ts';
+import { algorithm, compileTargets, type TargetSpec } from './flat/rendezvous.ts';
 import type { Topology, TopologySpec, Vertex, VertexSpec } from './topology.ts';
 
 /** The plain form that `buildTopology` reads back: children in name order, defaults left out. */

@@ -1,9 +1,9 @@
 /** Where a key lives: the public surface of this package. */
-export { type Bloom, bloomBits, bloomHas, bloomUnion, emptyBloom } from './bloom.ts';
+export { type Bloom, bloomBits, bloomHas, bloomUnion, emptyBloom } from './flat/bloom.ts';
 export { PlacementError, type PlacementErrorCode } from './errors.ts';
-export { compareNames, type Hash, hashNumber, hashText, murmur3 } from './hash.ts';
-export { type Key, keyLengthMax, type NumberKey } from './key.ts';
-export { logOfHash } from './logarithm.ts';
+export { compareNames, type Hash, hashNumber, hashText, murmur3 } from './flat/hash.ts';
+export { type Key, keyLengthMax, type NumberKey } from './flat/key.ts';
+export { logOfHash } from './flat/logarithm.ts';
 export {
   algorithm,
   compileTargets,
@@ -15,7 +15,7 @@ export {
   type TargetSpec,
   type TargetsOptions,
   targetsMax,
-} from './rendezvous.ts';
+} from './flat/rendezvous.ts';
 export { changeVertices, type VertexChange } from './change.ts';
 export { type Health, health, type VertexState } from './health.ts';
 export { compileLabelled, type LabelledMember, labelLevels } from './labels.ts';
@@ -59,6 +59,6 @@ export {
   type PoolVertex,
   selectPool,
 } from './pool.ts';
-export { compileSkeleton, skeletonTargetsMax } from './skeleton.ts';
+export { compileSkeleton, skeletonTargetsMax } from './flat/skeleton.ts';
 export { type Leaf, VirtualTree, type VirtualTreeOptions } from './virtual-tree.ts';
 export type { Walk } from './walk.ts';

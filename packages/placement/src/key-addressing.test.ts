@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compileTopology } from './place.ts';
 import { compilePools } from './pool.ts';
-import { compileTargets } from './rendezvous.ts';
+import { compileTargets } from './flat/rendezvous.ts';
 import { slotCount } from './slots.ts';
 import { countingHash, keyAddressing, regularSpec } from './testing/regular-topology.contract.ts';
 import { buildTopology, type VertexSpec } from './topology.ts';

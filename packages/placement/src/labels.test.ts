@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileLabelled, type LabelledMember } from './labels.ts';
-import { compileTargets, type Placer } from './rendezvous.ts';
+import { compileTargets, type Placer } from './flat/rendezvous.ts';
 
 const u32 = fc.integer({ min: 0, max: 0xffff_ffff });
 

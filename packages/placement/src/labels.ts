@@ -3,9 +3,9 @@
  * labels are placed as flat targets are, so a cluster that uses none has the plain roles of the timer cluster.
  */
 import { PlacementError } from './errors.ts';
-import { compareNames } from './hash.ts';
+import { compareNames } from './flat/hash.ts';
 import { CompiledTopology } from './place.ts';
-import { compileTargets, type Picks, type Placer } from './rendezvous.ts';
+import { compileTargets, type Picks, type Placer } from './flat/rendezvous.ts';
 import { buildTopology, type VertexSpec } from './topology.ts';
 
 export interface LabelledMember {

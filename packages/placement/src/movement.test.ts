@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { changeVertices } from './change.ts';
 import { health } from './health.ts';
 import { compileTopology } from './place.ts';
-import { compileTargets, type Placer } from './rendezvous.ts';
+import { compileTargets, type Placer } from './flat/rendezvous.ts';
 import { regular, regularSpec } from './testing/regular-topology.contract.ts';
 import { topologySpec } from './testing/random-topology.contract.ts';
 import { buildTopology, type Topology, type VertexSpec } from './topology.ts';

@@ -3,9 +3,9 @@
  * `walk.ts`; this file gives it names, keys and an answer people can read.
  */
 import { invariant } from './errors.ts';
-import { type Key, readKey } from './key.ts';
+import { type Key, readKey } from './flat/key.ts';
 import { type CheckedPolicy, checkPolicy, type Policy } from './policy.ts';
-import type { Picks, Placer } from './rendezvous.ts';
+import type { Picks, Placer } from './flat/rendezvous.ts';
 import { readSlot } from './slots.ts';
 import type { Topology, Vertex } from './topology.ts';
 import { compileTree } from './tree.ts';

@@ -1,7 +1,7 @@
 /** How many replicas a key gets and how they must spread: the part of a placement that is not the topology. */
 import { PlacementError } from './errors.ts';
 import { record, wholeNumber } from './input.ts';
-import { checkName, type Roles } from './rendezvous.ts';
+import { checkName, type Roles } from './flat/rendezvous.ts';
 import type { Topology, Vertex } from './topology.ts';
 
 export interface Policy {

@@ -14,13 +14,13 @@
  */
 import { mapVertices } from './change.ts';
 import { invariant } from './errors.ts';
-import { hashText } from './hash.ts';
+import { hashText } from './flat/hash.ts';
 import { health } from './health.ts';
 import { wholeNumber } from './input.ts';
-import { type Key, readKey } from './key.ts';
+import { type Key, readKey } from './flat/key.ts';
 import type { Placement } from './place.ts';
 import { type CheckedPolicy, checkPolicy, replicasMax } from './policy.ts';
-import { Ranker } from './ranker.ts';
+import { Ranker } from './flat/ranker.ts';
 import { readSlot } from './slots.ts';
 import type { Topology, Vertex } from './topology.ts';
 import { type Branch, compileTree, layOut, leaf, roomOf, type Tree } from './tree.ts';

@@ -3,8 +3,8 @@
  * picks a number below the product of the counts, and its digits are the indexes.
  */
 import { invariant } from './errors.ts';
-import { hashText, murmur3 } from './hash.ts';
-import type { NumberKey } from './key.ts';
+import { hashText, murmur3 } from './flat/hash.ts';
+import type { NumberKey } from './flat/key.ts';
 import type { SlotLevel, Topology, Vertex } from './topology.ts';
 
 /** The slot of a key on a target: one index per slot level. */

@@ -1,8 +1,8 @@
 /** Shares and movement against what chance and arithmetic say, at a million keys. */
 import { describe, expect, test } from 'vitest';
 import { compileTopology } from './place.ts';
-import { compileTargets, type Placer } from './rendezvous.ts';
-import { compileSkeleton } from './skeleton.ts';
+import { compileTargets, type Placer } from './flat/rendezvous.ts';
+import { compileSkeleton } from './flat/skeleton.ts';
 import { regular, regularSpec } from './testing/regular-topology.contract.ts';
 import { buildTopology } from './topology.ts';
 

@@ -10,8 +10,8 @@
  *     that collide are raised as flat targets are, planned ones included: using one later changes no seed.
  */
 import { PlacementError } from './errors.ts';
-import { compareNames, type Hash, murmur3 } from './hash.ts';
-import { algorithm, checkName, checkWeight, seedsOf } from './rendezvous.ts';
+import { compareNames, type Hash, murmur3 } from './flat/hash.ts';
+import { algorithm, checkName, checkWeight, seedsOf } from './flat/rendezvous.ts';
 import { list, record, unit, wholeNumber } from './input.ts';
 
 /** Whether a domain's share is what the operator set, or that times the sum of what is below. */

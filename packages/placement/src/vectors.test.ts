@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { algorithm } from './rendezvous.ts';
+import { algorithm } from './flat/rendezvous.ts';
 import { answer, type Case, cases } from './testing/vectors.contract.ts';
 
 const path = join(import.meta.dirname, '..', 'vectors', `${algorithm}.json`);

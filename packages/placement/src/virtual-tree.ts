@@ -12,12 +12,12 @@
  *     evenly, to within one.
  */
 import { PlacementError } from './errors.ts';
-import { hashText } from './hash.ts';
+import { hashText } from './flat/hash.ts';
 import { wholeNumber } from './input.ts';
-import { type Key, readKey } from './key.ts';
+import { type Key, readKey } from './flat/key.ts';
 import type { Pool, PoolVertex } from './pool.ts';
 import { replicasMax } from './policy.ts';
-import { Ranker, raiseUntilFree } from './ranker.ts';
+import { Ranker, raiseUntilFree } from './flat/ranker.ts';
 import { scale, slotCount, slotDigits } from './slots.ts';
 
 export interface VirtualTreeOptions {

@@ -4,7 +4,7 @@ import { explain } from './explain.ts';
 import { health } from './health.ts';
 import { compileTopology, place } from './place.ts';
 import type { Policy } from './policy.ts';
-import { compileTargets } from './rendezvous.ts';
+import { compileTargets } from './flat/rendezvous.ts';
 import { anyCase, anyTopology } from './testing/random-topology.contract.ts';
 import { buildTopology, type Topology } from './topology.ts';
 

@@ -12,9 +12,9 @@
  * W4. `explain.ts` is the same rule written for reading; tests hold the two together.
  */
 import { invariant } from './errors.ts';
-import type { Hash } from './hash.ts';
+import type { Hash } from './flat/hash.ts';
 import { type CheckedPolicy, replicasMax } from './policy.ts';
-import { Ranker } from './ranker.ts';
+import { Ranker } from './flat/ranker.ts';
 import type { Tree } from './tree.ts';
 
 export class Walk {

@@ -9,9 +9,9 @@ export {
   RingConfigError,
   RingFullError,
 } from './errors.ts';
-export { type Etcd, EtcdError, type EtcdErrorKind } from './etcd.ts';
-export { EtcdClient, type EtcdClientOptions } from './etcd-client.ts';
-export type { Lock } from './lock.ts';
+export { type Etcd, EtcdError, type EtcdErrorKind } from './etcd/etcd.ts';
+export { EtcdClient, type EtcdClientOptions } from './etcd/etcd-client.ts';
+export type { Lock } from './locks/lock.ts';
 export type { LeaseLoss } from './lease.ts';
 export type { LocalMember } from './local-member.ts';
 export type { Member, MemberPhase, MemberRecord, MemberView } from './member.ts';

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '@carillon/core';
 import { SeededRandom, settle } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Etcd, EtcdError } from './etcd.ts';
+import { type Etcd, EtcdError } from './etcd/etcd.ts';
 import { Lease, type LeaseLoss, leaseMarginMs } from './lease.ts';
 import { KeptLog } from './testing/kept-log.ts';
 

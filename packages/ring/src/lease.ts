@@ -9,7 +9,7 @@
  * L3  Once over, it stays over: an acknowledgement that arrives late revives nothing.
  */
 import { type Cancel, type Clock, invariant, type Log, type Random } from '@carillon/core';
-import { type Etcd, EtcdError } from './etcd.ts';
+import { type Etcd, EtcdError } from './etcd/etcd.ts';
 
 /** Why a lease, and with it every lock under it, can no longer be trusted. */
 export type LeaseLoss =

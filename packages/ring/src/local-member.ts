@@ -10,7 +10,7 @@
  */
 import { type Cancel, type Clock, invariant, type Log, type Random } from '@carillon/core';
 import { MemberTakenError } from './errors.ts';
-import { type Change, type Etcd, EtcdError, type KeyValue } from './etcd.ts';
+import { type Change, type Etcd, EtcdError, type KeyValue } from './etcd/etcd.ts';
 import { Lease, type LeaseLoss } from './lease.ts';
 import { encodeMember, type MemberRecord, memberKey, memberRecord } from './member.ts';
 

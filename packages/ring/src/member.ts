@@ -1,5 +1,5 @@
 /** What is known of one member, and its form in etcd: `P/m/<id>`, a JSON record under the member's lease. */
-import type { KeyValue } from './etcd.ts';
+import type { KeyValue } from './etcd/etcd.ts';
 
 export type MemberPhase = 'joining' | 'active' | 'leaving';
 const phases: readonly string[] = ['joining', 'active', 'leaving'] satisfies MemberPhase[];

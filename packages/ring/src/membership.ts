@@ -8,7 +8,7 @@
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { Emitter } from './emitter.ts';
 import { NotLocalError } from './errors.ts';
-import type { Change, Etcd } from './etcd.ts';
+import type { Change, Etcd } from './etcd/etcd.ts';
 import type { LeaseLoss } from './lease.ts';
 import { LocalMember } from './local-member.ts';
 import {

@@ -1,6 +1,6 @@
 import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Etcd, EtcdError, type KeyValue, type WatchHandlers } from './etcd.ts';
+import { type Etcd, EtcdError, type KeyValue, type WatchHandlers } from './etcd/etcd.ts';
 import { Mirror } from './mirror.ts';
 import { KeptLog } from './testing/kept-log.ts';
 

@@ -10,7 +10,13 @@
  * M4  Every minute the whole is read again and compared, should a watch ever be wrong.
  */
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
-import { type Change, type Etcd, type EtcdError, etcdErrorKind, type KeyValue } from './etcd.ts';
+import {
+  type Change,
+  type Etcd,
+  type EtcdError,
+  etcdErrorKind,
+  type KeyValue,
+} from './etcd/etcd.ts';
 
 export interface MirrorOptions {
   readonly etcd: Etcd;

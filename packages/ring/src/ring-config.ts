@@ -1,6 +1,6 @@
 /** What all processes of a ring must agree on, kept in etcd at `P/config` and never changed. */
 import { RingConfigError } from './errors.ts';
-import type { Etcd } from './etcd.ts';
+import type { Etcd } from './etcd/etcd.ts';
 import { fingerprint, type RingPlacement } from './placements.ts';
 
 /** Raised when records or rules change so that old and new processes must not share a ring. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { etcdForTests } from '../../../scripts/etcd.ts';
 import { EtcdCluster } from '../../../scripts/etcd-cluster.ts';
 import { type LockLostError, MemberTakenError, RingConfigError } from './errors.ts';
-import { EtcdClient } from './etcd-client.ts';
+import { EtcdClient } from './etcd/etcd-client.ts';
 import { successor } from './placements.ts';
 import { Ring, type RingOptions } from './ring.ts';
 import { ringStatus } from './status.ts';

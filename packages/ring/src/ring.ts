@@ -7,20 +7,20 @@
  */
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
-import { DurableRecords } from './durable.ts';
+import { DurableRecords } from './locks/durable.ts';
 import { Emitter } from './emitter.ts';
 import { type LossReason, NotLocalError, RingClosedError } from './errors.ts';
-import type { Etcd } from './etcd.ts';
-import { EtcdClient, type EtcdClientOptions } from './etcd-client.ts';
-import type { Lock } from './lock.ts';
-import { LockTable, type WaitOptions } from './lock-table.ts';
+import type { Etcd } from './etcd/etcd.ts';
+import { EtcdClient, type EtcdClientOptions } from './etcd/etcd-client.ts';
+import type { Lock } from './locks/lock.ts';
+import { LockTable, type WaitOptions } from './locks/lock-table.ts';
 import type { MemberView } from './member.ts';
 import { Membership, type MemberEvent } from './membership.ts';
 import { rendezvous, type RingPlacement, successor } from './placements.ts';
 import { agreeOnConfig, checkOptions } from './ring-config.ts';
 import type { Slot } from './slot.ts';
 import { Slots } from './slots.ts';
-import { WaitingRecords } from './waiting.ts';
+import { WaitingRecords } from './locks/waiting.ts';
 
 export interface RingOptions {
   /** Addresses of one etcd cluster, such as `http://127.0.0.1:2379`. */

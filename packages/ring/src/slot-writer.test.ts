@@ -1,6 +1,6 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { KeyValue } from './etcd.ts';
+import type { KeyValue } from './etcd/etcd.ts';
 import type { LocalMember } from './local-member.ts';
 import { newSlot, type Slot } from './slot.ts';
 import { SlotWriter } from './slot-writer.ts';

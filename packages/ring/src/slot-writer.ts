@@ -8,7 +8,7 @@
  *     that arrives even later is seen by the watch and handled there.
  */
 import { type Clock, invariant, type Log } from '@carillon/core';
-import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd.ts';
+import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd/etcd.ts';
 import type { LocalMember } from './local-member.ts';
 import { encodeOwner, type Slot } from './slot.ts';
 

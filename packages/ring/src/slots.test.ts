@@ -1,6 +1,6 @@
 import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
-import { LockTable } from './lock-table.ts';
+import { LockTable } from './locks/lock-table.ts';
 import { Membership } from './membership.ts';
 import { rendezvous } from './placements.ts';
 import { Slots } from './slots.ts';

@@ -10,7 +10,7 @@
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
 import type { LossReason } from './errors.ts';
-import type { Change, Etcd, EtcdError, KeyValue } from './etcd.ts';
+import type { Change, Etcd, EtcdError, KeyValue } from './etcd/etcd.ts';
 import type { LocalMember } from './local-member.ts';
 import type { MemberView } from './member.ts';
 import type { Membership } from './membership.ts';

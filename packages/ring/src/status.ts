@@ -1,5 +1,5 @@
 /** What a ring looks like in etcd, read once and without joining it: for `carillon ring status` and for people. */
-import type { Etcd, KeyValue } from './etcd.ts';
+import type { Etcd, KeyValue } from './etcd/etcd.ts';
 import { decodeMember, type Member } from './member.ts';
 import { decodeOwner } from './slot.ts';
 

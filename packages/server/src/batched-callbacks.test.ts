@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from './config.ts';
+import { defaultConfig } from './config/config.ts';
 import { bodyText, header, startOne, timerBody } from './testing/one-member.ts';
 
 const minute = 60_000;

@@ -1,6 +1,6 @@
 /** One Carillon member: the public surface of this package. */
 export { tokensFileOf } from './access/open-access.ts';
-export { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './access/namespace.ts';
+export { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './config/namespace.ts';
 export { type Scope, scopeNamed, scopes } from './access/scope.ts';
 export { StartError } from './access/start-rule.ts';
 export { newToken, type Token, tokenDigest } from './access/token.ts';
@@ -12,14 +12,14 @@ export {
   TokensFileError,
   tokensMax,
 } from './access/tokens-file.ts';
-export { type Config, defaultConfig, eachOption } from './config.ts';
+export { type Config, defaultConfig, eachOption } from './config/config.ts';
 export {
   type ConfigEntry,
   flagOf,
   type LoadedConfig,
   loadConfig,
   variableOf,
-} from './config-load.ts';
-export { MembersFileError } from './cluster/members-file.ts';
-export { release } from './release.ts';
-export { type RunningMember, type StartOptions, startMember } from './start-member.ts';
+} from './config/load.ts';
+export { MembersFileError } from './cluster/sources/members-file.ts';
+export { release } from './start/release.ts';
+export { type RunningMember, type StartOptions, startMember } from './start/start-member.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultConfig } from './config.ts';
+import { defaultConfig } from './config/config.ts';
 import { header, startOne, timerBody } from './testing/one-member.ts';
 
 interface Told {

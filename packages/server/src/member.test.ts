@@ -1,6 +1,6 @@
 import { MemoryDisk } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from './config.ts';
+import { defaultConfig } from './config/config.ts';
 import { bodyText, header, startOne, timerBody } from './testing/one-member.ts';
 
 const minute = 60_000;

@@ -4,8 +4,8 @@
  */
 import { formatTimerId, parseTimerId, shiftNumber, State, type TimerRecord } from '@carillon/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ApiResponse } from './api/message.ts';
-import { defaultConfig } from './config.ts';
+import type { ApiResponse } from './http/message.ts';
+import { defaultConfig } from './config/config.ts';
 import { header, type OneMember, startOne, timerBody } from './testing/one-member.ts';
 
 const theirs = { 'carillon-namespace': 'team-a' };

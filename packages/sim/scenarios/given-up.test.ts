@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { doubledGiveBack } from '../src/broken/doubled.ts';
 import { Story } from '../src/story.ts';
-import { viewMember } from '../src/views.ts';
+import { viewMember } from '../src/world/views.ts';
 
 /** So many that two of them need not ask each other. */
 const six = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];

@@ -5,7 +5,7 @@
 import { View } from '@carillon/server/internal';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
-import { viewMember } from '../src/views.ts';
+import { viewMember } from '../src/world/views.ts';
 
 type Phases = Readonly<Record<string, 'joining' | 'active' | 'leaving'>>;
 

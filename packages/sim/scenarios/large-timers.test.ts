@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { Story, timerBody, type Wish } from '../src/story.ts';
-import { viewMember } from '../src/views.ts';
+import { viewMember } from '../src/world/views.ts';
 
 const members = ['m0', 'm1', 'm2'];
 const KiB = 1024;

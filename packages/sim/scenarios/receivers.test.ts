@@ -1,6 +1,6 @@
 /** P2: "Every due pop of an acknowledged timer ends in a 2xx from the receiver or as a dead letter. A failing receiver never ends a recurring timer." */
 import { expect, test } from 'vitest';
-import { wellMannered } from '../src/receivers.ts';
+import { wellMannered } from '../src/world/receivers.ts';
 import { Story } from '../src/story.ts';
 
 const three = ['m0', 'm1', 'm2'];

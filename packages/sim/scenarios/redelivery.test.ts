@@ -1,6 +1,6 @@
 /** P2 and P5: redelivering a dead letter is one pop with the letter's sequence, whatever the timing of its timer was. */
 import { expect, test } from 'vitest';
-import { wellMannered } from '../src/receivers.ts';
+import { wellMannered } from '../src/world/receivers.ts';
 import { Story, type StoryLetter } from '../src/story.ts';
 
 const three = ['m0', 'm1', 'm2'];

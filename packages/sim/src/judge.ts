@@ -1,10 +1,10 @@
 /** What every checker sees, and how it says that a promise was broken. */
 import { compareVersions } from '@carillon/core';
-import { FaultLog, type Kind, noticeMs } from './fault-log.ts';
+import { FaultLog, type Kind, noticeMs } from './faults/fault-log.ts';
 import type { Attempt, History, Operation } from './history.ts';
 import { firstSentMs, isSettled, settledMs } from './history.ts';
 import type { Plan } from './plan.ts';
-import type { Call } from './receivers.ts';
+import type { Call } from './world/receivers.ts';
 import type { SimCluster } from './sim-cluster.ts';
 
 export interface Violation {

@@ -8,12 +8,12 @@ import {
   type ViewMember,
   type ViewSource,
 } from '@carillon/server/internal';
-import { FaultLog } from './fault-log.ts';
-import type { Operator } from './faults.ts';
-import type { Process } from './process.ts';
+import { FaultLog } from './faults/fault-log.ts';
+import type { Operator } from './faults/faults.ts';
+import type { Process } from './world/process.ts';
 import type { SimCluster } from './sim-cluster.ts';
-import { viewMember } from './views.ts';
-import { epochMs, type World } from './world.ts';
+import { viewMember } from './world/views.ts';
+import { epochMs, type World } from './world/world.ts';
 
 const ttlMs = 5000;
 /** Until it is back in everybody's view. */

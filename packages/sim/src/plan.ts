@@ -3,11 +3,11 @@
  * failing plan can be printed, and shrunk by leaving things out.
  */
 import { SeededRandom } from '@carillon/core/testing';
-import type { Fault } from './faults.ts';
+import type { Fault } from './faults/faults.ts';
 import type { TimerWish } from './history.ts';
-import type { ClockFaults } from './process.ts';
-import { drawFaults } from './swarm.ts';
-import type { Traits } from './views.ts';
+import type { ClockFaults } from './world/process.ts';
+import { drawFaults } from './faults/swarm.ts';
+import type { Traits } from './world/views.ts';
 
 const minuteMs = 60_000;
 /** At the end of a run everything is whole again for this long, and all promises must come true. */

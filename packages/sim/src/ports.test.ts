@@ -5,12 +5,12 @@ import { callbacksContract } from '../../core/src/testing/callbacks.contract.ts'
 import { clockContract } from '../../core/src/testing/clock.contract.ts';
 import { diskContract } from '../../core/src/testing/disk.contract.ts';
 import { networkContract } from '../../core/src/testing/network.contract.ts';
-import { FaultLog } from './fault-log.ts';
-import { Cables } from './network.ts';
-import { Process } from './process.ts';
-import { type Manner, Receivers } from './receivers.ts';
-import { thriftyDisk } from './thrifty-disk.ts';
-import { World } from './world.ts';
+import { FaultLog } from './faults/fault-log.ts';
+import { Cables } from './world/network.ts';
+import { Process } from './world/process.ts';
+import { type Manner, Receivers } from './world/receivers.ts';
+import { thriftyDisk } from './world/thrifty-disk.ts';
+import { World } from './world/world.ts';
 
 function processIn(world: World, driftPpm = 0, name = 'm0'): Process {
   const faults = { driftPpm, wallOffsetMs: 1234.5 };

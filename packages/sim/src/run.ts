@@ -10,14 +10,14 @@ import { Pops } from './checkers/pops.ts';
 import { Safe } from './checkers/safe.ts';
 import { Sticks } from './checkers/sticks.ts';
 import { Client, inNamespace } from './client.ts';
-import { type Fault, inflict } from './faults.ts';
+import { type Fault, inflict } from './faults/faults.ts';
 import { History, SeenVersion } from './history.ts';
 import { type Checker, Judge, repairMs, type Violation } from './judge.ts';
 import { EtcdMeeting, EtcdOperator, StaticOperator } from './operator.ts';
 import { healedMs, type LettersPlan, type Plan, type TimerPlan } from './plan.ts';
 import { SimCluster } from './sim-cluster.ts';
-import { Trace } from './trace.ts';
-import { World } from './world.ts';
+import { Trace } from './world/trace.ts';
+import { World } from './world/world.ts';
 
 const minuteMs = 60_000;
 /** For the questions that checkers ask at the end. */

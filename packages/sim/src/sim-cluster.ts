@@ -11,14 +11,14 @@ import {
   configOf,
   type ViewSource,
 } from '@carillon/server/internal';
-import { FaultLog } from './fault-log.ts';
+import { FaultLog } from './faults/fault-log.ts';
 import type { Attempt } from './history.ts';
-import { Cables } from './network.ts';
-import type { ClockFaults, Process } from './process.ts';
-import { Receivers } from './receivers.ts';
+import { Cables } from './world/network.ts';
+import type { ClockFaults, Process } from './world/process.ts';
+import { Receivers } from './world/receivers.ts';
 import { SimMember, type Surroundings } from './sim-member.ts';
-import { Views } from './views.ts';
-import { World } from './world.ts';
+import { Views } from './world/views.ts';
+import { World } from './world/world.ts';
 
 export interface SimClusterOptions {
   readonly seed: number;

@@ -5,13 +5,13 @@
 import type { Clock, Log } from '@carillon/core';
 import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
 import { type Config, Member, type ViewSource } from '@carillon/server/internal';
-import type { FaultLog } from './fault-log.ts';
-import type { Cables } from './network.ts';
-import { type ClockFaults, Process } from './process.ts';
-import type { Receivers } from './receivers.ts';
+import type { FaultLog } from './faults/fault-log.ts';
+import type { Cables } from './world/network.ts';
+import { type ClockFaults, Process } from './world/process.ts';
+import type { Receivers } from './world/receivers.ts';
 import { isReplaced, type Rot, rot } from './rot/rot.ts';
-import { thriftyDisk } from './thrifty-disk.ts';
-import type { World } from './world.ts';
+import { thriftyDisk } from './world/thrifty-disk.ts';
+import type { World } from './world/world.ts';
 
 export interface Surroundings {
   readonly world: World;

@@ -6,11 +6,11 @@ import { shiftNumber, type TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
 import { SeenVersion } from './history.ts';
 import { EtcdMeeting } from './operator.ts';
-import type { Call } from './receivers.ts';
+import type { Call } from './world/receivers.ts';
 import { headerOf, SimCluster, versionIn } from './sim-cluster.ts';
-import { Trace } from './trace.ts';
-import { viewMember } from './views.ts';
-import { World } from './world.ts';
+import { Trace } from './world/trace.ts';
+import { viewMember } from './world/views.ts';
+import { World } from './world/world.ts';
 
 export interface StoryOptions {
   readonly members: readonly string[];

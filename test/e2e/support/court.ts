@@ -9,7 +9,7 @@
 import { NeverEarly } from '../../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../../packages/sim/src/checkers/once.ts';
 import { Pops } from '../../../packages/sim/src/checkers/pops.ts';
-import { FaultLog, type Kind } from '../../../packages/sim/src/fault-log.ts';
+import { FaultLog, type Kind } from '../../../packages/sim/src/faults/fault-log.ts';
 import {
   firstSentMs,
   History,
@@ -21,7 +21,7 @@ import {
 import { Judge, noticeMs } from '../../../packages/sim/src/judge.ts';
 import type { Plan } from '../../../packages/sim/src/plan.ts';
 import type { SimCluster } from '../../../packages/sim/src/sim-cluster.ts';
-import { Trace } from '../../../packages/sim/src/trace.ts';
+import { Trace } from '../../../packages/sim/src/world/trace.ts';
 import { MachineWatch } from './machine-watch.ts';
 import { type RecordedCall, someMember } from './recorder.ts';
 

@@ -1,7 +1,10 @@
 /** Damages entries in the journal of a member that is down. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeHeader, entryHeadBytes } from '../../../packages/server/src/store/segment.ts';
+import {
+  decodeHeader,
+  entryHeadBytes,
+} from '../../../packages/server/src/store/journal/segment.ts';
 
 /** Flips a bit in so many entries, spread over the whole journal but for its last entry. Answers how many there were. */
 export function damageEntries(folder: string, count: number): number {

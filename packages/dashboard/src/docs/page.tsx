@@ -1,6 +1,6 @@
 /** The API reference: every operation of this member, made of the document that it serves at /openapi.json. */
 import { useEffect, useState } from 'preact/hooks';
-import { Wrong } from '../parts.tsx';
+import { Wrong } from '../parts/parts.tsx';
 import { type Document, type Group, groupsOf, search } from './openapi.ts';
 import { OperationView } from './operation.tsx';
 

@@ -1,5 +1,5 @@
 /** Regular topologies for tests: so many children at each level, ids made of the level's first letter and a number. */
-import { type Hash, murmur3 } from '../hash.ts';
+import { type Hash, murmur3 } from '../flat/hash.ts';
 import { buildTopology, type Topology, type TopologySpec, type VertexSpec } from '../topology.ts';
 
 /** `{ rack: 2, node: 4, disk: 8 }` → racks r0, r1 with nodes n0 … n3 with disks d0 … d7. */

@@ -1,14 +1,14 @@
 /** The cases of the published test vectors and how each is answered. Inputs are plain JSON, so that any language reads them. */
 import { topologyFor } from '../accounts.ts';
-import { bloomBits } from '../bloom.ts';
-import { hashNumber, hashText } from '../hash.ts';
+import { bloomBits } from '../flat/bloom.ts';
+import { hashNumber, hashText } from '../flat/hash.ts';
 import { fingerprint } from '../fingerprint.ts';
-import { logOfHash } from '../logarithm.ts';
+import { logOfHash } from '../flat/logarithm.ts';
 import { compileTopology } from '../place.ts';
 import type { Policy } from '../policy.ts';
 import { type PoolShape, selectPool } from '../pool.ts';
-import { compileTargets, type Placer, type Roles, type TargetSpec } from '../rendezvous.ts';
-import { compileSkeleton } from '../skeleton.ts';
+import { compileTargets, type Placer, type Roles, type TargetSpec } from '../flat/rendezvous.ts';
+import { compileSkeleton } from '../flat/skeleton.ts';
 import { buildTopology, type TopologySpec } from '../topology.ts';
 import { VirtualTree } from '../virtual-tree.ts';
 import { regularSpec } from './regular-topology.contract.ts';

@@ -9,7 +9,7 @@
  */
 import { SeededRandom, settle, VirtualClock } from '@carillon/core/testing';
 import { LockLostError, LockTimeoutError } from '../errors.ts';
-import type { Lock } from '../lock.ts';
+import type { Lock } from '../locks/lock.ts';
 import { Ring } from '../ring.ts';
 import { KeptLog } from './kept-log.ts';
 import { LockRecorder } from './lock-recorder.ts';

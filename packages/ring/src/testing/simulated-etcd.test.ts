@@ -1,6 +1,6 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
-import { etcdContract } from '../etcd.contract.ts';
+import { etcdContract } from '../etcd/etcd.contract.ts';
 import { SimulatedEtcd } from './simulated-etcd.ts';
 
 const clock = new VirtualClock();

@@ -9,8 +9,8 @@
  */
 import type { Cancel, Clock } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
-import { type Etcd, EtcdError, type RangeAnswer, type Txn } from '../etcd.ts';
-import type { TxnAnswer, WatchHandlers } from '../etcd.ts';
+import { type Etcd, EtcdError, type RangeAnswer, type Txn } from '../etcd/etcd.ts';
+import type { TxnAnswer, WatchHandlers } from '../etcd/etcd.ts';
 import { type Batch, only, SimulatedStore } from './simulated-store.ts';
 
 export interface SimulatedEtcdOptions {

@@ -2,8 +2,8 @@
  * The state of a simulated etcd: keys with revisions, leases, history, compaction. Synchronous and
  * without a network; `simulated-etcd.ts` puts clients, delays and faults around it.
  */
-import { type Change, EtcdError, type KeyValue, type Operation, type Txn } from '../etcd.ts';
-import { txnOperationsMax, type TxnAnswer } from '../etcd.ts';
+import { type Change, EtcdError, type KeyValue, type Operation, type Txn } from '../etcd/etcd.ts';
+import { txnOperationsMax, type TxnAnswer } from '../etcd/etcd.ts';
 
 interface StoredLease {
   readonly ttlMs: number;

@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline';
 import type { LockLostError } from '../errors.ts';
-import type { Lock } from '../lock.ts';
+import type { Lock } from '../locks/lock.ts';
 import { Ring, type RingOptions } from '../ring.ts';
 import { Slots } from '../slots.ts';
 

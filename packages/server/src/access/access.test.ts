@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { VirtualClock } from '@carillon/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ApiRequest } from '../api/message.ts';
+import type { ApiRequest } from '../http/message.ts';
 import { testToken } from '../testing/tokens.ts';
 import { Access, type Caller, type Refusal } from './access.ts';
 import { newToken, tokenDigest, tokenIdOf, tokenLength } from './token.ts';

@@ -10,10 +10,10 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { CarillonError, type Clock } from '@carillon/core';
-import { type ApiRequest, headerOf } from '../api/message.ts';
-import { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './namespace.ts';
+import { type ApiRequest, headerOf } from '../http/message.ts';
+import { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from '../config/namespace.ts';
 import { type Rate, RateLimits } from './rate-limit.ts';
-import type { NamespaceRates } from '../quotas/namespace-rates.ts';
+import type { NamespaceRates } from './namespace-rates.ts';
 import { networkOf } from './remote.ts';
 import { allows, type Scope } from './scope.ts';
 import { type Token, tokenDigest, tokenIdOf, tokenLength } from './token.ts';

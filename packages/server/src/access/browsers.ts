@@ -8,7 +8,7 @@
  *     makes its own name point here (DNS rebinding) counts as one of this member for the browser, and its name has a dot.
  */
 import { CarillonError } from '@carillon/core';
-import { type ApiRequest, headerOf } from '../api/message.ts';
+import { type ApiRequest, headerOf } from '../http/message.ts';
 
 export interface BrowserRules {
   /** Of pages that may ask: `https://app.example`. */

@@ -2,8 +2,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cancel, Clock, Log } from '@carillon/core';
-import type { Config } from '../config.ts';
-import { NamespaceRates } from '../quotas/namespace-rates.ts';
+import type { Config } from '../config/config.ts';
+import { NamespaceRates } from './namespace-rates.ts';
 import type { QuotaTable } from '../quotas/quota-table.ts';
 import { Access } from './access.ts';
 import { rateOf } from './rate-limit.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VirtualClock } from '@carillon/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { configOf } from '../config.ts';
+import { configOf } from '../config/config.ts';
 import { silentLog } from '../testing/one-member.ts';
 import { testToken } from '../testing/tokens.ts';
 import { QuotaTable } from '../quotas/quota-table.ts';

@@ -1,5 +1,5 @@
 /** The file that holds the tokens of a cluster: JSON, written by `carillon token`, read by every member. Pure. */
-import { anyNamespace, isNamespace, namespaceRule } from './namespace.ts';
+import { anyNamespace, isNamespace, namespaceRule } from '../config/namespace.ts';
 import { scopeNamed, scopes } from './scope.ts';
 import type { Token } from './token.ts';
 

@@ -3,9 +3,9 @@
  * whole, so that no body makes one long step. An item that is no JSON is found out later, by whoever parses it.
  */
 import { CarillonError } from '@carillon/core';
-import type { Limits } from '../config.ts';
+import type { Limits } from '../config/config.ts';
 import type { Steps } from './long-work.ts';
-import { badRequest } from './problem.ts';
+import { badRequest } from '../http/problem.ts';
 
 export type BatchLimits = Pick<Limits, 'batchItemCountMax' | 'jsonDepthMax' | 'bodyBytesMax'>;
 

@@ -1,7 +1,7 @@
 /** JSON from strangers: valid UTF-8, nested no deeper than allowed, or a CarillonError. */
 import { isUtf8 } from 'node:buffer';
 import { isTooDeep, tooDeep } from './batch-items.ts';
-import { badRequest } from './problem.ts';
+import { badRequest } from '../http/problem.ts';
 
 /**
  * Throws CarillonError. JavaScript's parser is happy with any depth, but takes long over it, and whatever walks over the result later

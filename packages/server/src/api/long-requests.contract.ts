@@ -1,5 +1,5 @@
 /** Requests within the limits that are as much work as their kind can be. None may keep the event loop for long. */
-import type { ApiRequest } from './message.ts';
+import type { ApiRequest } from '../http/message.ts';
 
 /** How much there is of everything. */
 export interface Most {

@@ -4,10 +4,10 @@
  * and nothing of the body gets any further. Members that are not in the schema have no effect.
  */
 import { CarillonError, type Definition, type RetryPolicy } from '@carillon/core';
-import type { Config } from '../config.ts';
-import { refuseHeader, refuseMethod } from '../pop/callback-request.ts';
+import type { Config } from '../config/config.ts';
+import { refuseHeader, refuseMethod } from '../callback/callback-request.ts';
 import { parseTiming, wholeMs } from './parse-timing.ts';
-import { badRequest } from './problem.ts';
+import { badRequest } from '../http/problem.ts';
 import { type RetryBody, type TimerBody, timerBodyValidator } from './schema.ts';
 import { refuseUri } from './uri.ts';
 

@@ -1,8 +1,8 @@
 /** `timing` of a body → core Timing: when a timer pops, and that it ends. The shape has been checked already. */
 import type { Ending, Timing } from '@carillon/core';
-import { firstPop } from '../replication/schedule.ts';
+import { firstPop } from '../timer/schedule.ts';
 import { parseInstant } from './instant.ts';
-import { badRequest } from './problem.ts';
+import { badRequest } from '../http/problem.ts';
 import { secondsMax, type TimingBody } from './schema.ts';
 
 const kinds = ['interval', 'at', 'cron'] as const;

@@ -1,8 +1,8 @@
 /** Query parameters of lists. Unknown ones are ignored; of repeated ones the first counts. */
-import type { Limits } from '../config.ts';
-import { badRequest } from './problem.ts';
+import type { Limits } from '../config/config.ts';
+import { badRequest } from '../http/problem.ts';
 import { timerStates } from './schema.ts';
-import type { ListQuery } from './service.ts';
+import type { ListQuery } from '../request/service.ts';
 
 const pageItemCountDefault = 100;
 

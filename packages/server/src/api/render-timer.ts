@@ -2,7 +2,7 @@
 import type { Definition, RetryPolicy, Timing } from '@carillon/core';
 import { formatInstant } from './instant.ts';
 import type { DeadLetterJson, RetryBody, TimerJson, TimingBody } from './schema.ts';
-import type { TimerView } from './service.ts';
+import type { TimerView } from '../request/service.ts';
 
 export function renderTimer(timer: TimerView): TimerJson {
   const { definition } = timer;

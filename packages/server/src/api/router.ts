@@ -9,10 +9,10 @@ import { CarillonError, type Clock } from '@carillon/core';
 import type { Access, Caller } from '../access/access.ts';
 import type { Browsers } from '../access/browsers.ts';
 import type { Scope } from '../access/scope.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Cell, Histogram } from '../prometheus.ts';
-import { type ApiRequest, type ApiResponse, withHeaders } from './message.ts';
-import { bugResponse, problemResponse } from './problem.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Cell, Histogram } from '../metrics/prometheus.ts';
+import { type ApiRequest, type ApiResponse, withHeaders } from '../http/message.ts';
+import { bugResponse, problemResponse } from '../http/problem.ts';
 
 /** `part` is what stood in the place of `:id`; empty for routes without one. */
 export type Handler = (

@@ -3,10 +3,10 @@
  * change gets a higher version: what one client does in order stays in order, whatever clocks say and whoever was cut off.
  */
 import { parseVersion } from '@carillon/core';
-import { type ApiRequest, headerOf } from './message.ts';
-import { badRequest } from './problem.ts';
+import { type ApiRequest, headerOf } from '../http/message.ts';
+import { badRequest } from '../http/problem.ts';
 import type { Route } from './router.ts';
-import type { TimerService } from './service.ts';
+import type { TimerService } from '../request/service.ts';
 
 /** The same routes; those that change timers heed the header. */
 export function heedSeen(service: Pick<TimerService, 'saw'>, routes: readonly Route[]): Route[] {

@@ -2,12 +2,12 @@
 import { formatTimerId, type Log, type TimerId, type Version } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { Access } from '../access/access.ts';
-import { configOf } from '../config.ts';
+import { configOf } from '../config/config.ts';
 import { rateOf } from '../access/rate-limit.ts';
-import { Metrics } from '../metrics.ts';
-import { createRouter } from './create-router.ts';
-import type { ReadRings } from './locks.ts';
-import type { ApiRequest, ApiResponse } from './message.ts';
+import { Metrics } from '../metrics/metrics.ts';
+import { createRouter } from './routes/create-router.ts';
+import type { ReadRings } from './routes/locks.ts';
+import type { ApiRequest, ApiResponse } from '../http/message.ts';
 import type { Router } from './router.ts';
 import type {
   AttemptsView,
@@ -16,7 +16,7 @@ import type {
   SetRequest,
   TimerService,
   TimerView,
-} from './service.ts';
+} from '../request/service.ts';
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -3,14 +3,14 @@
  * Puts the parts of this folder together; each of them has one job and knows the others only through this.
  */
 import { type Cancel, type Env, type Network, State, type TimerRecord } from '@carillon/core';
-import type { ClusterView, MemberView } from '../api/service.ts';
-import { LoadMeter } from '../load.ts';
-import type { Metrics } from '../metrics.ts';
+import type { ClusterView, MemberView } from '../metrics/status.ts';
+import { LoadMeter } from '../metrics/load.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
-import { sameNames } from '../replication/merge.ts';
+import { sameNames } from '../timer/merge.ts';
 import { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Instant } from '../replication/schedule.ts';
+import type { Instant } from '../timer/schedule.ts';
 import { type Numbered, protocol } from '../replication/wire.ts';
 import type { Hello } from '../replication/wire-hello.ts';
 import { Compare } from './compare.ts';

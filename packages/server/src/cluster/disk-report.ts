@@ -1,6 +1,6 @@
 /** What is known of damage to this member's disk since it started: how much was lost, and what has become of it. */
-import type { DamageView, DiskState } from '../api/service.ts';
-import type { Lost } from '../store/contents.ts';
+import type { DamageView, DiskState } from '../metrics/status.ts';
+import type { Lost } from '../store/journal/contents.ts';
 
 export class DiskReport {
   private readonly rewriting: () => boolean;

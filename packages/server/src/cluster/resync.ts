@@ -9,7 +9,7 @@
  * S3  While members that the view asks for do not answer, the list is theirs and, behind them, of those that hold the record.
  */
 import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@carillon/core';
-import { sameNames } from '../replication/merge.ts';
+import { sameNames } from '../timer/merge.ts';
 import type { Replica } from '../replication/replica.ts';
 import { recordBytes, turnBytesMax } from '../replication/sizes.ts';
 import type { Numbered } from '../replication/wire.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import { Batches, callOf } from './batches.ts';
 import type { Begin } from './destinations.ts';
-import type { PopContext } from './request.ts';
+import type { PopContext } from '../callback/request.ts';
 
 const uri = 'http://receiver.test/';
 const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };

@@ -20,10 +20,10 @@ import {
 } from '@carillon/core';
 import { type BatchLimits, BatchRequest } from './batch-request.ts';
 import type { Addressee, Destinations } from './destinations.ts';
-import { Fifo } from './fifo.ts';
-import { callbackRequest, type PopContext } from './request.ts';
-import type { Signer } from './sign.ts';
-import type { Instant } from '../replication/schedule.ts';
+import { Fifo } from '../callback/fifo.ts';
+import { callbackRequest, type PopContext } from '../callback/request.ts';
+import type { Signer } from '../callback/sign.ts';
+import type { Instant } from '../timer/schedule.ts';
 
 export interface BatchesOptions {
   readonly clock: Clock;

@@ -16,7 +16,7 @@
  *     are for, and when the record comes the holder would otherwise take the pop for nobody's.
  */
 import { compareProgress, invariant, type Progress, type TimerRecord } from '@carillon/core';
-import { latestMs, stepMs } from '../replication/schedule.ts';
+import { latestMs, stepMs } from '../timer/schedule.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 
 export type ClaimAsk = Extract<Message, { type: 'claim' }>;

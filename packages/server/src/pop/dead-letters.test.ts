@@ -1,7 +1,7 @@
 import { compareVersions, encodeDefinition, State } from '@carillon/core';
 import { expect, it } from 'vitest';
-import { merge } from '../replication/merge.ts';
-import { afterPop } from '../replication/schedule.ts';
+import { merge } from '../timer/merge.ts';
+import { afterPop } from '../timer/schedule.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import { deadLetter, originOf, resent } from './dead-letters.ts';
 

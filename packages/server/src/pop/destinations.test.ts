@@ -7,7 +7,7 @@ import {
 } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
-import { failureCountMax, openMsMin } from './breaker.ts';
+import { failureCountMax, openMsMin } from './places/breaker.ts';
 import { Destinations, type DestinationsOptions } from './destinations.ts';
 
 interface Outcome {

@@ -13,10 +13,10 @@
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
 import type { CallbackResult, Callbacks, Clock, Unmade } from '@carillon/core';
-import { type Admission, type Sign, signOf } from './breaker.ts';
-import { unmade } from './callback-failure.ts';
-import { splitUri } from './callback-uri.ts';
-import { Fifo } from './fifo.ts';
+import { type Admission, type Sign, signOf } from './places/breaker.ts';
+import { unmade } from '../callback/callback-failure.ts';
+import { splitUri } from '../callback/uri.ts';
+import { Fifo } from '../callback/fifo.ts';
 import { type Begin, Destination, type Done, Tenant, type Waiting } from './places/destination.ts';
 import { Places } from './places/places.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { recordOf } from '../testing/records.ts';
-import { type Attempt, History } from './history.ts';
+import { History } from './history.ts';
+import { type Attempt } from '../timer/attempt.ts';
 
 const attempt = (sequence: number): Attempt => ({
   sequence,

@@ -3,22 +3,8 @@
  * and bounded: what is remembered of a timer goes when so many others were tried after it. Nothing depends on it;
  * `record.outcome` is what the cluster itself goes by.
  */
+import { type Attempt } from '../timer/attempt.ts';
 import type { TimerRecord } from '@carillon/core';
-
-export interface Attempt {
-  /** Of the pop it belongs to: what the receiver is told as X-Sequence-Number. */
-  readonly sequence: number;
-  /** Of this pop, from 1. */
-  readonly attempt: number;
-  /** Wall-clock milliseconds when the callback began. */
-  readonly atMs: number;
-  /** From the due time of the pop until then. */
-  readonly latenessMs: number;
-  /** From then until the answer, or until it was given up. */
-  readonly tookMs: number;
-  /** As in records: an HTTP status, or the code of a reason. */
-  readonly outcome: number;
-}
 
 export interface HistoryLimits {
   readonly attemptCountMax: number;

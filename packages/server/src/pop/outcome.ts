@@ -1,8 +1,8 @@
 /** What came of an attempt or a claim, as the record and the metrics have it. */
 import { type Attempted, type Definition, Outcome, type TimerRecord } from '@carillon/core';
-import type { Instant } from '../replication/schedule.ts';
+import type { Instant } from '../timer/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
-import type { Attempt } from './history.ts';
+import type { Attempt } from '../timer/attempt.ts';
 
 /** For the record: the HTTP status, or the code of a reason. */
 export function outcomeOf(result: Attempted): number {

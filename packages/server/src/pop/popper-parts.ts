@@ -1,9 +1,9 @@
 /** What the popper needs from the rest of the member; `member.ts` puts it together. */
 import type { Clock, Random, RetryPolicy, TimerRecord } from '@carillon/core';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Instant } from '../replication/schedule.ts';
+import type { Instant } from '../timer/schedule.ts';
 import type { Store } from '../store/store.ts';
 import type { History } from './history.ts';
 import type { Batches } from './batches.ts';

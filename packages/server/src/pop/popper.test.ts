@@ -1,8 +1,8 @@
 import { type CallbackResult, encodeDefinition, State, VersionClock } from '@carillon/core';
 import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
-import { defaultConfig } from '../config.ts';
-import { Metrics } from '../metrics.ts';
+import { defaultConfig } from '../config/config.ts';
+import { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
 import { Replica } from '../replication/replica.ts';
 import { Store } from '../store/store.ts';

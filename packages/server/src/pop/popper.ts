@@ -19,10 +19,10 @@ import {
   type TimerRecord,
   type Unmade,
 } from '@carillon/core';
-import { Awake } from './asleep/awake.ts';
+import { Awake } from './awake.ts';
 import type { PopperParts } from './popper-parts.ts';
 import { type Call, callOf } from './batches.ts';
-import { afterPop, type Instant, missedPops, turnOf } from '../replication/schedule.ts';
+import { afterPop, type Instant, missedPops, turnOf } from '../timer/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
 import {
   afterGrantMs,
@@ -35,16 +35,11 @@ import {
   type ClaimAsk,
   judgeClaim,
 } from './claims.ts';
-import { unmade } from './callback-failure.ts';
-import {
-  type After,
-  afterAttempt,
-  afterRefusal,
-  type Circumstances,
-} from './ending/after-attempt.ts';
+import { unmade } from '../callback/callback-failure.ts';
+import { type After, afterAttempt, afterRefusal, type Circumstances } from './after-attempt.ts';
 import { answerClass, attemptOf, claimResult } from './outcome.ts';
 import { claimMessage, concerns, missedFrom, type Pop } from './pop.ts';
-import type { PopContext } from './request.ts';
+import type { PopContext } from '../callback/request.ts';
 
 const takeMax = 1000;
 /** After there was no room, so much must be taken again at most before more is taken from the wheel. */

@@ -1,6 +1,6 @@
 /** The quotas in force. They may change while the member runs; whoever asks gets those of now. */
-import type { Config } from '../config.ts';
-import { type Quota, quotaFor, type Quotas } from './quota.ts';
+import type { Config } from '../config/config.ts';
+import { type Quota, quotaFor, type Quotas } from '../config/quota.ts';
 
 /** Namespaces whose quotas are remembered; of more they are put together again. */
 const rememberedMax = 10_000;

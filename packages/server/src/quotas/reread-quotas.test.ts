@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { defaultConfig } from '../config.ts';
+import { defaultConfig } from '../config/config.ts';
 import { silentLog } from '../testing/one-member.ts';
-import type { Quotas } from './quota.ts';
+import type { Quotas } from '../config/quota.ts';
 import { QuotaTable } from './quota-table.ts';
 import { rereadQuotas } from './reread-quotas.ts';
 

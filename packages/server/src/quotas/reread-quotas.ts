@@ -3,8 +3,8 @@
  * configuration file changes. A configuration that cannot be used is reported, and the quotas stay as they were.
  */
 import type { Log } from '@carillon/core';
-import { watchFile } from '../watch-file.ts';
-import type { Quotas } from './quota.ts';
+import { watchFile } from '../config/watch-file.ts';
+import type { Quotas } from '../config/quota.ts';
 import type { QuotaTable } from './quota-table.ts';
 
 export interface RereadOptions {

@@ -6,7 +6,7 @@
  *  2. While the box is full, recurring timers are refused: they would only make more of what there is no room for.
  */
 import { CarillonError, type Timing } from '@carillon/core';
-import type { Limits } from '../config.ts';
+import type { Limits } from '../config/config.ts';
 import type { QuotaTable } from './quota-table.ts';
 import type { Usage } from './usage.ts';
 

@@ -1,6 +1,6 @@
 /** One namespace does its worst for a minute; what others set is accepted, pops in time, and does not fail. */
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../config.ts';
+import { defaultConfig } from '../config/config.ts';
 import { header, type OneMember, startOne } from '../testing/one-member.ts';
 
 const refused = { kind: 'no-answer', reason: 'refused', detail: 'Nobody listens.' } as const;

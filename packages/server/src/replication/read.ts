@@ -13,12 +13,12 @@ import {
   State,
   type TimerRecord,
 } from '@carillon/core';
-import type { TimerState } from '../api/service.ts';
+import type { TimerState } from '../timer/state.ts';
 import { compareNumbers } from '../store/number-index.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.ts';
-import { timerState } from './timer-view.ts';
+import { timerState } from '../timer/state.ts';
 import type { ListAsk, Numbered } from './wire.ts';
 
 const answerMs = 1000;

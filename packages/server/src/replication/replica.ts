@@ -14,11 +14,11 @@ import {
   type VersionClock,
 } from '@carillon/core';
 import { Usage } from '../quotas/usage.ts';
-import type { Journal } from '../store/journal.ts';
+import type { Journal } from '../store/journal/journal.ts';
 import type { Store } from '../store/store.ts';
 import type { Digests } from './digests.ts';
-import { isLate, merge, onTime } from './merge.ts';
-import { alarmMs } from './schedule.ts';
+import { isLate, merge, onTime } from '../timer/merge.ts';
+import { alarmMs } from '../timer/schedule.ts';
 import type { Answer, StoreMode } from './wire.ts';
 
 export interface Retention {

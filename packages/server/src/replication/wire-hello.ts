@@ -1,7 +1,7 @@
 /** What a member says of itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
 import type { ByteReader, ByteWriter } from '@carillon/core';
-import type { DiskState } from '../api/service.ts';
-import type { Load } from '../load.ts';
+import type { DiskState } from '../metrics/status.ts';
+import type { Load } from '../metrics/load.ts';
 
 export interface Hello {
   readonly release: string;

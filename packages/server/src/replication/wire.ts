@@ -15,7 +15,7 @@ import {
   type State,
   type TimerRecord,
 } from '@carillon/core';
-import type { Attempt } from '../pop/history.ts';
+import type { Attempt } from '../timer/attempt.ts';
 import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
 
 /**

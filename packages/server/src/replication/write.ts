@@ -19,7 +19,6 @@ import {
   type TimerRecord,
   type Version,
 } from '@carillon/core';
-import type { View } from '../cluster/view.ts';
 import type { Deadlines, Waiting } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
@@ -31,6 +30,15 @@ const giveUpMs = 1000;
 /** However hopeful it looks. */
 const giveUpMsMax = 10_000;
 
+/** The part of a view that a write needs. */
+export interface Ranking {
+  readonly activeCount: number;
+  /** The first `count` members for a number, primary first. */
+  place(hi: number, lo: number, count: number): readonly string[];
+  /** undefined: the view does not know it. */
+  member(name: string): object | undefined;
+}
+
 export interface WriteParts {
   readonly self: string;
   readonly clock: Clock;
@@ -39,7 +47,7 @@ export interface WriteParts {
   readonly replica: Replica;
   /** null: alone. */
   readonly peers: Peers | null;
-  readonly view: () => View;
+  readonly view: () => Ranking;
   /** These members did not confirm; `holders` did. */
   readonly onMissed: (
     record: TimerRecord,

@@ -14,7 +14,7 @@
  */
 import { invariant, type Progress, State, type TimerRecord } from '@carillon/core';
 import { Arena } from './arena.ts';
-import { Kinship } from './kinship.ts';
+import { Kinship } from './shared-fields.ts';
 import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
 import { Wheel } from './wheel.ts';

@@ -1,9 +1,9 @@
 /** One member alone in virtual time, with scripted receivers: for tests that need no cluster. */
 import type { CallbackRequest, Callbacks, Clock, Disk, Log } from '@carillon/core';
 import { FakeCallbacks, SeededRandom, settle, VirtualClock } from '@carillon/core/testing';
-import type { ApiResponse } from '../api/message.ts';
-import { aloneSource } from '../cluster/alone.ts';
-import { type Config, defaultConfig } from '../config.ts';
+import type { ApiResponse } from '../http/message.ts';
+import { aloneSource } from '../cluster/sources/alone.ts';
+import { type Config, defaultConfig } from '../config/config.ts';
 import { Member } from '../member.ts';
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -9,7 +9,7 @@ import {
   parseDuration,
 } from '@carillon/core';
 import { settle, type VirtualClock } from '@carillon/core/testing';
-import type { ApiResponse } from '../api/message.ts';
+import type { ApiResponse } from '../http/message.ts';
 import { type OneMember, startOne } from './one-member.ts';
 
 /** What `receiver(…)` of the client library gives. */

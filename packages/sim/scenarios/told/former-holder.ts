@@ -1,7 +1,7 @@
 /** A story for tests: a timer is replaced through a member that held it once, and its replica is down. */
 import { View } from '@carillon/server/internal';
 import { Story } from '../../src/story.ts';
-import { viewMember } from '../../src/views.ts';
+import { viewMember } from '../../src/world/views.ts';
 
 const three = ['m0', 'm1', 'm2'];
 

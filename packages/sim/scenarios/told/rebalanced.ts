@@ -1,7 +1,7 @@
 /** The rebalancing example of the technical introduction that Carillon comes from, up to the update: a story for two tests. */
 import { View } from '@carillon/server/internal';
 import { Story, type StoryTimer } from '../../src/story.ts';
-import { viewMember } from '../../src/views.ts';
+import { viewMember } from '../../src/world/views.ts';
 
 const four = ['m0', 'm1', 'm2', 'm3'].map((name) => viewMember(name));
 

@@ -1,6 +1,6 @@
 /** A test of the tests: a cluster that reads late messages wrongly, or members that join or leave by half, breaks a promise. */
 import { Story } from '../story.ts';
-import { viewMember } from '../views.ts';
+import { viewMember } from '../world/views.ts';
 import { arriving } from './arriving.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
 

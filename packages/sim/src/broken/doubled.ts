@@ -4,7 +4,7 @@
  */
 import { Peers } from '@carillon/server/internal';
 import { Story } from '../story.ts';
-import { viewMember } from '../views.ts';
+import { viewMember } from '../world/views.ts';
 import type { Mend } from './broken.ts';
 
 const four = ['m0', 'm1', 'm2', 'm3'];

@@ -6,7 +6,7 @@ import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
 import { mostAreDown } from '../../scenarios/told/most-are-down.ts';
 import { rebalanced } from '../../scenarios/told/rebalanced.ts';
 import { Story } from '../story.ts';
-import { viewMember } from '../views.ts';
+import { viewMember } from '../world/views.ts';
 import { keeping } from './keeping.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
 

@@ -2,9 +2,9 @@
 import { State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
 import { beatenInTime } from '../../scenarios/told/beaten-in-time.ts';
-import { wellMannered } from '../receivers.ts';
+import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
-import { viewMember } from '../views.ts';
+import { viewMember } from '../world/views.ts';
 import { merging } from './merging.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
 

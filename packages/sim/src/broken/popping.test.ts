@@ -1,9 +1,9 @@
 /** A test of the tests: a member that calls when it must not, or takes a call for what it was not, breaks a promise. */
 import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
 import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
-import { wellMannered } from '../receivers.ts';
+import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
-import { viewMember } from '../views.ts';
+import { viewMember } from '../world/views.ts';
 import { everyVariantIsNoticed, type Tale } from './noticing.contract.ts';
 import { popping } from './popping.ts';
 

@@ -7,7 +7,7 @@ import {
   turnOf,
   View,
 } from '@carillon/server/internal';
-import { Process } from '../process.ts';
+import { Process } from '../world/process.ts';
 import { type Broken, type Mend, together } from './broken.ts';
 import { viewsAlike } from './splitting.ts';
 

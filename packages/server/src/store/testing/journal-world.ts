@@ -1,7 +1,7 @@
 /** For tests of the journal: small records, a model of what it holds, and a disk that can fail. */
 import { DiskError, type Log, type LogFields, State, type TimerRecord } from '@carillon/core';
 import { MemoryDisk, settle, VirtualClock } from '@carillon/core/testing';
-import { Journal, type JournalLimits } from '../journal.ts';
+import { Journal, type JournalLimits } from '../journal/journal.ts';
 
 export const identity = 'cluster/member-1';
 

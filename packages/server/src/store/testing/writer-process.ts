@@ -1,6 +1,6 @@
 /** Writes records as fast as it can and prints the last one confirmed, until it is killed. */
 import { SystemClock, SystemDisk } from '@carillon/core/system';
-import { Journal } from '../journal.ts';
+import { Journal } from '../journal/journal.ts';
 import { CollectedLog, recordOf } from './journal-world.ts';
 
 const [, , folder = ''] = process.argv;

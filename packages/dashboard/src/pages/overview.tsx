@@ -1,0 +1,213 @@
+/** The first view: what is wrong, how much there is, how it goes, and who is there. */
+import { useMemo } from 'preact/hooks';
+import { CallbackResults } from '../parts/callback-results.tsx';
+import { Chart, type Line } from '../parts/chart.tsx';
+import { count, milliseconds, percent, rate } from '../format.ts';
+import { lostMs, samples } from '../live.ts';
+import { MemberTable } from '../parts/member-table.tsx';
+import { Panel } from '../parts/parts.tsx';
+import type { MemberShape, Sample, Snapshot } from '../parts/shapes.ts';
+import { allWell, findings } from '../wrong.ts';
+
+export function Overview({ now }: { readonly now: Snapshot }) {
+  return (
+    <>
+      <h1>Overview</h1>
+      <Health now={now} />
+      <Figures now={now} />
+      <div class="columns">
+        <PopsChart now={now} />
+        <LatenessChart now={now} />
+      </div>
+      <MemberTable now={now} />
+      <div class="columns">
+        <CallbackResults now={now} />
+        <Copies now={now} />
+      </div>
+    </>
+  );
+}
+
+function Health({ now }: { readonly now: Snapshot }) {
+  const found = findings(now, lostMs.value);
+  const worst = found[0]?.weight ?? 'good';
+  return (
+    <section class={`health ${worst}`} aria-live="polite" aria-label="What is wrong">
+      {found.length === 0 ? <p>{allWell(now)}</p> : null}
+      {found.map(({ weight, says, link }) => (
+        <p key={says} class={weight}>
+          {says} {link === undefined ? null : <a href={link}>Look</a>}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Figures({ now }: { readonly now: Snapshot }) {
+  const { members } = now.cluster;
+  const primaries = members.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
+  const { sample, callbacks, timers, self } = now;
+  const late = largest(members, 'lateness-p99-ms');
+  const lag = largest(members, 'lag-ms');
+  return (
+    <dl class="figures">
+      <Figure name="Timers pending" value={count(primaries)} note="in the cluster" />
+      <Figure
+        name="Pops per second"
+        value={rate(sample.all.pops)}
+        note={members.length === 1 ? 'last 10 s' : 'all members, last 10 s'}
+      />
+      <Figure
+        name="Lateness p99"
+        value={late === null ? '–' : milliseconds(late.ms)}
+        note={late === null ? 'no pop in 10 s' : `at ${late.name}, last 10 s`}
+      />
+      <Figure
+        name="Event loop lag"
+        value={lag === null ? '–' : milliseconds(lag.ms)}
+        note={lag === null ? 'not known' : `at ${lag.name}, last 10 s`}
+      />
+      <Figure
+        name="Callbacks under way"
+        value={count(callbacks['in-flight'])}
+        note={`at ${self}, ${callbacks.queued > 0 ? count(callbacks.queued) : 'none'} waiting`}
+      />
+      <Figure name="Dead letters" value={count(timers.dead)} note={`at ${self}`} />
+    </dl>
+  );
+}
+
+/** The member that is heard and has the largest value; null where none has any. */
+function largest(
+  members: readonly MemberShape[],
+  what: 'lateness-p99-ms' | 'lag-ms',
+): { readonly name: string; readonly ms: number } | null {
+  let found: { name: string; ms: number } | null = null;
+  for (const { name, load, reachable } of members) {
+    const ms = load?.[what] ?? null;
+    if (reachable && ms !== null && (found === null || ms > found.ms)) found = { name, ms };
+  }
+  return found;
+}
+
+function Figure(props: { readonly name: string; readonly value: string; readonly note: string }) {
+  return (
+    <div class="figure">
+      <dt>{props.name}</dt>
+      <dd>
+        <strong>{props.value}</strong>
+        <span class="note">{props.note}</span>
+      </dd>
+    </div>
+  );
+}
+
+const popLines: readonly Line[] = [
+  { label: 'all members', color: '--accent', filled: true },
+  { label: 'this one', color: '--second' },
+  { label: 'retried here', color: '--warn' },
+  { label: 'given up here', color: '--bad' },
+];
+const latenessLines: readonly Line[] = [
+  { label: 'p50', color: '--accent' },
+  { label: 'p99', color: '--second' },
+];
+
+/** Rows for a chart: the times, then one row for each way of reading a sample. */
+function rows(
+  all: readonly Sample[],
+  ...readers: readonly ((sample: Sample) => number | null)[]
+): [number[], ...(number | null)[][]] {
+  return [all.map(({ at }) => at / 1000), ...readers.map((read) => all.map(read))];
+}
+
+/** A line that never leaves zero is not worth drawing. */
+function quiet(
+  all: readonly Sample[],
+  read: (sample: Sample) => number,
+): (sample: Sample) => number | null {
+  return all.some((sample) => read(sample) > 0) ? read : () => null;
+}
+
+function PopsChart({ now }: { readonly now: Snapshot }) {
+  const all = samples.value;
+  const alone = now.cluster.members.length === 1;
+  const data = useMemo(
+    () =>
+      rows(
+        all,
+        (s) => s.all.pops,
+        alone ? () => null : (s) => s.delivered,
+        quiet(all, (s) => s.retried),
+        quiet(all, (s) => s.dead),
+      ),
+    [all, alone],
+  );
+  const note = alone ? 'last 5 minutes' : `all members, and ${now.self}, last 5 minutes`;
+  return (
+    <Panel title="Pops per second" note={note}>
+      <Chart
+        name="Pops per second over time"
+        lines={popLines}
+        data={data}
+        format={rate}
+        topMin={4}
+        nothing="No numbers yet."
+        absent="0"
+      />
+    </Panel>
+  );
+}
+
+function LatenessChart({ now }: { readonly now: Snapshot }) {
+  const all = samples.value;
+  const data = useMemo(
+    () =>
+      rows(
+        all,
+        (s) => s.all.p50,
+        (s) => s.all.p99,
+      ),
+    [all],
+  );
+  const alone = now.cluster.members.length === 1;
+  return (
+    <Panel title="Lateness" note={`from due to callback${alone ? '' : ', at the latest member'}`}>
+      <Chart
+        name="Lateness of pops over time"
+        lines={latenessLines}
+        data={data}
+        format={milliseconds}
+        topMin={2}
+        nothing="No pop in the last five minutes."
+        absent="–"
+      />
+    </Panel>
+  );
+}
+
+function Copies({ now }: { readonly now: Snapshot }) {
+  const { resync, repair, revision, source } = now.cluster;
+  const done = resync.total === 0 ? 1 : resync.checked / resync.total;
+  return (
+    <Panel title="Resync and repair" note={`view ${revision} from ${source}`}>
+      <p class="row">
+        <span>{resync.running ? 'Resync is running' : 'No resync is running'}</span>
+        <span class="number">{resync.running ? percent(done) : ''}</span>
+      </p>
+      {resync.running ? <progress max={1} value={done} aria-label="Resync progress" /> : null}
+      <dl class="pairs">
+        <dt>Records checked</dt>
+        <dd>
+          {count(resync.checked)} of {count(resync.total)}
+        </dd>
+        <dt>Records moved</dt>
+        <dd>{count(resync.moved)}</dd>
+        <dt>Waiting for members that missed them</dt>
+        <dd>{count(repair['missed-records'])}</dd>
+        <dt>Not yet where the view wants them</dt>
+        <dd>{count(repair['under-replicated'])}</dd>
+      </dl>
+    </Panel>
+  );
+}

@@ -1,0 +1,63 @@
+/** The placement explorer: where a key lives and why, and what would move if members came or went. */
+import { useMemo, useState } from 'preact/hooks';
+import { keyOf } from '../parts/explorer.ts';
+import { type Placed, placedMembers } from '../parts/domains.ts';
+import { Panel } from '../parts/parts.tsx';
+import { presentNamespace } from '../session.ts';
+import type { Snapshot } from '../parts/shapes.ts';
+import { Walk } from './walk.tsx';
+import { WhatIf } from './what-if.tsx';
+
+export function Placement({ now }: { readonly now: Snapshot }) {
+  const [text, setText] = useState('order-4711');
+  const [replicas, setReplicas] = useState(now.factor);
+  const active = placedMembers(now.cluster);
+  const signature = JSON.stringify(
+    active.map(({ name, weight, labels }) => [name, weight, labels]),
+  );
+  // The same array as long as the members stay the same: what follows is computed once.
+  const members: readonly Placed[] = useMemo(
+    () => active.map(({ name, weight, labels }) => ({ name, weight, labels })),
+    [signature],
+  );
+  return (
+    <>
+      <h1>Placement</h1>
+      <p class="lead">
+        Every member computes the same answer from the view alone; this page computes it too,
+        without asking anybody.
+      </p>
+      <Panel title="Where does a key live?">
+        <div class="tools">
+          <label class="field grow">
+            <span>Key, timer id or 16 hex digits</span>
+            <input
+              type="text"
+              name="key"
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+              autocomplete="off"
+              spellcheck={false}
+            />
+          </label>
+          <label class="field short">
+            <span>Replicas</span>
+            <input
+              type="number"
+              min={1}
+              max={16}
+              value={replicas}
+              onInput={(event) => setReplicas(clamp(Number(event.currentTarget.value)))}
+            />
+          </label>
+        </div>
+        <Walk members={members} keyed={keyOf(text, presentNamespace.value)} replicas={replicas} />
+      </Panel>
+      <WhatIf members={members} replicas={replicas} />
+    </>
+  );
+}
+
+function clamp(value: number): number {
+  return Number.isInteger(value) ? Math.min(16, Math.max(1, value)) : 1;
+}

@@ -1,0 +1,172 @@
+/** One timer: when it pops next, what it is, who holds it, how its attempts went. */
+import { useRef } from 'preact/hooks';
+import { cancelTimer, getTimer } from '../api.ts';
+import { Attempts } from './attempts.tsx';
+import { counted, countdown, instant, milliseconds, shortId, timingText } from '../format.ts';
+import { nowMs } from '../live.ts';
+import { useLoaded } from '../loaded.ts';
+import { Action, Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
+import { mayWrite } from '../session.ts';
+import type { TimerShape } from '../parts/shapes.ts';
+import { turns } from '../parts/skew.ts';
+
+export function Timer({ id }: { readonly id: string }) {
+  const last = useRef<TimerShape | null>(null);
+  const { data, error, again } = useLoaded(id, () => getTimer(id), 1000);
+  if (data !== undefined && data !== null) last.current = data;
+  const timer = data ?? last.current;
+  if (data === undefined && timer === null)
+    return error === null ? <Loading /> : <Wrong says={error} />;
+  if (timer === null) {
+    return (
+      <>
+        <div class="panel">
+          <Empty title="No live timer has this id">
+            It has ended, or there never was one. <a href="#/timers">See all timers</a>.
+          </Empty>
+        </div>
+        <Attempts id={id} note="what members remember of this id" />
+      </>
+    );
+  }
+  const over = data === null;
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/timers">Timers</a>
+      </p>
+      <div class="title">
+        <h1 class="mono">{shortId(timer.id)}</h1>
+        <Badge word={over ? 'ended' : timer.state} />
+        <span class="grow" />
+        {over || !mayWrite.value ? null : (
+          <Action
+            label="Cancel the timer"
+            confirm="Really cancel it"
+            run={async () => {
+              await cancelTimer(timer.id);
+              again();
+            }}
+          />
+        )}
+      </div>
+      <Wrong says={error} />
+      {over ? <Ended timer={timer} /> : <Clock timer={timer} />}
+      <div class="columns">
+        <Definition timer={timer} />
+        <Replicas timer={timer} />
+      </div>
+      <Attempts id={timer.id} note={progressText(timer)} />
+      <details class="panel">
+        <summary>As the API gives it</summary>
+        <pre>{JSON.stringify(timer, null, 2)}</pre>
+      </details>
+    </>
+  );
+}
+
+function Ended({ timer }: { readonly timer: TimerShape }) {
+  return (
+    <section class="health note" role="status">
+      <p>
+        This timer has ended: it popped for the last time or was cancelled. Below is what was last
+        seen of it, after {counted(timer.sequence, 'pop')}.
+      </p>
+    </section>
+  );
+}
+
+/** The time to the next pop, large, and how much of the wait is over. */
+function Clock({ timer }: { readonly timer: TimerShape }) {
+  const next = timer['next-attempt'] ?? timer['next-due'];
+  if (next === null) return null;
+  const untilMs = Date.parse(next);
+  const fromMs =
+    timer.timing.interval === undefined
+      ? Date.parse(timer.set)
+      : untilMs - timer.timing.interval * 1000;
+  const done = Math.min(1, Math.max(0, (nowMs.value - fromMs) / Math.max(1, untilMs - fromMs)));
+  return (
+    <section class="panel clock" aria-label="Next pop">
+      <p class="row">
+        <span>{timer.state === 'retrying' ? 'Tried again' : 'Pops'}</span>
+        <strong class="countdown">{countdown(untilMs, nowMs.value)}</strong>
+        <span class="grow" />
+        <span class="dim">{instant(next)}</span>
+      </p>
+      <progress max={1} value={done} aria-label="Time gone of this wait" />
+    </section>
+  );
+}
+
+function Definition({ timer }: { readonly timer: TimerShape }) {
+  const { http } = timer.callback;
+  return (
+    <Panel title="Definition">
+      <dl class="pairs">
+        <dt>Timing</dt>
+        <dd>{timingText(timer.timing)}</dd>
+        <dt>Callback</dt>
+        <dd class="break">
+          {http.method ?? 'POST'} {http.uri}
+        </dd>
+        <dt>Opaque</dt>
+        <dd class="break mono">
+          {http.opaque === undefined || http.opaque === '' ? '–' : clipped(http.opaque)}
+        </dd>
+        <dt>Tags</dt>
+        <dd>{timer.tags === undefined ? '–' : timer.tags.join(', ')}</dd>
+        <dt>Set</dt>
+        <dd>{instant(timer.set)}</dd>
+        <dt>Timer id</dt>
+        <dd class="break mono">{timer.id}</dd>
+        <dt>Version</dt>
+        <dd class="mono">{timer.version}</dd>
+      </dl>
+    </Panel>
+  );
+}
+
+function clipped(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}
+
+function Replicas({ timer }: { readonly timer: TimerShape }) {
+  const wanted = timer.reliability['replication-factor'];
+  return (
+    <Panel
+      title="Replicas"
+      note={`${timer.replicas.length} of ${wanted}, in the order they would pop`}
+    >
+      <table>
+        <thead>
+          <tr>
+            <th>Member</th>
+            <th>Role</th>
+            <th class="right">Skew</th>
+          </tr>
+        </thead>
+        <tbody>
+          {turns(timer).map(({ member, role, skewMs }) => (
+            <tr key={member}>
+              <td>
+                <a href={`#/topology/${encodeURIComponent(member)}`}>{member}</a>
+              </td>
+              <td>{role}</td>
+              <td class="right number">
+                {skewMs === null ? 'up to 2 s' : `+${milliseconds(skewMs)}`}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="note">A backup pops only if those before it did not.</p>
+    </Panel>
+  );
+}
+
+function progressText({ sequence, attempt, 'last-outcome': outcome }: TimerShape): string {
+  const pops = `${counted(sequence, 'pop')} so far`;
+  if (attempt > 0) return `${pops}, ${counted(attempt, 'failed attempt')} of the present one`;
+  return outcome === null ? pops : `${pops}, the newest answer was ${outcome}`;
+}

@@ -1,0 +1,75 @@
+/** Who is there: one line for each member of the view, as the serving member sees it. */
+import { count, counted, milliseconds, rate, signed } from '../format.ts';
+import { Badge, Panel, Share } from './parts.tsx';
+import type { MemberShape, Snapshot } from './shapes.ts';
+
+export function MemberTable({ now }: { readonly now: Snapshot }) {
+  const { members } = now.cluster;
+  const total = members.reduce((sum, { timers }) => sum + (timers ?? 0), 0);
+  return (
+    <Panel title="Members" note={`${counted(members.length, 'member')}, as ${now.self} sees them`}>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Member</th>
+              <th>Phase</th>
+              <th class="right">Timers held</th>
+              <th class="right">As primary</th>
+              <th>Share of copies</th>
+              <th class="right">Pops/s</th>
+              <th class="right">Late p99</th>
+              <th class="right">Lag</th>
+              <th class="right">Clock offset</th>
+              <th>Labels</th>
+            </tr>
+          </thead>
+          <tbody>
+            {members.map((member) => (
+              <Line key={member.name} member={member} total={total} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Line({ member, total }: { readonly member: MemberShape; readonly total: number }) {
+  const offsetMs = member['clock-offset-ms'];
+  const held = member.timers ?? 0;
+  // What a silent member said last is not what it does now.
+  const load = member.reachable ? member.load : null;
+  return (
+    <tr class={member.reachable ? '' : 'silent'} data-member={member.name}>
+      <td>
+        <a href={`#/topology/${encodeURIComponent(member.name)}`}>{member.name}</a>
+        {member.self ? <span class="note"> this one</span> : null}
+      </td>
+      <td>
+        <Badge word={member.reachable ? member.phase : 'silent'} />
+      </td>
+      <td class="right number">{member.timers === null ? '–' : count(member.timers)}</td>
+      <td class="right number">{member.primaries === null ? '–' : count(member.primaries)}</td>
+      <td>
+        <Share ratio={total === 0 ? 0 : held / total} />
+      </td>
+      <td class="right number">{load === null ? '–' : rate(load['pops-per-second'])}</td>
+      <td class="right number">{measured(load?.['lateness-p99-ms'])}</td>
+      <td class="right number">{measured(load?.['lag-ms'])}</td>
+      <td class="right number">
+        {offsetMs === null || !member.reachable ? '–' : signed(offsetMs)}
+      </td>
+      <td class="dim">{labelText(member)}</td>
+    </tr>
+  );
+}
+
+function measured(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '–' : milliseconds(ms);
+}
+
+export function labelText({ labels }: MemberShape): string {
+  const entries = Object.entries(labels);
+  return entries.length === 0 ? '–' : entries.map(([key, value]) => `${key} ${value}`).join(', ');
+}

@@ -1,0 +1,70 @@
+/** Timers as a table, with the time to their next pop running down. */
+import { countdown, shortId, timingText } from '../format.ts';
+import { nowMs } from '../live.ts';
+import { Badge } from './parts.tsx';
+import type { TimerShape } from './shapes.ts';
+
+export function TimerTable({ timers }: { readonly timers: readonly TimerShape[] }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Timer</th>
+            <th>State</th>
+            <th>Next pop</th>
+            <th>Timing</th>
+            <th>Callback</th>
+            <th>Tags</th>
+            <th class="right">Pops</th>
+            <th>Replicas</th>
+          </tr>
+        </thead>
+        <tbody>
+          {timers.map((timer) => (
+            <Line key={timer.id} timer={timer} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Line({ timer }: { readonly timer: TimerShape }) {
+  return (
+    <tr data-timer={shortId(timer.id)}>
+      <td>
+        <a class="mono" href={`#/timers/${timer.id}`} title={timer.id}>
+          {shortId(timer.id)}
+        </a>
+      </td>
+      <td>
+        <Badge word={timer.state} />
+      </td>
+      <td class="number">
+        <NextPop timer={timer} />
+      </td>
+      <td class="timing" title={timingText(timer.timing)}>
+        {timingText(timer.timing)}
+      </td>
+      <td class="uri" title={timer.callback.http.uri}>
+        {timer.callback.http.uri.replace(/^https?:\/\//, '')}
+      </td>
+      <td>
+        {(timer.tags ?? []).map((tag) => (
+          <a key={tag} class="tag" href={`#/timers?tag=${encodeURIComponent(tag)}`}>
+            {tag}
+          </a>
+        ))}
+      </td>
+      <td class="right number">{timer.sequence}</td>
+      <td class="dim">{timer.replicas.join(', ')}</td>
+    </tr>
+  );
+}
+
+/** By itself, so that only this text is drawn anew a few times a second. */
+export function NextPop({ timer }: { readonly timer: TimerShape }) {
+  const next = timer['next-attempt'] ?? timer['next-due'];
+  return <>{next === null ? '–' : countdown(Date.parse(next), nowMs.value)}</>;
+}

@@ -1,0 +1,69 @@
+/**
+ * The visible form of a wait, for those who ask for it (`durable`): `P/w/<key>/<member>` under the lease of a member
+ * of the waiting process, from when the lock could not be had at once until the wait is over. It has no say in who is
+ * next; `lock-table.ts` has. Neighbour: `durable.ts`, the same for holders.
+ *
+ * W1  A wait never lasts longer because of its record, and never fails because of it.
+ * W2  A record that arrives when nobody waits any more is seen by the watch and removed; at the latest it goes with
+ *     the lease.
+ */
+import { type Change, type Etcd, EtcdError } from '../etcd/etcd.ts';
+import type { LocalMember } from '../local-member.ts';
+
+const txnLimitMs = 2000;
+/** What stays behind goes with the lease. */
+const staysBehind = (): void => {};
+
+export class WaitingRecords {
+  private readonly etcd: Etcd;
+  private readonly prefix: string;
+  /** How many waits of this process a record stands for, by key in etcd. */
+  private readonly wanted = new Map<string, number>();
+
+  constructor(etcd: Etcd, prefix: string) {
+    this.etcd = etcd;
+    this.prefix = `${prefix}w/`;
+  }
+
+  /** Shows that `member` waits for `key`; call what it returns when the wait is over. */
+  show(key: string, member: LocalMember): () => void {
+    const record = `${this.prefix}${encodeURIComponent(key)}/${encodeURIComponent(member.id)}`;
+    const waits = this.wanted.get(record) ?? 0;
+    this.wanted.set(record, waits + 1);
+    const value = JSON.stringify({ waiter: member.id });
+    const written =
+      waits === 0
+        ? this.run({ put: record, value, lease: member.leaseId })
+        : Promise.resolve(undefined);
+    return () => {
+      const left = (this.wanted.get(record) ?? 1) - 1;
+      if (left > 0) this.wanted.set(record, left);
+      else {
+        this.wanted.delete(record);
+        written.then(() => this.removeUnlessWanted(record)).catch(staysBehind);
+      }
+    };
+  }
+
+  /** Told of every change under the ring's prefix. `isOwn`: whether a lease is one of this process's. */
+  onChange(change: Change, isOwn: (lease: bigint) => boolean): void {
+    if (change.kind === 'delete' || !change.entry.key.startsWith(this.prefix)) return;
+    const { key, lease } = change.entry;
+    if (isOwn(lease)) this.removeUnlessWanted(key).catch(staysBehind);
+  }
+
+  private async removeUnlessWanted(record: string): Promise<void> {
+    if (!this.wanted.has(record)) await this.run({ remove: record });
+  }
+
+  private async run(
+    operation: { put: string; value: string; lease: bigint } | { remove: string },
+  ): Promise<void> {
+    try {
+      await this.etcd.txn({ when: [], success: [operation], failure: [] }, txnLimitMs);
+    } catch (error) {
+      // Nobody depends on it, and what stays behind goes with the lease.
+      if (!(error instanceof EtcdError)) throw error;
+    }
+  }
+}

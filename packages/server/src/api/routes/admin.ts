@@ -1,0 +1,128 @@
+/** What operators and their machines ask: is it alive, is it ready, how is it, who is there, please look again, please leave. */
+import { CarillonError, type Clock, type Log } from '@carillon/core';
+import type { Caller } from '../../access/access.ts';
+import type { Scope } from '../../access/scope.ts';
+import type { Load } from '../../metrics/load.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { type ApiResponse, jsonResponse, textResponse } from '../../http/message.ts';
+import { problemResponse } from '../../http/problem.ts';
+import type { Route } from '../router.ts';
+import type { ClusterJson } from '../schema.ts';
+import type { TimerService } from '../../request/service.ts';
+import type { ClusterView, DamageView } from '../../metrics/status.ts';
+
+export interface AdminOptions {
+  readonly service: TimerService;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What `/openapi.json` answers. */
+  readonly document: () => string;
+  /** Whether `/metrics` is open to everybody. */
+  readonly openMetrics: boolean;
+}
+
+const ok = textResponse('OK');
+
+export function adminRoutes(options: AdminOptions): Route[] {
+  const { service, metrics, document, openMetrics } = options;
+  const get = (path: string, needs: Scope | null, handle: () => ApiResponse): Route => ({
+    method: 'GET',
+    path,
+    needs,
+    handle,
+  });
+  const figures = (): ApiResponse => ({
+    status: 200,
+    headers: metricsHeaders,
+    body: metrics.render(),
+  });
+  return [
+    get('/ping', null, () => ok),
+    // The event loop answers: nothing else would be cured by a restart.
+    get('/healthz', null, () => ok),
+    get('/livez', null, () => ok),
+    get('/readyz', null, () => readiness(service)),
+    get('/openapi.json', null, () => ({ status: 200, headers: jsonHeaders, body: document() })),
+    get('/metrics', openMetrics ? null : 'read', figures),
+    { method: 'GET', path: '/whoami', needs: 'read', handle: (_, __, caller) => whoami(caller) },
+    get('/cluster', 'read', () => jsonResponse(renderCluster(service.cluster()))),
+    { ...order('/cluster/drain'), handle: () => drain(options) },
+    { ...order('/cluster/resync'), handle: () => resync(options) },
+  ];
+}
+
+/** What only an operator may ask of a member. */
+function order(path: string) {
+  return { method: 'POST', path, needs: 'admin', whole: true } as const;
+}
+
+const metricsHeaders = ['content-type', 'text/plain; version=0.0.4; charset=utf-8'];
+const jsonHeaders = ['content-type', 'application/json; charset=utf-8'];
+
+/** What the token of a request allows; without tokens everything. */
+function whoami({ auth, scope, bound, name }: Caller): ApiResponse {
+  return jsonResponse({ auth, scope, namespace: bound, name }, 200, ['cache-control', 'no-store']);
+}
+
+function readiness(service: TimerService): ApiResponse {
+  const why = service.unready();
+  return why === null ? ok : problemResponse(new CarillonError('overloaded', why));
+}
+
+/** Handing everything off takes as long as it takes: only a refusal is waited for, `/cluster` tells the rest. */
+async function drain({ service, clock, log }: AdminOptions): Promise<ApiResponse> {
+  log.info('A drain was asked for.');
+  const drained = service.drain();
+  drained.catch((error: unknown) => {
+    log.error('The drain did not finish.', { reason: String(error) });
+  });
+  await Promise.race([drained, new Promise<void>((resolve) => clock.soon(resolve))]);
+  return jsonResponse({ draining: true }, 202);
+}
+
+function resync({ service, log }: AdminOptions): ApiResponse {
+  log.info('A resync was asked for.');
+  service.resync();
+  return jsonResponse({ resync: service.cluster().resync }, 202);
+}
+
+export function renderCluster(view: ClusterView): ClusterJson {
+  return {
+    'view-id': view.viewId,
+    revision: view.revision,
+    source: view.source,
+    members: view.members.map(({ clockOffsetMs, labels, load, ...member }) => ({
+      ...member,
+      labels: { ...labels },
+      'clock-offset-ms': clockOffsetMs,
+      load: load === null ? null : renderLoad(load),
+    })),
+    resync: view.resync,
+    repair: {
+      'missed-records': view.repair.missedRecords,
+      'under-replicated': view.repair.underReplicated,
+    },
+    damage: view.damage === null ? null : renderDamage(view.damage),
+  };
+}
+
+function renderDamage(damage: DamageView): NonNullable<ClusterJson['damage']> {
+  return {
+    state: damage.state,
+    'found-at': new Date(damage.foundMs).toISOString(),
+    stretches: damage.stretches,
+    'entries-lost': damage.entriesLost,
+    'more-lost': damage.moreLost,
+    'records-fetched': damage.recordsFetched,
+  };
+}
+
+function renderLoad(load: Load): NonNullable<ClusterJson['members'][number]['load']> {
+  return {
+    'pops-per-second': load.popsPerSecond,
+    'lateness-p50-ms': load.latenessP50Ms,
+    'lateness-p99-ms': load.latenessP99Ms,
+    'lag-ms': load.lagMs,
+  };
+}

@@ -1,0 +1,48 @@
+/** `GET /timers/ID/attempts`: how the newest callbacks of a timer went, at whichever member they were made. */
+import type { Caller } from '../../access/access.ts';
+import { formatInstant } from '../instant.ts';
+import { type ApiResponse, jsonResponse } from '../../http/message.ts';
+import type { Route } from '../router.ts';
+import type { AttemptsJson } from '../schema.ts';
+import type { AttemptsView, TimerService } from '../../request/service.ts';
+import { timerIdOf } from './timers.ts';
+
+export function attemptRoutes(service: TimerService): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/timers/:id/attempts',
+      needs: 'read',
+      handle: (_, part, caller) => attempts(service, part, caller),
+    },
+  ];
+}
+
+/** A timer that nobody remembers has none: it may have ended long ago, or not have popped yet. */
+async function attempts(
+  service: TimerService,
+  part: string,
+  { namespace }: Caller,
+): Promise<ApiResponse> {
+  const id = timerIdOf(part, namespace);
+  return jsonResponse(render(await service.attempts(namespace, id)));
+}
+
+function render({ attempts: all, missing }: AttemptsView): AttemptsJson {
+  return {
+    attempts: all.map(({ sequence, attempt, atMs, latenessMs, tookMs, status, member }) => ({
+      pop: sequence,
+      attempt,
+      at: formatInstant(atMs),
+      'lateness-ms': rounded(latenessMs),
+      'took-ms': rounded(tookMs),
+      status,
+      member,
+    })),
+    missing: [...missing],
+  };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

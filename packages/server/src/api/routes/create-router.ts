@@ -1,0 +1,66 @@
+/** The whole API of a member as one router. Further routes (the dashboard) come from outside. */
+import type { Clock, Log } from '@carillon/core';
+import type { Access } from '../../access/access.ts';
+import { Browsers } from '../../access/browsers.ts';
+import type { Config } from '../../config/config.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { adminRoutes } from './admin.ts';
+import { attemptRoutes } from './attempts.ts';
+import { batchRoutes } from './batch.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
+import { lockRoutes, type ReadRings } from './locks.ts';
+import { LongWork } from '../long-work.ts';
+import { openApi } from '../openapi.ts';
+import { TimerParser } from '../parse-timer.ts';
+import { type Route, Router } from '../router.ts';
+import type { TimerService } from '../../request/service.ts';
+import { heedSeen } from '../seen.ts';
+import { timerRoutes } from './timers.ts';
+
+export interface ApiOptions {
+  readonly service: TimerService;
+  readonly access: Access;
+  readonly config: Pick<Config, 'access' | 'auth' | 'limits' | 'callbacks' | 'retry'>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The release, for `/openapi.json`. */
+  readonly version: string;
+  /** Told of errors that no client caused. */
+  readonly bug: (error: unknown) => void;
+  readonly routes?: readonly Route[];
+  /** Default: no ring can be seen. */
+  readonly readRings?: ReadRings | null;
+}
+
+export function createRouter(options: ApiOptions): Router {
+  const { service, access, config, metrics, clock, log, version, bug } = options;
+  const { limits } = config;
+  const timers = { service, limits, parser: new TimerParser(config), wall: () => clock.wall() };
+  const routes: Route[] = [
+    ...heedSeen(service, [
+      ...timerRoutes(timers),
+      ...attemptRoutes(service),
+      ...batchRoutes({
+        ...timers,
+        work: new LongWork(clock),
+        charge: (caller, cost) => access.charge(caller, cost),
+      }),
+      ...deadLetterRoutes({ service, limits }),
+    ]),
+    ...lockRoutes(options.readRings ?? null),
+    ...adminRoutes({
+      service,
+      metrics,
+      clock,
+      log,
+      document: () => (document ??= JSON.stringify(openApi(version, routes))),
+      openMetrics: config.auth.openMetrics,
+    }),
+    ...(options.routes ?? []),
+  ];
+  let document: string | undefined;
+  const browsers = new Browsers(config.access);
+  const { bodyBytesMax } = limits;
+  return new Router({ routes, access, browsers, metrics, clock, bodyBytesMax, bug });
+}

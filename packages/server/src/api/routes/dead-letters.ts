@@ -1,0 +1,49 @@
+/** `/dead-letters`: pops that were given up, to be read, sent again or removed. */
+import { CarillonError, type Version } from '@carillon/core';
+import type { Limits } from '../../config/config.ts';
+import { type ApiResponse, jsonResponse, pageResponse } from '../../http/message.ts';
+import { badRequest } from '../../http/problem.ts';
+import { pageOf } from '../query.ts';
+import { renderDeadLetter } from '../render-timer.ts';
+import type { Handler, Route } from '../router.ts';
+import type { TimerService } from '../../request/service.ts';
+import { timerIdOf, versionHeader } from './timers.ts';
+
+export interface DeadLettersOptions {
+  readonly service: TimerService;
+  readonly limits: Limits;
+}
+
+export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route[] {
+  const list: Handler = async (request, _, { namespace }) => {
+    const page = await service.deadLetters({
+      namespace,
+      ...pageOf(new URLSearchParams(request.query), limits),
+    });
+    const { items, cursor, missing } = page;
+    return pageResponse('dead-letters', items, renderDeadLetter, { cursor, missing });
+  };
+  const redeliver: Handler = async (_, id, { namespace }) =>
+    found(await service.redeliver(namespace, timerIdOf(id, namespace)));
+  const discard: Handler = async (_, id, { namespace }) =>
+    found(await service.discard(namespace, timerIdOf(id, namespace)));
+  const discardMany: Handler = async (request, _, { namespace }) => {
+    // Not by mistake: an id that is empty must not mean everything.
+    if (new URLSearchParams(request.query).get('all') !== 'true') {
+      throw badRequest('Say that all dead letters are meant: DELETE /dead-letters?all=true');
+    }
+    const { count, more, version } = await service.discardMany(namespace);
+    return jsonResponse({ discarded: count, more }, 200, versionHeader(version));
+  };
+  return [
+    { method: 'GET', path: '/dead-letters', needs: 'read', long: true, handle: list },
+    { method: 'DELETE', path: '/dead-letters', needs: 'write', handle: discardMany },
+    { method: 'DELETE', path: '/dead-letters/:id', needs: 'write', handle: discard },
+    { method: 'POST', path: '/dead-letters/:id/redeliver', needs: 'write', handle: redeliver },
+  ];
+}
+
+function found(version: Version | null): ApiResponse {
+  if (version === null) throw new CarillonError('not_found', 'No dead letter has this id.');
+  return { status: 200, headers: versionHeader(version), body: '' };
+}

@@ -1,0 +1,105 @@
+/**
+ * What a member did, and what all members together say they did, second by second, for the charts of the dashboard: the
+ * last five minutes, so that whoever opens it sees more than the moment. Counts are differences of the member's metrics.
+ */
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { MemberView } from '../../metrics/status.ts';
+
+/** What happened in one second. */
+export interface Sample {
+  /** Wall-clock milliseconds at its end. */
+  readonly at: number;
+  readonly delivered: number;
+  readonly retried: number;
+  readonly dead: number;
+  /** Lateness of the pops of the last ten seconds; null without any. */
+  readonly p50: number | null;
+  readonly p99: number | null;
+  /** How much later than asked the event loop came around. */
+  readonly lag: number;
+  /** Of all members that are heard, over the ten seconds before. */
+  readonly all: AllMembers;
+}
+
+export interface AllMembers {
+  /** Delivered pops a second. */
+  readonly pops: number;
+  /** Lateness at the member where it is largest; null without pops. */
+  readonly p50: number | null;
+  readonly p99: number | null;
+}
+
+export const sampleCountMax = 300;
+/** One second has too few pops for a percentile that means something. */
+const latenessSecondCount = 10;
+
+interface Counts {
+  readonly delivered: number;
+  readonly retried: number;
+  readonly dead: number;
+}
+
+export class Samples {
+  private readonly metrics: Metrics;
+  private readonly latest: Sample[] = [];
+  private readonly lateness: Float64Array[];
+  private before: Counts;
+
+  constructor(metrics: Metrics) {
+    this.metrics = metrics;
+    this.before = this.counts();
+    this.lateness = [metrics.popLateness.snapshot()];
+  }
+
+  /** Oldest first. */
+  get all(): readonly Sample[] {
+    return this.latest;
+  }
+
+  take(at: number, lag: number, members: readonly MemberView[]): Sample {
+    const { popLateness } = this.metrics;
+    const now = this.counts();
+    const since = this.lateness[0];
+    const sample: Sample = {
+      at,
+      delivered: now.delivered - this.before.delivered,
+      retried: now.retried - this.before.retried,
+      dead: now.dead - this.before.dead,
+      p50: rounded(popLateness.percentileMs(0.5, since)),
+      p99: rounded(popLateness.percentileMs(0.99, since)),
+      lag: Math.round(lag * 10) / 10,
+      all: together(members),
+    };
+    this.before = now;
+    if (this.lateness.push(popLateness.snapshot()) > latenessSecondCount) this.lateness.shift();
+    if (this.latest.push(sample) > sampleCountMax) this.latest.shift();
+    return sample;
+  }
+
+  private counts(): Counts {
+    const { pops } = this.metrics;
+    return {
+      delivered: pops.count('delivered'),
+      retried: pops.count('retried'),
+      dead: pops.count('dead'),
+    };
+  }
+}
+
+function together(members: readonly MemberView[]): AllMembers {
+  const loads = members.flatMap(({ load, reachable }) => (reachable && load ? [load] : []));
+  const worst = (values: readonly (number | null)[]): number | null => {
+    const known = values.filter((value) => value !== null);
+    return known.length === 0 ? null : Math.max(...known);
+  };
+  const pops = loads.reduce((sum, { popsPerSecond }) => sum + popsPerSecond, 0);
+  return {
+    pops: Math.round(pops * 100) / 100,
+    p50: worst(loads.map(({ latenessP50Ms }) => latenessP50Ms)),
+    p99: worst(loads.map(({ latenessP99Ms }) => latenessP99Ms)),
+  };
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 100) / 100;
+}

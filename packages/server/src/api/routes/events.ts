@@ -1,0 +1,143 @@
+/**
+ * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the dashboard.
+ *
+ * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen.
+ * E2  Who would not be let in any more is not told anything more.
+ * E3  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
+ */
+import { type Cancel, CarillonError, type Clock } from '@carillon/core';
+import type { Caller } from '../../access/access.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { renderCluster } from './admin.ts';
+import { type Sample, Samples } from './events-samples.ts';
+import type { ApiResponse } from '../../http/message.ts';
+import type { Outflow } from '../../http/outflow.ts';
+import type { Route } from '../router.ts';
+import type { TimerService } from '../../request/service.ts';
+import type { ClusterView } from '../../metrics/status.ts';
+
+export const listenerCountMax = 64;
+/** A listener that leaves this much unread will not catch up. */
+export const waitingBytesMax = 1024 * 1024;
+const everyMs = 1000;
+
+export interface EventsOptions {
+  readonly service: TimerService;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Name of this member. */
+  readonly self: string;
+  readonly version: string;
+  /** Replicas of a timer that names no factor. */
+  readonly factor: number;
+  /** Whether a caller may go on listening. */
+  readonly knows: (caller: Caller) => boolean;
+}
+
+const headers = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-store',
+  'x-content-type-options',
+  'nosniff',
+];
+
+export class Events {
+  private readonly options: EventsOptions;
+  private readonly samples: Samples;
+  private readonly listeners = new Map<Outflow, Caller>();
+  private newest: string | null = null;
+  private dueMs = 0;
+  private cancel: Cancel = () => {};
+  readonly route: Route = {
+    method: 'GET',
+    path: '/events',
+    needs: 'read',
+    handle: (_, __, caller) => this.listen(caller),
+  };
+
+  constructor(options: EventsOptions) {
+    this.options = options;
+    this.samples = new Samples(options.metrics);
+  }
+
+  start(): void {
+    this.dueMs = this.options.clock.now();
+    this.next();
+  }
+
+  stop(): void {
+    this.cancel();
+    for (const out of this.listeners.keys()) out.end();
+  }
+
+  private listen(caller: Caller): ApiResponse {
+    if (this.listeners.size >= listenerCountMax) {
+      throw new CarillonError(
+        'overloaded',
+        `${listenerCountMax} dashboards listen to this member already; open one at another member.`,
+      );
+    }
+    return { status: 200, headers, body: '', stream: (out) => this.add(out, caller) };
+  }
+
+  private add(out: Outflow, caller: Caller): void {
+    this.listeners.set(out, caller);
+    out.onClose(() => this.listeners.delete(out));
+    out.write(event('history', this.samples.all));
+    const [sample] = this.samples.all.slice(-1);
+    if (this.newest === null && sample !== undefined) {
+      this.newest = event('snapshot', this.snapshot(sample, this.options.service.cluster()));
+    }
+    if (this.newest !== null) out.write(this.newest);
+  }
+
+  private next(): void {
+    this.dueMs += everyMs;
+    this.cancel = this.options.clock.at(this.dueMs, () => this.tick());
+  }
+
+  private tick(): void {
+    const { clock, metrics, service } = this.options;
+    const lag = clock.now() - this.dueMs;
+    // After a pause of the whole process the missed seconds are not made up for.
+    if (lag > everyMs) this.dueMs = clock.now();
+    // The probe for what members tell each other of their load.
+    metrics.eventLoopLag.observe(lag);
+    const view = service.cluster();
+    const sample = this.samples.take(clock.wall(), lag, view.members);
+    const awaited = this.listeners.size > 0;
+    this.newest = awaited ? event('snapshot', this.snapshot(sample, view)) : null;
+    for (const [out, caller] of this.listeners) this.tell(out, caller);
+    this.next();
+  }
+
+  private tell(out: Outflow, caller: Caller): void {
+    if (!this.options.knows(caller)) out.end();
+    else if (out.waitingBytes > waitingBytesMax) out.cut();
+    else if (this.newest !== null) out.write(this.newest);
+  }
+
+  private snapshot(sample: Sample, view: ClusterView) {
+    const { service, metrics, self, version, factor } = this.options;
+    return {
+      self,
+      version,
+      factor,
+      unready: service.unready(),
+      cluster: renderCluster(view),
+      timers: metrics.timers.values(),
+      callbacks: {
+        'in-flight': metrics.callbacksInFlight.value,
+        queued: metrics.callbacksQueued.value,
+        answers: metrics.callbackAnswers.counted(),
+      },
+      sample,
+    };
+  }
+}
+
+function event(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

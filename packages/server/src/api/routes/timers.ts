@@ -1,0 +1,232 @@
+/** `/timers`: set, replace, cancel, read and list. */
+import {
+  CarillonError,
+  formatVersion,
+  factorMax,
+  parseLooseTimerId,
+  parseTimerId,
+  shiftNumber,
+  type TimerId,
+  type Version,
+} from '@carillon/core';
+import { parseJson } from '../json.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  headerOf,
+  jsonResponse,
+  pageResponse,
+} from '../../http/message.ts';
+import type { TimerParser } from '../parse-timer.ts';
+import { badRequest, problemResponse } from '../../http/problem.ts';
+import { parseListQuery, tagOf } from '../query.ts';
+import { renderTimer } from '../render-timer.ts';
+import type { Route } from '../router.ts';
+import type { Changed, Copies, SetOutcome, TimerService } from '../../request/service.ts';
+import type { Caller } from '../../access/access.ts';
+import type { Limits } from '../../config/config.ts';
+
+export interface TimersOptions {
+  readonly service: TimerService;
+  readonly parser: TimerParser;
+  readonly limits: Limits;
+  /** Wall-clock milliseconds. */
+  readonly wall: () => number;
+}
+
+export function timerRoutes(options: TimersOptions): Route[] {
+  const timers = new Timers(options);
+  return [
+    {
+      method: 'POST',
+      path: '/timers',
+      needs: 'write',
+      handle: (request, _, caller) => timers.post(request, caller),
+    },
+    {
+      method: 'GET',
+      path: '/timers',
+      needs: 'read',
+      long: true,
+      handle: (request, _, caller) => timers.list(request, caller),
+    },
+    {
+      method: 'DELETE',
+      path: '/timers',
+      needs: 'write',
+      handle: (request, _, caller) => timers.cancelByTag(request, caller),
+    },
+    {
+      method: 'PUT',
+      path: '/timers/:id',
+      needs: 'write',
+      handle: (request, id, caller) => timers.put(request, id, caller),
+    },
+    {
+      method: 'GET',
+      path: '/timers/:id',
+      needs: 'read',
+      handle: (_, id, caller) => timers.get(id, caller),
+    },
+    {
+      method: 'DELETE',
+      path: '/timers/:id',
+      needs: 'write',
+      handle: (_, id, caller) => timers.cancel(id, caller),
+    },
+  ];
+}
+
+class Timers {
+  private readonly options: TimersOptions;
+
+  constructor(options: TimersOptions) {
+    this.options = options;
+  }
+
+  post(request: ApiRequest, caller: Caller): Promise<ApiResponse> {
+    return this.set(request, caller, null, idempotencyKeyOf(request));
+  }
+
+  put(request: ApiRequest, part: string, caller: Caller): Promise<ApiResponse> {
+    const id = looseIdOf(part, caller.namespace);
+    if (hasFactor(id)) return this.set(request, caller, id, null);
+    return this.putLoose(request, id, caller);
+  }
+
+  /** The factor is what the timer has; of a new one, what the body says. */
+  private async putLoose(request: ApiRequest, id: LooseId, caller: Caller): Promise<ApiResponse> {
+    const found = await this.find(id, caller.namespace);
+    return this.set(request, caller, found ?? { ...id, factor: null }, null);
+  }
+
+  private set(
+    request: ApiRequest,
+    { namespace }: Caller,
+    given: LooseId | null,
+    key: string | null,
+  ): Promise<ApiResponse> {
+    const { service, parser, limits, wall } = this.options;
+    refuseEncoded(request);
+    const { definition, factor } = parser.parse(parseJson(request.body, limits.jsonDepthMax), {
+      wallMs: wall(),
+      factor: given?.factor ?? null,
+      idempotent: key !== null,
+    });
+    const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
+    const asJson = wantsJson(request);
+    return service
+      .set({ namespace, id, definition, factor, idempotencyKey: key })
+      .then((outcome) => setResponse(outcome, asJson));
+  }
+
+  async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
+    const id = looseIdOf(part, namespace);
+    const timer = await this.options.service.get(namespace, anywhere(id));
+    if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
+    return jsonResponse(renderTimer(timer));
+  }
+
+  async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
+    const id = looseIdOf(part, namespace);
+    const found = hasFactor(id) ? id : await this.find(id, namespace);
+    const known = found ?? { ...id, factor: id.factor ?? factorUnsaid };
+    const changed = await this.options.service.cancel(namespace, known);
+    return { status: 200, headers: changedHeaders(changed), body: '' };
+  }
+
+  /** The whole id of a timer whose factor is not known; null when there is none. */
+  private async find(id: LooseId, namespace: string): Promise<TimerId | null> {
+    const timer = await this.options.service.get(namespace, anywhere(id));
+    return timer === null ? null : timerIdOf(timer.id, namespace);
+  }
+
+  async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
+    const query = parseListQuery(request.query, this.options.limits);
+    const page = await this.options.service.list({ namespace, ...query });
+    const { items, cursor, missing } = page;
+    return pageResponse('timers', items, renderTimer, { cursor, missing });
+  }
+
+  async cancelByTag(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
+    const tag = tagOf(new URLSearchParams(request.query), this.options.limits);
+    if (tag === null) {
+      throw badRequest('Name the tag whose timers are to be cancelled: DELETE /timers?tag=…');
+    }
+    const { count, version } = await this.options.service.cancelByTag(namespace, tag);
+    return jsonResponse({ cancelled: count }, 200, versionHeader(version));
+  }
+}
+
+type LooseId = Omit<TimerId, 'factor'> & { readonly factor: number | null };
+
+/** Of ids that do not say it, as in Chronos. */
+const factorUnsaid = 2;
+
+function hasFactor(id: LooseId): id is TimerId {
+  return id.factor !== null;
+}
+
+/** Wherever a timer of any factor would be. */
+function anywhere(id: LooseId): TimerId {
+  return { ...id, factor: id.factor ?? factorMax };
+}
+
+/** As `timerIdOf`; the factor may be left out. */
+function looseIdOf(part: string, namespace: string): LooseId {
+  const id = parseLooseTimerId(part);
+  if (id === null) throw notAnId();
+  return { ...id, ...shiftNumber(namespace, id) };
+}
+
+function notAnId(): CarillonError {
+  return new CarillonError('not_found', 'This is not the id of a timer.');
+}
+
+/** The id of a request as members know it. Throws CarillonError: a malformed id is the id of nothing. */
+export function timerIdOf(part: string, namespace: string): TimerId {
+  const id = parseTimerId(part);
+  if (id === null) throw notAnId();
+  return { ...id, ...shiftNumber(namespace, id) };
+}
+
+export function copiesText(copies: Copies): string {
+  return `${copies.have}/${copies.wanted}`;
+}
+
+export function versionHeader(version: Version): string[] {
+  return ['carillon-version', formatVersion(version)];
+}
+
+function changedHeaders({ id, copies, version }: Changed): string[] {
+  const where = ['location', `/timers/${id}`, 'carillon-copies', copiesText(copies)];
+  where.push('carillon-version', formatVersion(version));
+  return where;
+}
+
+function setResponse(outcome: SetOutcome, asJson: boolean): ApiResponse {
+  if (!outcome.ok) return problemResponse(outcome.error);
+  const headers = changedHeaders(outcome);
+  if (asJson) return jsonResponse(renderTimer(outcome.timer()), 200, headers);
+  return { status: 200, headers, body: '' };
+}
+
+function wantsJson(request: ApiRequest): boolean {
+  const accept = headerOf(request, 'accept');
+  return accept !== undefined && accept !== '*/*' && accept.includes('application/json');
+}
+
+/** Throws CarillonError. */
+export function idempotencyKeyOf(request: ApiRequest): string | null {
+  const key = headerOf(request, 'idempotency-key');
+  if (key === undefined) return null;
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw badRequest('The Idempotency-Key must be 1 to 255 printable ASCII characters.');
+}
+
+/** Throws CarillonError: nothing here unpacks bodies. */
+export function refuseEncoded(request: ApiRequest): void {
+  const encoding = headerOf(request, 'content-encoding');
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new CarillonError('unsupported_media', 'Send the body without a content-encoding.');
+}

@@ -1,0 +1,222 @@
+/**
+ * The callbacks port on real connections, kept alive (`origin.ts`, `receiver-connection.ts`). How often and whom to call is
+ * decided elsewhere (`retry.ts`, `destinations.ts`); where a call may go, in `guard.ts`.
+ *
+ * Invariants:
+ *  1. `done` is called exactly once, after `call` has returned, at the latest when the time limit is over; the
+ *     limit counts everything: resolving, connecting, sending, the whole answer.
+ *  2. A request whose limit is over before it was written is never written.
+ *  3. At most 16 KiB of an answer are read, and none of it is kept. Redirects are answers like any other.
+ *  4. Origins, connections to one and requests waiting for a connection are bounded; unused origins are closed.
+ */
+import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
+import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
+import { refuseRequest } from './callback-request.ts';
+import { splitUri } from './uri.ts';
+import type { Guard } from './guard.ts';
+import { type Call, Origin, type OriginOptions } from './origin.ts';
+import type { ReceiverConnection, Turn } from './receiver-connection.ts';
+import { type Resolve, systemResolve } from './resolve.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+export interface HttpCallbacksOptions {
+  readonly clock: Clock;
+  readonly guard: Guard;
+  /** Names to addresses; the default asks DNS and the system. */
+  readonly resolve?: Resolve;
+  /** Connections to one origin. At least as many as `Destinations` lets be in flight there. */
+  readonly connectionCountMax?: number;
+  readonly originCountMax?: number;
+  /** Certificates to trust instead of the usual ones (PEM). */
+  readonly ca?: string;
+}
+
+const connectLimitMs = 10_000;
+/** When there is no room for a request, about so much later there may be. */
+const crowdedMs = 2000;
+const originIdleMsMax = 60_000;
+
+type Done = (result: CallbackResult) => void;
+
+export class HttpCallbacks implements Callbacks {
+  private readonly clock: Clock;
+  private readonly guard: Guard;
+  private readonly perOrigin: OriginOptions;
+  private readonly originCountMax: number;
+  /** By namespace and origin: no connection is shared between namespaces. */
+  private readonly origins = new Map<string, Origin>();
+  /** Origins that were met in their canonical form. */
+  private readonly canonical = new Set<string>();
+  private sweeping: Cancel | null = null;
+  private closed = false;
+
+  constructor(options: HttpCallbacksOptions) {
+    const { clock, guard, resolve = systemResolve(), connectionCountMax = 64, ca } = options;
+    this.clock = clock;
+    this.guard = guard;
+    const trust = ca === undefined ? {} : { ca };
+    const connect = { clock, guard, resolve, limitMs: connectLimitMs, ...trust };
+    this.perOrigin = { clock, connect, connectionCountMax, turn: turnsOf(clock) };
+    this.originCountMax = options.originCountMax ?? 1024;
+  }
+
+  call(request: CallbackRequest, done: Done): void {
+    const uri = splitUri(request.uri, this.canonical);
+    const origin = uri === null ? badUri : this.origin(uri.origin, request.namespace);
+    const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
+    if (hindrance !== null) this.clock.soon(() => done(hindrance));
+    else if (origin instanceof Origin && uri !== null) {
+      new Attempt(this.clock, request, uri.path, done).start(origin);
+    }
+  }
+
+  /** Cuts what is in flight. Nothing can be called afterwards. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.sweeping?.();
+    const origins = [...this.origins.values()];
+    this.origins.clear();
+    for (const origin of origins) origin.destroy();
+  }
+
+  /** Origins with connections, or lately used. */
+  get originCount(): number {
+    return this.origins.size;
+  }
+
+  /** Why the attempt ends here; null when it may go on. */
+  private hindrance(origin: Origin, request: CallbackRequest): CallbackResult | null {
+    const refusal = refuseRequest(request) ?? origin.judge(this.guard);
+    if (refusal !== null) return noAnswer('forbidden', refusal);
+    if (origin.isFull) {
+      return unmade('Earlier requests still wait for connections to this receiver.', crowdedMs);
+    }
+    return null;
+  }
+
+  private origin(name: string, namespace: string): Origin | CallbackResult {
+    if (this.closed) return closing;
+    const key = `${namespace} ${name}`;
+    const known = this.origins.get(key);
+    if (known !== undefined) return known;
+    if (this.origins.size >= this.originCountMax && !this.dropIdle()) return tooMany;
+    const origin = new Origin(name, this.perOrigin);
+    this.origins.set(key, origin);
+    if (this.canonical.size >= this.originCountMax) this.canonical.clear();
+    this.canonical.add(name);
+    this.sweepLater();
+    return origin;
+  }
+
+  private dropIdle(): boolean {
+    for (const [key, origin] of this.origins) {
+      if (origin.isBusy) continue;
+      this.drop(key, origin);
+      return true;
+    }
+    return false;
+  }
+
+  private drop(key: string, origin: Origin): void {
+    this.origins.delete(key);
+    origin.destroy();
+  }
+
+  private sweepLater(): void {
+    this.sweeping ??= this.clock.at(this.clock.now() + originIdleMsMax, () => {
+      this.sweeping = null;
+      for (const [key, origin] of this.origins) {
+        if (!origin.isBusy && !origin.used) this.drop(key, origin);
+        origin.used = false;
+      }
+      if (this.origins.size > 0) this.sweepLater();
+    });
+  }
+}
+
+const badUri = noAnswer(
+  'forbidden',
+  'The uri must be absolute, http or https, and without credentials.',
+);
+const cut = noAnswer('cut', 'The connection ended before the answer.');
+const closing = unmade('The member is closing its connections.', crowdedMs);
+const tooMany = unmade('Calls to too many receivers are in flight.', crowdedMs);
+
+/**
+ * The rest of the present turn of the event loop may come after it has read its sockets: only in the turn after it has everything been
+ * read that is there now. All that ask in one turn share it.
+ */
+function turnsOf(clock: Clock): Turn {
+  let waiting: (() => void)[] = [];
+  const begin = (): void => {
+    const now = waiting;
+    waiting = [];
+    clock.soon(() => {
+      for (const fn of now) fn();
+    });
+  };
+  return (fn) => {
+    waiting.push(fn);
+    if (waiting.length === 1) clock.soon(begin);
+  };
+}
+
+/** One request on its way. */
+class Attempt implements Call {
+  readonly path: string;
+  request: CallbackRequest | null;
+  connection: ReceiverConnection | null = null;
+  private readonly clock: Clock;
+  private done: Done | null;
+  private alarm: Cancel | null = null;
+  private starting = true;
+  private origin: Origin | null = null;
+
+  constructor(clock: Clock, request: CallbackRequest, path: string, done: Done) {
+    this.clock = clock;
+    this.request = request;
+    this.path = path;
+    this.done = done;
+  }
+
+  start(origin: Origin): void {
+    const limitMs = this.request?.limitMs ?? 0;
+    this.alarm = this.clock.at(this.clock.now() + limitMs, () => this.overdue());
+    this.origin = origin;
+    origin.send(this);
+    this.starting = false;
+  }
+
+  unheard(): void {
+    this.connection = null;
+    if (this.request !== null) this.origin?.sendFresh(this);
+  }
+
+  answered(status: number, retryAfter: string | undefined): void {
+    const isLater = status >= 300 && retryAfter !== undefined;
+    const retryAfterMs = isLater ? parseRetryAfter(retryAfter, this.clock.wall()) : null;
+    this.finish({ kind: 'answer', status, retryAfterMs });
+  }
+
+  failed(error: Error | null): void {
+    this.finish(error === null ? cut : resultOfError(error));
+  }
+
+  private overdue(): void {
+    const { connection } = this;
+    const status = connection?.status ?? 0;
+    if (status === 0) this.finish(noAnswer('timeout', 'No answer in time.'));
+    else this.answered(status, connection?.retryAfter);
+    connection?.giveUp();
+  }
+
+  private finish(result: CallbackResult): void {
+    const { done } = this;
+    if (done === null) return;
+    this.done = null;
+    this.request = null;
+    this.alarm?.();
+    if (this.starting) this.clock.soon(() => done(result));
+    else done(result);
+  }
+}

@@ -1,0 +1,90 @@
+/** The callback of one pop as an HTTP request: the opaque as body, and headers that tell which pop this is. */
+import {
+  type CallbackRequest,
+  type Definition,
+  formatVersion,
+  type TimerRecord,
+} from '@carillon/core';
+import { dueWallMs } from '../timer/due-wall.ts';
+import type { Instant } from '../timer/schedule.ts';
+import { callbackId, type Signer } from './sign.ts';
+
+/** A pop whose turn has come. */
+export interface PopContext {
+  readonly record: TimerRecord;
+  readonly definition: Definition;
+  /** Earlier pops merged into this one. */
+  readonly missed: number;
+  /** The timer's id as clients know it. */
+  readonly id: string;
+  readonly timeoutMs: number;
+  readonly at: Instant;
+}
+
+/** Which pop it is, as the receiver is told. */
+export interface Told {
+  readonly id: string;
+  readonly sequence: number;
+  /** RFC 3339. */
+  readonly due: string;
+  readonly version: string;
+  readonly attempt: number;
+  readonly missed: number;
+}
+
+const encoder = new TextEncoder();
+
+/** An opaque may be anything: only its client knows what. */
+const octets = { 'content-type': 'application/octet-stream' };
+
+export function toldOf({ definition, record, missed, id, at }: PopContext): Told {
+  const { origin } = definition;
+  // A re-sent dead letter carries the id, version and so the name of the pop it stands for.
+  return {
+    id: origin?.id ?? id,
+    sequence: origin?.sequence ?? record.sequence + missed + 1,
+    due: dueText(origin?.dueMs ?? dueWallMs(record, definition.timing, at)),
+    version: formatVersion(origin ?? record),
+    attempt: record.attempt + 1,
+    missed: origin?.missed ?? missed,
+  };
+}
+
+export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
+  const { definition, record, at } = pop;
+  const told = toldOf(pop);
+  const body = encoder.encode(definition.opaque);
+  const headers: Record<string, string> = {
+    ...(body.length > 0 && octets),
+    ...definition.headers,
+    'x-sequence-number': String(told.sequence),
+    'x-timer-id': told.id,
+    'x-timer-due': told.due,
+    'x-timer-version': told.version,
+    'x-timer-attempt': String(told.attempt),
+    ...(told.missed > 0 && { 'x-timer-missed': String(told.missed) }),
+    ...signer?.headers(
+      callbackId(told.id, definition.origin ?? record, told.sequence),
+      at.wallMs,
+      body,
+    ),
+  };
+  const { uri, method } = definition;
+  const { namespace } = record;
+  return { uri, namespace, method, headers, body, limitMs: limitMsOf(pop) };
+}
+
+export function limitMsOf({ definition, timeoutMs }: PopContext): number {
+  return definition.timeoutMs ?? timeoutMs;
+}
+
+const newest = { dueMs: Number.NaN, text: '' };
+
+/** Pops that come together are mostly due together. */
+function dueText(dueMs: number): string {
+  if (newest.dueMs !== dueMs) {
+    newest.text = new Date(dueMs).toISOString();
+    newest.dueMs = dueMs;
+  }
+  return newest.text;
+}

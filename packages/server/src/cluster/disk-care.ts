@@ -1,0 +1,122 @@
+/**
+ * What a member does about its disk beside writing to it: knows how far back its memory reaches, what damage has taken, and
+ * reads everything again from time to time.
+ *
+ * K1  A member that has lost entries does not testify about the time before: its history begins anew.
+ * K2  Damaged files go when everything that they held is in memory, and not before: a crash meanwhile finds the damage again.
+ * K3  Damage that is found while the member runs costs nothing: everything is in memory, and is written anew.
+ */
+import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
+import type { Awakening } from './cluster.ts';
+import { DiskReport } from './disk-report.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { bornWallMs } from '../store/journal/born.ts';
+import type { Lost } from '../store/journal/contents.ts';
+import type { Journal } from '../store/journal/journal.ts';
+import { Scrub } from '../store/journal/scrub.ts';
+
+export interface DiskCareParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly identity: string;
+  readonly scrubIntervalMs: number;
+  readonly tombstoneRetentionMs: number;
+  /** How far ahead of the clock marks are made. */
+  readonly reserveMs: number;
+}
+
+export class DiskCare {
+  private readonly parts: DiskCareParts;
+  private journal: Journal | null = null;
+  private scrub: Scrub | null = null;
+  /** Since when what was lost is being fetched, by the wall clock; before all time: it is not. */
+  private fetchingSinceMs = Number.NEGATIVE_INFINITY;
+  readonly report = new DiskReport(() => this.journal?.rewriting ?? false);
+
+  constructor(parts: DiskCareParts) {
+    this.parts = parts;
+    const { metrics } = parts;
+    metrics.lostEntries.read(() => this.report.entriesLost);
+    metrics.mending.read(() => (this.report.state === 'mending' ? 1 : 0));
+  }
+
+  /** The journal is open: what its state means for this member. `historySinceMs` is on the monotonic clock. */
+  async begin(
+    disk: Disk,
+    journal: Journal,
+  ): Promise<{ historySinceMs: number; awakening: Awakening }> {
+    const { clock } = this.parts;
+    this.journal = journal;
+    const { damaged, lost, torn, marked } = journal;
+    if (damaged.length > 0 || lost !== null) this.note({ stretches: damaged.length, lost });
+    const wallMs = clock.wall();
+    if (lost !== null) this.fetchingSinceMs = wallMs;
+    // Damage in the last seconds before a crash looks like a torn tail: no testimony about the time before either of them.
+    const bornMs = await bornWallMs(disk, wallMs, lost !== null || torn);
+    this.scrub = this.createScrub(disk, journal);
+    this.scrub.start();
+    return {
+      historySinceMs: bornMs - wallMs + clock.now(),
+      awakening: this.awakening(marked, lost !== null),
+    };
+  }
+
+  /** A record came that was missing here, or a newer one. What is set only now makes up for nothing. */
+  taken({ versionMs }: TimerRecord): void {
+    if (versionMs < this.fetchingSinceMs) this.report.addFetched();
+  }
+
+  stop(): void {
+    this.scrub?.stop();
+  }
+
+  /** `marked`: the last mark that could be read. Damage may have taken later ones: then all the more records are kept. */
+  private awakening(marked: number, isDamaged: boolean): Awakening {
+    const { clock, reserveMs, tombstoneRetentionMs } = this.parts;
+    const awayMs = Math.max(0, clock.wall() - (marked - reserveMs));
+    const sinceMs = marked > 0 ? clock.now() - awayMs : Number.NEGATIVE_INFINITY;
+    const isLong = marked > 0 && awayMs > tombstoneRetentionMs / 2;
+    return {
+      awaySinceMs: isLong || isDamaged ? sinceMs : null,
+      onMended: isDamaged ? (asked) => this.mended(asked) : null,
+    };
+  }
+
+  private note(damage: { readonly stretches: number; readonly lost: Lost | null }): void {
+    const { clock, metrics } = this.parts;
+    metrics.damage.add(damage.stretches);
+    this.report.found(damage, clock.wall());
+    if (damage.lost === null) this.journal?.rewrite();
+  }
+
+  /** What others had of what was lost here is here again. */
+  private mended(asked: number): void {
+    const { log } = this.parts;
+    this.report.settle(asked);
+    this.fetchingSinceMs = Number.NEGATIVE_INFINITY;
+    this.journal?.rewrite();
+    const { entriesLost, recordsFetched, moreLost } = this.report.view() ?? {};
+    const figures = { entriesLost, andMaybeMore: moreLost, recordsFetched };
+    if (asked > 0) log.info('What was lost to damage has been fetched from the replicas.', figures);
+    else log.error('Entries are lost for good: no other member holds these timers.', figures);
+  }
+
+  private createScrub(disk: Disk, journal: Journal): Scrub {
+    const { clock, log, metrics, identity, scrubIntervalMs } = this.parts;
+    return new Scrub({
+      disk,
+      clock,
+      identity,
+      intervalMs: scrubIntervalMs,
+      files: () => journal.files,
+      onRead: (bytes) => metrics.scrubbedBytes.add(bytes),
+      onDamage: (file) => {
+        log.error('A file on disk is damaged; all of it is in memory and is written anew.', {
+          file,
+        });
+        this.note({ stretches: 1, lost: null });
+      },
+    });
+  }
+}

@@ -1,0 +1,72 @@
+/** What this member does about each message of another. */
+import { compareProgress, type TimerRecord } from '@carillon/core';
+import type { Cluster } from './cluster.ts';
+import type { History } from '../pop/history.ts';
+import type { Popper } from '../pop/popper.ts';
+import type { MessageHandler } from '../replication/inbox.ts';
+import { isDueLater } from '../timer/merge.ts';
+import { listHere, type ReadParts } from '../replication/read.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Answer, Message } from '../replication/wire.ts';
+
+export interface HandlerParts extends ReadParts {
+  readonly cluster: Cluster;
+  readonly popper: Popper;
+  readonly history: History;
+}
+
+export function createHandler(parts: HandlerParts): MessageHandler {
+  const { cluster, popper, replica, history } = parts;
+  return (from, message, answer) => {
+    switch (message.type) {
+      case 'store':
+        return replica.receive(message.record, message.mode, answer);
+      case 'claim':
+        return answer(popper.claimed(from, message));
+      case 'offer':
+        return offered(replica, message, answer);
+      case 'read':
+        return answer({ type: 'record', record: replica.get(message.hi, message.lo) ?? null });
+      case 'list':
+        return void listHere(parts, message.ask).then(({ records, stopped }) =>
+          answer({ type: 'records', records, stopped: stopped ?? '' }),
+        );
+      case 'hello':
+        cluster.heardHello(from, message.hello);
+        return answer({ type: 'hello', hello: cluster.hello() });
+      case 'digest':
+        return answer(cluster.compare?.digest(from, message.hashes) ?? { type: 'ok' });
+      case 'range':
+        return answer(
+          cluster.compare?.range(from, message.range, message.entries) ?? { type: 'ok' },
+        );
+      case 'attempts': {
+        const { namespace, hi, lo } = message;
+        return answer({ type: 'attempts', attempts: history.of(namespace, hi, lo) });
+      }
+      case 'missed':
+        cluster.noteMissed(message, message.names);
+        return answer({ type: 'ok' });
+    }
+  };
+}
+
+/** "I have this; have you?" A yes is a promise, so it waits for the disk. */
+function offered(
+  replica: Replica,
+  { entry, dueMs }: Extract<Message, { type: 'offer' }>,
+  answer: (answer: Answer) => void,
+): void {
+  const stored: TimerRecord | undefined = replica.get(entry.hi, entry.lo);
+  const order = stored === undefined ? -1 : compareProgress(stored, entry);
+  if (stored === undefined || order < 0) return answer({ type: 'need' });
+  // One that is about to be given away is no answer: the record itself will tell whose it is. Nor is one that came late.
+  if (order === 0 && (!replica.owns(stored) || isDueLater(stored, dueMs))) {
+    return answer({ type: 'need' });
+  }
+  replica.sync((ok) => {
+    if (!ok) answer({ type: 'refused', why: 'full' });
+    else if (order > 0) answer({ type: 'ahead', record: stored });
+    else answer({ type: 'stored' });
+  });
+}

@@ -1,0 +1,103 @@
+/** Reads a list of members, as a file (JSON or YAML) gives it. Pure: text in, members or a sentence out. */
+import { parse } from 'yaml';
+import type { Phase, ViewMember } from '../view.ts';
+
+const memberCountMax = 1000;
+const nameForm = /^[A-Za-z0-9._:[\]-]{1,128}$/;
+const addressForm = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/;
+const phases: readonly string[] = ['joining', 'active', 'leaving'] satisfies Phase[];
+
+/** What is wrong with a members file, and where. */
+export class MembersFileError extends Error {
+  override readonly name = 'MembersFileError';
+}
+
+export function parseMembers(text: string): readonly ViewMember[] {
+  const list = membersOf(parseText(text));
+  if (list.length === 0 || list.length > memberCountMax) {
+    throw new MembersFileError(
+      `"members" has ${list.length} entries; it must have 1 to ${memberCountMax}.`,
+    );
+  }
+  const members = list.map((entry, i) => parseMember(entry, `members[${i}]`));
+  for (const key of ['name', 'address', 'peer'] as const) refuseTwice(members, key);
+  return members;
+}
+
+function parseText(text: string): unknown {
+  try {
+    // YAML contains JSON; aliases could make a small file huge.
+    return parse(text, { maxAliasCount: 0 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    throw new MembersFileError(`It is neither JSON nor YAML: ${reason}`, { cause });
+  }
+}
+
+function membersOf(root: unknown): readonly unknown[] {
+  const members = isObject(root) ? root['members'] : undefined;
+  if (!Array.isArray(members)) {
+    throw new MembersFileError(
+      'It must be an object with a list "members", such as {"members":[{"name":"a", …}]}.',
+    );
+  }
+  return members;
+}
+
+function parseMember(entry: unknown, at: string): ViewMember {
+  if (!isObject(entry))
+    throw new MembersFileError(`${at} must be an object with name, address and peer.`);
+  const { phase = 'active', weight = 1, labels = {} } = entry;
+  const name = textOf(entry, 'name', nameForm, at);
+  if (typeof phase !== 'string' || !phases.includes(phase)) {
+    throw new MembersFileError(`${at}.phase must be one of ${phases.join(', ')}.`);
+  }
+  if (typeof weight !== 'number' || !Number.isFinite(weight) || weight < 0) {
+    throw new MembersFileError(`${at}.weight must be a number from 0 up.`);
+  }
+  return {
+    name,
+    address: textOf(entry, 'address', addressForm, at),
+    peer: textOf(entry, 'peer', addressForm, at),
+    phase: phase as Phase,
+    weight,
+    labels: labelsOf(labels, at),
+  };
+}
+
+function textOf(entry: Record<string, unknown>, key: string, form: RegExp, at: string): string {
+  const value = entry[key];
+  if (typeof value === 'string' && form.test(value)) return value;
+  const right = form === nameForm ? '1 to 128 letters, digits and . _ - : [ ]' : 'host:port';
+  throw new MembersFileError(`${at}.${key} must be a text: ${right}.`);
+}
+
+function labelsOf(labels: unknown, at: string): Readonly<Record<string, string>> {
+  const entries = isObject(labels) ? Object.entries(labels) : null;
+  if (
+    entries === null ||
+    entries.length > 16 ||
+    entries.some(([, value]) => typeof value !== 'string')
+  ) {
+    throw new MembersFileError(
+      `${at}.labels must be an object of at most 16 texts, such as {"zone":"a"}.`,
+    );
+  }
+  return Object.fromEntries(entries as [string, string][]);
+}
+
+function refuseTwice(members: readonly ViewMember[], key: 'name' | 'address' | 'peer'): void {
+  const seen = new Set<string>();
+  for (const member of members) {
+    if (seen.has(member[key])) {
+      throw new MembersFileError(
+        `The ${key} "${member[key]}" appears twice; each member needs its own.`,
+      );
+    }
+    seen.add(member[key]);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,12 @@
+/** Where views come from: alone, a file, or etcd. */
+import type { ViewSpec } from '../view.ts';
+
+export interface ViewSource {
+  /** Resolves after the first view; every change later is told through `onView`. */
+  start(onView: (spec: ViewSpec) => void): Promise<void>;
+  /** Tells whoever shares the source that this member is ready to hold timers. */
+  ready(): Promise<void>;
+  /** … that it is leaving. */
+  leave(): Promise<void>;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,90 @@
+/**
+ * What one namespace may have at a member. `namespaces` of the configuration holds quotas by the name of a namespace, and under `*`
+ * those of all that are not named; what neither says has a default that leaves room for others.
+ */
+import type { Limits } from './config.ts';
+import { bytes, type Kind, optional, whole, Wrong } from './kinds.ts';
+import { anyNamespace, isNamespace, namespaceRule } from './namespace.ts';
+
+export interface Quota {
+  /** Timers that are pending. */
+  readonly timerCountMax: number;
+  /** What clients gave to be kept with timers and dead letters. */
+  readonly bytesMax: number;
+  readonly letterCountMax: number;
+  /** Requests a second, each timer of a batch counted as one; null: no limit. */
+  readonly ratePerSecond: number | null;
+  /** Weight among the namespaces that wait for places of callbacks. */
+  readonly callbackShare: number;
+}
+
+export type Quotas = Readonly<Record<string, Partial<Quota>>>;
+
+const GiB = 1024 ** 3;
+/** Parts of what the member may hold in all. */
+const timerRatio = 0.8;
+const letterRatio = 0.5;
+
+const kinds: { readonly [K in keyof Quota]: Kind<Quota[K]> } = {
+  timerCountMax: whole(0, 1_000_000_000),
+  bytesMax: bytes(0, 1024 * GiB),
+  letterCountMax: whole(0, 100_000_000),
+  ratePerSecond: optional(whole(1, 10_000_000)),
+  callbackShare: whole(1, 1000),
+};
+
+/** An object in files; the same as JSON in flags and environment. */
+export const quotasKind: Kind<Quotas> = (raw) => {
+  const given = typeof raw === 'string' ? parsed(raw) : raw;
+  if (!isObject(given)) return new Wrong('an object of namespaces, or "*", with their quotas');
+  const quotas: Record<string, Partial<Quota>> = {};
+  for (const [name, limits] of Object.entries(given)) {
+    if (name !== anyNamespace && !isNamespace(name)) {
+      return new Wrong(`an object in which each name is "*" or a namespace of ${namespaceRule}`);
+    }
+    const quota = quotaOf(limits);
+    if (quota instanceof Wrong)
+      return new Wrong(`an object in which "${name}" is ${quota.expected}`);
+    quotas[name] = quota;
+  }
+  return quotas;
+};
+
+/** What is in force for a namespace. */
+export function quotaFor(quotas: Quotas, namespace: string, limits: Limits): Quota {
+  return {
+    timerCountMax: Math.floor(limits.pendingTimerCountMax * timerRatio),
+    bytesMax: 2 * GiB,
+    letterCountMax: Math.floor(limits.deadLetterCountMax * letterRatio),
+    ratePerSecond: null,
+    callbackShare: 1,
+    ...quotas[anyNamespace],
+    ...(Object.hasOwn(quotas, namespace) ? quotas[namespace] : {}),
+  };
+}
+
+function quotaOf(given: unknown): Partial<Quota> | Wrong {
+  if (!isObject(given)) return new Wrong(`an object of ${Object.keys(kinds).join(', ')}`);
+  const quota: Record<string, unknown> = {};
+  for (const [key, raw] of Object.entries(given)) {
+    if (!Object.hasOwn(kinds, key)) {
+      return new Wrong(`an object of ${Object.keys(kinds).join(', ')}, and ${key} is none of them`);
+    }
+    const value = kinds[key as keyof Quota](raw);
+    if (value instanceof Wrong) return new Wrong(`an object in which ${key} is ${value.expected}`);
+    quota[key] = value;
+  }
+  return quota;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

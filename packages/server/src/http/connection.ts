@@ -1,0 +1,426 @@
+/**
+ * One connection of a client: bytes in, requests to the listener, answers out (`http-answers.ts`).
+ *
+ * C1  No more than `pipelinedCountMax` requests of one connection are under way, and none is taken on while its client does not
+ *     read its answers, while many bytes of them wait, or one that is long, or while others have their turn (`turns.ts`): then
+ *     the socket is not read either.
+ * C2  A request that is refused before it is complete is the last one: its answer waits for those before it, then the
+ *     connection closes. What the client still sends is dropped for a while, so that it gets to read the refusal.
+ * C3  Every wait for the client ends: a request must arrive, an answer must be read, an idle connection must be used, in time.
+ */
+import type { Socket } from 'node:net';
+import type { Limits } from '../config/config.ts';
+import { Answers, type Exchange } from './answers.ts';
+import type { RequestHead } from './head.ts';
+import { HttpParser } from './parser.ts';
+import { type Refusal, refusals } from './refusal.ts';
+import type { CommonHeaders } from './response.ts';
+import type { ApiRequest, ApiResponse } from './message.ts';
+import type { BodyRoom, Sender } from './room/body-room.ts';
+import type { Waiting } from './turns.ts';
+
+/** What a connection needs of its listener. */
+export interface ConnectionOwner {
+  readonly limits: Limits;
+  /** The monotonic clock as of the last sweep: near enough for time-outs. */
+  readonly nowMs: number;
+  readonly commonHeaders: CommonHeaders;
+  readonly stopping: boolean;
+  bodyBytesMax(head: RequestHead): number;
+  /** Asked before a body is waited for: why the request would be turned away whatever is in it, or null. */
+  refuseEarly(request: ApiRequest): Refusal | null;
+  /** For what has arrived of requests. */
+  readonly bodyRoom: BodyRoom;
+  /** Whether the answer may be a long one. */
+  isLong(head: RequestHead): boolean;
+  /** Room for one long answer; false: there is none. */
+  takeAnswerRoom(connection: HttpConnection): boolean;
+  giveAnswerRoom(connection: HttpConnection): void;
+  requestId(head: RequestHead | null): string;
+  /** Never throws or rejects. After a promise, `finished` is to be called. */
+  work(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
+  finished(): void;
+  /** Whether a request may be worked on now; if not, `called` is when it may. */
+  admits(connection: HttpConnection): boolean;
+  refused(refusal: Refusal): void;
+  closed(connection: HttpConnection): void;
+}
+
+const pipelinedCountMax = 32;
+/** While so much of the answers waits, nothing more is worked on. */
+const unreadBytesMax = 256 * 1024;
+/** How long a refused client may go on sending, so that it gets to read the refusal, before it is cut. */
+const lingerMs = 1_000;
+/** What a piece of a body costs beside its bytes: a client that sends single bytes must not get them cheap. */
+const pieceCostBytes = 256;
+const never = Number.POSITIVE_INFINITY;
+
+export class HttpConnection implements Waiting {
+  private readonly owner: ConnectionOwner;
+  private readonly socket: Socket;
+  /** Whose bytes those are that wait in line. */
+  private readonly stranger: Sender;
+  /** Whose bytes those of the body are that is arriving. */
+  private sender: Sender;
+  private readonly parser: HttpParser;
+  private readonly answers: Answers;
+  /** Of the request whose body is arriving. */
+  private head: RequestHead | null = null;
+  private pieces: Buffer[] = [];
+  private keptBytes = 0;
+  /** False: what else arrives is dropped. */
+  private reading = true;
+  private advancing = false;
+  private paused = false;
+  private clientEnded = false;
+  lineMs = 0;
+  private inLine = false;
+  /** What has arrived and waits with it. */
+  private lineBytes = 0;
+  /** When the request began that is arriving. */
+  private begunMs: number;
+  private readUntilMs: number;
+  /** What of the answers the client had taken when that last changed, and when that was. */
+  private takenBytes = 0;
+  takenMs: number;
+  /** A long answer is under way. */
+  private long = false;
+
+  constructor(owner: ConnectionOwner, socket: Socket) {
+    this.owner = owner;
+    this.socket = socket;
+    this.stranger = { remote: socket.remoteAddress ?? '', admitted: false };
+    this.sender = this.stranger;
+    this.parser = new HttpParser(owner.limits);
+    this.answers = new Answers({
+      socket,
+      commonHeaders: () => owner.commonHeaders,
+      onWritten: () => this.written(),
+      onLong: () => this.longWritten(),
+      onLast: () => this.end(),
+    });
+    this.begunMs = owner.nowMs;
+    this.takenMs = owner.nowMs;
+    this.readUntilMs = owner.nowMs + owner.limits.headersTimeoutMs;
+    socket.on('data', (chunk: Buffer) => this.received(chunk));
+    socket.on('drain', () => this.answers.drained());
+    socket.on('end', () => this.ended());
+    socket.on('error', () => this.destroy());
+    socket.on('close', () => this.closed());
+  }
+
+  /** Cuts a client that was waited for long enough. */
+  sweep(nowMs: number): void {
+    if (this.leavesUnread(nowMs)) this.destroy();
+    else if (nowMs >= this.readUntilMs) this.waitedEnough();
+  }
+
+  /** Whether there was something to read all along, and the client took none of it. */
+  private leavesUnread(nowMs: number): boolean {
+    const { writableLength, bytesWritten } = this.socket;
+    const takenBytes = bytesWritten - writableLength;
+    if (writableLength === 0 || takenBytes !== this.takenBytes) {
+      this.takenBytes = takenBytes;
+      this.takenMs = nowMs;
+      return false;
+    }
+    return nowMs - this.takenMs >= this.owner.limits.idleTimeoutMs;
+  }
+
+  /** Finishes what is under way, then closes; at once when there is nothing. */
+  stop(): void {
+    if (!this.reading || this.head !== null) this.answers.endStream();
+    else if (this.answers.endWithNewest()) {
+      this.reading = false;
+      this.answers.endStream();
+      this.settle();
+    } else this.destroy();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  get unreadBytes(): number {
+    return this.answers.unreadBytes;
+  }
+
+  /** Others need what is kept for this client, and it does not read. */
+  cut(): void {
+    this.owner.refused(refusals.unread);
+    this.destroy();
+  }
+
+  called(): void {
+    this.leaveLine();
+    // The client was not late with what had to wait.
+    this.begunMs = this.owner.nowMs;
+    this.advance();
+  }
+
+  private received(chunk: Buffer): void {
+    if (!this.reading) return;
+    if (!this.parser.begun) this.begunMs = this.owner.nowMs;
+    this.parser.push(chunk);
+    this.advance();
+  }
+
+  /** Takes on what has arrived, as far as that is allowed now; writing answers may allow more. */
+  private advance(): void {
+    this.advancing = true;
+    let all = false;
+    while (!all && !this.full()) {
+      this.answers.hold();
+      all = this.takeSteps();
+      this.answers.flush();
+    }
+    this.advancing = false;
+    this.settle();
+  }
+
+  /** Whether there is nothing left to take. False: it is too much for now. */
+  private takeSteps(): boolean {
+    while (this.reading) {
+      if (this.full() || this.mustWait()) return false;
+      const step = this.parser.next();
+      if (step === 'more') {
+        if (this.clientEnded) this.nothingMore();
+        return true;
+      }
+      if (step === 'head') this.tookHead(this.parser.head);
+      else if (step === 'piece') this.tookPiece(this.parser.piece);
+      else if (step === 'end') this.tookEnd();
+      else this.refuse(this.parser.refused);
+    }
+    return true;
+  }
+
+  private full(): boolean {
+    const { answers } = this;
+    if (this.inLine || this.long || answers.stalled) return true;
+    return answers.count >= pipelinedCountMax || answers.unreadBytes > unreadBytesMax;
+  }
+
+  /** Stands in line where this turn has no time for another request. */
+  private mustWait(): boolean {
+    const { parser, owner } = this;
+    if (this.head !== null || parser.waitingBytes === 0 || owner.admits(this)) return false;
+    const bytes = parser.waitingBytes + pieceCostBytes;
+    if (!owner.bodyRoom.fits(bytes, this.stranger)) {
+      this.refuse(refusals.bodies);
+      return true;
+    }
+    this.inLine = true;
+    this.lineBytes = bytes;
+    owner.bodyRoom.keep(bytes, this.stranger);
+    return true;
+  }
+
+  private leaveLine(): void {
+    this.inLine = false;
+    this.owner.bodyRoom.keep(-this.lineBytes, this.stranger);
+    this.lineBytes = 0;
+  }
+
+  /** Reads on or pauses, and decides until when the client is waited for. */
+  private settle(): void {
+    const full = this.reading && this.full();
+    if (full !== this.paused) {
+      this.paused = full;
+      if (full) this.socket.pause();
+      else this.socket.resume();
+    }
+    if (this.reading) this.readUntilMs = this.paused ? never : this.awaited();
+  }
+
+  private awaited(): number {
+    const { nowMs, limits } = this.owner;
+    if (this.head !== null) return this.begunMs + limits.requestTimeoutMs;
+    if (this.parser.begun) return this.begunMs + limits.headersTimeoutMs;
+    return this.answers.count > 0 ? never : nowMs + limits.idleTimeoutMs;
+  }
+
+  private tookHead(head: RequestHead): void {
+    this.head = head;
+    head.remote = this.stranger.remote;
+    const expected = head.minor === 1 ? head.headers['expect'] : undefined;
+    const bodyBytesMax = head.bodyBytes === 0 ? 0 : this.owner.bodyBytesMax(head);
+    const refusal = this.refusalOf(head, expected, bodyBytesMax);
+    if (refusal !== null) {
+      this.refuse(refusal);
+      return;
+    }
+    this.parser.bodyBytesMax = bodyBytesMax;
+    this.answers.oweContinue(
+      expected !== undefined && head.bodyBytes !== 0 && this.parser.waitingBytes === 0,
+    );
+  }
+
+  private refusalOf(
+    head: RequestHead,
+    expected: string | undefined,
+    bodyBytesMax: number,
+  ): Refusal | null {
+    if (head.method === 'CONNECT') return refusals.proxy;
+    if (expected !== undefined && expected.toLowerCase() !== '100-continue')
+      return refusals.expectation;
+    if (head.bodyBytes === 0) return null;
+    const encoding = head.headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refusals.encoded;
+    // What is here already costs nothing more to look at, and then it is looked at anyway.
+    const tooLarge = head.bodyBytes > bodyBytesMax;
+    const here = !tooLarge && this.parser.holds(head.bodyBytes);
+    const refusal = here ? null : this.owner.refuseEarly(head);
+    if (refusal !== null) return refusal;
+    if (tooLarge) return refusals.tooLarge;
+    this.sender = { ...this.stranger, admitted: !here };
+    const bytes = head.bodyBytes + pieceCostBytes;
+    return here || this.owner.bodyRoom.fits(bytes, this.sender) ? null : refusals.bodies;
+  }
+
+  private tookPiece(piece: Buffer): void {
+    this.answers.oweContinue(false);
+    // A body that comes in one piece is not kept: it goes on at once.
+    if (piece.length === this.head?.bodyBytes) {
+      this.head.body = piece;
+      return;
+    }
+    this.pieces.push(piece);
+    const bytes = piece.length + pieceCostBytes;
+    if (this.owner.bodyRoom.fits(bytes, this.sender)) this.keep(bytes);
+    else this.refuse(refusals.bodies);
+  }
+
+  private tookEnd(): void {
+    const { head, owner } = this;
+    if (head === null) return;
+    if (this.pieces.length > 0) head.body = this.takeBody();
+    const roomless = owner.isLong(head) && !this.takeAnswerRoom();
+    const exchange = this.enqueue(head, head.last || owner.stopping);
+    this.begunMs = owner.nowMs;
+    if (roomless) {
+      owner.refused(refusals.unread);
+      this.answers.answer(exchange, refusals.unread.response);
+      return;
+    }
+    const answer = owner.work(head);
+    if (answer instanceof Promise)
+      answer.then(
+        (response) => {
+          owner.finished();
+          this.answers.answer(exchange, response);
+        },
+        () => {
+          owner.finished();
+          this.destroy();
+        },
+      );
+    else this.answers.answer(exchange, answer);
+  }
+
+  private takeAnswerRoom(): boolean {
+    // What it left unread before says nothing about what comes.
+    this.takenMs = this.owner.nowMs;
+    this.long = this.owner.takeAnswerRoom(this);
+    return this.long;
+  }
+
+  private longWritten(): void {
+    this.long = false;
+    this.owner.giveAnswerRoom(this);
+  }
+
+  private takeBody(): Uint8Array {
+    const { pieces } = this;
+    this.dropBody();
+    return Buffer.concat(pieces);
+  }
+
+  private dropBody(): void {
+    this.pieces = [];
+    this.keep(-this.keptBytes);
+  }
+
+  private keep(bytes: number): void {
+    this.keptBytes += bytes;
+    this.owner.bodyRoom.keep(bytes, this.sender);
+  }
+
+  private enqueue(head: RequestHead | null, last: boolean): Exchange {
+    const exchange: Exchange = {
+      method: head === null ? '' : head.method,
+      minor: head === null ? 1 : head.minor,
+      requestId: this.owner.requestId(head),
+      last,
+      long: this.long,
+      response: null,
+    };
+    this.head = null;
+    if (last) this.reading = false;
+    this.answers.add(exchange);
+    return exchange;
+  }
+
+  /** Answers before the request is complete. */
+  private refuse(refusal: Refusal): void {
+    this.owner.refused(refusal);
+    this.dropBody();
+    this.answers.oweContinue(false);
+    const exchange = this.enqueue(this.head, true);
+    this.readUntilMs = never;
+    this.answers.answer(exchange, refusal.response);
+  }
+
+  private waitedEnough(): void {
+    if (this.reading && this.parser.begun) {
+      this.refuse(refusals.tooSlow);
+      this.settle();
+    } else this.destroy();
+  }
+
+  /** The client will send nothing more, but may still read. */
+  private ended(): void {
+    this.clientEnded = true;
+    if (this.reading) this.advance();
+  }
+
+  private nothingMore(): void {
+    if (this.parser.begun) {
+      this.refuse(refusals.brokenOff);
+      return;
+    }
+    this.reading = false;
+    this.readUntilMs = never;
+    if (!this.answers.endWithNewest()) this.end();
+  }
+
+  private written(): void {
+    if (this.advancing) return;
+    if (!this.paused || this.full()) {
+      this.settle();
+      return;
+    }
+    // There are requests that had to wait for this one; the client was not late with them.
+    this.begunMs = this.owner.nowMs;
+    this.advance();
+  }
+
+  /** Everything is answered. The client gets a while to read it. */
+  private end(): void {
+    this.reading = false;
+    this.readUntilMs = never;
+    this.socket.end(() => {
+      this.readUntilMs = this.owner.nowMs + lingerMs;
+    });
+    this.settle();
+  }
+
+  private closed(): void {
+    this.reading = false;
+    this.dropBody();
+    this.leaveLine();
+    this.owner.giveAnswerRoom(this);
+    this.answers.closed();
+    this.owner.closed(this);
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Every number a member tells about itself, by name. Parts of the member add to the fields here; levels that
+ * live elsewhere (how many timers are pending) are read through a function registered once with `read`.
+ * No ids, URLs or member addresses as labels: the number of series does not grow with use.
+ */
+import {
+  Counter,
+  Family,
+  Gauge,
+  Histogram,
+  HistogramFamily,
+  type Metric,
+  ReadFamily,
+  Registry,
+  Tally,
+} from './prometheus.ts';
+import type { RefusalReason } from '../network/refusals.ts';
+
+export type TimerCount = 'pending' | 'retrying' | 'dead' | 'tombstone';
+
+/** Lateness and the event loop live around a millisecond; everything above a second is one story. */
+const latenessBucketsMs = [
+  0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1_000, 2_000, 4_000,
+  10_000, 60_000, 600_000,
+];
+
+export class Metrics {
+  private readonly registry = new Registry();
+
+  constructor(build: { version: string; runtime: string }) {
+    this.buildInfo.with(build).set(1);
+  }
+
+  /** Everything as Prometheus text. */
+  render(): string {
+    return this.registry.render();
+  }
+
+  // The member.
+
+  private readonly buildInfo = this.add(
+    new Family('gauge', {
+      name: 'carillon_build_info',
+      help: 'The release that runs here; always 1.',
+      labels: ['version', 'runtime'],
+    }),
+  );
+  readonly eventLoopLag = this.histogram(
+    'carillon_event_loop_lag_seconds',
+    'How much later than asked a probe of the event loop ran.',
+    latenessBucketsMs,
+  );
+  readonly residentBytes = this.gauge('process_resident_memory_bytes', 'Resident memory.');
+  readonly heapBytes = this.gauge('carillon_heap_used_bytes', 'JavaScript heap in use.');
+  readonly cpuSeconds = this.counter('process_cpu_seconds_total', 'User and system CPU time.');
+
+  // Timers.
+
+  readonly timers = this.add(
+    new ReadFamily<TimerCount>({
+      name: 'carillon_timers',
+      help: 'Records held by this member, by state.',
+      label: 'state',
+    }),
+  );
+  readonly overdue = this.gauge(
+    'carillon_timers_overdue',
+    'Timers whose due time has passed and whose callback has not begun.',
+  );
+  /** repeated: the idempotency key had been seen before. */
+  readonly sets = this.results(
+    'carillon_sets_total',
+    'Sets and replaces coordinated here, by what came of them.',
+    ['created', 'replaced', 'repeated', 'refused'],
+  );
+  readonly cancels = this.results(
+    'carillon_cancels_total',
+    'Cancels coordinated here, by what came of them.',
+    ['confirmed', 'refused'],
+  );
+
+  // Pops and callbacks.
+
+  /**
+   * delivered: 2xx. retried: failed, will be tried again. dead: given up. merged: a missed pop folded into the
+   * next. skipped_duplicate: another replica had done it. superseded: replaced or cancelled meanwhile.
+   */
+  readonly pops = this.results('carillon_pops_total', 'Pops handled here, by what came of them.', [
+    'delivered',
+    'retried',
+    'dead',
+    'merged',
+    'skipped_duplicate',
+    'superseded',
+  ]);
+  readonly popLateness = this.histogram(
+    'carillon_pop_lateness_seconds',
+    'Time from due to the start of the first callback attempt.',
+    latenessBucketsMs,
+  );
+  readonly callbackDuration = this.histogram(
+    'carillon_callback_duration_seconds',
+    'Time of one callback attempt, from its start to its answer or failure.',
+  );
+  readonly callbackAnswers = this.results(
+    'carillon_callback_answers_total',
+    'Callback attempts by class of answer, or the reason why none came.',
+    ['2xx', '3xx', '4xx', '5xx', 'refused', 'timeout', 'unresolvable', 'forbidden', 'cut'],
+  );
+  readonly callbacksInFlight = this.gauge('carillon_callbacks_in_flight', 'Callbacks under way.');
+  readonly callbacksQueued = this.gauge(
+    'carillon_callbacks_queued',
+    'Callbacks that wait for their turn.',
+  );
+  readonly letterBoxesFull = this.gauge(
+    'carillon_letter_boxes_full',
+    'Namespaces with as many dead letters at this member as they may have: their failing pops stay due.',
+  );
+  readonly breakersOpen = this.gauge(
+    'carillon_callback_breakers_open',
+    'Destinations left alone for a while because they keep failing.',
+  );
+
+  // Journal.
+
+  readonly journalSync = this.histogram(
+    'carillon_journal_sync_seconds',
+    'Time of one sync of the journal to disk.',
+  );
+  readonly journalBytes = this.gauge(
+    'carillon_journal_bytes',
+    'Bytes of journal on disk that no snapshot has made unnecessary yet.',
+  );
+  readonly journalRecords = this.counter('carillon_journal_records_total', 'Records journaled.');
+  readonly snapshots = this.counter('carillon_snapshots_total', 'Snapshots finished.');
+  readonly scrubbedBytes = this.counter(
+    'carillon_scrubbed_bytes_total',
+    'Bytes of journal and snapshots read again in search of damage.',
+  );
+  readonly damage = this.counter(
+    'carillon_disk_damage_total',
+    'Damaged stretches and missing files found in journal and snapshots.',
+  );
+  readonly lostEntries = this.gauge(
+    'carillon_journal_lost_entries',
+    'Entries of the journal lost to damage that was found since the start, at least.',
+  );
+  readonly mending = this.gauge(
+    'carillon_disk_mending',
+    '1 while what damage has taken is being fetched or replaced, 0 otherwise.',
+  );
+
+  // HTTP.
+
+  readonly httpRequests = this.add(
+    new Family('counter', {
+      name: 'carillon_http_requests_total',
+      help: 'HTTP requests answered, by route and status.',
+      labels: ['route', 'status'],
+    }),
+  );
+  readonly httpDuration = this.add(
+    new HistogramFamily({
+      name: 'carillon_http_request_duration_seconds',
+      help: 'Time from the complete request to its answer, by route.',
+      label: 'route',
+    }),
+  );
+  readonly httpInFlight = this.gauge(
+    'carillon_http_requests_in_flight',
+    'Requests being worked on.',
+  );
+  readonly httpConnections = this.gauge('carillon_http_connections', 'Open client connections.');
+  readonly httpRefused = this.results(
+    'carillon_http_refused_total',
+    'Requests and connections turned away before they reached a route, by reason.',
+    [
+      'connections',
+      'in_flight',
+      'unread',
+      'too_large',
+      'too_slow',
+      'malformed',
+      'not_allowed',
+      'stopping',
+    ],
+  );
+
+  // Other members.
+
+  readonly copies = this.results(
+    'carillon_copies_total',
+    'Records offered to replicas, by their answer.',
+    ['stored', 'kept', 'refused', 'unanswered'],
+  );
+  readonly claims = this.results(
+    'carillon_claims_total',
+    'Claims asked of other replicas, by their answer.',
+    ['granted', 'ahead', 'claimed', 'unknown', 'unanswered'],
+  );
+  readonly peerCalls = this.results(
+    'carillon_peer_calls_total',
+    'Frames sent to other members, by whether an answer came.',
+    ['answered', 'unanswered'],
+  );
+  readonly peersRefused = this.add(
+    new ReadFamily<RefusalReason>({
+      name: 'carillon_peers_refused_total',
+      help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate or name, no common protocol, altered or malformed frames, too slow or too many of those who have yet to say who they are.',
+      label: 'result',
+      type: 'counter',
+    }),
+  );
+  readonly viewMembers = this.gauge('carillon_view_members', 'Members in the present view.');
+  readonly resynced = this.results(
+    'carillon_resync_records_total',
+    'Records walked by resyncs: still right, pushed to new replicas, or handed off and dropped.',
+    ['unchanged', 'pushed', 'dropped'],
+  );
+  readonly repaired = this.results(
+    'carillon_repair_records_total',
+    'Records exchanged by repair.',
+    ['sent', 'received'],
+  );
+  readonly missedRecords = this.gauge(
+    'carillon_missed_records',
+    'Records that peers have yet to be told of.',
+  );
+  readonly underReplicated = this.gauge(
+    'carillon_under_replicated_timers',
+    'Timers with fewer confirmed copies than they want.',
+  );
+
+  private add<M extends Metric>(metric: M): M {
+    return this.registry.add(metric);
+  }
+
+  private counter(name: string, help: string): Counter {
+    return this.add(new Counter(name, help));
+  }
+
+  private gauge(name: string, help: string): Gauge {
+    return this.add(new Gauge(name, help));
+  }
+
+  private histogram(name: string, help: string, boundsMs?: readonly number[]): Histogram {
+    return this.add(new Histogram({ name, help, ...(boundsMs && { boundsMs }) }));
+  }
+
+  private results<V extends string>(name: string, help: string, values: readonly V[]): Tally<V> {
+    return this.add(new Tally({ name, help, label: 'result', values }));
+  }
+}

@@ -1,0 +1,55 @@
+/** The state of members and of the cluster, as the API and the dashboard show it. */
+import type { Load } from './load.ts';
+
+/**
+ * whole: no damage was found. mending: what was lost is being fetched, or damaged files are being replaced. mended: everything
+ * that anybody else had is here again. lost: there was nobody else to fetch it from.
+ */
+export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
+
+export interface DamageView {
+  readonly state: DiskState;
+  /** When it was found last, by the wall clock. */
+  readonly foundMs: number;
+  /** Damaged stretches and missing files. */
+  readonly stretches: number;
+  readonly entriesLost: number;
+  /** There may be more that cannot be counted. */
+  readonly moreLost: boolean;
+  readonly recordsFetched: number;
+}
+
+export interface MemberView {
+  readonly name: string;
+  readonly address: string;
+  readonly phase: string;
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly self: boolean;
+  /** Whether this member hears from it; true for itself. */
+  readonly reachable: boolean;
+  readonly clockOffsetMs: number | null;
+  /** Live timers it holds, and how many of them as primary, as last heard. */
+  readonly timers: number | null;
+  readonly primaries: number | null;
+  /** Whether damage was found on its disk since it started, as last heard. */
+  readonly disk: DiskState | null;
+  /** How busy it is, as last heard. */
+  readonly load: Load | null;
+}
+
+export interface ClusterView {
+  readonly viewId: string;
+  readonly revision: number;
+  readonly source: string;
+  readonly members: readonly MemberView[];
+  readonly resync: {
+    readonly running: boolean;
+    readonly checked: number;
+    readonly total: number;
+    readonly moved: number;
+  };
+  readonly repair: { readonly missedRecords: number; readonly underReplicated: number };
+  /** Damage found on the disk of the member that answers; null: none. */
+  readonly damage: DamageView | null;
+}

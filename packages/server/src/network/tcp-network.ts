@@ -1,0 +1,235 @@
+/**
+ * The real network between members: a TCP (or TLS) listener of its own, and one kept-alive connection to each peer
+ * that is called. Neighbours: `tcp-network-peer.ts` calls, `tcp-network-acceptor.ts` answers, `tcp-network-link.ts` moves
+ * frames, `tcp-network-handshake.ts` lets nobody in who should not be.
+ *
+ * Calls travel on the connection their caller opened, answers come back on it; so two members that call each other
+ * have two connections, and neither end has to tell calls from answers. A peer that sends what it must not is cut off and
+ * logged; it cannot stop the member.
+ */
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, type PeerCertificate } from 'node:tls';
+import type { Clock, FrameHandler, Log, Network, Random } from '@carillon/core';
+import { Acceptor } from './acceptor.ts';
+import { type Credentials, isNamed, noCredentials } from './credentials.ts';
+import type { Done } from './dialled.ts';
+import { Handshake, nonceBytes, type ProtocolRange, type Role } from './handshake.ts';
+import { Link, type LinkEvents } from './link.ts';
+import { Peer } from './peer.ts';
+import { type RefusalReason, RefusedPeerError, Refusals } from './refusals.ts';
+
+/** The protocols this release speaks. Raise `max` with a change of the messages, `min` when the old ones are gone. */
+export const protocols: ProtocolRange = { min: 1, max: 1 };
+
+/** Who may be met under TLS. */
+export interface MemberNames {
+  /** Who may connect. */
+  names(): Iterable<string>;
+  /** Who listens for peers there. */
+  at(address: string): string | undefined;
+}
+
+export interface TcpNetworkOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Port 0: any free one; `address` tells which. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly release: string;
+  /** Default: none, for loopback and networks of one's own. */
+  readonly credentials?: Credentials;
+  /** null: whoever the authority signed for. */
+  readonly members?: MemberNames | null;
+  readonly protocols?: ProtocolRange;
+  readonly limits?: Partial<TcpNetworkLimits>;
+}
+
+export interface TcpNetworkLimits {
+  /** The longest frame and the longest answer. A batch of 8 MiB must fit. */
+  readonly frameBytesMax: number;
+  /** Bytes that may wait for one peer to take them; beyond it calls are answered with null at once. */
+  readonly waitingBytesMax: number;
+  /** Unanswered calls on one connection. */
+  readonly callCountMax: number;
+  readonly inboundCountMax: number;
+  /** Of these, connections that have not shown yet that they belong here. */
+  readonly strangerCountMax: number;
+  /** Peers remembered at once; disconnected ones are forgotten first. */
+  readonly peerCountMax: number;
+  /** Connecting and the first exchange. */
+  readonly handshakeMs: number;
+  readonly idleMs: number;
+  readonly silentMs: number;
+  readonly backoffMsMin: number;
+  readonly backoffMsMax: number;
+  /** How long connections that were opened with old credentials may finish what is under way. */
+  readonly farewellMs: number;
+}
+
+const defaultLimits: TcpNetworkLimits = {
+  frameBytesMax: 32 * 1024 * 1024,
+  waitingBytesMax: 64 * 1024 * 1024,
+  callCountMax: 32_768,
+  inboundCountMax: 1280,
+  strangerCountMax: 256,
+  peerCountMax: 1024,
+  handshakeMs: 2000,
+  idleMs: 120_000,
+  silentMs: 2000,
+  backoffMsMin: 20,
+  backoffMsMax: 500,
+  farewellMs: 10_000,
+};
+
+export class TcpNetwork implements Network {
+  private readonly options: TcpNetworkOptions;
+  private readonly limits: TcpNetworkLimits;
+  private readonly peers = new Map<string, Peer>();
+  private readonly refusals: Refusals;
+  private credentials: Credentials;
+  private acceptor: Acceptor | null = null;
+  private closed = false;
+
+  constructor(options: TcpNetworkOptions) {
+    this.options = options;
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.refusals = new Refusals(options.clock, options.log);
+    this.credentials = options.credentials ?? noCredentials;
+  }
+
+  /** Where peers reach this member, once `listen` resolved. */
+  get address(): string {
+    return this.acceptor?.address ?? '';
+  }
+
+  /** Connections refused since the start, both ways. */
+  get refusedCounts(): Readonly<Record<RefusalReason, number>> {
+    return this.refusals.counts;
+  }
+
+  call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
+    const peer = this.closed ? null : this.peerAt(address);
+    if (peer === null) this.options.clock.soon(() => done(null));
+    else peer.call(frame, limitMs, done);
+  }
+
+  async listen(handler: FrameHandler): Promise<void> {
+    const { clock, log, members = null } = this.options;
+    const acceptor = new Acceptor(
+      {
+        ...this.limits,
+        clock,
+        log,
+        refusals: this.refusals,
+        tls: this.credentials.tls,
+        names: members === null ? null : () => members.names(),
+        link: (socket, events) => this.link(socket, 'acceptor', events),
+      },
+      handler,
+    );
+    await acceptor.listen(this.options.listen);
+    this.acceptor = acceptor;
+  }
+
+  /** Changes secrets and certificates; what is under way is finished. TLS cannot be turned on or off. */
+  renew(credentials: Credentials): void {
+    this.credentials = credentials;
+    this.acceptor?.renew(credentials.tls);
+    for (const peer of this.peers.values()) peer.renew();
+  }
+
+  /** To be called when other names are known. */
+  review(): void {
+    this.acceptor?.review();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const peer of this.peers.values()) peer.close();
+    await this.acceptor?.close();
+  }
+
+  private peerAt(address: string): Peer | null {
+    const known = this.peers.get(address);
+    if (known !== undefined) return known;
+    const to = parseAddress(address);
+    if (to === null) {
+      this.options.log.error('A peer address is not host:port', { peer: address });
+      return null;
+    }
+    if (this.peers.size >= this.limits.peerCountMax) this.forgetPeers();
+    const { clock, random, log } = this.options;
+    const peer = new Peer({
+      ...this.limits,
+      address,
+      clock,
+      random,
+      log,
+      refusals: this.refusals,
+      dial: (events) => this.link(this.connect(address, to), 'dialer', events),
+    });
+    this.peers.set(address, peer);
+    return peer;
+  }
+
+  private forgetPeers(): void {
+    for (const [address, peer] of this.peers) {
+      if (!peer.connected) this.peers.delete(address);
+    }
+  }
+
+  private connect(address: string, to: Address): Socket {
+    const { tls } = this.credentials;
+    if (tls === null) return connect(to);
+    return connectTls({
+      ...tls,
+      ...to,
+      // Certificates name members, not machines.
+      servername: '',
+      checkServerIdentity: (_, certificate) => this.whyNot(address, certificate),
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.3',
+    });
+  }
+
+  private whyNot(address: string, { raw }: PeerCertificate): Error | undefined {
+    const { members = null } = this.options;
+    if (members === null) return undefined;
+    const name = members.at(address);
+    if (name !== undefined && isNamed(new X509Certificate(raw), name)) return undefined;
+    const expected = name === undefined ? 'a member of this cluster' : `"${name}"`;
+    return new RefusedPeerError('name', `The certificate does not name ${expected}.`);
+  }
+
+  private link(socket: Socket, role: Role, events: LinkEvents): Link {
+    const { clock, release, protocols: spoken = protocols } = this.options;
+    const { handshakeMs, frameBytesMax, idleMs } = this.limits;
+    const { secrets } = this.credentials;
+    const handshake = new Handshake(
+      { protocols: spoken, release, secrets },
+      role,
+      randomBytes(nonceBytes),
+    );
+    // The dialer, who knows whether it still needs the connection, closes first.
+    const ownIdleMs = role === 'dialer' ? idleMs : 2 * idleMs;
+    return new Link(
+      socket,
+      { clock, handshake, handshakeMs, frameBytesMax, idleMs: ownIdleMs },
+      events,
+    );
+  }
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `host:port` or `[v6]:port`. */
+function parseAddress(address: string): Address | null {
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address);
+  const port = Number(match?.[3]);
+  if (match === null || port < 1 || port > 65_535) return null;
+  return { host: match[1] ?? match[2] ?? '', port };
+}

@@ -1,0 +1,240 @@
+/**
+ * One client request end to end. Any member coordinates any request: number and version → place → write to all
+ * replicas, old and new → answer when they have confirmed. Holds no timer state of its own. Sets are in `setting.ts`,
+ * what all changes have in common in `writing.ts`.
+ */
+import {
+  CarillonError,
+  compareVersions,
+  State,
+  type TimerId,
+  type TimerRecord,
+  type Version,
+} from '@carillon/core';
+import type {
+  AttemptsView,
+  Changed,
+  ListQuery,
+  Page,
+  SetOutcome,
+  SetRequest,
+  TimerService,
+  TimerView,
+} from './service.ts';
+import type { ClusterView } from '../metrics/status.ts';
+import { desiredReplicas } from '../cluster/desired.ts';
+import { resent } from '../pop/dead-letters.ts';
+import { type AttemptsParts, gatherAttempts } from './attempts.ts';
+import { listEverywhere } from '../replication/read.ts';
+import { entomb } from '../timer/schedule.ts';
+import { idOf, timerView } from './timer-view.ts';
+import { write } from '../replication/write.ts';
+import { confirmed } from './outcome.ts';
+import { Setting, type SettingParts } from './set.ts';
+import { Writing } from './change.ts';
+
+/** Of a list: whoever holds the timers. */
+const anywhere = { member: null, role: null } as const;
+
+/** Dead letters that one request discards: more would keep its client waiting. */
+const discardCountMax = 5000;
+
+/** Of records that are to end. */
+interface Which {
+  readonly namespace: string;
+  readonly tag: string | null;
+  readonly state: string;
+  /** About so many. */
+  readonly countMax: number;
+}
+
+export interface CoordinatorParts extends SettingParts, AttemptsParts {
+  readonly cluster: () => ClusterView;
+  readonly drain: () => Promise<void>;
+  readonly resync: () => void;
+  readonly unready: () => string | null;
+}
+
+export class Coordinator implements TimerService {
+  private readonly parts: CoordinatorParts;
+  private readonly writing: Writing;
+  private readonly setting: Setting;
+
+  constructor(parts: CoordinatorParts) {
+    this.parts = parts;
+    this.writing = new Writing(parts);
+    this.setting = new Setting(parts, this.writing);
+  }
+
+  saw(seen: Version): void {
+    this.writing.saw(seen);
+  }
+
+  set(request: SetRequest): Promise<SetOutcome> {
+    return this.setting.set(request);
+  }
+
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
+    return this.setting.setMany(requests);
+  }
+
+  async cancel(namespace: string, id: TimerId): Promise<Changed> {
+    const { metrics } = this.parts;
+    const end = (version: Version): TimerRecord => {
+      const at = this.parts.instant();
+      const record = this.writing.draft({ namespace, factor: id.factor, number: id, version, at });
+      return entomb(record, false, at);
+    };
+    try {
+      const { record, copies } = await this.writing.write(end, id);
+      metrics.cancels.add('confirmed');
+      return { id: idOf(record, this.parts.view()), copies, version: record };
+    } catch (error) {
+      metrics.cancels.add('refused');
+      // Somebody else's timer is none of this client's: there was nothing of its own to cancel, as if there were none.
+      if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
+      const record = end(this.writing.stamp(this.parts.instant()));
+      const wanted = record.replicas.length;
+      const copies = { have: wanted, wanted };
+      return { id: idOf(record, this.parts.view()), copies, version: record };
+    }
+  }
+
+  async get(namespace: string, id: TimerId): Promise<TimerView | null> {
+    const record = await this.writing.read(id);
+    if (record === null || record.namespace !== namespace) return null;
+    if (record.state === State.tombstone) return null;
+    return timerView(record, this.parts.view(), this.parts.instant());
+  }
+
+  list(query: ListQuery): Promise<Page<TimerView>> {
+    return this.page({ ...query, state: query.state ?? '' });
+  }
+
+  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>> {
+    return this.page({ ...query, ...anywhere, state: 'dead', tag: null });
+  }
+
+  async attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
+    const gathered = await gatherAttempts(this.parts, namespace, id, this.everybody());
+    return { ...gathered, missing: this.membersOf(gathered.missing) };
+  }
+
+  cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
+    const which = { namespace, tag, state: '', countMax: Number.POSITIVE_INFINITY };
+    return this.cancelAll(which, 'timers with the tag');
+  }
+
+  discardMany(namespace: string): Promise<{ count: number; more: boolean; version: Version }> {
+    const which = { namespace, tag: null, state: 'dead', countMax: discardCountMax };
+    return this.cancelAll(which, 'dead letters');
+  }
+
+  private async cancelAll(
+    { countMax, ...which }: Which,
+    what: string,
+  ): Promise<{ count: number; more: boolean; version: Version }> {
+    const { namespace } = which;
+    let count = 0;
+    let cursor: string | null = null;
+    do {
+      const query = { ...anywhere, ...which, limit: 500, cursor };
+      const page: Page<TimerRecord> = await this.records(query);
+      if (page.missing.length > 0) {
+        throw new CarillonError(
+          'overloaded',
+          `Not all members answered, so some ${what} may remain; ${count} are gone. Try again.`,
+        );
+      }
+      await Promise.all(page.items.map((record) => this.cancel(namespace, this.idParts(record))));
+      count += page.items.length;
+      ({ cursor } = page);
+    } while (cursor !== null && count < countMax);
+    return { count, more: cursor !== null, version: this.writing.stamp(this.parts.instant()) };
+  }
+
+  async redeliver(namespace: string, id: TimerId): Promise<Version | null> {
+    const letter = await this.deadLetter(namespace, id);
+    if (letter === null) return null;
+    const record = resent(letter, this.parts.instant().nowMs);
+    const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
+    const result = await this.writing.once(record, 'any', former);
+    // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
+    if (result.type === 'have') {
+      return compareVersions(result.progress, record) === 0 ? record : null;
+    }
+    return confirmed(result).record;
+  }
+
+  async discard(namespace: string, id: TimerId): Promise<Version | null> {
+    if ((await this.deadLetter(namespace, id)) === null) return null;
+    return (await this.cancel(namespace, id)).version;
+  }
+
+  cluster(): ClusterView {
+    return this.parts.cluster();
+  }
+
+  drain(): Promise<void> {
+    return this.parts.drain();
+  }
+
+  resync(): void {
+    this.parts.resync();
+  }
+
+  unready(): string | null {
+    return this.parts.unready();
+  }
+
+  /** Gives a new record a place of its own: dead letters come this way. */
+  keep(record: TimerRecord, done: (kept: boolean) => void): void {
+    const { peers, view } = this.parts;
+    const silent = (name: string): boolean => peers?.silent(name) ?? false;
+    const replicas = desiredReplicas(view(), record, record.factor, silent);
+    const request = { record: { ...record, replicas }, mode: 'any', former: [] } as const;
+    write(this.parts, request, ({ type }) => done(type === 'confirmed' || type === 'have'));
+  }
+
+  private async deadLetter(namespace: string, id: TimerId): Promise<TimerRecord | null> {
+    const record = await this.writing.read(id);
+    return record?.state === State.dead && record.namespace === namespace ? record : null;
+  }
+
+  private idParts({ hi, lo, factor, replicas }: TimerRecord): TimerId {
+    const bloom = this.parts.view().bloomOf(replicas);
+    return { hi, lo, factor, bloomHi: bloom.hi, bloomLo: bloom.lo };
+  }
+
+  private async page(
+    query: Omit<ListQuery, 'state'> & { readonly state: string },
+  ): Promise<Page<TimerView>> {
+    const { items, cursor, missing } = await this.records(query);
+    const view = this.parts.view();
+    const at = this.parts.instant();
+    return { items: items.map((record) => timerView(record, view, at)), cursor, missing };
+  }
+
+  private async records(
+    query: Omit<ListQuery, 'state'> & { readonly state: string },
+  ): Promise<Page<TimerRecord>> {
+    const { member, role, cursor: from, ...rest } = query;
+    const ask = { ...rest, cursor: from ?? '', holder: member ?? '', role: role ?? '' } as const;
+    const { records, cursor, missing } = await listEverywhere(this.parts, ask, this.everybody());
+    return { items: records, cursor, missing: this.membersOf(missing) };
+  }
+
+  /** Without those that vanished: they are asked in case they run on, and mostly they do not. */
+  private membersOf(names: readonly string[]): readonly string[] {
+    const view = this.parts.view();
+    return names.filter((name) => view.member(name) !== undefined);
+  }
+
+  /** All members of the view, this one whatever the view says, and those that vanished and were not found silent since. */
+  private everybody(): readonly string[] {
+    const { self, view, peers } = this.parts;
+    const { members, vanished } = view();
+    const running = vanished.filter(({ name }) => !(peers?.silent(name) ?? false));
+    return [...new Set([self, ...[...members, ...running].map(({ name }) => name)])];
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * What the HTTP side needs from the rest of a member. `coordinator.ts` provides it; tests may give a stand-in.
+ * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
+ */
+import { type ClusterView } from '../metrics/status.ts';
+import { type TimerState } from '../timer/state.ts';
+import type { CarillonError, Definition, TimerId, Version } from '@carillon/core';
+import type { Attempt } from '../timer/attempt.ts';
+
+/** How many replicas confirmed, of how many wanted. */
+export interface Copies {
+  readonly have: number;
+  readonly wanted: number;
+}
+
+export interface SetRequest {
+  readonly namespace: string;
+  /** null: POST, the member chooses the number. */
+  readonly id: TimerId | null;
+  readonly definition: Definition;
+  /** null: the id's, or the member's default. */
+  readonly factor: number | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** What became of a change that replicas confirmed. */
+export interface Changed {
+  /** The refreshed id. */
+  readonly id: string;
+  readonly copies: Copies;
+  /** Given to the change; it wins over every lower one. */
+  readonly version: Version;
+}
+
+export type SetOutcome =
+  | (Changed & {
+      readonly ok: true;
+      /** The timer as it now is; most clients do not ask. */
+      readonly timer: () => TimerView;
+    })
+  | { readonly ok: false; readonly error: CarillonError };
+
+/** A timer as clients see it. Times are wall-clock milliseconds. */
+export interface TimerView {
+  /** The refreshed id: bloom filter of the present replicas. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly definition: Definition;
+  readonly state: TimerState;
+  readonly sequence: number;
+  readonly attempt: number;
+  readonly setMs: number;
+  readonly nextDueMs: number | null;
+  readonly nextAttemptMs: number | null;
+  /** `<wall ms>.<tie>`. */
+  readonly version: string;
+  readonly factor: number;
+  readonly replicas: readonly string[];
+  /** An HTTP status or a word (refused, timeout …); null before the first attempt. */
+  readonly lastOutcome: number | string | null;
+}
+
+export interface ListQuery {
+  readonly namespace: string;
+  readonly tag: string | null;
+  readonly state: TimerState | null;
+  readonly limit: number;
+  /** As an earlier page gave it out. */
+  readonly cursor: string | null;
+  /** Only timers that this member holds; null: any. */
+  readonly member: string | null;
+  /** As which of their replicas it holds them; null: either. */
+  readonly role: 'primary' | 'backup' | null;
+}
+
+/** One try to deliver a pop, as the member that made it remembers it. */
+export interface AttemptView extends Omit<Attempt, 'outcome'> {
+  /** An HTTP status or a word (refused, timeout …). */
+  readonly status: number | string;
+  readonly member: string;
+}
+
+export interface AttemptsView {
+  /** Oldest first. */
+  readonly attempts: readonly AttemptView[];
+  /** Members that did not answer; attempts of theirs may be missing. */
+  readonly missing: readonly string[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** null: this was the last page. */
+  readonly cursor: string | null;
+  /** Members that did not answer; their timers may be missing from the page. */
+  readonly missing: readonly string[];
+}
+
+export interface TimerService {
+  /**
+   * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too far
+   * ahead of the clock.
+   */
+  saw(seen: Version): void;
+  /** Never rejects for a user's mistake: the outcome says what was wrong. */
+  set(request: SetRequest): Promise<SetOutcome>;
+  /** One outcome per request, in order. */
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
+  /** Rejects with CarillonError when no replica confirmed. */
+  cancel(namespace: string, id: TimerId): Promise<Changed>;
+  get(namespace: string, id: TimerId): Promise<TimerView | null>;
+  list(query: ListQuery): Promise<Page<TimerView>>;
+  /** What members remember; also of a timer that has ended. */
+  attempts(namespace: string, id: TimerId): Promise<AttemptsView>;
+  /** How many were cancelled, and a version that none of the cancels is above. */
+  cancelByTag(
+    namespace: string,
+    tag: string,
+  ): Promise<{ readonly count: number; readonly version: Version }>;
+  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>>;
+  /** The version of the change; null when there is no such dead letter. */
+  redeliver(namespace: string, id: TimerId): Promise<Version | null>;
+  discard(namespace: string, id: TimerId): Promise<Version | null>;
+  /** Many dead letters of the namespace: how many, and whether there are more. */
+  discardMany(
+    namespace: string,
+  ): Promise<{ readonly count: number; readonly more: boolean; readonly version: Version }>;
+  cluster(): ClusterView;
+  /** Makes this member leave: resolves when nothing is left on it. */
+  drain(): Promise<void>;
+  /** Begins to look at every record of this member anew; `cluster()` tells how far it is. */
+  resync(): void;
+  /** null: ready; otherwise a sentence saying why not. */
+  unready(): string | null;
+}

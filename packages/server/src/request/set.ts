@@ -1,0 +1,235 @@
+/**
+ * Sets: new timers, timers under an id, and timers under an idempotency key. The same key gives the same timer for a
+ * day, whichever member is asked.
+ */
+import { createHash } from 'node:crypto';
+import {
+  CarillonError,
+  encodeDefinition,
+  type TimerId,
+  type TimerRecord,
+  type Timing,
+  type Version,
+} from '@carillon/core';
+import type { SetOutcome, SetRequest, TimerView } from './service.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { abreast } from '../replication/concurrently.ts';
+import { firstPop, type Instant } from '../timer/schedule.ts';
+import { idOf, timerView } from './timer-view.ts';
+import { write } from '../replication/write.ts';
+import { confirmed, isTaken, noCopies, type Written } from './outcome.ts';
+import type { Numbered } from '../replication/wire.ts';
+import { type Content, triesMax, type Writing, type WritingParts } from './change.ts';
+
+/** Timers of one batch under way at once: two frames to a peer. */
+const abreastMax = 1000;
+
+export interface SettingParts extends WritingParts {
+  readonly metrics: Metrics;
+  readonly factorDefault: number;
+  /** Why no such timer can be taken right now; null when one can. */
+  readonly refuseSet: (namespace: string, timing: Timing) => CarillonError | null;
+}
+
+export class Setting {
+  private readonly parts: SettingParts;
+  private readonly writing: Writing;
+
+  constructor(parts: SettingParts, writing: Writing) {
+    this.parts = parts;
+    this.writing = writing;
+  }
+
+  set(request: SetRequest): Promise<SetOutcome> {
+    const at = this.parts.instant();
+    return new Promise((resolve, reject) => this.begin(request, at, resolve, reject));
+  }
+
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
+    const at = this.parts.instant();
+    return new Promise((resolve, reject) => {
+      const outcomes: SetOutcome[] = [];
+      const one = (i: number, done: () => void): void => {
+        const keep = (outcome: SetOutcome): void => {
+          outcomes[i] = outcome;
+          done();
+        };
+        this.begin(requests[i] as SetRequest, at, keep, reject);
+      };
+      abreast({ count: requests.length, countMax: abreastMax }, one, () => resolve(outcomes));
+    });
+  }
+
+  /** Calls `reject` only for what is not the client's mistake. */
+  private begin(
+    request: SetRequest,
+    at: Instant,
+    done: (outcome: SetOutcome) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    const { metrics } = this.parts;
+    // What waits for the disk keeps hold of as little as it can: not of the request.
+    const made = request.id === null ? 'created' : 'replaced';
+    const finish = (outcome: SetOutcome): void => {
+      metrics.sets.add(outcome.ok ? made : 'refused');
+      done(outcome);
+    };
+    const failed = (error: unknown): void => {
+      if (error instanceof CarillonError) finish({ ok: false, error });
+      else reject(error);
+    };
+    try {
+      const refusal = this.parts.refuseSet(request.namespace, request.definition.timing);
+      if (refusal !== null) throw refusal;
+      const factor = request.factor ?? request.id?.factor ?? this.parts.factorDefault;
+      checkFactor(request.id, factor);
+      // Batches have hundreds, so the common ones come without a promise each.
+      if (request.idempotencyKey !== null && request.id === null) {
+        this.setOnce(request, factor, request.idempotencyKey).then(finish, failed);
+      } else if (request.id === null) {
+        this.createNew(fresh(request, factor, at), triesMax, finish, failed);
+      } else this.replace(request, factor, finish, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** A number that somebody else has used already (two members under one number) is not a reason to fail. */
+  private createNew(
+    asked: Fresh,
+    tries: number,
+    finish: (outcome: SetOutcome) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { namespace, factor, at, content } = asked;
+    const number = this.writing.newNumber();
+    const version = this.writing.stamp(at);
+    const record = this.writing.draft({ namespace, factor, number, version, at }, content);
+    write(this.parts, { record, mode: 'create', former: [] }, (result) => {
+      try {
+        if (!isTaken(result)) finish(this.setDone(confirmed(result)));
+        else if (tries > 1) this.createNew(asked, tries - 1, finish, failed);
+        else failed(noCopies(version));
+      } catch (error) {
+        failed(error);
+      }
+    });
+  }
+
+  private replace(
+    request: SetRequest,
+    factor: number,
+    finish: (outcome: SetOutcome) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { namespace, definition } = request;
+    const id = request.id as TimerId;
+    const body = encodeDefinition(definition);
+    const { timing } = definition;
+    const record = (version: Version): TimerRecord => {
+      const at = this.parts.instant();
+      const base = { namespace, factor, number: id, version, at };
+      return this.writing.draft(base, contentOf(timing, at, body));
+    };
+    const done = (written: Written): void => finish(this.setDone(written));
+    this.writing.tryWrite({ record, id }, triesMax, done, failed);
+  }
+
+  private setDone({ record, copies }: Written): SetOutcome {
+    const view = this.parts.view();
+    const timer = (): TimerView => timerView(record, view, this.parts.instant());
+    return { ok: true, id: idOf(record, view), copies, version: record, timer };
+  }
+
+  /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
+  private async setOnce(request: SetRequest, factor: number, key: string): Promise<SetOutcome> {
+    const { namespace } = request;
+    const definition = { ...request.definition, idempotent: true };
+    const number = numberFromKey(namespace, key);
+    const body = encodeDefinition(definition);
+    const known = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
+    if (known !== null) return this.repeated(namespace, known, body);
+    const at = this.parts.instant();
+    const base = { namespace, factor, number, version: this.writing.stamp(at), at };
+    const result = await this.writing.once(
+      this.writing.draft(base, contentOf(definition.timing, at, body)),
+      'create',
+      [],
+    );
+    if (!isTaken(result)) return this.setDone(confirmed(result));
+    const raced = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
+    if (raced === null) throw noCopies(base.version);
+    return this.repeated(namespace, raced, body);
+  }
+
+  private async repeated(
+    namespace: string,
+    known: TimerRecord,
+    body: Uint8Array,
+  ): Promise<SetOutcome> {
+    if (known.namespace !== namespace) {
+      throw new CarillonError('conflict', 'This Idempotency-Key cannot be used; use another one.');
+    }
+    this.parts.metrics.sets.add('repeated');
+    if (!sameBytes(known.body, body)) {
+      throw new CarillonError(
+        'key_reused',
+        'This Idempotency-Key was used within the last day with another body; use a new key for another timer.',
+      );
+    }
+    return this.setDone(await this.confirm(known));
+  }
+
+  /** Of a record that is there already: how many replicas really have it. Brings it to those that do not. */
+  private async confirm(known: TimerRecord): Promise<Written> {
+    let newest: TimerRecord | null = known;
+    for (let i = 0; i < triesMax && newest !== null; i++) {
+      const result = await this.writing.once(newest, 'any', []);
+      if (result.type !== 'have') return confirmed(result);
+      // It popped meanwhile, or somebody changed it.
+      newest = await this.writing.read({ ...known, bloomHi: 0, bloomLo: 0 });
+    }
+    throw noCopies(known);
+  }
+}
+
+/** A new timer, ready to be given a number. */
+interface Fresh {
+  readonly namespace: string;
+  readonly factor: number;
+  readonly at: Instant;
+  readonly content: Content;
+}
+
+function fresh({ namespace, definition }: SetRequest, factor: number, at: Instant): Fresh {
+  const content = contentOf(definition.timing, at, encodeDefinition(definition));
+  return { namespace, factor, at, content };
+}
+
+/** Throws CarillonError. */
+function contentOf(timing: Timing, at: Instant, body: Uint8Array): Content {
+  const pop = firstPop(timing, at);
+  if (pop !== null) return { dueMs: pop.dueMs, gapMs: pop.gapMs, body };
+  const why = 'This timer would never pop: its last possible pop lies in the past.';
+  throw new CarillonError('bad_request', why, { pointer: '/timing' });
+}
+
+function checkFactor(id: TimerId | null, factor: number): void {
+  if (id === null || id.factor === factor) return;
+  throw new CarillonError(
+    'bad_request',
+    `The replication factor is ${factor}, but the id says ${id.factor}; leave it out or make them equal.`,
+    { pointer: '/reliability/replication-factor' },
+  );
+}
+
+function numberFromKey(namespace: string, key: string): Numbered {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([namespace, key]))
+    .digest();
+  return { hi: digest.readUInt32LE(0), lo: digest.readUInt32LE(4) };
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

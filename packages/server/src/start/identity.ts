@@ -1,0 +1,72 @@
+/** Who a member is, where it listens, and under which addresses others know it: from its configuration and the members file. */
+import { readFile } from 'node:fs/promises';
+import type { Log } from '@carillon/core';
+import { advertisedAddress } from './advertise.ts';
+import { MembersFileError, parseMembers } from '../cluster/sources/members-file.ts';
+import { type Config, defaultConfig } from '../config/config.ts';
+import { splitAddress } from './system-env.ts';
+
+export interface Identity {
+  readonly name: string;
+  readonly listen: string;
+  /** Where clients find it, as others are told. */
+  readonly address: string;
+  /** null: alone. */
+  readonly peerListen: string | null;
+  /** Where peers find it, as others are told. */
+  readonly peer: string | null;
+}
+
+/** Ports of the peer listener follow the public one at this distance, unless configured. */
+const peerPortOffset = 100;
+
+export async function identify(config: Config): Promise<Identity> {
+  const { listen, advertise, cluster } = config;
+  if (cluster.membersFile !== null) return identifyInFile(config, cluster.membersFile);
+  const address = advertise.api ?? advertisedAddress(listen);
+  if (cluster.etcdEndpoints.length === 0) {
+    return { name: config.name ?? listen, listen, address, peerListen: null, peer: null };
+  }
+  const peerListen = cluster.peerListen ?? besideOf(listen);
+  const peer = advertise.peer ?? advertisedAddress(peerListen);
+  return { name: config.name ?? peer, listen, address, peerListen, peer };
+}
+
+async function identifyInFile(config: Config, file: string): Promise<Identity> {
+  const members = parseMembers(await readFile(file, 'utf8'));
+  const self = members.find(({ name }) => name === config.name);
+  if (self === undefined) {
+    const names = members.map(({ name }) => name).join(', ');
+    throw new MembersFileError(
+      `The members file ${file} lists ${names}, but not "${config.name ?? ''}": name this member with --name.`,
+    );
+  }
+  const { name, address, peer } = self;
+  const listen = config.listen === defaultConfig.listen ? address : config.listen;
+  return { name, listen, address, peerListen: config.cluster.peerListen ?? peer, peer };
+}
+
+/** An address that nobody configured may be the wrong one: the log says which it is. */
+export function logGuesses({ advertise }: Config, identity: Identity, log: Log): void {
+  const { listen, address, peerListen, peer } = identity;
+  if (advertise.api === null && address !== listen) {
+    log.info('Clients are told the first address of this machine; --advertise names another.', {
+      listen,
+      address,
+    });
+  }
+  if (advertise.peer === null && peer !== peerListen) {
+    log.info(
+      'Members are told the first address of this machine; --advertise-peer names another.',
+      {
+        peerListen,
+        peer,
+      },
+    );
+  }
+}
+
+function besideOf(listen: string): string {
+  const { host, port } = splitAddress(listen);
+  return `${host.includes(':') ? `[${host}]` : host}:${port + peerPortOffset}`;
+}

@@ -1,0 +1,91 @@
+/**
+ * What a real member has for other members: the network with its listener, the secrets and certificates that open it, and
+ * who may show a certificate. Neighbours: `peer-access.ts` has the files, `replication/tcp-network.ts` the connections.
+ */
+import type { Cancel, Clock, Log, Random } from '@carillon/core';
+import { KnownMembers } from '../cluster/sources/known-members.ts';
+import type { ViewSpec } from '../cluster/view.ts';
+import type { Config } from '../config/config.ts';
+import type { Identity } from './identity.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { PeerAccess } from './peer-access.ts';
+import { TcpNetwork } from '../network/tcp-network.ts';
+import { splitAddress } from './system-env.ts';
+
+export interface PeerSideOptions {
+  readonly config: Config;
+  readonly identity: Identity;
+  readonly release: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export class PeerSide {
+  /** null: alone. */
+  readonly network: TcpNetwork | null;
+  private readonly access: PeerAccess;
+  private readonly known: KnownMembers;
+  private readonly clock: Clock;
+  private readonly formerMs: number;
+  private cancelReview: Cancel = () => {};
+
+  private constructor(options: PeerSideOptions, access: PeerAccess) {
+    const { config, identity, clock, random, log, release } = options;
+    const { peerListen } = identity;
+    // As long as a member may take to hand everything on.
+    this.formerMs = config.shutdown.drainLimitMs;
+    this.clock = clock;
+    const known = new KnownMembers(clock, this.formerMs);
+    const { credentials } = access;
+    this.known = known;
+    this.access = access;
+    this.network =
+      peerListen === null
+        ? null
+        : new TcpNetwork({
+            clock,
+            random,
+            log,
+            release,
+            listen: splitAddress(peerListen),
+            credentials,
+            members: known,
+          });
+    access.changed = (changed) => this.network?.renew(changed);
+  }
+
+  /** Rejects with StartError when this member must not listen for others as it is configured. */
+  static async open(options: PeerSideOptions): Promise<PeerSide> {
+    const { config, identity, clock, log } = options;
+    const { name, peerListen } = identity;
+    const access = await PeerAccess.open({ config, name, peerListen, clock, log });
+    return new PeerSide(options, access);
+  }
+
+  /** The members are others now. */
+  show(view: ViewSpec): void {
+    this.known.update(view);
+    const { network, clock, formerMs } = this;
+    network?.review();
+    // Those who left are let in a while longer, not for ever.
+    this.cancelReview();
+    this.cancelReview = clock.at(clock.now() + formerMs + 1, () => network?.review());
+  }
+
+  count(metrics: Metrics): void {
+    const { network } = this;
+    if (network !== null) metrics.peersRefused.read(() => network.refusedCounts);
+  }
+
+  /** Reads secrets and certificates again. */
+  reload(): Promise<void> {
+    return this.access.reload();
+  }
+
+  /** The network is closed by the member. */
+  close(): void {
+    this.cancelReview();
+    this.access.close();
+  }
+}

@@ -1,0 +1,238 @@
+/** A member on the real world: from a configuration to a process that serves. */
+import { readFile } from 'node:fs/promises';
+import type { Cancel, Clock, Env, Log } from '@carillon/core';
+import { EtcdClient, Membership } from '@carillon/ring';
+import { Dashboard } from '../api/routes/dashboard.ts';
+import { Listener } from '../http/listener.ts';
+import { aloneSource } from '../cluster/sources/alone.ts';
+import { EtcdSource } from '../cluster/sources/etcd.ts';
+import type { ViewSource } from '../cluster/sources/source.ts';
+import { StaticSource } from '../cluster/sources/static.ts';
+import type { ViewSpec } from '../cluster/view.ts';
+import type { Config } from '../config/config.ts';
+import { etcdAccess } from '../cluster/sources/etcd-access.ts';
+import { startGivingBack } from './idle-collect.ts';
+import {
+  busyRatioMeter,
+  collectHeap,
+  residentBytes,
+  spareHeapBytes,
+  usedHeapBytes,
+} from './system-heap.ts';
+import { type Identity, identify } from './identity.ts';
+import { Member } from '../member.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { type RereadQuotas, rereadQuotas } from '../quotas/reread-quotas.ts';
+import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
+import { release } from './release.ts';
+import { openRings } from '../request/rings.ts';
+import { openSurroundings, type Surroundings } from './resources.ts';
+import { watchFile } from '../config/watch-file.ts';
+
+const leaseMs = 5000;
+
+export interface StartOptions {
+  readonly config: Config;
+  /** Where the configuration is from, for what of it may change while the member runs: the quotas of namespaces. */
+  readonly reread?: {
+    /** null: not from a file. */
+    readonly file: string | null;
+    /** Throws with a sentence when it cannot be used. */
+    readonly config: () => Config;
+  };
+  /** The member cannot go on; whoever runs it should end the process. */
+  readonly onFailed: (error: unknown) => void;
+  /** A drain has handed everything on. */
+  readonly onDrained: () => void;
+}
+
+export interface RunningMember {
+  readonly name: string;
+  /** Where the API listens, port filled in. */
+  readonly address: string;
+  /** The same with its scheme. */
+  readonly url: string;
+  readonly member: Member;
+  /** Whether clients are asked for a token. */
+  readonly needsToken: boolean;
+  /** Reads members file, tokens, secrets, certificates and quotas again. */
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startMember(options: StartOptions): Promise<RunningMember> {
+  const identity = await identify(options.config);
+  const around = await openSurroundings(options.config, identity);
+  try {
+    return await startWithin(around, identity, options);
+  } catch (error) {
+    await around.close();
+    throw error;
+  }
+}
+
+async function startWithin(
+  around: Surroundings,
+  identity: Identity,
+  options: StartOptions,
+): Promise<RunningMember> {
+  const { config } = options;
+  const { name, listen, peerListen } = identity;
+  const { env, gate } = around;
+  const { log } = env;
+  const filesMax = openFilesMax();
+  const tooFew = tooFewFiles(filesMax, config);
+  if (tooFew !== null) log.warn(tooFew);
+  const source = createSource(config, identity, env);
+  const dashboard = createDashboard(name, around, config);
+  const rings = openRings(config, env);
+  const quotas = keepQuotas(around, options);
+  const member = await Member.start({
+    name,
+    env,
+    config,
+    source: overheard(source, (spec) => around.show(spec)),
+    release,
+    ...loggedEnds(options, log),
+    access: gate.access,
+    quotas: around.quotas,
+    readRings: rings === null ? null : () => rings.read(),
+    routes: dashboard.routes,
+  });
+  dashboard.start();
+  readProcess(member.metrics);
+  around.peers.count(member.metrics);
+  const listener = new Listener({
+    router: member.router,
+    limits: { ...config.limits, connectionCountMax: connectionsWithin(filesMax, config) },
+    metrics: member.metrics,
+    clock: env.clock,
+    random: env.random,
+    certificate: around.certificate.value,
+    beforeWork: member.poll,
+  });
+  around.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
+  const address = await listener.listen(listen);
+  const stopGivingBack = giveBack(member, env.clock);
+  const timers = member.store.counts.live;
+  log.info('The member serves.', { listen: address, peerListen, timers, ...release });
+  return {
+    name,
+    address,
+    url: `${around.certificate.value === null ? 'http' : 'https'}://${address}`,
+    member,
+    needsToken: gate.access.needsToken,
+    reload: async () => {
+      await around.reload();
+      quotas.reload();
+      if (source instanceof StaticSource) await source.reload();
+    },
+    stop: async () => {
+      log.info('The member stops.');
+      stopGivingBack();
+      quotas.close();
+      dashboard.stop();
+      await listener.close(config.shutdown.limitMs);
+      await member.stop();
+      await rings?.close();
+      await around.close();
+    },
+  };
+}
+
+function createDashboard(self: string, { env, gate }: Surroundings, config: Config): Dashboard {
+  return new Dashboard({
+    clock: env.clock,
+    self,
+    version: release.version,
+    factor: config.defaultFactor,
+    knows: (caller) => gate.access.knows(caller),
+  });
+}
+
+function keepQuotas({ quotas, env }: Surroundings, { config, reread }: StartOptions): RereadQuotas {
+  const { file = null, config: again = () => config } = reread ?? {};
+  return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
+}
+
+function giveBack({ store }: Member, clock: Clock): Cancel {
+  return startGivingBack({
+    clock,
+    busyRatio: busyRatioMeter(),
+    nextAlarmMs: () => store.nextAlarmMs(),
+    spareBytes: spareHeapBytes,
+    collect: collectHeap,
+  });
+}
+
+/** How a member can end by itself. The stack of a bug is in the log only: people get the sentence. */
+function loggedEnds(
+  { onFailed, onDrained }: StartOptions,
+  log: Log,
+): Pick<StartOptions, 'onFailed' | 'onDrained'> {
+  return {
+    onFailed: (error) => {
+      const stack = error instanceof Error ? error.stack : undefined;
+      log.error('The member cannot go on.', { reason: String(error), stack });
+      onFailed(error);
+    },
+    onDrained: () => {
+      log.info('Every timer is handed on: the member leaves.');
+      onDrained();
+    },
+  };
+}
+
+function readProcess(metrics: Metrics): void {
+  metrics.residentBytes.read(() => residentBytes());
+  metrics.heapBytes.read(usedHeapBytes);
+  metrics.cpuSeconds.read(() => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+}
+
+function createSource(config: Config, identity: Identity, env: Env): ViewSource {
+  const { clock, random, log } = env;
+  const { membersFile, etcdEndpoints, labels, weight, name: cluster } = config.cluster;
+  const { name, address } = identity;
+  if (membersFile !== null) {
+    const read = (): Promise<string> => readFile(membersFile, 'utf8');
+    return new StaticSource({
+      file: membersFile,
+      log,
+      read,
+      watch: (fn) => watchFile(membersFile, fn),
+    });
+  }
+  if (etcdEndpoints.length === 0) return aloneSource({ name, address });
+  const etcd = new EtcdClient({
+    endpoints: etcdEndpoints,
+    clock,
+    log,
+    ...etcdAccess(config.etcd),
+  });
+  const peer = identity.peer ?? '';
+  return new EtcdSource({
+    self: { name, address, peer, labels, weight },
+    joinWaitMs: leaseMs + 2000,
+    clock,
+    close: () => etcd.close(),
+    open: () =>
+      Membership.open({ etcd, clock, random, log, prefix: `carillon/${cluster}/`, ttlMs: leaseMs }),
+  });
+}
+
+/** The source, with somebody told of each view before the member is. */
+function overheard(source: ViewSource, tell: (spec: ViewSpec) => void): ViewSource {
+  return {
+    start: (onView) =>
+      source.start((spec) => {
+        tell(spec);
+        onView(spec);
+      }),
+    ready: () => source.ready(),
+    leave: () => source.leave(),
+    stop: () => source.stop(),
+  };
+}

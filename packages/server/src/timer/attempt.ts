@@ -1,0 +1,15 @@
+/** One try to deliver a pop, as the member that made it remembers it. */
+export interface Attempt {
+  /** Of the pop it belongs to: what the receiver is told as X-Sequence-Number. */
+  readonly sequence: number;
+  /** Of this pop, from 1. */
+  readonly attempt: number;
+  /** Wall-clock milliseconds when the callback began. */
+  readonly atMs: number;
+  /** From the due time of the pop until then. */
+  readonly latenessMs: number;
+  /** From then until the answer, or until it was given up. */
+  readonly tookMs: number;
+  /** As in records: an HTTP status, or the code of a reason. */
+  readonly outcome: number;
+}

@@ -1,0 +1,212 @@
+/**
+ * The cables between members. A frame takes its time, and may be lost, late, doubled or overtaken; a pair of members
+ * can be cut in one direction or both; an answer can get lost after the call acted. What happens to a frame is drawn
+ * when it is sent, and whether the way is open when it arrives. Between two members everything goes one frame after the
+ * other, each as long as its bytes take; a frame beyond the limit is not sent at all.
+ */
+import type { FrameHandler, Network } from '@carillon/core';
+import type { SeededRandom } from '@carillon/core/testing';
+import type { FaultLog } from '../faults/fault-log.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+type Done = (answer: Uint8Array | null) => void;
+
+/** A frame later than this counts as a fault: claims do not wait much longer for short intervals. */
+const lateMs = 5;
+
+/** From one member to another. */
+interface Way {
+  /** Closed while this is above 0. */
+  cuts: number;
+  /** When the last frame that keeps its place arrives. */
+  arrivesMs: number;
+  /** When the bytes that were sent so far have left. */
+  busyUntilMs: number;
+}
+
+export class Cables {
+  readonly world: World;
+  readonly faults: FaultLog;
+  private readonly random: SeededRandom;
+  private readonly parties = new Map<string, Party>();
+  private readonly ways = new Map<string, Map<string, Way>>();
+  /** Each way, drawn evenly from half of this to all of it. */
+  delayMs = 1;
+  lossRatio = 0;
+  duplicateRatio = 0;
+  overtakeRatio = 0;
+  /** This part of the frames takes up to `slowMs` longer. */
+  slowRatio = 0;
+  slowMs = 0;
+  /** How fast bytes get from one member to another, each way. */
+  bytesPerMs = Number.POSITIVE_INFINITY;
+  /** As in the real network: the longest frame and the longest answer. */
+  frameBytesMax = 32 * 1024 * 1024;
+
+  constructor(options: { world: World; faults: FaultLog; random: SeededRandom }) {
+    this.world = options.world;
+    this.faults = options.faults;
+    this.random = options.random;
+  }
+
+  /** The network of a process; a later one of the same name takes its place. */
+  join(process: Process): Network {
+    const party = new Party(this, process);
+    this.parties.set(process.name, party);
+    return party;
+  }
+
+  /** Nothing gets from `from` to `to` until what is returned is called. Cuts add up. */
+  cut(from: string, to: string): () => void {
+    const key = `${from}>${to}`;
+    const way = this.way(from, to);
+    way.cuts++;
+    const { nowMs } = this.world;
+    const ends = [from, to].map((name) => this.faults.begin(name, 'network', `cut ${key}`, nowMs));
+    this.world.trace.note(nowMs, `cut ${key}`);
+    return () => {
+      way.cuts--;
+      for (const end of ends) end(this.world.nowMs);
+      this.world.trace.note(this.world.nowMs, `mended ${key}`);
+    };
+  }
+
+  party(name: string): Party | undefined {
+    return this.parties.get(name);
+  }
+
+  /** Brings a frame of so many bytes from one member to another, or loses it on the way. */
+  carry({ from, to, bytes }: Freight, arrive: () => void): void {
+    const { random } = this;
+    if (this.lossRatio > 0 && random.chance(this.lossRatio)) {
+      this.fault(from, to, 'lost');
+      return;
+    }
+    const twice = this.duplicateRatio > 0 && random.chance(this.duplicateRatio);
+    if (twice) this.fault(from, to, 'doubled');
+    for (let i = 0; i < (twice ? 2 : 1); i++) this.carryOnce({ from, to, bytes }, arrive);
+  }
+
+  private carryOnce({ from, to, bytes }: Freight, arrive: () => void): void {
+    const { random, world } = this;
+    const way = this.way(from, to);
+    const leftMs = Math.max(world.nowMs, way.busyUntilMs) + bytes / this.bytesPerMs;
+    way.busyUntilMs = leftMs;
+    const slow =
+      this.slowRatio > 0 && random.chance(this.slowRatio) ? random.unit() * this.slowMs : 0;
+    const delayMs = this.delayMs * (0.5 + random.unit() / 2) + slow;
+    const overtakes = this.overtakeRatio > 0 && random.chance(this.overtakeRatio);
+    if (overtakes) this.fault(from, to, 'overtook');
+    let atMs = leftMs + delayMs;
+    if (!overtakes) {
+      atMs = Math.max(atMs, way.arrivesMs);
+      way.arrivesMs = atMs;
+    }
+    if (atMs - leftMs > lateMs) {
+      const ends = [from, to].map((name) =>
+        this.faults.begin(name, 'network', 'late', world.nowMs),
+      );
+      for (const end of ends) end(atMs);
+    }
+    world.at(atMs, () => {
+      if (way.cuts === 0) arrive();
+    });
+  }
+
+  private way(from: string, to: string): Way {
+    let ways = this.ways.get(from);
+    if (ways === undefined) {
+      ways = new Map();
+      this.ways.set(from, ways);
+    }
+    let way = ways.get(to);
+    if (way === undefined) {
+      way = { cuts: 0, arrivesMs: 0, busyUntilMs: 0 };
+      ways.set(to, way);
+    }
+    return way;
+  }
+
+  private fault(from: string, to: string, what: string): void {
+    const { nowMs } = this.world;
+    for (const name of [from, to]) this.faults.note(name, 'network', what, nowMs);
+  }
+}
+
+interface Freight {
+  readonly from: string;
+  readonly to: string;
+  readonly bytes: number;
+}
+
+class Party implements Network {
+  private readonly cables: Cables;
+  private readonly process: Process;
+  private handler: FrameHandler | null = null;
+  private readonly unanswered = new Set<Done>();
+  private closed = false;
+
+  constructor(cables: Cables, process: Process) {
+    this.cables = cables;
+    this.process = process;
+  }
+
+  call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
+    const { process, cables } = this;
+    const to = address.slice(0, address.indexOf(':'));
+    if (this.closed || frame.length > cables.frameBytesMax) {
+      process.soon(() => done(null));
+      return;
+    }
+    let open = true;
+    const finish: Done = (answer) => {
+      if (!open) return;
+      open = false;
+      cancel();
+      this.unanswered.delete(finish);
+      done(answer);
+    };
+    // What arrived while the process stood still is read first.
+    const cancel = process.at(process.now() + limitMs, () => process.soon(() => finish(null)));
+    this.unanswered.add(finish);
+    cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
+    const reply: Done = (answer) => process.arrive(() => finish(answer));
+    const freight = { from: process.name, to, bytes: frame.length };
+    cables.carry(freight, () => cables.party(to)?.take(frame, process.name, reply));
+  }
+
+  listen(handler: FrameHandler): Promise<void> {
+    this.handler = handler;
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.handler = null;
+    for (const finish of this.unanswered) finish(null);
+    return Promise.resolve();
+  }
+
+  private take(frame: Uint8Array, from: string, reply: Done): void {
+    const { cables, process } = this;
+    if (!process.alive) {
+      // The machine is there and says that nobody listens; a machine that is gone says nothing.
+      const freight = { from: process.name, to: from, bytes: 0 };
+      if (process.refuses) cables.carry(freight, () => reply(null));
+      return;
+    }
+    process.arrive(() => this.handle(frame, from, reply));
+  }
+
+  private handle(frame: Uint8Array, from: string, reply: Done): void {
+    const { cables, process } = this;
+    this.handler?.(frame, (answer) => {
+      if (this.closed || !process.alive || answer.length > cables.frameBytesMax) return;
+      const { nowMs, trace } = cables.world;
+      trace.frame(nowMs, `${process.name}>${from} answers`, answer);
+      const freight = { from: process.name, to: from, bytes: answer.length };
+      cables.carry(freight, () => reply(answer));
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { folderSize, roomArrows, rooms } from './rooms.ts';
+import { parse } from './source.ts';
+import type { Workspace } from './workspace.ts';
+
+function workspace(files: Readonly<Record<string, string>>): Workspace {
+  const sources = Object.entries(files).map(([path, text]) => parse(path, text));
+  return { sources, packages: [] };
+}
+
+const importing = (path: string, from: string): string[] =>
+  roomArrows(workspace({ [path]: `import { a } from '${from}';` })).map(({ says }) => says);
+
+describe('rooms of the server', () => {
+  test.each([
+    ['packages/server/src/api/a.ts', '../store/store.ts'],
+    ['packages/server/src/store/a.ts', '../timer/merge.ts'],
+    ['packages/server/src/timer/a.ts', '../replication/peers.ts'],
+    ['packages/server/src/replication/a.ts', '../cluster/view.ts'],
+  ])('%s must not import %s', (path, from) => {
+    expect(importing(path, from)).toEqual([expect.stringContaining('against the arrows')]);
+  });
+
+  test.each([
+    ['packages/server/src/replication/a.ts', '../timer/merge.ts'],
+    ['packages/server/src/replication/a.ts', './peers.ts'],
+    ['packages/server/src/api/a.test.ts', '../store/store.ts'],
+    ['packages/server/src/member.ts', './store/store.ts'],
+    ['packages/ring/src/a.ts', './b.ts'],
+  ])('%s may import %s', (path, from) => {
+    expect(importing(path, from)).toEqual([]);
+  });
+
+  test('no two rooms know each other', () => {
+    const both = Object.entries(rooms).flatMap(([room, known]) =>
+      known.filter((other) => rooms[other]?.includes(room)).map((other) => `${room} ${other}`),
+    );
+    expect(both).toEqual([]);
+  });
+
+  test('every arrow leads to a room', () => {
+    const unknown = Object.values(rooms)
+      .flat()
+      .filter((room) => rooms[room] === undefined);
+    expect(unknown).toEqual([]);
+  });
+});
+
+test('a folder holds at most 20 source files, tests not counted', () => {
+  const files = (count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`packages/x/src/f${i}.ts`, '']));
+  expect(folderSize(workspace({ ...files(20), 'packages/x/src/f.test.ts': '' }))).toEqual([]);
+  expect(folderSize(workspace(files(21)))).toEqual([
+    expect.objectContaining({
+      path: 'packages/x/src',
+      says: expect.stringContaining('21 source files'),
+    }),
+  ]);
+});
+
+test('ARCHITECTURE.md draws these arrows and no others', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../ARCHITECTURE.md'), 'utf8');
+  const drawn = [...page.matchAll(/^ {2}\w+\[(\S+)\] --> \w+\[(\S+)\]$/gm)].map(
+    ([, from, to]) => `${from} → ${to}`,
+  );
+  const held = Object.entries(rooms).flatMap(([from, known]) =>
+    known.map((to) => `${from} → ${to}`),
+  );
+  expect(drawn.toSorted()).toEqual(held.toSorted());
+});

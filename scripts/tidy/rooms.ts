@@ -1,0 +1,84 @@
+/**
+ * The rooms of the server: which folder may import which, in full. An arrow that is not listed is refused, and so is a list
+ * with two rooms that know each other. Tests may look around. And no folder of the repository holds too many files.
+ */
+import { posix } from 'node:path';
+import { type Finding, isTest } from './source.ts';
+import { resolve, type Workspace } from './workspace.ts';
+
+/** ARCHITECTURE.md draws the same picture. `index.ts`, `internal.ts` and `member.ts` in the root know every room. */
+export const rooms: Readonly<Record<string, readonly string[]>> = {
+  access: ['config', 'http', 'quotas'],
+  api: ['access', 'callback', 'config', 'http', 'metrics', 'request', 'timer'],
+  'api/routes': ['access', 'api', 'config', 'http', 'metrics', 'request'],
+  callback: ['http', 'timer'],
+  cluster: ['metrics', 'pop', 'replication', 'store/journal', 'timer'],
+  'cluster/sources': ['cluster', 'config'],
+  config: ['callback'],
+  http: ['config', 'http/room', 'metrics'],
+  'http/room': ['access'],
+  metrics: ['network'],
+  network: [],
+  pop: ['callback', 'metrics', 'pop/places', 'replication', 'store', 'timer'],
+  'pop/places': ['callback'],
+  quotas: ['config'],
+  replication: ['metrics', 'quotas', 'store', 'store/journal', 'timer'],
+  request: ['cluster', 'cluster/sources', 'config', 'metrics', 'pop', 'replication', 'timer'],
+  start: [
+    'access',
+    'api/routes',
+    'callback',
+    'cluster',
+    'cluster/sources',
+    'config',
+    'http',
+    'metrics',
+    'network',
+    'quotas',
+    'request',
+  ],
+  store: [],
+  'store/journal': [],
+  timer: [],
+};
+
+const root = 'packages/server/src/';
+const fileCountMax = 20;
+
+export function roomArrows(workspace: Workspace): Finding[] {
+  return workspace.sources.flatMap((source) => {
+    const home = roomOf(source.path);
+    if (home === null || isTest(source.path)) return [];
+    return source.imports.flatMap(({ from, line }) => {
+      const target = resolve(source.path, from, workspace);
+      const room = target === null ? null : roomOf(target);
+      if (room === null || room === home || rooms[home]?.includes(room) === true) return [];
+      const allowed = rooms[home]?.join(', ') || 'no other room';
+      const says = `${home}/ imports ${room}/ against the arrows: it may import ${allowed}; state here what is needed, and let member.ts connect the two`;
+      return [{ path: source.path, line, says }];
+    });
+  });
+}
+
+/** null: outside the server, in its root, or a test double. */
+function roomOf(path: string): string | null {
+  if (!path.startsWith(root) || path.includes('/testing/')) return null;
+  const folder = posix.dirname(path.slice(root.length));
+  return folder === '.' ? null : folder;
+}
+
+export function folderSize({ sources }: Workspace): Finding[] {
+  const counts = new Map<string, number>();
+  for (const { path } of sources) {
+    if (isTest(path)) continue;
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > fileCountMax)
+    .map(([folder, count]) => ({
+      path: folder,
+      line: 1,
+      says: `the folder has ${count} source files; ${fileCountMax} is the limit: give a part of them a room of their own`,
+    }));
+}
