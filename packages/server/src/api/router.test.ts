@@ -62,6 +62,15 @@ describe('timers', () => {
     });
   });
 
+  test.each(['application/json;q=0', 'text/html, application/json; q=0.000', 'application/json-x'])(
+    'POST with Accept: %s answers no JSON',
+    async (accept) => {
+      const { ask } = testApi();
+      const response = await ask('POST', '/timers', { body, headers: { accept } });
+      expect([response.status, response.body]).toEqual([200, '']);
+    },
+  );
+
   test('PUT passes the id on, with or without bloom filter, and answers the refreshed one', async () => {
     const { ask, service } = testApi();
     for (const each of [id, own]) {
@@ -366,6 +375,30 @@ describe('operating', () => {
     );
     expect(text).toContain('carillon_http_requests_total{route="none",status="404"} 1\n');
     expect(text).not.toContain(id);
+  });
+
+  test('a path has one spelling: a slash behind it is another path', async () => {
+    const { ask, service } = testApi();
+    const paths = [
+      '/metrics',
+      '/ping',
+      '/cluster',
+      '/cluster/drain',
+      '/openapi.json',
+      '/dead-letters',
+      '/timers/batch',
+      '/whoami',
+      `/timers/${id}`,
+      `/timers/${id}/attempts`,
+    ];
+    for (const path of paths)
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+        expect([path, (await ask(method, `${path}/`, { body })).status]).toEqual([path, 404]);
+    // The one place where clients have always been allowed to write it.
+    expect((await ask('POST', '/timers/', { body })).status).toBe(200);
+    expect((await ask('GET', '/timers/')).status).toBe(405);
+    expect((await ask('DELETE', '/timers/')).status).toBe(405);
+    expect([service.sets.length, service.calls]).toEqual([1, []]);
   });
 
   test('the cluster is shown', async () => {

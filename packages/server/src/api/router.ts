@@ -34,6 +34,8 @@ export type Route = {
   readonly long?: boolean;
   /** Shows or does what belongs to no single namespace: needs a token that is for all of them. */
   readonly whole?: boolean;
+  /** Also answers where its path has a slash behind it; no other route does, so that rules in front of a member need one path. */
+  readonly slash?: boolean;
 } & (
   | { readonly needs: Scope; readonly handle: Handler }
   /** Open to everybody. */
@@ -80,7 +82,8 @@ export class Router {
 
   constructor(options: RouterOptions) {
     this.options = options;
-    for (const path of new Set(options.routes.map((route) => route.path))) this.addPlace(path);
+    for (const path of new Set(options.routes.map((route) => route.path)))
+      this.addPlace(path, this.entriesOf(path));
     this.lost = this.tallied('none');
   }
 
@@ -199,18 +202,22 @@ export class Router {
       const slash = path.indexOf('/', from);
       if (slash === -1 || slash >= to) return place;
     }
-    // One slash at the end is forgiven.
-    return path.length > 1 && path.endsWith('/') ? this.fixed.get(path.slice(0, -1)) : undefined;
+    return undefined;
   }
 
-  private addPlace(path: string): void {
+  private entriesOf(path: string): Entry[] {
+    const routes = this.options.routes.filter((route) => route.path === path);
+    return routes.map((route) => ({ route, ...this.tallied(`${route.method} ${path}`) }));
+  }
+
+  private addPlace(path: string, entries: readonly Entry[]): void {
     const methods = new Map<string, Entry>();
-    for (const route of this.options.routes) {
-      if (route.path !== path) continue;
-      const entry = { route, ...this.tallied(`${route.method} ${path}`) };
-      methods.set(route.method, entry);
-      if (route.method === 'GET') methods.set('HEAD', entry);
+    for (const entry of entries) {
+      methods.set(entry.route.method, entry);
+      if (entry.route.method === 'GET') methods.set('HEAD', entry);
     }
+    const slashed = entries.filter(({ route }) => route.slash === true);
+    if (slashed.length > 0 && !path.endsWith('/')) this.addPlace(`${path}/`, slashed);
     const [prefix = '', suffix = ''] = path.split(':id');
     const variable = prefix !== path;
     const allow = [...methods.keys(), 'OPTIONS'].join(', ');

@@ -348,7 +348,7 @@ export class HttpConnection implements Waiting {
 
   private enqueue(head: RequestHead | null, last: boolean): Exchange {
     const exchange: Exchange = {
-      method: head === null ? '' : head.method,
+      method: head === null ? this.methodBegun() : head.method,
       minor: head === null ? 1 : head.minor,
       requestId: this.owner.requestId(head),
       last,
@@ -359,6 +359,11 @@ export class HttpConnection implements Waiting {
     if (last) this.reading = false;
     this.answers.add(exchange);
     return exchange;
+  }
+
+  /** As far as it decides how the answer is written. */
+  private methodBegun(): string {
+    return this.parser.asksWithHead ? 'HEAD' : '';
   }
 
   /** Answers before the request is complete. */

@@ -9,6 +9,8 @@ const body = JSON.stringify({
 const post = (text: string, extra = ''): string =>
   `POST /timers HTTP/1.1\r\nhost: x\r\n${extra}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 
+const head = 'HEAD /timers HTTP/1.1\r\nhost: x\r\n';
+
 test('a timer is set over a socket, with location, copies, length and request id', async () => {
   await using at = await listening();
   const response = await fetch(`${at.url}/timers`, { method: 'POST', body });
@@ -224,6 +226,56 @@ test('HEAD has the headers of GET and no body; OPTIONS has Allow; absolute targe
   client.send('GET http://any.localhost/ping?x HTTP/1.1\r\nhost: any.localhost\r\n\r\n');
   await client.until(/200 OK.*OK$/s);
   client.socket.destroy();
+});
+
+test.each([
+  ['without a host', 'HEAD / HTTP/1.1\r\n\r\n', 400],
+  ['without a host, behind an empty line', '\r\nHEAD / HTTP/1.1\r\n\r\n', 400],
+  ['with a bare LF', 'HEAD / HTTP/1.1\nhost: x\n\n', 400],
+  ['with a long target', `HEAD /${'a'.repeat(20_000)}`, 414],
+  ['with large headers', `HEAD / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}`, 431],
+  [
+    'with a body in a coding that is not understood',
+    `${head}content-encoding: x\r\ncontent-length: 1\r\n\r\nx`,
+    415,
+  ],
+  ['with a body that is too large', `${head}content-length: 999999999\r\n\r\n`, 413],
+])('a HEAD that is refused early, %s, is answered without a body', async (_, sent, status) => {
+  await using at = await listening();
+  for (const cut of [1, 5, 6, sent.length]) {
+    const client = await at.dial();
+    client.send(sent.slice(0, cut));
+    await (await at.dial()).until(/^/);
+    client.send(sent.slice(cut));
+    await client.until(/\r\n\r\n/);
+    client.socket.end();
+    await client.closed;
+    expect([client.statuses, client.text.split('\r\n\r\n')[1]]).toEqual([[status], '']);
+  }
+});
+
+test('a HEAD that breaks off is answered without a body', async () => {
+  await using at = await listening();
+  const client = await at.dial();
+  client.socket.end('HEAD / HTTP/1.1\r\nhost');
+  await client.closed;
+  expect([client.statuses, client.text.split('\r\n\r\n')[1]]).toEqual([[400], '']);
+});
+
+test.each([
+  ['a timer', 'GET /cluster', 200],
+  ['a problem', 'GET /nowhere', 404],
+  ['a refusal', 'GET', 400],
+  ['text', 'GET /metrics', 200],
+])('browsers are told to take %s for nothing but what it is', async (_, line, status) => {
+  await using at = await listening();
+  const client = await at.dial();
+  client.send(`${line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  await client.closed;
+  expect(client.statuses).toEqual([status]);
+  expect(client.text.match(/^x-content-type-options: .*$/gm)).toEqual([
+    'x-content-type-options: nosniff',
+  ]);
 });
 
 test('a client that is slow with its headers is cut with 408', async () => {

@@ -51,6 +51,8 @@ const sweepMsMax = 1_000;
 const sweepMsMin = 20;
 /** Browsers that came here once come back by TLS only. */
 const strictTransport = 'strict-transport-security: max-age=31536000\r\n';
+/** What a client put into a timer is never taken for a page or a script, whatever it looks like. */
+const asDeclared = 'x-content-type-options: nosniff\r\n';
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
 export class Listener implements ConnectionOwner {
@@ -247,7 +249,7 @@ export class Listener implements ConnectionOwner {
 
 /** With how long an idle connection stays, so that clients use it as long, and let go of it first. */
 function fixedHeaders(secure: boolean, idleTimeoutMs: number): CommonHeaders {
-  const always = secure ? strictTransport : '';
+  const always = secure ? asDeclared + strictTransport : asDeclared;
   const idleSeconds = Math.floor(idleTimeoutMs / 1000);
   const hint = idleSeconds === 0 ? '' : `keep-alive: timeout=${idleSeconds}\r\n`;
   return { kept: always + hint, last: `${always}connection: close\r\n` };

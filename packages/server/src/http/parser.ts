@@ -43,6 +43,7 @@ const noHead: RequestHead = {
   minor: 1,
   last: true,
 };
+const headBytes = Buffer.from('HEAD ');
 const incomplete = -1;
 const malformed = -2;
 
@@ -72,6 +73,7 @@ export class HttpParser {
   /** Of a line of the trailers: its name and colon were passed. */
   private named = false;
   private blankLine = false;
+  private refusedHead = false;
 
   constructor(limits: ParserLimits) {
     this.headBytesMax = limits.requestHeaderBytesMax;
@@ -81,6 +83,14 @@ export class HttpParser {
   /** Whether part of a request is here. */
   get begun(): boolean {
     return this.place !== 'head' || this.waitingBytes > 0;
+  }
+
+  /**
+   * Of a request whose head is not complete, or was refused: whether its method is HEAD. A client that asked with HEAD reads
+   * no body behind any answer, so that of a refusal would pass for another answer.
+   */
+  get asksWithHead(): boolean {
+    return this.place === 'nowhere' ? this.refusedHead : this.beginsWithHead();
   }
 
   /** Bytes that wait to be looked at. */
@@ -174,6 +184,16 @@ export class HttpParser {
     this.at += 2;
     this.blankLine = true;
     return true;
+  }
+
+  private beginsWithHead(): boolean {
+    const { bytes, end } = this;
+    const skipped = !this.blankLine && bytes[this.at] === cr && bytes[this.at + 1] === lf;
+    const from = skipped ? this.at + 2 : this.at;
+    return (
+      from + headBytes.length <= end &&
+      headBytes.equals(bytes.subarray(from, from + headBytes.length))
+    );
   }
 
   /** Refuses what no head can begin with or is over the limit already; else there is more to come. */
@@ -298,6 +318,7 @@ export class HttpParser {
 
   private refuse(refusal: Refusal): Step {
     this.refused = refusal;
+    this.refusedHead = this.place === 'head' && this.beginsWithHead();
     this.place = 'nowhere';
     this.at = this.end;
     return 'refused';

@@ -69,6 +69,19 @@ test('the page and its files come whole, with their types and caching, zipped or
   }
 });
 
+test.each([
+  ['gzip;q=0', false],
+  ['br, gzip; q=0.0', false],
+  ['x-gzip2, deflate', false],
+  ['identity, *;q=0', false],
+  ['GZIP', true],
+  ['br;q=1.0, gzip;q=0.1', true],
+])('with Accept-Encoding: %s a file is zipped: %s', async (encoding, zipped) => {
+  await using at = await served();
+  const { headers } = await fetch(`${at.url}/`, { headers: { 'accept-encoding': encoding } });
+  expect(headers.get('content-encoding')).toBe(zipped ? 'gzip' : null);
+});
+
 test('nothing inline and nothing from elsewhere may run, and the page cannot be framed', async () => {
   await using at = await served();
   const { headers } = await fetch(`${at.url}/`, { method: 'HEAD' });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { CarillonError } from '@carillon/core';
 import type { Metrics } from '../../metrics/metrics.ts';
+import { accepts } from '../../http/accept.ts';
 import { Events, type EventsOptions } from './events.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
 import type { Route } from '../router.ts';
@@ -37,8 +38,6 @@ const policy = [
 const security = [
   'content-security-policy',
   policy,
-  'x-content-type-options',
-  'nosniff',
   'referrer-policy',
   'no-referrer',
   'cross-origin-opener-policy',
@@ -151,7 +150,7 @@ function namesIn(folder: string): string[] {
 }
 
 function fileResponse(request: ApiRequest, file: File, caching: string): ApiResponse {
-  const zip = /\bgzip\b/.test(headerOf(request, 'accept-encoding') ?? '');
+  const zip = accepts(headerOf(request, 'accept-encoding'), 'gzip');
   const bytes = zip ? file.zipped : file.plain;
   const headers = [
     'content-type',

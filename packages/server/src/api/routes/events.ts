@@ -34,14 +34,7 @@ export interface EventsOptions {
   readonly knows: (caller: Caller) => boolean;
 }
 
-const headers = [
-  'content-type',
-  'text/event-stream; charset=utf-8',
-  'cache-control',
-  'no-store',
-  'x-content-type-options',
-  'nosniff',
-];
+const headers = ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store'];
 
 export class Events {
   private readonly options: EventsOptions;

@@ -18,6 +18,7 @@ import {
   pageResponse,
 } from '../../http/message.ts';
 import type { TimerParser } from '../parse-timer.ts';
+import { accepts } from '../../http/accept.ts';
 import { badRequest, problemResponse } from '../../http/problem.ts';
 import { parseListQuery, tagOf } from '../query.ts';
 import { renderTimer } from '../render-timer.ts';
@@ -40,6 +41,7 @@ export function timerRoutes(options: TimersOptions): Route[] {
     {
       method: 'POST',
       path: '/timers',
+      slash: true,
       needs: 'write',
       handle: (request, _, caller) => timers.post(request, caller),
     },
@@ -212,8 +214,7 @@ function setResponse(outcome: SetOutcome, asJson: boolean): ApiResponse {
 }
 
 function wantsJson(request: ApiRequest): boolean {
-  const accept = headerOf(request, 'accept');
-  return accept !== undefined && accept !== '*/*' && accept.includes('application/json');
+  return accepts(headerOf(request, 'accept'), 'application/json');
 }
 
 /** Throws CarillonError. */
