@@ -165,6 +165,20 @@ const rows: [string, unknown, string | undefined][] = [
     withHttp({ headers: { 'webhook-signature': '1' } }),
     '/callback/http/headers/webhook-signature',
   ],
+  ...[
+    'x_sequence_number',
+    'X-Sequence_Number',
+    'x_timer_id',
+    'x.timer.due',
+    'webhook_signature',
+    'content_length',
+    'transfer_encoding',
+    'Proxy_Authorization',
+  ].map((name): [string, unknown, string] => [
+    `the header ${name}, which many receivers read as if it had hyphens`,
+    withHttp({ headers: { [name]: '1' } }),
+    `/callback/http/headers/${name}`,
+  ]),
   ['a header twice', withHttp({ headers: { a: '1', A: '2' } }), '/callback/http/headers/A'],
   [
     'too many headers',

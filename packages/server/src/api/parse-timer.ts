@@ -26,6 +26,7 @@ export interface ParseOptions {
 
 export type ParseRules = Pick<Config, 'limits' | 'callbacks' | 'retry'>;
 
+const otherMarks = /[^a-z0-9]/g;
 const noHeaders: Readonly<Record<string, string>> = {};
 const noTags: readonly string[] = [];
 const noTagInfo: Definition['tagInfo'] = [];
@@ -92,7 +93,7 @@ export class TimerParser {
     for (const [spelling, value] of Object.entries(given)) {
       const name = spelling.toLowerCase();
       const pointer = `/callback/http/headers/${escapePointer(spelling)}`;
-      const refusal = refuseHeader(name, value) ?? refuseOwn(name);
+      const refusal = refuseHeader(name, value) ?? refuseTaken(name);
       if (refusal !== null) throw badRequest(refusal, pointer);
       if (Object.hasOwn(headers, name))
         throw badRequest(`The header "${name}" is there twice.`, pointer);
@@ -167,11 +168,17 @@ function method(name: string): string {
   return name;
 }
 
-/** Headers that the member itself puts on a callback: a client's would pass for them. */
-function refuseOwn(name: string): string | null {
+/**
+ * Headers that the member itself puts on a callback, and those of the connection: a client's would pass for them. Also where
+ * they are spelled with other marks than hyphens, because CGI, WSGI and what came after them read all marks alike.
+ */
+function refuseTaken(name: string): string | null {
+  const read = name.replace(otherMarks, '-');
   const own =
-    name === 'x-sequence-number' || name.startsWith('x-timer-') || name.startsWith('webhook-');
-  return own ? `The header "${name}" cannot be set: the member uses it.` : null;
+    read === 'x-sequence-number' || read.startsWith('x-timer-') || read.startsWith('webhook-');
+  if (own) return `The header "${name}" cannot be set: the member uses it.`;
+  const reserved = refuseHeader(read, '') !== null;
+  return reserved ? `The header "${name}" cannot be set: it belongs to the connection.` : null;
 }
 
 type TextLimits = ParseRules['limits'];

@@ -117,6 +117,29 @@ describe.runIf(hasOpenssl)('TLS', () => {
     await other.closed;
   });
 
+  test.each([
+    ['at once', ''],
+    ['in the middle of its greeting', '160301002a0100'],
+    ['behind its greeting', '160301002a01000026030300000000000000000000000000'],
+  ])('who leaves %s before the connection is secure holds no descriptor', async (_, sent) => {
+    // So late that nothing but the leaving can be what ends it.
+    await using at = await serving(() => textResponse('OK'), {
+      certificate: first,
+      overrides: { 'limits.headersTimeoutMs': 600_000 },
+    });
+    const client = await at.dial();
+    client.socket.end(Buffer.from(sent, 'hex'));
+    await client.closed;
+  });
+
+  test('who ends its side once the connection is secure still gets its answer', async () => {
+    await using at = await serving(() => textResponse('OK'), { certificate: first });
+    const client = new Dialled(await secure(at.port));
+    client.socket.end('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await client.closed;
+    expect(client.text).toMatch(/OK$/);
+  });
+
   test('close: a request under way is answered, then the connection closes', async () => {
     let release = (): void => {};
     const handle = (): Promise<ApiResponse> =>

@@ -50,7 +50,8 @@ export function createSecureServer(options: SecureServerOptions): SecureServer {
     ...contextOf(certificate),
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: handshakeMsMax,
-    allowHalfOpen: true,
+    // Who leaves before the connection is secure has nothing to wait for.
+    allowHalfOpen: false,
     noDelay: true,
   });
   server.on('connection', (socket: Socket) => {
@@ -60,6 +61,8 @@ export function createSecureServer(options: SecureServerOptions): SecureServer {
   });
   server.on('secureConnection', (socket) => {
     unready.delete(endsOf(socket));
+    // From here on a client may end its side and still read its answers.
+    socket.allowHalfOpen = true;
     accept(socket);
   });
   server.on('tlsClientError', (_, socket) => {
