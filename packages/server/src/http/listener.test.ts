@@ -9,7 +9,7 @@ const body = JSON.stringify({
 const post = (text: string, extra = ''): string =>
   `POST /timers HTTP/1.1\r\nhost: x\r\n${extra}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 
-const head = 'HEAD /timers HTTP/1.1\r\nhost: x\r\n';
+const headOfTimers = 'HEAD /timers HTTP/1.1\r\nhost: x\r\n';
 
 test('a timer is set over a socket, with location, copies, length and request id', async () => {
   await using at = await listening();
@@ -236,10 +236,10 @@ test.each([
   ['with large headers', `HEAD / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}`, 431],
   [
     'with a body in a coding that is not understood',
-    `${head}content-encoding: x\r\ncontent-length: 1\r\n\r\nx`,
+    `${headOfTimers}content-encoding: x\r\ncontent-length: 1\r\n\r\nx`,
     415,
   ],
-  ['with a body that is too large', `${head}content-length: 999999999\r\n\r\n`, 413],
+  ['with a body that is too large', `${headOfTimers}content-length: 999999999\r\n\r\n`, 413],
 ])('a HEAD that is refused early, %s, is answered without a body', async (_, sent, status) => {
   await using at = await listening();
   for (const cut of [1, 5, 6, sent.length]) {
