@@ -231,12 +231,14 @@ interface BatchItem {
 
 export function setRequest(operation: Operation, wish: TimerWish): ApiRequest {
   const { timer, keyed } = operation;
-  const { intervalMs, count, factor, receiver } = wish;
+  const { intervalMs, count, factor, receiver, batch = false } = wish;
   const interval = intervalMs / 1000;
   const body = {
     // Half an interval more than the pops need: no doubt about rounding.
     timing: count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval },
-    callback: { http: { uri: `http://${receiver}/pop`, opaque: bodyOf(operation) } },
+    callback: {
+      http: { uri: `http://${receiver}/pop`, opaque: bodyOf(operation), ...(batch && { batch }) },
+    },
     reliability: { 'replication-factor': factor },
     ...(timer.tag !== null && { tags: [timer.tag] }),
   };

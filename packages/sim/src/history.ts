@@ -9,6 +9,8 @@ export interface TimerWish {
   readonly receiver: string;
   /** So much longer is the opaque than it need be. */
   readonly paddingBytes?: number;
+  /** Its callbacks may come with others in one request. */
+  readonly batch?: boolean;
 }
 
 /** One request on its way to one member and back. */

@@ -4,7 +4,7 @@ import { FaultLog, type Kind, noticeMs } from './faults/fault-log.ts';
 import type { Attempt, History, Operation } from './history.ts';
 import { firstSentMs, isSettled, settledMs } from './history.ts';
 import type { Plan } from './plan.ts';
-import type { Call } from './world/receivers.ts';
+import type { Call } from './world/calls.ts';
 import type { SimCluster } from './sim-cluster.ts';
 
 export interface Violation {

@@ -112,6 +112,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const large = drawLarge(random.fork(), members.length);
   const traits = drawTraits(random.fork());
   const belonging = drawBelonging(random.fork());
+  const together = drawTogether(random.fork());
   return {
     seed,
     minutes,
@@ -122,7 +123,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     viewDelayMs,
     members: [...members, ...large.members],
     receivers,
-    timers: only(timers.map(large.timer).map(belonging), options.timers),
+    timers: only(timers.map(large.timer).map(belonging).map(together), options.timers),
     letters,
     faults: only(faults, options.faults),
     traits,
@@ -176,10 +177,7 @@ function drawLarge(random: SeededRandom, memberCount: number) {
   const timer = (plan: TimerPlan): TimerPlan => {
     if (!random.chance(ratio)) return plan;
     const factor = random.between(4, copiesMax);
-    const steps = plan.steps.map((step) =>
-      step.wish === null ? step : { ...step, wish: { ...step.wish, factor } },
-    );
-    return { ...plan, steps };
+    return withWishes(plan, (wish) => ({ ...wish, factor }));
   };
   return { members, timer };
 }
@@ -203,6 +201,23 @@ function drawBelonging(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
     }));
     return { ...plan, steps, tagged, namespace: own.pick(namespaces) };
   };
+}
+
+/** Callbacks that may come in one request with others. */
+function drawTogether(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
+  const ratio = random.chance(0.4) ? random.pick([0.3, 1]) : 0;
+  return (plan) => {
+    const own = random.fork();
+    return withWishes(plan, (wish) => (own.chance(ratio) ? { ...wish, batch: true } : wish));
+  };
+}
+
+/** The plan with other wishes, step by step. */
+function withWishes(plan: TimerPlan, change: (wish: TimerWish) => TimerWish): TimerPlan {
+  const steps = plan.steps.map((step) =>
+    step.wish === null ? step : { ...step, wish: change(step.wish) },
+  );
+  return { ...plan, steps };
 }
 
 /** Of all members there may ever be. */

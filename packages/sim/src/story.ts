@@ -6,7 +6,7 @@ import { shiftNumber, type TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
 import { SeenVersion } from './history.ts';
 import { EtcdMeeting } from './operator.ts';
-import type { Call } from './world/receivers.ts';
+import type { Call } from './world/calls.ts';
 import { headerOf, SimCluster, versionIn } from './sim-cluster.ts';
 import { Trace } from './world/trace.ts';
 import { viewMember } from './world/views.ts';

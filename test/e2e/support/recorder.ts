@@ -1,6 +1,6 @@
 /** A receiver that writes down every callback in the form the simulator's checkers read. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Call } from '../../../packages/sim/src/world/receivers.ts';
+import type { Call } from '../../../packages/sim/src/world/calls.ts';
 
 /** A callback, and what only the real world adds. */
 export interface RecordedCall extends Call {

@@ -4,7 +4,7 @@
  */
 import { bodyOf, earliestMs } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
-import type { Call } from '../world/receivers.ts';
+import type { Call } from '../world/calls.ts';
 
 /** Rounding of clocks that drift. */
 const grainMs = 0.01;

@@ -15,7 +15,7 @@
  * not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
 import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
-import type { Call } from '../world/receivers.ts';
+import type { Call } from '../world/calls.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk'] as const;
 

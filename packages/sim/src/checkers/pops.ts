@@ -1,7 +1,7 @@
 /** Which pops of an operation were begun and which were delivered, as seen at the receivers. Shared by P2 and P4. */
 import { bodyOf, numberOf, type Operation } from '../history.ts';
 import type { Checker } from '../judge.ts';
-import type { Call } from '../world/receivers.ts';
+import type { Call } from '../world/calls.ts';
 
 export class Pops implements Checker {
   private readonly begun = new Map<string, Map<number, Call>>();

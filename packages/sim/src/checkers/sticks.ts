@@ -7,7 +7,7 @@
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
-import type { Call } from '../world/receivers.ts';
+import type { Call } from '../world/calls.ts';
 import { holds } from './holders.ts';
 
 export class Sticks implements Checker {

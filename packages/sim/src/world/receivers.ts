@@ -4,6 +4,7 @@
  */
 import type { CallbackRequest, CallbackResult, Callbacks } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
+import { type Call, callsIn } from './calls.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -22,27 +23,6 @@ export type Manner =
   | { readonly does: 'flap' };
 
 export const wellMannered: Manner = { does: 'answer', status: 200, afterMs: 1 };
-
-/** One callback as the world saw it. */
-export interface Call {
-  readonly by: string;
-  readonly receiver: string;
-  /** When the member made the request. */
-  readonly startMs: number;
-  /** Names the pop: number, version and sequence. */
-  readonly popId: string;
-  /** 16 hex digits. */
-  readonly number: string;
-  readonly sequence: number;
-  readonly missed: number;
-  readonly attempt: number;
-  readonly body: string;
-  /** The receiver took it and meant 2xx. */
-  effectMs: number | null;
-  /** What the member heard. */
-  result: CallbackResult | null;
-  endMs: number | null;
-}
 
 export class Receivers {
   readonly calls: Call[] = [];
@@ -93,23 +73,18 @@ export class Receivers {
     const open = new Set<() => void>();
     return {
       call: (request, done) => {
-        const call = this.begin(process, request);
+        const calls = this.begin(process, request);
         const end = (result: CallbackResult): void => {
           if (!open.delete(cutOff)) return;
           cancel();
-          call.result = result;
-          call.endMs = this.world.nowMs;
-          this.world.trace.note(
-            this.world.nowMs,
-            `${process.name} heard ${describe(result)} of ${call.popId}`,
-          );
+          for (const call of calls) this.end(call, result);
           done(result);
         };
         const cutOff = (): void => end(noAnswer('cut'));
         open.add(cutOff);
         const cancel = process.at(process.now() + request.limitMs, () => end(noAnswer('timeout')));
         if (closed) process.soon(() => end(closing));
-        else this.travel(call, process, (result) => process.arrive(() => end(result)));
+        else this.travel(calls, process, (result) => process.arrive(() => end(result)));
       },
       close: () => {
         closed = true;
@@ -119,72 +94,80 @@ export class Receivers {
     };
   }
 
-  private begin(process: Process, request: CallbackRequest): Call {
-    const { headers } = request;
-    const popId = headers['webhook-id'] ?? '';
-    const call: Call = {
-      by: process.name,
-      receiver: new URL(request.uri).hostname,
-      startMs: this.world.nowMs,
-      popId,
-      number: (headers['x-timer-id'] ?? '').slice(0, 16),
-      sequence: Number(headers['x-sequence-number']),
-      missed: Number(headers['x-timer-missed'] ?? 0),
-      attempt: Number(headers['x-timer-attempt']),
-      body: Buffer.from(request.body).toString(),
-      effectMs: null,
-      result: null,
-      endMs: null,
-    };
-    this.calls.push(call);
-    this.world.trace.note(
-      call.startMs,
-      `${call.by} calls ${call.receiver} for ${popId} attempt ${call.attempt}`,
-    );
-    this.onCall(call);
-    return call;
+  private begin(process: Process, request: CallbackRequest): Call[] {
+    const calls = callsIn(request, process.name, this.world.nowMs);
+    for (const call of calls) {
+      this.calls.push(call);
+      this.world.trace.note(
+        call.startMs,
+        `${call.by} calls ${call.receiver} for ${call.popId} attempt ${call.attempt}`,
+      );
+      this.onCall(call);
+    }
+    return calls;
+  }
+
+  private end(call: Call, result: CallbackResult): void {
+    const { nowMs, trace } = this.world;
+    call.result = result;
+    call.endMs = nowMs;
+    trace.note(nowMs, `${call.by} heard ${describe(result)} of ${call.popId}`);
   }
 
   /** There, and back again. */
-  private travel(call: Call, process: Process, answered: (result: CallbackResult) => void): void {
+  private travel(
+    calls: readonly Call[],
+    process: Process,
+    answered: (result: CallbackResult) => void,
+  ): void {
     const { world, random } = this;
     const wayMs = 0.2 + random.unit();
+    const receiver = calls[0]?.receiver ?? '';
     world.after(wayMs, () => {
-      if (this.unreachable.has(`${process.name}>${call.receiver}`)) {
+      if (this.unreachable.has(`${process.name}>${receiver}`)) {
         world.after(wayMs, () => answered(noAnswer('refused')));
         return;
       }
-      const manner = this.manners.get(call.receiver) ?? wellMannered;
-      const { afterMs, result } = this.act(call, manner);
+      const manner = this.manners.get(receiver) ?? wellMannered;
+      const { takes, afterMs, result } = this.act(manner);
+      if (takes) for (const call of calls) call.effectMs = world.nowMs;
       if (result !== null) world.after(afterMs + wayMs, () => answered(result));
     });
   }
 
-  private act(call: Call, manner: Manner): { afterMs: number; result: CallbackResult | null } {
+  private act(manner: Manner): Act {
     switch (manner.does) {
       case 'answer':
-        return this.answer(call, manner);
+        return answer(manner);
       case 'flap':
-        return this.answer(call, { status: this.random.chance(0.5) ? 200 : 503, afterMs: 1 });
+        return answer({ status: this.random.chance(0.5) ? 200 : 503, afterMs: 1 });
       case 'hang':
-        return { afterMs: 0, result: null };
+        return { takes: false, afterMs: 0, result: null };
       case 'refuse':
-        return { afterMs: 0, result: noAnswer('refused') };
+        return { takes: false, afterMs: 0, result: noAnswer('refused') };
       case 'cut-after-effect':
-        call.effectMs = this.world.nowMs;
-        return { afterMs: 0, result: noAnswer('cut') };
+        return { takes: true, afterMs: 0, result: noAnswer('cut') };
     }
   }
+}
 
-  private answer(
-    call: Call,
-    manner: { readonly status: number; readonly afterMs: number; readonly retryAfterMs?: number },
-  ) {
-    const { status, afterMs, retryAfterMs = null } = manner;
-    if (status >= 200 && status < 300) call.effectMs = this.world.nowMs;
-    const result: CallbackResult = { kind: 'answer', status, retryAfterMs };
-    return { afterMs, result };
-  }
+/** What a receiver does about a request. */
+interface Act {
+  /** Acts on it, and means 2xx. */
+  readonly takes: boolean;
+  readonly afterMs: number;
+  /** null: no answer, ever. */
+  readonly result: CallbackResult | null;
+}
+
+function answer(manner: {
+  readonly status: number;
+  readonly afterMs: number;
+  readonly retryAfterMs?: number;
+}): Act {
+  const { status, afterMs, retryAfterMs = null } = manner;
+  const takes = status >= 200 && status < 300;
+  return { takes, afterMs, result: { kind: 'answer', status, retryAfterMs } };
 }
 
 const closing: CallbackResult = {
