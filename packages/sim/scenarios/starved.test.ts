@@ -25,6 +25,22 @@ test.each([300, 400, 480])(
   },
 );
 
+test.each([1, 2])(
+  'a cancel that came while its replica got no processor is read before the pop that fell due meanwhile (P6, R=%i)',
+  async (factor) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 5, factor });
+    const [primary = ''] = replicas;
+    const other = three.find((name) => name !== primary) ?? '';
+    await story.until(4.4);
+    story.cluster.member(primary).stall(750);
+    await story.cancel(id, other);
+    await story.until(20);
+    expect(story.calls(id)).toEqual([]);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
 /** Timers of 4 to 6 s with two copies, set all the while at any of three members that get no processor for moments. */
 async function starve(seed: number, spanMs: number, gapMs: number) {
   const story = await Story.begin({ members: three, seed });

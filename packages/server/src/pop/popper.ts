@@ -180,9 +180,12 @@ export class Popper {
   }
 
   private rang(): void {
-    this.noteSleep();
+    const { clock } = this.parts;
+    const isLate = this.alarm !== null && this.awake.rang(this.alarm.ringsMs, clock.now());
     this.alarm = null;
-    this.poll();
+    // Messages that arrived while this member stood still are read first: a cancel may be among them.
+    if (isLate) clock.soon(() => this.poll());
+    else this.poll();
   }
 
   private alarmed(handle: number): void {
