@@ -279,7 +279,7 @@ describe.skipIf(executable === null)('in a browser', () => {
       Object.keys(item).filter((name) => name !== 'parameters'),
     );
     await expect.poll(() => operations.count(), { timeout: soonMs }).toBe(described.length);
-    await page.getByRole('searchbox').fill('dead letter again');
+    await page.getByRole('searchbox').fill('send a dead letter');
     await expect.poll(() => operations.count()).toBe(1);
     await sees(text(`curl -X POST '${scene.url('n0')}/dead-letters/ID/redeliver'`));
     await page.getByRole('searchbox').fill('');

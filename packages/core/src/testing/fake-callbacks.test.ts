@@ -46,7 +46,7 @@ describe('FakeCallbacks', () => {
     expect(fake.inFlight).toBe(0);
   });
 
-  it('close cuts what is in flight and refuses the rest, each once', async () => {
+  it('close cuts calls in flight; later ones are not made, each with one result', async () => {
     const clock = new VirtualClock();
     const fake = new FakeCallbacks(clock, () => ({ afterMs: 10, answer: 200 }));
     const seen: CallbackResult[] = [];
@@ -54,7 +54,7 @@ describe('FakeCallbacks', () => {
     await fake.close();
     fake.call(request(), (result) => seen.push(result));
     await clock.advance(1000);
-    expect(seen).toMatchObject([{ reason: 'cut' }, { reason: 'cut' }]);
+    expect(seen).toMatchObject([{ reason: 'cut' }, { kind: 'unmade' }]);
   });
 });
 

@@ -134,14 +134,14 @@ function dawdling() {
 
 test('what a busy peer is sent goes together; one that stands still is sent everything at once, to read it first when it goes on', async () => {
   const { store, answers } = dawdling();
-  for (let i = 0; i < 20; i++) await store();
-  expect(answers).toHaveLength(8);
+  for (let i = 0; i < 50; i++) await store();
+  expect(answers).toHaveLength(32);
   answers.shift()?.();
-  expect(answers).toHaveLength(8);
+  expect(answers).toHaveLength(32);
   await clock.advance(101);
   await store();
   await store();
-  expect(answers).toHaveLength(10);
+  expect(answers).toHaveLength(34);
   for (let i = 0; i < 300; i++) await store();
   expect(answers).toHaveLength(256);
 });

@@ -173,7 +173,9 @@ class Party implements Network {
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
     const reply: Done = (answer) => process.arrive(() => finish(answer));
     const freight = { from: process.name, to, bytes: frame.length };
-    cables.carry(freight, () => cables.party(to)?.take(frame, process.name, reply));
+    // The caller may use the bytes again as soon as this returns.
+    const sent = frame.slice();
+    cables.carry(freight, () => cables.party(to)?.take(sent, process.name, reply));
   }
 
   listen(handler: FrameHandler): Promise<void> {

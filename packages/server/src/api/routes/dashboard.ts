@@ -14,7 +14,7 @@ import type { Route } from '../router.ts';
 import type { TimerService } from '../../request/service.ts';
 
 /** The same place seen from the sources and from what is built of them: `dist/dashboard` of this package. */
-const builtFolder = join(import.meta.dirname, '../../dist/dashboard');
+const builtFolder = join(import.meta.dirname, '../../../dist/dashboard');
 
 const types: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
