@@ -30,3 +30,22 @@ test('members whose wall clocks are minutes apart agree on when a timer is due (
     [42, replicas[1]],
   ]);
 });
+
+test.each([-5000, -700, 700, 5000])(
+  'a cron timer pops once for each of its times, though the member that took it is %d ms ahead of the one that pops (R=1)',
+  async (aheadMs) => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+    const timing = { cron: '*/30 * * * * *', count: 4 };
+    story.cluster.member('m0').clock.wallOffsetMs = aheadMs;
+    const wish = { seconds: 30, timing, factor: 1 };
+    let timer = await story.set(wish, 'm0');
+    while (timer.replicas[0] === 'm0') timer = await story.set(wish, 'm0');
+    const { id } = timer;
+    await story.until(200);
+    const pops = story.calls(id).map(({ startMs }) => startMs);
+    expect(pops).toHaveLength(4);
+    const [first = 0, ...rest] = pops.map((ms) => ms / 1000);
+    expect(first).toBeCloseTo(30 - aheadMs / 1000, 1);
+    expect(rest.map((at) => Math.round(at * 10) / 10)).toEqual([60, 90, 120]);
+  },
+);

@@ -14,6 +14,7 @@ import {
   type TimerHistory,
   type TimerWish,
 } from './history.ts';
+import { wallTimingBody } from './wall-timing.ts';
 import { headerOf, type SimCluster, versionIn } from './sim-cluster.ts';
 
 const answerMs = 2500;
@@ -51,7 +52,7 @@ export class Client {
     const { history } = this.options;
     const isNew = timer.id === null;
     const operation = history.operation(timer, 'set', wish, how.keyed && isNew);
-    const request = setRequest(operation, wish);
+    const request = setRequest(operation, wish, this.options.cluster.world.nowMs);
     await this.change(operation, isNew && how.batched ? batchRequest(request) : request);
     return operation;
   }
@@ -229,13 +230,19 @@ interface BatchItem {
   readonly version?: string;
 }
 
-export function setRequest(operation: Operation, wish: TimerWish): ApiRequest {
-  const { timer, keyed } = operation;
-  const { intervalMs, count, factor, receiver, batch = false } = wish;
+function timingBody(wish: TimerWish, nowMs: number): object {
+  const { intervalMs, count, wall } = wish;
+  if (wall !== undefined) return wallTimingBody({ ...wish, wall }, nowMs);
   const interval = intervalMs / 1000;
+  // Half an interval more than the pops need: no doubt about rounding.
+  return count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval };
+}
+
+export function setRequest(operation: Operation, wish: TimerWish, nowMs: number): ApiRequest {
+  const { timer, keyed } = operation;
+  const { factor, receiver, batch = false } = wish;
   const body = {
-    // Half an interval more than the pops need: no doubt about rounding.
-    timing: count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval },
+    timing: timingBody(wish, nowMs),
     callback: {
       http: { uri: `http://${receiver}/pop`, opaque: bodyOf(operation), ...(batch && { batch }) },
     },

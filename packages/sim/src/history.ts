@@ -1,4 +1,5 @@
 /** What clients asked for and what they were told: the outside view that checkers judge by. */
+import type { WallTiming } from './wall-timing.ts';
 import { compareVersions, formatVersion, shiftNumber, type Version } from '@carillon/core';
 
 export interface TimerWish {
@@ -9,6 +10,8 @@ export interface TimerWish {
   readonly receiver: string;
   /** So much longer is the opaque than it need be. */
   readonly paddingBytes?: number;
+  /** By the wall clock, not by an interval; what `intervalMs` and `count` then mean is said there. */
+  readonly wall?: WallTiming;
   /** Its callbacks may come with others in one request. */
   readonly batch?: boolean;
 }

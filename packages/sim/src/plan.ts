@@ -7,6 +7,7 @@ import type { Fault } from './faults/faults.ts';
 import type { TimerWish } from './history.ts';
 import type { ClockFaults } from './world/process.ts';
 import { drawFaults } from './faults/swarm.ts';
+import { periodsMs, zoneNames } from './wall-timing.ts';
 import type { Traits } from './world/views.ts';
 
 const minuteMs = 60_000;
@@ -113,6 +114,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const traits = drawTraits(random.fork());
   const belonging = drawBelonging(random.fork());
   const together = drawTogether(random.fork());
+  const wall = drawWall(random.fork(), minutes);
   return {
     seed,
     minutes,
@@ -123,7 +125,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     viewDelayMs,
     members: [...members, ...large.members],
     receivers,
-    timers: only(timers.map(large.timer).map(belonging).map(together), options.timers),
+    timers: only(timers.map(large.timer).map(belonging).map(together).map(wall), options.timers),
     letters,
     faults: only(faults, options.faults),
     traits,
@@ -210,6 +212,42 @@ function drawTogether(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
     const own = random.fork();
     return withWishes(plan, (wish) => (own.chance(ratio) ? { ...wish, batch: true } : wish));
   };
+}
+
+/** In longer runs the hour that patterns with a zone name would end. */
+const zonedMinutesMax = 50;
+/** No client insists for so long on a request: what it asks for has not ended when it acts. */
+const insistedMs = 120_000;
+const offsetsMinutes = [0, 0, 330, -210];
+/** -1000: the instant has passed. */
+const waitsMs = [-1000, 100, 1000, 5000, 5000, 20_000, 60_000];
+
+/** Timers at an instant, and by cron. */
+function drawWall(random: SeededRandom, minutes: number): (plan: TimerPlan) => TimerPlan {
+  const ratio = random.chance(0.5) ? random.pick([0.2, 0.7]) : 0;
+  const zoned = minutes <= zonedMinutesMax;
+  return (plan) => {
+    const own = random.fork();
+    return withWishes(plan, (wish) => {
+      if (!own.chance(ratio)) return wish;
+      return own.chance(0.5) ? atWish(own, wish) : cronWish(own, wish, zoned);
+    });
+  };
+}
+
+function atWish(random: SeededRandom, wish: TimerWish): TimerWish {
+  const roundMs = random.pick([1, 10_000]);
+  const wall = { kind: 'at', roundMs, offsetMinutes: random.pick(offsetsMinutes) } as const;
+  return { ...wish, intervalMs: random.pick(waitsMs), count: 1, wall };
+}
+
+function cronWish(random: SeededRandom, wish: TimerWish, zoned: boolean): TimerWish {
+  const intervalMs = random.pick(periodsMs);
+  const zone = random.chance(0.5) && zoned ? random.pick(zoneNames) : null;
+  const ends = random.pick(['count', 'until'] as const);
+  const countMin = ends === 'until' ? Math.ceil(insistedMs / intervalMs) + 1 : 1;
+  const count = Math.max(countMin, random.between(1, 12));
+  return { ...wish, intervalMs, count, wall: { kind: 'cron', zone, ends } };
 }
 
 /** The plan with other wishes, step by step. */

@@ -194,6 +194,29 @@ describe('after a pop', () => {
     expect(record.state).toBe(State.tombstone);
   });
 
+  it.each([
+    { offMs: -29_000, cron: '* * * * *', nextMs: 120_000 },
+    { offMs: -700, cron: '* * * * *', nextMs: 120_000 },
+    { offMs: -1, cron: '* * * * *', nextMs: 120_000 },
+    { offMs: 0, cron: '* * * * *', nextMs: 120_000 },
+    { offMs: 29_000, cron: '* * * * *', nextMs: 120_000 },
+    { offMs: -400, cron: '* * * * * *', nextMs: 61_000 },
+    { offMs: 400, cron: '* * * * * *', nextMs: 61_000 },
+    // The time after is near, the one before it far away.
+    { offMs: 29_000, cron: '1,2 * * * *', nextMs: 120_000 },
+    { offMs: -50_000, cron: '1,2 * * * *', nextMs: 120_000 },
+    // No clock is off by so much.
+    { offMs: -61_000, cron: '0 1 * * * *', nextMs: 60_000 },
+  ])(
+    'a cron timer, popped by a clock that is off by $offMs ms, goes on with the time after: $cron',
+    ({ offMs, cron, nextMs }) => {
+      const ending = { ...once, count: 9 };
+      const definition = definitionOf({ timing: { kind: 'cron', cron, timezone: null, ending } });
+      const record = recordOf({ dueMs: 60_000 + offMs, retryMs: 60_000 + offMs });
+      expect(followingPop(record, definition, at(record.dueMs + 3))?.dueMs).toBe(nextMs);
+    },
+  );
+
   it('a cron timer ends with its repeat-for', () => {
     const ending = { ...once, repeatForMs: 130_000 };
     const definition = definitionOf({

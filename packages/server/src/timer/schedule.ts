@@ -7,6 +7,8 @@
  *     twice the gap, or, where the shortest step is too long for that, inside 40 ms for each copy.
  * T3  Pops that were missed are merged into the present one and count as sequence numbers.
  * T4  A dead letter that is sent again stands for one pop: the timing of its timer says nothing about it.
+ * T5  Each time of a cron pattern is popped once, also where the wall clocks of members differ, by less than a minute and less than half
+ *     of the time to the next.
  */
 import {
   type Definition,
@@ -30,8 +32,8 @@ const stepMsMin = 20;
 /** Below this gap the step is the shortest. */
 const stepGapMsMin = 100;
 const copyMs = 40;
-/** Cron fields are whole seconds: half a second past one occurrence is before the next. */
-const cronGuardMs = 500;
+/** Wall clocks of members are not further apart than this, or they are wrong. */
+const clocksApartMsMax = 60_000;
 const missedCountMax = 1000;
 
 /** The skew between two neighbouring replicas. */
@@ -186,12 +188,27 @@ export function followingPop(
     return { dueMs, gapMs: timing.intervalMs };
   }
   if (done >= (timing.ending.count ?? Number.POSITIVE_INFINITY)) return null;
-  const afterMs = record.dueMs - at.nowMs + at.wallMs + cronGuardMs;
-  const wallMs = nextCron(timing.cron, timing.timezone, afterMs);
+  const wallMs = afterCron(timing, record.dueMs - at.nowMs + at.wallMs);
   if (wallMs === null) return null;
   const dueMs = wallMs - at.wallMs + at.nowMs;
   if (past(timing.ending, wallMs, dueMs - record.startMs)) return null;
   return { dueMs, gapMs: dueMs - record.dueMs };
+}
+
+/**
+ * The time that follows the one nearest to `wallMs` (T5): a pop that was due shortly before a time by this clock was due at that time by
+ * the clock of the member that worked it out.
+ */
+function afterCron(
+  { cron, timezone }: Extract<Timing, { kind: 'cron' }>,
+  wallMs: number,
+): number | null {
+  const nextMs = nextCron(cron, timezone, wallMs);
+  if (nextMs === null) return null;
+  const aheadMs = nextMs - wallMs;
+  const isNearest =
+    aheadMs <= clocksApartMsMax && nextCron(cron, timezone, wallMs - aheadMs) === nextMs;
+  return isNearest ? nextCron(cron, timezone, nextMs) : nextMs;
 }
 
 /** How often an interval timer pops in all. */

@@ -3,18 +3,21 @@
  * reads and lists show what was written through any other.
  */
 import { type Client, inNamespace } from '../client.ts';
-import { bodyOf, earliestMs, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
+import { bodyOf, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import { Dues } from './dues.ts';
 
 const kinds = ['down', 'paused', 'stalled', 'network', 'disk', 'view'] as const;
 
 export class AnyMember implements Checker {
   private readonly judge: Judge;
   private readonly client: Client;
+  private readonly dues: Dues;
 
   constructor(judge: Judge, client: Client) {
     this.judge = judge;
     this.client = client;
+    this.dues = new Dues(judge);
   }
 
   onAck(operation: Operation): void {
@@ -60,7 +63,7 @@ export class AnyMember implements Checker {
     if (wish === null || ackMs === null) return false;
     if (!judge.isLastWord(operation) || judge.destroyed(operation)) return false;
     const marginMs = 5000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
-    return earliestMs(operation) + wish.intervalMs * wish.count > judge.nowMs + marginMs;
+    return this.dues.livesUntilMs(operation) > judge.nowMs + marginMs;
   }
 
   private async list(
@@ -100,9 +103,8 @@ export class AnyMember implements Checker {
     if (last.kind === 'cancel' && status !== 404) {
       judge.violate('P7', `${member} shows "${opaque}" (${status}), which was cancelled.`);
     }
-    const { wish } = last;
-    if (wish === null) return;
-    const endMs = earliestMs(last) + wish.intervalMs * wish.count;
+    if (last.wish === null) return;
+    const endMs = this.dues.livesUntilMs(last);
     if (judge.nowMs < endMs - 100 && opaque !== bodyOf(last)) {
       judge.violate('P7', `${member} answered ${status} for "${opaqueOf(last)}", which lives.`);
     }

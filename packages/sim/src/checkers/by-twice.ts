@@ -5,11 +5,13 @@
  *
  * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running and could reach
  * the receiver for the whole interval; one of them could not reach it, and messages were lost; the receiver had failed shortly before, so that its circuit may be open; the
- * timer was replaced or cancelled, or a request to do so was under way.
+ * timer was replaced or cancelled, or a request to do so was under way. A pop by the wall clock is due when it is due by all clocks
+ * (`dues.ts`), and its interval is the time since the pop before, or since it was set.
  */
 import { State } from '@carillon/core';
 import { firstSentMs, keptUnder, type Operation, opaqueOf, type TimerWish } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
+import { Dues } from './dues.ts';
 import type { Pops } from './pops.ts';
 
 /** What a claim may take on the shortest intervals, and the way of the answer to the client. */
@@ -33,10 +35,12 @@ export function allowedMs({
 
 export class ByTwice implements Checker {
   private readonly judge: Judge;
+  private readonly dues: Dues;
   private readonly pops: Pops;
 
   constructor(judge: Judge, pops: Pops) {
     this.judge = judge;
+    this.dues = new Dues(judge);
     this.pops = pops;
   }
 
@@ -49,13 +53,14 @@ export class ByTwice implements Checker {
 
   private watch(operation: Operation, sequence: number): void {
     const { wish, ackMs } = operation;
-    if (wish === null || ackMs === null || sequence > wish.count) return;
+    if (wish === null || ackMs === null || sequence > this.dues.countMin(operation)) return;
     const { world } = this.judge.cluster;
-    const dueMs = ackMs + sequence * wish.intervalMs;
+    const dueMs = this.dues.dueByMs(operation, sequence);
     world.at(dueMs, () => {
       if (this.superseded(operation)) return;
       const able = this.able(operation, sequence);
-      const limitMs = dueMs + allowedMs(wish) + this.judge.driftMs(sequence * wish.intervalMs);
+      const lateMs = allowedMs({ ...wish, intervalMs: this.dues.gapMsMax(operation, sequence) });
+      const limitMs = dueMs + lateMs + this.judge.driftMs(dueMs - ackMs);
       world.at(limitMs + slackMs, () => this.check(operation, sequence, able));
       this.watch(operation, sequence + 1);
     });
@@ -68,9 +73,9 @@ export class ByTwice implements Checker {
     const { nowMs } = judge;
     const first = this.pops.first(operation, sequence);
     if (first !== null && first.startMs <= nowMs) return;
-    const dueMs = ackMs + sequence * wish.intervalMs;
+    const dueMs = this.dues.dueByMs(operation, sequence);
     const { receivers, faults } = judge.cluster;
-    const excuses = wish.intervalMs < patientMs ? hasty : patient;
+    const excuses = this.dues.gapMsMin(operation, sequence) < patientMs ? hasty : patient;
     const still = able.filter(
       (name) =>
         faults.find(name, excuses, dueMs, nowMs) === null &&

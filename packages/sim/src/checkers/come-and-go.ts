@@ -5,16 +5,19 @@
  */
 import { type TimerRecord, compareProgress, State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
-import { earliestMs, keptUnder, type Operation, opaqueOf } from '../history.ts';
+import { keptUnder, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
+import { Dues } from './dues.ts';
 
 export class ComeAndGo implements Checker {
   private readonly judge: Judge;
   private readonly activeNames: () => readonly string[];
+  private readonly dues: Dues;
 
   constructor(judge: Judge, activeNames: () => readonly string[]) {
     this.judge = judge;
     this.activeNames = activeNames;
+    this.dues = new Dues(judge);
   }
 
   finish(): void {
@@ -37,9 +40,8 @@ export class ComeAndGo implements Checker {
     if (!judge.isLastWord(operation) || operation.attempts.length > 1) return false;
     const marginMs = 2000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
     // Not at the very moment of a pop, when copies differ for as long as a message takes.
-    const sinceMs = (judge.nowMs - ackMs) % wish.intervalMs;
-    if (sinceMs < 1000 || sinceMs > wish.intervalMs - 1000) return false;
-    return earliestMs(operation) + wish.intervalMs * wish.count > judge.nowMs + marginMs;
+    if (!this.dues.isQuiet(operation, judge.nowMs, 1000)) return false;
+    return this.dues.livesUntilMs(operation) > judge.nowMs + marginMs;
   }
 
   private check(operation: Operation, view: View): void {

@@ -1,19 +1,23 @@
 /**
  * P3, never early: no callback starts before its due time. The due time counts from the moment the first request for it
- * reached a member, on true time; only what the members' clocks run too fast is allowed.
+ * reached a member, on true time; only what the members' clocks run too fast is allowed. Timers at an instant or by cron go by
+ * wall clocks: what those are off is allowed too, as `dues.ts` says. Nor are there more pops than were asked for.
  */
 import { bodyOf, earliestMs } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import type { Call } from '../world/calls.ts';
+import { Dues } from './dues.ts';
 
 /** Rounding of clocks that drift. */
 const grainMs = 0.01;
 
 export class NeverEarly implements Checker {
   private readonly judge: Judge;
+  private readonly dues: Dues;
 
   constructor(judge: Judge) {
     this.judge = judge;
+    this.dues = new Dues(judge);
   }
 
   onCall(call: Call): void {
@@ -28,15 +32,15 @@ export class NeverEarly implements Checker {
         `${call.by} called back for ${call.popId} with another body than was set.`,
       );
     }
-    const { intervalMs, count } = operation.wish;
+    const count = this.dues.countMax(operation);
     if (call.sequence > count) {
       judge.violate(
         'P3',
         `${call.by} popped ${call.popId} as number ${call.sequence} of ${count}.`,
       );
     }
-    const spanMs = intervalMs * call.sequence;
-    const dueMs = earliestMs(operation) + spanMs;
+    const dueMs = this.dues.notBeforeMs(operation, call.sequence);
+    const spanMs = dueMs - earliestMs(operation);
     const earlyMs = dueMs - call.startMs - judge.driftMs(spanMs) - judge.steppedMs() - grainMs;
     if (earlyMs > 0) {
       judge.violate(

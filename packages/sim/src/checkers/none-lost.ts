@@ -2,12 +2,14 @@
  * P2, no pop is lost: when the run is over, every pop of an acknowledged timer that nobody replaced or cancelled was taken
  * by its receiver, or lies in a dead letter that any member shows, or lay in one that somebody discarded. Without
  * a fault a discarded letter stays away. Which change is the last is the judge's to say: clients that know nothing of each other, on
- * two sides of a split, are ordered by clocks.
+ * two sides of a split, are ordered by clocks. When a pop by the wall clock is due at the latest, and how many a cron pattern with an
+ * end has at least, `dues.ts` says.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';
 import { bodyOf, covers, firstSentMs, type Letter, type Operation, opaqueOf } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
+import { Dues } from './dues.ts';
 import type { Pops } from './pops.ts';
 
 /** Everything is whole for so long at the end that a pop due before this must have ended. */
@@ -17,12 +19,14 @@ const kinds = ['down', 'paused', 'network', 'disk', 'view'] as const;
 
 export class NoneLost implements Checker {
   private readonly judge: Judge;
+  private readonly dues: Dues;
   private readonly pops: Pops;
   private readonly client: Client;
   private readonly random: SeededRandom;
 
   constructor(judge: Judge, pops: Pops, client: Client, random: SeededRandom) {
     this.judge = judge;
+    this.dues = new Dues(judge);
     this.pops = pops;
     this.client = client;
     this.random = random;
@@ -63,14 +67,15 @@ export class NoneLost implements Checker {
     if (wish === null || ackMs === null) return;
     const opaque = opaqueOf(operation);
     const body = bodyOf(operation);
-    for (let k = 1; k <= wish.count; k++) {
-      const dueMs = ackMs + k * wish.intervalMs;
+    const count = this.dues.countMin(operation);
+    for (let k = 1; k <= count; k++) {
+      const dueMs = this.dues.dueByMs(operation, k);
       if (dueMs + this.judge.steppedMs() > untilMs) return;
       const lies = letters.some((letter) => covers(letter, body, k));
       if (this.pops.delivered(operation, k) || lies || this.discarded(body, k)) continue;
       this.judge.violate(
         'P2',
-        `Pop ${k} of ${wish.count} of "${opaque}" (${operation.timer.id}), due at ${dueMs.toFixed(1)}, was never delivered and is no dead letter.`,
+        `Pop ${k} of ${count} of "${opaque}" (${operation.timer.id}), due at ${dueMs.toFixed(1)}, was never delivered and is no dead letter.`,
       );
       return;
     }

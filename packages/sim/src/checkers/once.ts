@@ -4,7 +4,8 @@
  * the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
  *
  * A caller that had no processor for up to a second is no excuse either, from an interval of 4 s up: below that the others
- * cannot wait for it and still be inside 2n.
+ * cannot wait for it and still be inside 2n. The interval of a pop by the wall clock is the time since the pop before, or since it was
+ * set. Clocks that differ are no excuse.
  *
  * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and any replica
  * may pop it then. Nobody could tell such a record from one that reached no other member before the one that has it went down, and
@@ -16,6 +17,7 @@
  */
 import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
 import type { Call } from '../world/calls.ts';
+import { Dues } from './dues.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk'] as const;
 
@@ -24,10 +26,12 @@ const patientMs = 4000;
 
 export class Once implements Checker {
   private readonly judge: Judge;
+  private readonly dues: Dues;
   private readonly byPop = new Map<string, Call[]>();
 
   constructor(judge: Judge) {
     this.judge = judge;
+    this.dues = new Dues(judge);
   }
 
   onCall(call: Call): void {
@@ -57,9 +61,9 @@ export class Once implements Checker {
     );
   }
 
-  private isHasty({ body }: Call): boolean {
-    const intervalMs = this.judge.history.find(body)?.wish?.intervalMs ?? 0;
-    return intervalMs < patientMs;
+  private isHasty({ body, sequence }: Call): boolean {
+    const operation = this.judge.history.find(body);
+    return operation === null || this.dues.gapMsMin(operation, sequence) < patientMs;
   }
 
   /** Whether a member came back in between that cannot have heard of the end of the timer, and everybody else had forgotten it. */
