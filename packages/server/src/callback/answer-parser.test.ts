@@ -145,9 +145,44 @@ describe('answers of receivers', () => {
   });
 
   it('an answer without a length goes on until the connection ends, and no other can follow', () => {
-    const answer = head('HTTP/1.1 200 OK', 'transfer-encoding: gzip');
+    const answer = head('HTTP/1.1 200 OK');
     expect(read([answer, 'abc'])).toMatchObject({ progress: 'more', status: 200, keeps: false });
   });
+
+  it.each(['gzip', 'gzip, chunked', 'identity', 'chunked, chunked', ''])(
+    'an answer in the coding %j is not read on: its end cannot be known',
+    (coding) => {
+      const answer = head('HTTP/1.1 200 OK', `transfer-encoding: ${coding}`);
+      const found = { progress: 'enough', status: 200, keeps: false };
+      expect(read([answer, '0\r\n\r\n'])).toMatchObject(found);
+    },
+  );
+
+  it.each(['5;', '5;=a', '5;a=', '5;a="b', '5;a="b"c', '5;a b', '5; a', '5;a;', '5;\xe4'])(
+    'a chunk with the malformed extension %j ends the reading',
+    (line) => {
+      const answer = head(okHead, 'transfer-encoding: chunked');
+      const found = { progress: 'enough', status: 200, keeps: false };
+      expect(read([answer, `${line}\r\nhello\r\n0\r\n\r\n`])).toMatchObject(found);
+    },
+  );
+
+  it.each([
+    ['in HTTP/1.0', head('HTTP/1.0 100 Continue')],
+    ['that closes the connection', head('HTTP/1.1 103 Early Hints', 'connection: close')],
+  ])('behind an interim answer %s no connection is used again', (_, interim) => {
+    const found = { progress: 'enough', status: 200, keeps: false };
+    expect(read([interim, head(okHead, 'content-length: 0')])).toMatchObject(found);
+  });
+
+  it.each(['content-length: 0', 'Transfer-Encoding: chunked'])(
+    'a trailer that says where the answer ends, %j, ends the reading',
+    (line) => {
+      const answer = head(okHead, 'transfer-encoding: chunked');
+      const found = { progress: 'enough', status: 200, keeps: false };
+      expect(read([answer, `0\r\n${line}\r\n\r\n`])).toMatchObject(found);
+    },
+  );
 
   it('a HEAD has no content, whatever its length', () => {
     const answer = head(okHead, 'content-length: 99999');

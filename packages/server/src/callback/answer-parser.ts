@@ -8,8 +8,9 @@
  *  3. Heads of up to 16 KiB and content of up to 16 KiB are read. More is no failure: the status is known.
  *  4. Every byte is looked at once, wherever the bytes are cut.
  */
-import { cr, hexValues, lf, semicolon } from '../http/syntax.ts';
-import { HeadLines, statusLineOf, valueEnd } from './head-lines.ts';
+import { areExtensions } from '../http/chunk-extension.ts';
+import { cr, hexValues, lf } from '../http/syntax.ts';
+import { HeadLines, statusLineOf } from './head-lines.ts';
 
 const headBytesMax = 16 * 1024;
 const contentBytesMax = 16 * 1024;
@@ -155,8 +156,11 @@ export class AnswerParser {
   private headEnded(): Progress {
     const { status, method, lines } = this;
     const { lengthBytes, coding } = lines;
-    this.odd ||= lines.odd || (lengthBytes !== -1 && coding !== undefined);
+    this.odd ||=
+      lines.odd || (coding !== undefined && (coding !== 'chunked' || lengthBytes !== -1));
     if (status === 0) {
+      // Said to be the last on its connection, although an answer has to follow.
+      this.odd ||= this.minor === 0 || lines.closes;
       this.place = 'status';
       return 'more';
     }
@@ -180,9 +184,8 @@ export class AnswerParser {
       if (at === sizeDigitCountMax) return 'enough';
       sizeBytes = sizeBytes * 16 + (hexValues[line[at] as number] as number);
     }
-    const isExtended = line[at] === semicolon && valueEnd(line, at) === line.length;
-    if (at === 0 || (at < line.length && !isExtended) || sizeBytes > contentBytesMax)
-      return 'enough';
+    const isFit = at > 0 && areExtensions(line, at, line.length);
+    if (!isFit || sizeBytes > contentBytesMax) return 'enough';
     this.leftBytes = sizeBytes;
     this.place = sizeBytes === 0 ? 'trailer' : 'chunk';
     return 'more';
@@ -193,7 +196,8 @@ export class AnswerParser {
     if (line.length === 0) return 'whole';
     const lines = new HeadLines();
     lines.add(line);
-    return lines.odd ? 'enough' : 'more';
+    const frames = lines.lengthBytes !== -1 || lines.coding !== undefined;
+    return lines.odd || frames ? 'enough' : 'more';
   }
 }
 

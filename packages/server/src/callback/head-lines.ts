@@ -94,7 +94,7 @@ function tokenEnd(line: Uint8Array): number {
   return at;
 }
 
-export function valueEnd(line: Uint8Array, from: number): number {
+function valueEnd(line: Uint8Array, from: number): number {
   let at = from;
   while (at < line.length && valueBytes[line[at] as number] === 1) at++;
   return at;

@@ -12,7 +12,9 @@
  * R2  What is held back until more arrives is bounded: a head, a line of a chunk, the trailers.
  * R3  After a refusal there is nothing more: where the next request would begin cannot be known.
  */
+import { areExtensions } from './chunk-extension.ts';
 import { HeadParser, type RequestHead } from './head.ts';
+import { headerName } from './names.ts';
 import { Refusal, refusals } from './refusal.ts';
 import { colon, cr, hexValues, lf, semicolon, tokenBytes, valueBytes } from './syntax.ts';
 
@@ -245,6 +247,7 @@ export class HttpParser {
     if (i === end || (digitsEnd > at && bytes[i] === cr && i + 1 === end)) return 'more';
     if (digitsEnd === at || bytes[i] !== cr || bytes[i + 1] !== lf)
       return this.refuse(refusals.chunk);
+    if (!areExtensions(bytes, digitsEnd, i)) return this.refuse(refusals.chunk);
     this.extensionBytes = extensionBytes;
     this.lookedBytes = 0;
     this.at = i + 2;
@@ -284,6 +287,7 @@ export class HttpParser {
         const full = this.trailerBytes + lookTo - at === trailerBytesMax;
         return full ? this.refuse(refusals.headersTooLarge) : 'more';
       }
+      if (isFraming(bytes, at, lineEnd)) return this.refuse(refusals.trailer);
       this.trailerBytes += lineEnd - at;
       this.at = lineEnd;
       this.lookedBytes = 0;
@@ -323,6 +327,14 @@ export class HttpParser {
     this.at = this.end;
     return 'refused';
   }
+}
+
+/** Whether a line of trailers says where the body ends: a reader that adds trailers to the headers would heed it. */
+function isFraming(bytes: Buffer, from: number, to: number): boolean {
+  const nameEnd = bytes.indexOf(colon, from);
+  if (nameEnd === -1 || nameEnd >= to) return false;
+  const name = headerName(bytes, from, nameEnd);
+  return name === 'content-length' || name === 'transfer-encoding';
 }
 
 /** Where CR LF CR LF begins; -1 when it is not between the two indexes. Looks at every fourth byte while it can. */

@@ -1,0 +1,175 @@
+/** Bytes that are right, nearly right, or wrong in one way, to be cut and changed. */
+import { attacks } from '../../../packages/server/src/http/smuggling.contract.ts';
+
+const get = 'GET /timers HTTP/1.1\r\nhost: x\r\n';
+const post = 'POST /timers HTTP/1.1\r\nhost: x\r\n';
+const chunked = `${post}transfer-encoding: chunked\r\n\r\n`;
+const next = 'GET /next HTTP/1.1\r\nhost: y\r\n\r\n';
+
+const goodRequests = [
+  `${get}\r\n`,
+  `\r\n${get}\r\n`,
+  `${get}\r\n${next}`,
+  `${get}\r\n\r\n${next}`,
+  `${post}content-length: 5\r\n\r\nhello${next}`,
+  `${post}content-length: 0\r\n\r\n${next}`,
+  `${post}Content-Length: 005\r\n\r\nhello${next}`,
+  `${post}content-length:5\t \r\n\r\nhello${next}`,
+  `${post}content-length: 5\r\n\r\nhel`,
+  `${chunked}5\r\nhello\r\n0\r\n\r\n${next}`,
+  `${chunked}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n${next}`,
+  `${chunked}A\r\n0123456789\r\n0\r\n\r\n${next}`,
+  `${chunked}00005\r\nhello\r\n000\r\n\r\n${next}`,
+  `${chunked}5;a=b;c="d"\r\nhello\r\n0;e\r\n\r\n${next}`,
+  `${chunked}5\r\nhello\r\n0\r\nx: y\r\nz: \r\n\r\n${next}`,
+  `${chunked}0\r\n\r\n${next}`,
+  `${post}Transfer-Encoding: Chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n${next}`,
+  `${get}connection: close\r\n\r\n${next}`,
+  `${get}connection: keep-alive, close\r\n\r\n${next}`,
+  `${get}connection: Keep-Alive\r\n\r\n${next}`,
+  `${get}connection: x\r\nconnection: close\r\n\r\n${next}`,
+  `${get}connection: close-not\r\n\r\n${next}`,
+  `${get}connection: upgrade\r\nupgrade: websocket\r\n\r\n${next}`,
+  `${get}upgrade: h2c\r\n\r\n${next}`,
+  `${get}a: b\r\nA: c\r\na:\r\n\r\n${next}`,
+  `${get}a: \tb c\t \r\n\r\n${next}`,
+  `${get}a:\xe4\xff\r\n\r\n${next}`,
+  `${get}!#$%&'*+-.^_\`|~09az: x\r\n\r\n${next}`,
+  `${get}set-cookie: a\r\nset-cookie: b\r\n\r\n${next}`,
+  `${get}__proto__: a\r\nconstructor: b\r\n\r\n${next}`,
+  `${post}expect: 100-continue\r\ncontent-length: 2\r\n\r\nhi${next}`,
+  `GET /a?b=c&d=%20?e HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `GET /"<>[]{}|\\^\` HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `GET //a//b HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `GET http://x:80/a?b HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `GET http://x HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `GET HTTPS://x?y HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `HEAD / HTTP/1.1\r\nhost:\r\n\r\n${next}`,
+  `PURGE / HTTP/1.1\r\nhost: x\r\n\r\n${next}`,
+  `${get}${'a:b\r\n'.repeat(100)}\r\n`,
+  `GET / HTTP/1.0\r\n\r\n`,
+  `GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n${next}`,
+  `POST / HTTP/1.0\r\ncontent-length: 2\r\n\r\nhi`,
+  `GET / HTTP/1.1\r\nhost: [::1]:8080\r\n\r\n${next}`,
+];
+
+const ok = 'HTTP/1.1 200 OK\r\n';
+const chunks = `${ok}transfer-encoding: chunked\r\n\r\n`;
+
+const rightAnswers = [
+  `${ok}content-length: 0\r\n\r\n`,
+  `${ok}content-length: 5\r\n\r\nhello`,
+  `${ok}content-length: 5\r\n\r\nhel`,
+  `${ok}content-length: 5\r\n\r\nhello!`,
+  `${ok}Content-Length:5 \t\r\n\r\nhello`,
+  `${ok}content-length: 005\r\n\r\nhello`,
+  `${ok}\r\nuntil the end`,
+  `${chunks}5\r\nhello\r\n0\r\n\r\n`,
+  `${chunks}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`,
+  `${chunks}5;a=b\r\nhello\r\n0\r\nx: y\r\n\r\n`,
+  `${chunks}0\r\n\r\n${ok}content-length: 0\r\n\r\n`,
+  `${ok}transfer-encoding: CHUNKED\r\n\r\n1\r\nx\r\n0\r\n\r\n`,
+  `${ok}connection: close\r\ncontent-length: 0\r\n\r\n`,
+  `${ok}connection: keep-alive\r\nkeep-alive: timeout=5, max=9\r\ncontent-length: 0\r\n\r\n`,
+  'HTTP/1.1 204 No Content\r\n\r\n',
+  'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n',
+  'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n',
+  'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 200 \xfc\tx\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nhi',
+  'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nhi',
+  'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 503 No\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 429 Slow\r\nRetry-After:  Wed, 21 Oct 2026 07:28:00 GMT\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.0 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 100 X\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 302 Found\r\nlocation: http://x/\r\ncontent-length: 0\r\n\r\n',
+];
+
+const wrongAnswers = [
+  'HTTP/1.1 200 OK\ncontent-length: 0\n\n',
+  `${ok}content-length: 0\n\r\n`,
+  `${ok}content-length: 5\r\ncontent-length: 5\r\n\r\nhello`,
+  `${ok}content-length: 5\r\ncontent-length: 6\r\n\r\nhello`,
+  `${ok}content-length: 5, 5\r\n\r\nhello`,
+  `${ok}content-length: +5\r\n\r\nhello`,
+  `${ok}content-length: 0x5\r\n\r\nhello`,
+  `${ok}content-length: ${'9'.repeat(30)}\r\n\r\nhello`,
+  `${ok}content-length : 5\r\n\r\nhello`,
+  `${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+  `${ok}transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+  `${ok}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+  `${ok}transfer-encoding: identity\r\ncontent-length: 0\r\n\r\n`,
+  `${ok}transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+  `${ok}a: b\r\n c\r\ncontent-length: 0\r\n\r\n`,
+  `${ok} a: b\r\ncontent-length: 0\r\n\r\n`,
+  `${ok}a: b\0c\r\ncontent-length: 0\r\n\r\n`,
+  `${ok}a: b\rc\r\ncontent-length: 0\r\n\r\n`,
+  `${ok}: b\r\ncontent-length: 0\r\n\r\n`,
+  `${ok}no colon\r\ncontent-length: 0\r\n\r\n`,
+  `${chunks}5\nhello\r\n0\r\n\r\n`,
+  `${chunks}5 \r\nhello\r\n0\r\n\r\n`,
+  `${chunks}\r\nhello\r\n0\r\n\r\n`,
+  `${chunks}-5\r\nhello\r\n0\r\n\r\n`,
+  `${chunks}5\r\nhello0\r\n\r\n`,
+  `${chunks}fffffffff\r\nhello\r\n0\r\n\r\n`,
+  `${chunks}0\r\nno colon\r\n\r\n`,
+  `${chunks}0\n\n`,
+  'HTTP/1.1 099 Low\r\n\r\n',
+  'HTTP/1.1 600 High\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 20 Short\r\n\r\n',
+  'HTTP/1.1 2000 Long\r\n\r\n',
+  'HTTP/1.1  200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.2 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/2.0 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'http/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'ICY 200 OK\r\n\r\n',
+  '\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+];
+
+const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
+
+/** Longer ones try limits, which node:http has others of. */
+const inputBytesMax = 640;
+
+export const requestCorpus: readonly Buffer[] = [
+  ...goodRequests,
+  ...attacks.map(({ text }) => text),
+]
+  .map(bytes)
+  .filter(({ length }) => length <= inputBytesMax);
+
+export const answerCorpus: readonly Buffer[] = [...rightAnswers, ...wrongAnswers].map(bytes);
+
+export const words = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\r\n\r\n',
+  ' ',
+  '\t',
+  ':',
+  ',',
+  ';',
+  '0',
+  '5',
+  '\0',
+  '\x7f',
+  '\xff',
+  'close',
+  'chunked',
+  'identity',
+  'HTTP/1.1',
+  'HTTP/1.0',
+  'content-length: 3\r\n',
+  'transfer-encoding: chunked\r\n',
+  'connection: close\r\n',
+  'connection: keep-alive\r\n',
+  'host: z\r\n',
+  'upgrade: x\r\n',
+  'retry-after: 3\r\n',
+  next,
+];
