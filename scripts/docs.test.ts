@@ -77,3 +77,35 @@ describe('promises', () => {
     expect(read(file)).toContain(name);
   });
 });
+
+describe('the threat model', () => {
+  const page = read('docs/threat-model.md');
+  const named = [...page.matchAll(/^ {2}- `([^`]+)`: (.+)$/gm)].map(([, file = '', name = '']) => ({
+    file,
+    name,
+  }));
+
+  test('has everybody who could try something, and a test for each attempt', () => {
+    const sections = page.split(/^## /m).slice(1);
+    expect(sections.map((section) => section.split('\n')[0])).toEqual([
+      'A stranger',
+      'A tenant',
+      'A receiver',
+      'A peer',
+      'A web page',
+      'A mistake of the operator',
+    ]);
+    const attempts = sections.flatMap((section) => section.split(/^(?=- \*\*)/m).slice(1));
+    expect(attempts.length).toBeGreaterThan(15);
+    expect(attempts.filter((attempt) => !/^ {2}- `/m.test(attempt))).toEqual([]);
+  });
+
+  test.each(named)('$file has the test: $name', ({ file, name }) => {
+    expect(read(file)).toContain(name);
+  });
+
+  test('is found from where people look for it', () => {
+    expect(read('README.md')).toContain('(docs/threat-model.md)');
+    expect(read('docs/security.md')).toContain('(threat-model.md)');
+  });
+});
