@@ -75,6 +75,8 @@ export interface Plan {
   readonly faults: readonly Fault[];
   /** Labels and weights; plans that were kept from before have none. */
   readonly traits?: Traits;
+  /** Callbacks of one member under way to one receiver; where none is said, as many as members are used to. */
+  readonly callPlaces?: number;
 }
 
 export interface PlanOptions {
@@ -125,10 +127,14 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     viewDelayMs,
     members: [...members, ...large.members],
     receivers,
-    timers: only(timers.map(large.timer).map(belonging).map(together).map(wall), options.timers),
+    timers: only(
+      timers.map(large.timer).map(belonging).map(together.timer).map(wall),
+      options.timers,
+    ),
     letters,
     faults: only(faults, options.faults),
     traits,
+    ...(together.callPlaces !== null && { callPlaces: together.callPlaces }),
   };
 }
 
@@ -205,13 +211,15 @@ function drawBelonging(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
   };
 }
 
-/** Callbacks that may come in one request with others. */
-function drawTogether(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
+/** Callbacks that may come in one request with others. They do where they wait for a place. */
+function drawTogether(random: SeededRandom) {
   const ratio = random.chance(0.4) ? random.pick([0.3, 1]) : 0;
-  return (plan) => {
+  const callPlaces = ratio > 0 && random.fork().chance(0.7) ? 1 : null;
+  const timer = (plan: TimerPlan): TimerPlan => {
     const own = random.fork();
     return withWishes(plan, (wish) => (own.chance(ratio) ? { ...wish, batch: true } : wish));
   };
+  return { callPlaces, timer };
 }
 
 /** In longer runs the hour that patterns with a zone name would end. */

@@ -23,6 +23,7 @@ const minuteMs = 60_000;
 /** For the questions that checkers ask at the end. */
 const finishMs = 10_000;
 const restartMs = 2000;
+const placesOption = 'callbacks.inFlightPerDestinationMax';
 
 export interface RunResult {
   readonly plan: Plan;
@@ -67,6 +68,7 @@ class Run {
       config: new Map([
         ['tombstoneRetentionMs', plan.tombstoneMs],
         ['idempotencyRetentionMs', plan.tombstoneMs],
+        ...(plan.callPlaces === undefined ? [] : [[placesOption, plan.callPlaces] as const]),
       ]),
       ...(meeting !== null && {
         source: (_cluster, process) => meeting.source(process, sourceRandom.fork()),

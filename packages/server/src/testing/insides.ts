@@ -19,6 +19,10 @@ const popperMethods = {
   giveBack: Popper.prototype['giveBack'],
   present: Popper.prototype['present'],
   ended: Popper.prototype['ended'],
+  restMs: Popper.prototype['restMs'],
+  circumstances: Popper.prototype['circumstances'],
+  carryOut: Popper.prototype['carryOut'],
+  buried: Popper.prototype['buried'],
 };
 
 function popperFields(popper: Popper) {

@@ -44,7 +44,7 @@ type ClaimAsk = Parameters<PopperInside['claimed']>[1];
 type Ended = PopperInside['ended'];
 
 /** What is made of the answer to a call. */
-function endsWith(
+export function endsWith(
   heard: (pop: Parameters<Ended>[0], result: CallbackResult) => CallbackResult,
 ): () => Mend {
   return () => {

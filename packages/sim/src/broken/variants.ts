@@ -1,6 +1,7 @@
 /** All broken variants, by what they break. */
 import { arriving } from './arriving.ts';
 import type { Broken } from './broken.ts';
+import { givingUp } from './giving-up.ts';
 import { keeping } from './keeping.ts';
 import { merging } from './merging.ts';
 import { popping } from './popping.ts';
@@ -9,6 +10,7 @@ import { splitting } from './splitting.ts';
 export const variants: readonly Broken[] = [
   ...merging,
   ...popping,
+  ...givingUp,
   ...keeping,
   ...arriving,
   ...splitting,
