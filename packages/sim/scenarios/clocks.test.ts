@@ -32,7 +32,7 @@ test('members whose wall clocks are minutes apart agree on when a timer is due (
 });
 
 test.each([-5000, -700, 700, 5000])(
-  'a cron timer pops once for each of its times, though the member that took it is %d ms ahead of the one that pops (R=1)',
+  'a cron timer pops once for each of its times, though wall clocks differ: the member that took it is %d ms ahead (R=1)',
   async (aheadMs) => {
     const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
     const timing = { cron: '*/30 * * * * *', count: 4 };
