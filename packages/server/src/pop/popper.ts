@@ -181,10 +181,11 @@ export class Popper {
 
   private rang(): void {
     const { clock } = this.parts;
-    const isLate = this.alarm !== null && this.awake.rang(this.alarm.ringsMs, clock.now());
+    const nowMs = clock.now();
+    const isLate = this.alarm !== null && this.awake.rang(this.alarm.ringsMs, nowMs);
     this.alarm = null;
-    // Messages that arrived while this member stood still are read first: a cancel may be among them.
-    if (isLate) clock.soon(() => this.poll());
+    // Messages that arrived meanwhile are read first: a cancel may be among them. After a sleep the others are asked instead.
+    if (isLate && this.awake.sinceMs < nowMs) clock.soon(() => this.poll());
     else this.poll();
   }
 
