@@ -133,9 +133,18 @@ describe.runIf(hasOpenssl)('TLS', () => {
   });
 
   test('who ends its side once the connection is secure still gets its answer', async () => {
-    await using at = await serving(() => textResponse('OK'), { certificate: first });
+    let release = (): void => {};
+    const handle = (): Promise<ApiResponse> =>
+      new Promise((resolve) => {
+        release = () => resolve(textResponse('OK'));
+      });
+    await using at = await serving(handle, { certificate: first });
     const client = new Dialled(await secure(at.port));
     client.socket.end('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => at.metrics.httpInFlight.value).toBe(1);
+    // By then the end of the first client has arrived, too.
+    (await secure(at.port)).destroy();
+    release();
     await client.closed;
     expect(client.text).toMatch(/OK$/);
   });
