@@ -125,7 +125,7 @@ class Search<State, Op> {
     return true;
   }
 
-  /** Names the set of placed operations by its end: all below `low`, and those listed. */
+  /** A text for the set of placed operations: `low`, below which all are placed, then the numbers of the placed ones above. */
   private placedName(): string {
     let name = String(this.low);
     for (let i = this.low + 1; i <= this.high; i++) if (this.placed[i] === 1) name += `,${i}`;
