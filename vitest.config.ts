@@ -11,6 +11,7 @@ const conditions = ['source', 'node', 'import', 'default'];
 const quick = ['core', 'placement', 'server', 'client', 'cli', 'dashboard'].map((name) =>
   project({ name, include: inPackage(name), group: 1 }),
 );
+quick.push(project({ name: 'soak', include: ['test/soak/**/*.test.ts'], group: 1 }));
 const heavy = [project({ name: 'sim', include: inPackage('sim'), group: 2, timeoutMs: 600_000 })];
 
 /** Files in test/e2e that judge how late or how often callbacks come. */
@@ -25,7 +26,7 @@ const clockFiles = clockTests.map((name) => `test/e2e/${name}.test.ts`);
 const waiting = [
   { name: 'scripts', include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'] },
   { name: 'examples', include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'] },
-  { name: 'ring', include: inPackage('ring') },
+  { name: 'ring', include: [...inPackage('ring'), 'test/ring-soak/**/*.test.ts'] },
   { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: clockFiles },
 ].map((one) => project({ ...one, group: 3, workers: 2, timeoutMs: 180_000 }));
 const alone = [

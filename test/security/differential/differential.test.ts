@@ -6,7 +6,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { SeededRandom } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
-import { Mutator } from '../../../scripts/security/mutate.ts';
+import { Mutator } from '../fuzz/mutate.ts';
 import { answersDiffer, requestsDiffer, restsOnLine } from './compare.ts';
 import { answerCorpus, requestCorpus, words } from './corpus.ts';
 import { recordingServer, theirAnswer, type TheirRequests, TheirServer, turns } from './llhttp.ts';

@@ -3,10 +3,10 @@ import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { etcdForTests } from '../../../scripts/etcd.ts';
-import type { PartitionReport } from '../../../scripts/ring-partitions.ts';
+import { etcdForTests } from '../../scripts/etcd.ts';
+import type { PartitionReport } from './partitions.ts';
 
-const script = join(import.meta.dirname, '../../../scripts/ring-partitions.ts');
+const script = join(import.meta.dirname, 'partitions.ts');
 
 function possible(): boolean {
   if (etcdForTests() === null) return false;

@@ -4,10 +4,10 @@
  */
 import { MalformedError } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
-import { FrameReader } from '../../packages/server/src/network/frames.ts';
-import { Handshake, nonceBytes } from '../../packages/server/src/network/handshake.ts';
-import { RefusedPeerError } from '../../packages/server/src/network/refusals.ts';
-import { Seal } from '../../packages/server/src/network/seal.ts';
+import { FrameReader } from '../../../packages/server/src/network/frames.ts';
+import { Handshake, nonceBytes } from '../../../packages/server/src/network/handshake.ts';
+import { RefusedPeerError } from '../../../packages/server/src/network/refusals.ts';
+import { Seal } from '../../../packages/server/src/network/seal.ts';
 import {
   type Answer,
   decodeAnswers,
@@ -15,8 +15,8 @@ import {
   encodeAnswers,
   encodeMessages,
   type Message,
-} from '../../packages/server/src/replication/wire.ts';
-import { recordOf } from '../../packages/server/src/testing/records.ts';
+} from '../../../packages/server/src/replication/wire.ts';
+import { recordOf } from '../../../packages/server/src/testing/records.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, hold, type Surface, type Tally } from './surface.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RecordedCall } from '../../test/e2e/support/recorder.ts';
+import type { RecordedCall } from '../e2e/support/recorder.ts';
 import type { Counts } from './checker.ts';
 import type { Sample } from './sampler.ts';
 import { asText, latenessOf, memoryOf, type Played, summarize } from './summary.ts';

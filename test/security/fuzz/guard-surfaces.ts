@@ -5,12 +5,12 @@
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { type SeededRandom, VirtualClock } from '@carillon/core/testing';
-import { refuseUri } from '../../packages/server/src/api/uri.ts';
-import { splitUri } from '../../packages/server/src/callback/uri.ts';
-import { HttpCallbacks } from '../../packages/server/src/callback/callback.ts';
-import { judgeReceiver, receiverOf } from '../../packages/server/src/callback/connect.ts';
-import { Guard, parseAllow } from '../../packages/server/src/callback/guard.ts';
-import { TestReceiver } from '../../packages/server/src/callback/receiver.contract.ts';
+import { refuseUri } from '../../../packages/server/src/api/uri.ts';
+import { splitUri } from '../../../packages/server/src/callback/uri.ts';
+import { HttpCallbacks } from '../../../packages/server/src/callback/callback.ts';
+import { judgeReceiver, receiverOf } from '../../../packages/server/src/callback/connect.ts';
+import { Guard, parseAllow } from '../../../packages/server/src/callback/guard.ts';
+import { TestReceiver } from '../../../packages/server/src/callback/receiver.contract.ts';
 import { Mutator } from './mutate.ts';
 import { anyAddress, spelled } from './spellings.ts';
 import { bytesOf, hold, type Surface, type Tally, textOf, type Verdict } from './surface.ts';

@@ -20,7 +20,7 @@ import { Judge } from '../../packages/sim/src/judge.ts';
 import type { Plan } from '../../packages/sim/src/plan.ts';
 import type { SimCluster } from '../../packages/sim/src/sim-cluster.ts';
 import { Trace } from '../../packages/sim/src/world/trace.ts';
-import { type RecordedCall, someMember } from '../../test/e2e/support/recorder.ts';
+import { type RecordedCall, someMember } from '../e2e/support/recorder.ts';
 import { anyKind, faultKinds, inSeconds, isStall, type Window, type Windows } from './windows.ts';
 
 export interface Evidence {

@@ -3,14 +3,14 @@
  * would be stored goes to a stand-in. No answer may be 5xx, no header of an answer may carry what is not printable.
  */
 import fc from 'fast-check';
-import { tokenDigest } from '../../packages/server/src/access/token.ts';
-import * as hostile from '../../packages/server/src/http/hostile.contract.ts';
-import { HttpParser } from '../../packages/server/src/http/parser.ts';
-import { attacks } from '../../packages/server/src/http/smuggling.contract.ts';
-import type { ApiRequest, ApiResponse } from '../../packages/server/src/http/message.ts';
-import { testApi } from '../../packages/server/src/api/stand-in.contract.ts';
-import { defaultConfig } from '../../packages/server/src/config/config.ts';
-import { testToken } from '../../packages/server/src/testing/tokens.ts';
+import { tokenDigest } from '../../../packages/server/src/access/token.ts';
+import * as hostile from '../../../packages/server/src/http/hostile.contract.ts';
+import { HttpParser } from '../../../packages/server/src/http/parser.ts';
+import { attacks } from '../../../packages/server/src/http/smuggling.contract.ts';
+import type { ApiRequest, ApiResponse } from '../../../packages/server/src/http/message.ts';
+import { testApi } from '../../../packages/server/src/api/stand-in.contract.ts';
+import { defaultConfig } from '../../../packages/server/src/config/config.ts';
+import { testToken } from '../../../packages/server/src/testing/tokens.ts';
 import { Mutator } from './mutate.ts';
 import { bytesOf, hold, type Surface, type Tally, textOf, type Verdict } from './surface.ts';
 

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RealMember } from '../../test/e2e/support/real-member.ts';
-import { until } from '../../test/e2e/support/until.ts';
+import type { RealMember } from '../e2e/support/real-member.ts';
+import { until } from '../e2e/support/until.ts';
 import { guest, names, type Scene } from './scene.ts';
 import type { Kind } from './windows.ts';
 

@@ -1,5 +1,5 @@
 /** The limits of a member as the table in docs/security.md shows them. */
-import { eachOption } from '../../packages/server/src/config/config.ts';
+import { eachOption } from '../../../packages/server/src/config/config.ts';
 
 const shown =
   /^(limits|callbacks\.(allow|timeoutMs|timeoutMsMax|inFlightMax)|auth|access|history)\b/;

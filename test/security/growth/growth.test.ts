@@ -3,27 +3,31 @@ import { parseDuration, parseTimerId } from '@carillon/core';
 import { receiver } from '@carillon/client';
 import { parseTokens } from '@carillon/server';
 import { describe, expect, test } from 'vitest';
-import { decodeRange, decodeTxn, decodeWatch } from '../../packages/ring/src/etcd/etcd-messages.ts';
-import { GrpcFrames } from '../../packages/ring/src/grpc-frames.ts';
-import { isNamespace } from '../../packages/server/src/config/namespace.ts';
-import { networkOf } from '../../packages/server/src/access/remote.ts';
-import { tokenIdOf } from '../../packages/server/src/access/token.ts';
-import { HttpParser } from '../../packages/server/src/http/parser.ts';
-import { splitTarget } from '../../packages/server/src/http/target.ts';
-import { parseInstant } from '../../packages/server/src/api/instant.ts';
-import type { ApiRequest } from '../../packages/server/src/http/message.ts';
-import { testApi } from '../../packages/server/src/api/stand-in.contract.ts';
-import { refuseUri } from '../../packages/server/src/api/uri.ts';
-import { defaultConfig } from '../../packages/server/src/config/config.ts';
-import { address } from '../../packages/server/src/config/kinds.ts';
-import { parseAddress, parseRange } from '../../packages/server/src/callback/address.ts';
-import { AnswerParser } from '../../packages/server/src/callback/answer-parser.ts';
-import { refuseHeader } from '../../packages/server/src/callback/callback-request.ts';
-import { splitUri } from '../../packages/server/src/callback/uri.ts';
-import { parseAllow } from '../../packages/server/src/callback/guard.ts';
-import { parseRetryAfter } from '../../packages/server/src/callback/retry-after.ts';
-import { FrameReader } from '../../packages/server/src/network/frames.ts';
-import { decodeAnswers, decodeMessages } from '../../packages/server/src/replication/wire.ts';
+import {
+  decodeRange,
+  decodeTxn,
+  decodeWatch,
+} from '../../../packages/ring/src/etcd/etcd-messages.ts';
+import { GrpcFrames } from '../../../packages/ring/src/grpc-frames.ts';
+import { isNamespace } from '../../../packages/server/src/config/namespace.ts';
+import { networkOf } from '../../../packages/server/src/access/remote.ts';
+import { tokenIdOf } from '../../../packages/server/src/access/token.ts';
+import { HttpParser } from '../../../packages/server/src/http/parser.ts';
+import { splitTarget } from '../../../packages/server/src/http/target.ts';
+import { parseInstant } from '../../../packages/server/src/api/instant.ts';
+import type { ApiRequest } from '../../../packages/server/src/http/message.ts';
+import { testApi } from '../../../packages/server/src/api/stand-in.contract.ts';
+import { refuseUri } from '../../../packages/server/src/api/uri.ts';
+import { defaultConfig } from '../../../packages/server/src/config/config.ts';
+import { address } from '../../../packages/server/src/config/kinds.ts';
+import { parseAddress, parseRange } from '../../../packages/server/src/callback/address.ts';
+import { AnswerParser } from '../../../packages/server/src/callback/answer-parser.ts';
+import { refuseHeader } from '../../../packages/server/src/callback/callback-request.ts';
+import { splitUri } from '../../../packages/server/src/callback/uri.ts';
+import { parseAllow } from '../../../packages/server/src/callback/guard.ts';
+import { parseRetryAfter } from '../../../packages/server/src/callback/retry-after.ts';
+import { FrameReader } from '../../../packages/server/src/network/frames.ts';
+import { decodeAnswers, decodeMessages } from '../../../packages/server/src/replication/wire.ts';
 import { growth, repeated, type Shape } from './growth.ts';
 
 interface Reader {

@@ -4,16 +4,16 @@ import { CarillonError, formatTimerId, parseDuration, parseTimerId } from '@cari
 import type { SeededRandom } from '@carillon/core/testing';
 import { buildTopology, compileTopology, PlacementError } from '@carillon/placement';
 import { parseTokens, renderTokens, TokensFileError } from '@carillon/server';
-import { topologySpec } from '../../packages/placement/src/testing/random-topology.contract.ts';
-import { parseInstant } from '../../packages/server/src/api/instant.ts';
-import { parseTiming } from '../../packages/server/src/api/parse-timing.ts';
+import { topologySpec } from '../../../packages/placement/src/testing/random-topology.contract.ts';
+import { parseInstant } from '../../../packages/server/src/api/instant.ts';
+import { parseTiming } from '../../../packages/server/src/api/parse-timing.ts';
 import {
   MembersFileError,
   parseMembers,
-} from '../../packages/server/src/cluster/sources/members-file.ts';
-import { loadConfig } from '../../packages/server/src/config/load.ts';
-import { parseRetryAfter } from '../../packages/server/src/callback/retry-after.ts';
-import { testToken } from '../../packages/server/src/testing/tokens.ts';
+} from '../../../packages/server/src/cluster/sources/members-file.ts';
+import { loadConfig } from '../../../packages/server/src/config/load.ts';
+import { parseRetryAfter } from '../../../packages/server/src/callback/retry-after.ts';
+import { testToken } from '../../../packages/server/src/testing/tokens.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, bytesOf, hold, type Surface, textOf, type Verdict } from './surface.ts';
 

@@ -4,21 +4,24 @@
  */
 import { ByteReader, MalformedError } from '@carillon/core';
 import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
-import { checksum } from '../../packages/server/src/store/journal/checksum.ts';
-import { contentsName, encodeContents } from '../../packages/server/src/store/journal/contents.ts';
+import { checksum } from '../../../packages/server/src/store/journal/checksum.ts';
+import {
+  contentsName,
+  encodeContents,
+} from '../../../packages/server/src/store/journal/contents.ts';
 import {
   recover,
   type Recovered,
   RecoveryError,
-} from '../../packages/server/src/store/journal/recovery.ts';
+} from '../../../packages/server/src/store/journal/recovery.ts';
 import {
   decodePayload,
   encodeHeader,
   EntryWriter,
   type FileKind,
   fileName,
-} from '../../packages/server/src/store/journal/segment.ts';
-import { identity, recordOf } from '../../packages/server/src/store/testing/journal-world.ts';
+} from '../../../packages/server/src/store/journal/segment.ts';
+import { identity, recordOf } from '../../../packages/server/src/store/testing/journal-world.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, hold, type Surface, type Verdict } from './surface.ts';
 

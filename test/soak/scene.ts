@@ -10,13 +10,13 @@ import { join } from 'node:path';
 import { SeededRandom } from '@carillon/core/testing';
 import { newToken, renderTokens, tokenDigest } from '@carillon/server';
 import { History } from '../../packages/sim/src/history.ts';
-import { Load } from '../../test/e2e/support/load.ts';
-import { Namespaces } from '../../test/e2e/support/namespaces.ts';
-import { RealCluster } from '../../test/e2e/support/real-cluster.ts';
-import { Recorder, someMember } from '../../test/e2e/support/recorder.ts';
-import { until } from '../../test/e2e/support/until.ts';
-import { etcdForTests } from '../etcd.ts';
-import { EtcdCluster } from '../etcd-cluster.ts';
+import { Load } from '../e2e/support/load.ts';
+import { Namespaces } from '../e2e/support/namespaces.ts';
+import { RealCluster } from '../e2e/support/real-cluster.ts';
+import { Recorder, someMember } from '../e2e/support/recorder.ts';
+import { until } from '../e2e/support/until.ts';
+import { etcdForTests } from '../../scripts/etcd.ts';
+import { EtcdCluster } from '../../scripts/etcd-cluster.ts';
 import { Windows } from './windows.ts';
 
 export interface SceneOptions {

@@ -11,10 +11,10 @@ import {
   type Fault,
   faults as everyFault,
   runHistory,
-} from '../packages/ring/src/testing/history.ts';
-import { simulate } from '../packages/ring/src/testing/ring-simulation.ts';
-import { etcdForTests } from './etcd.ts';
-import { EtcdCluster } from './etcd-cluster.ts';
+} from '../../packages/ring/src/testing/history.ts';
+import { simulate } from '../../packages/ring/src/testing/ring-simulation.ts';
+import { etcdForTests } from '../../scripts/etcd.ts';
+import { EtcdCluster } from '../../scripts/etcd-cluster.ts';
 
 const mixes: Readonly<Record<string, readonly Fault[]>> = {
   'stopped workers': ['stop-worker', 'stop-inside'],

@@ -3,10 +3,10 @@
  * and a table of what became of them. Ends with 1 when one of them did what it must not, and says how to see it again.
  */
 import { parseArgs } from 'node:util';
-import { asComplaint, asJson, asTable, foundIn, type Run } from './security/report.ts';
-import { complaint, run } from './security/run.ts';
-import type { Surface, Tally } from './security/surface.ts';
-import { allSurfaces } from './security/surfaces.ts';
+import { asComplaint, asJson, asTable, foundIn, type Run } from './fuzz/report.ts';
+import { complaint, run } from './fuzz/run.ts';
+import type { Surface, Tally } from './fuzz/surface.ts';
+import { allSurfaces } from './fuzz/surfaces.ts';
 
 const help = `npm run security -- [options]
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { History, type Operation, opaqueOf } from '../../packages/sim/src/history.ts';
-import type { RecordedCall } from '../../test/e2e/support/recorder.ts';
+import type { RecordedCall } from '../e2e/support/recorder.ts';
 import { judgeSoak, type Verdict } from './checker.ts';
 import { type Kind, Windows } from './windows.ts';
 

@@ -1,5 +1,5 @@
 /** What came of a soak: its figures for people and for programs, and whether every promise was kept. */
-import { latenessAt, type RecordedCall } from '../../test/e2e/support/recorder.ts';
+import { latenessAt, type RecordedCall } from '../e2e/support/recorder.ts';
 import type { Counts, Verdict } from './checker.ts';
 import { type Growth, growthOf, type Reading } from './memory.ts';
 import type { Sample } from './sampler.ts';

@@ -1,13 +1,13 @@
 /**
- * Partitions made by a firewall, in a network namespace of their own: `ring-partition.test.ts` starts this
+ * Partitions made by a firewall, in a network namespace of their own: `partitions.test.ts` starts this
  * file under `unshare -n` and reads its report. Three etcds; packets between them, or from one client, are
  * dropped without a word, as a real partition does.
  */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Lock, Ring } from '@carillon/ring';
-import { etcdForTests } from './etcd.ts';
-import { EtcdCluster } from './etcd-cluster.ts';
+import { etcdForTests } from '../../scripts/etcd.ts';
+import { EtcdCluster } from '../../scripts/etcd-cluster.ts';
 
 const slots = 64;
 const reset = ['-j', 'REJECT', '--reject-with', 'tcp-reset'];

@@ -6,13 +6,13 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { judgeSoak, type Verdict } from './soak/checker.ts';
-import { type FaultName, faultNames, Faults, possibleOn } from './soak/faults.ts';
-import { report } from './soak/report.ts';
-import { Sampler } from './soak/sampler.ts';
-import { names, Scene } from './soak/scene.ts';
-import { asText, summarize } from './soak/summary.ts';
-import { inSeconds } from './soak/windows.ts';
+import { judgeSoak, type Verdict } from './checker.ts';
+import { type FaultName, faultNames, Faults, possibleOn } from './faults.ts';
+import { report } from './report.ts';
+import { Sampler } from './sampler.ts';
+import { names, Scene } from './scene.ts';
+import { asText, summarize } from './summary.ts';
+import { inSeconds } from './windows.ts';
 
 const help = `npm run soak -- [options]
 
@@ -29,7 +29,7 @@ soak.json and the pictures soak-memory, soak-lateness, soak-waits and soak-fault
 `;
 
 const repeatedShareMax = 0.001;
-const folder = join(import.meta.dirname, '../bench/report');
+const folder = join(import.meta.dirname, '../../bench/report');
 
 async function main(): Promise<void> {
   const values = optionsGiven();
