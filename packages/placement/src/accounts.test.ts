@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rolloutPoint, seenExpansions, topologyFor } from './accounts.ts';
-import { compileTopology } from './place.ts';
+import { explain } from './explain.ts';
+import { compileTopology, place } from './place.ts';
+import { selectPool } from './pool.ts';
 import { buildTopology, type Topology } from './topology.ts';
 
 /** Two old racks, a third that comes with the expansion "2026", a fourth with "2027". */
@@ -79,9 +81,9 @@ test('each account switches once and no key moves twice, and only onto the new r
   for (const account of accounts.slice(0, 40)) {
     for (let key = 0; key < 10; key++) {
       const places = steps.map((rollout) => primary(growing(rollout), account, `${key}`));
-      const moves = places.filter((place, i) => i > 0 && place !== places[i - 1]);
+      const moves = places.filter((path, i) => i > 0 && path !== places[i - 1]);
       expect(moves.length).toBeLessThanOrEqual(1);
-      for (const place of moves) expect(place?.startsWith('r2/')).toBe(true);
+      for (const path of moves) expect(path?.startsWith('r2/')).toBe(true);
     }
   }
 });
@@ -97,4 +99,51 @@ test('an account created under an unknown expansion is refused', () => {
   expect(() => seenExpansions(growing(0), { id: 'a', createdUnder: '1999' })).toThrow(
     expect.objectContaining({ code: 'unknown_vertex' }),
   );
+});
+
+describe('an account is part of the question', () => {
+  test('with a rollout below 1, a lookup without an account is refused and names the expansion', () => {
+    const open = expect.objectContaining({ code: 'account_needed' });
+    expect(() => place(growing(1, 0), 'key')).toThrow(open);
+    expect(() => place(growing(1, 0), 'key')).toThrow(/"2027" \(0\)\. Name the account\./);
+    expect(() => explain(growing(0.99, 1), 'key')).toThrow(open);
+    expect(() => selectPool(growing(0), 'a/t/x', { width: {} })).toThrow(open);
+    expect(place(growing(1, 1), 'key').replicas).toHaveLength(1);
+  });
+
+  test('a zone with rollout 0 gets no key of an old account, and its share of a new one', () => {
+    const racks = (account: { id: string; createdUnder?: string }) =>
+      new Set(
+        Array.from({ length: 200 }, (_, i) =>
+          place(growing(0), `${i}`, { account }).replicas[0]?.path.slice(0, 2),
+        ),
+      );
+    expect(racks({ id: 'old' })).toEqual(new Set(['r0', 'r1']));
+    expect(racks({ id: 'new', createdUnder: '2026' })).toEqual(new Set(['r0', 'r1', 'r2']));
+  });
+
+  test('place, explain and pools see what topologyFor gives', () => {
+    for (const account of accounts.slice(0, 50)) {
+      const seen = topologyFor(growing(0.5, 0.5), account);
+      expect(seen.expansions).toEqual([]);
+      const asked = place(growing(0.5, 0.5), 'key', { replicas: 3, account });
+      expect(asked).toEqual(place(seen, 'key', { replicas: 3 }));
+      expect(explain(growing(0.5, 0.5), 'key', { replicas: 3, account }).replicas).toEqual(
+        asked.replicas.map(({ path }) => path),
+      );
+      const shape = { width: { rack: 2, disk: 2 } };
+      expect(selectPool(growing(0.5, 0.5), 'a/t/x', { ...shape, account }).slots()).toEqual(
+        selectPool(seen, 'a/t/x', shape).slots(),
+      );
+    }
+  });
+
+  test('a misspelt field of an account or a pool is refused', () => {
+    const account = { id: 'a', createdUndr: '2026' };
+    expect(() => seenExpansions(growing(0), account)).toThrow(/Did you mean "createdUnder"\?/);
+    const shape = { partitions: 16, replicas: 6, width: {} };
+    expect(() => selectPool(growing(1, 1), 'a/t/x', shape)).toThrow(
+      'The shape of a pool has no field "partitions"; the fields are width, pin, account.',
+    );
+  });
 });

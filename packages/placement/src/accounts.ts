@@ -10,6 +10,7 @@
 import { mapVertices } from './change.ts';
 import { PlacementError } from './errors.ts';
 import { hashText } from './flat/hash.ts';
+import { record, refuseUnknownFields } from './input.ts';
 import type { Topology } from './topology.ts';
 
 export interface Account {
@@ -17,6 +18,8 @@ export interface Account {
   /** The newest expansion when the account was created; absent: older than all of them. */
   readonly createdUnder?: string;
 }
+
+const accountFields = ['id', 'createdUnder'] as const satisfies (keyof Account)[];
 
 /** A number from 0 (included) to 1 (excluded) that says how early an account sees an expansion. */
 export function rolloutPoint(accountId: string, expansionId: string): number {
@@ -26,6 +29,10 @@ export function rolloutPoint(accountId: string, expansionId: string): number {
 /** The expansions an account sees, oldest first. Accounts with equal lists share one topology. */
 export function seenExpansions(topology: Topology, account: Account): string[] {
   const { expansions } = topology;
+  refuseUnknownFields(record(account, 'An account'), accountFields, { what: 'An account' });
+  if (typeof account.id !== 'string') {
+    throw new PlacementError('bad_id', 'The id of an account must be a text.');
+  }
   const createdAt = expansions.findIndex(({ id }) => id === account.createdUnder);
   if (createdAt < 0 && account.createdUnder !== undefined) {
     throw new PlacementError(
@@ -38,10 +45,27 @@ export function seenExpansions(topology: Topology, account: Account): string[] {
     .map(({ id }) => id);
 }
 
-/** The topology as an account sees it. Compile it once per distinct `seenExpansions`, not per account. */
+/**
+ * The topology as an account sees it, with no expansion left open. Compile it once per distinct `seenExpansions`,
+ * not per account.
+ */
 export function topologyFor(topology: Topology, account: Account): Topology {
   const seen = new Set(seenExpansions(topology, account));
-  return mapVertices(topology, ({ expansion }) =>
-    expansion === null || seen.has(expansion) ? {} : { ownWeight: 0 },
+  const decided = mapVertices(topology, ({ expansion, ownWeight }) => ({
+    expansion: null,
+    ownWeight: expansion === null || seen.has(expansion) ? ownWeight : 0,
+  }));
+  return { ...decided, expansions: [] };
+}
+
+/** The topology for a question that may name an account; refused where the answer depends on an account and none is named. */
+export function topologyAsked(topology: Topology, account: Account | undefined): Topology {
+  if (account !== undefined) return topologyFor(topology, account);
+  const open = topology.expansions.filter(({ rollout }) => rollout < 1);
+  if (open.length === 0) return topology;
+  const names = open.map(({ id, rollout }) => `"${id}" (${rollout})`).join(', ');
+  throw new PlacementError(
+    'account_needed',
+    `Accounts see different parts of this topology while rollouts are below 1: ${names}. Name the account.`,
   );
 }

@@ -5,11 +5,14 @@
 import { PlacementError } from './errors.ts';
 import { type Topology, targetsOf, type Vertex } from './topology.ts';
 import { checkWeight } from './flat/rendezvous.ts';
+import { refuseUnknownFields } from './input.ts';
 
 export interface VertexChange {
   readonly weight?: number;
   readonly up?: boolean;
 }
+
+const changeFields = ['weight', 'up'] as const satisfies (keyof VertexChange)[];
 
 /** A copy with the vertices at some paths changed. Throws PlacementError for a path that is not there. */
 export function changeVertices(
@@ -20,7 +23,10 @@ export function changeVertices(
   const changed = mapVertices(topology, (vertex) => {
     if (!Object.hasOwn(changes, vertex.path)) return {};
     left.delete(vertex.path);
-    const { weight, up } = changes[vertex.path] as VertexChange;
+    const change = changes[vertex.path] as VertexChange;
+    const what = `The change of "${vertex.path}"`;
+    refuseUnknownFields(change, changeFields, { what, path: vertex.path });
+    const { weight, up } = change;
     if (weight !== undefined) checkWeight(weight, vertex.path);
     return {
       ...(weight === undefined ? {} : { ownWeight: weight }),
@@ -36,7 +42,7 @@ export function changeVertices(
 /** A copy in which `change` replaced what it returned of each vertex; weights are summed anew where asked. */
 export function mapVertices(
   topology: Topology,
-  change: (vertex: Vertex) => { readonly ownWeight?: number; readonly up?: boolean },
+  change: (vertex: Vertex) => Partial<Pick<Vertex, 'ownWeight' | 'up' | 'expansion'>>,
 ): Topology {
   const copy = (vertex: Vertex): Vertex => {
     const own = { ...vertex, ...change(vertex) };

@@ -14,6 +14,10 @@ export type PlacementErrorCode =
   | 'unknown_level'
   /** A domain, target or expansion that the topology does not have. */
   | 'unknown_vertex'
+  /** A field that the form of a topology, policy, pool shape, account or target does not have. */
+  | 'unknown_field'
+  /** A lookup without an account where accounts see different parts of the topology. */
+  | 'account_needed'
   /** A branch that ends above or below the last level. */
   | 'uneven_depth'
   /** A vertex that is its own descendant. */

@@ -2,6 +2,7 @@
  * Why a key lives where it lives: each step of the walk with its candidates and scores. Written for reading,
  * not for speed, and apart from `walk.ts` on purpose: the tests hold the two to the same answer.
  */
+import { topologyAsked } from './accounts.ts';
 import { murmur3 } from './flat/hash.ts';
 import { type Health, health, type VertexState } from './health.ts';
 import { type Key, type NumberKey, readKey } from './flat/key.ts';
@@ -40,8 +41,9 @@ export interface Explanation {
 }
 
 /** Each step of the walk for a key. */
-export function explain(topology: Topology, key: Key, policy: Policy = {}): Explanation {
-  const checked = checkPolicy(topology, policy);
+export function explain(asked: Topology, key: Key, policy: Policy = {}): Explanation {
+  const checked = checkPolicy(asked, policy);
+  const topology = topologyAsked(asked, policy.account);
   const walk: Reading = {
     topology,
     key: readKey(key),

@@ -8,6 +8,43 @@ export function record(value: unknown, what: string, path = ''): Record<string, 
   throw new PlacementError('bad_input', `${what} must be an object, not ${show(value)}.`, path);
 }
 
+/** Refuses a misspelt field: in silence, `wieght: 0` would make a planned vertex live. */
+export function refuseUnknownFields(
+  input: object,
+  known: readonly string[],
+  place: { readonly what: string; readonly path?: string },
+): void {
+  const given = Object.keys(input).find((field) => !known.includes(field));
+  if (given === undefined) return;
+  const near = nearestField(given, known);
+  const hint = near === null ? '' : ` Did you mean "${near}"?`;
+  throw new PlacementError(
+    'unknown_field',
+    `${place.what} has no field "${given}"; the fields are ${known.join(', ')}.${hint}`,
+    place.path ?? '',
+  );
+}
+
+/** The field with the most letters in common, whatever their order, if these are most letters of both. */
+function nearestField(given: string, known: readonly string[]): string | null {
+  const likeness = (field: string) =>
+    (2 * lettersShared(given, field)) / (given.length + field.length);
+  const [best] = known.toSorted((a, b) => likeness(b) - likeness(a));
+  return best !== undefined && likeness(best) > 0.65 ? best : null;
+}
+
+function lettersShared(a: string, b: string): number {
+  const left = Array.from(b.toLowerCase());
+  let shared = 0;
+  for (const letter of a.toLowerCase()) {
+    const at = left.indexOf(letter);
+    if (at < 0) continue;
+    left.splice(at, 1);
+    shared++;
+  }
+  return shared;
+}
+
 export function list(value: unknown, what: string): unknown[] {
   if (Array.isArray(value)) return value;
   throw new PlacementError('bad_input', `${what} must be a list, not ${show(value)}.`);

@@ -28,7 +28,8 @@ export function compileLabelled(
   const used = levels.filter((level) =>
     members.some(({ labels }) => labels?.[level] !== undefined),
   );
-  if (used.length === 0) return compileTargets(members);
+  if (used.length === 0)
+    return compileTargets(members.map(({ name, weight = 1 }) => ({ name, weight })));
   return new LabelledTargets(members, used);
 }
 

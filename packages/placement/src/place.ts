@@ -2,6 +2,7 @@
  * Where a key lives in a topology: `compileTopology` for many lookups, `place` for one. The walk itself is in
  * `walk.ts`; this file gives it names, keys and an answer people can read.
  */
+import { topologyAsked } from './accounts.ts';
 import { invariant } from './errors.ts';
 import { type Key, readKey } from './flat/key.ts';
 import { type CheckedPolicy, checkPolicy, type Policy } from './policy.ts';
@@ -31,15 +32,16 @@ export interface Placement {
 export class CompiledTopology implements Placer {
   /** Paths of all targets, from left to right; planned and dead ones are never picked. */
   readonly names: readonly string[];
+  /** As the account of the policy sees it. */
   readonly topology: Topology;
   readonly policy: CheckedPolicy;
   readonly #walk: Walk;
 
   constructor(topology: Topology, policy: Policy) {
-    this.topology = topology;
     this.policy = checkPolicy(topology, policy);
-    this.names = topology.targets.map(({ path }) => path);
-    this.#walk = new Walk(compileTree(topology, this.policy), this.policy, topology.hash);
+    this.topology = topologyAsked(topology, policy.account);
+    this.names = this.topology.targets.map(({ path }) => path);
+    this.#walk = new Walk(compileTree(this.topology, this.policy), this.policy, topology.hash);
   }
 
   /** Live targets that the policy can reach: no key gets more replicas than that. */

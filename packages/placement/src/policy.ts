@@ -1,6 +1,7 @@
 /** How many replicas a key gets and how they must spread: the part of a placement that is not the topology. */
 import { PlacementError } from './errors.ts';
-import { record, wholeNumber } from './input.ts';
+import { record, refuseUnknownFields, wholeNumber } from './input.ts';
+import type { Account } from './accounts.ts';
 import { checkName, type Roles } from './flat/rendezvous.ts';
 import type { Topology, Vertex } from './topology.ts';
 
@@ -11,9 +12,19 @@ export interface Policy {
   readonly width?: Readonly<Record<string, number>>;
   /** Per level: the only vertex that may be used, e.g. `{ region: 'eu' }`. */
   readonly pin?: Readonly<Record<string, string>>;
+  /** The account that asks; needed while expansions of the topology are under way. */
+  readonly account?: Account;
   /** `rank` (default): from the highest score down. `chronos`: the lowest first, then from the highest down. */
   readonly roles?: Roles;
 }
+
+const policyFields = [
+  'replicas',
+  'width',
+  'pin',
+  'account',
+  'roles',
+] as const satisfies (keyof Policy)[];
 
 /** A policy checked against a topology, with an entry per level. */
 export interface CheckedPolicy {
@@ -27,6 +38,7 @@ export const replicasMax = 256;
 
 export function checkPolicy(topology: Topology, policy: Policy): CheckedPolicy {
   const { levels } = topology;
+  refuseUnknownFields(record(policy, 'The policy'), policyFields, { what: 'A policy' });
   const pin = perLevel(levels, policy.pin, 'pin').map((id) => {
     if (id !== undefined) checkName(id);
     return id ?? null;

@@ -12,11 +12,12 @@
  * P3. The loss of a disk is made good inside its machine, of a hollow machine inside its zone, of a hollow zone
  *     by another zone: one level at a time, never further than needed.
  */
+import { type Account, topologyAsked } from './accounts.ts';
 import { mapVertices } from './change.ts';
 import { invariant } from './errors.ts';
 import { hashText } from './flat/hash.ts';
 import { health } from './health.ts';
-import { wholeNumber } from './input.ts';
+import { record, refuseUnknownFields, wholeNumber } from './input.ts';
 import { type Key, readKey } from './flat/key.ts';
 import type { Placement } from './place.ts';
 import { type CheckedPolicy, checkPolicy, replicasMax } from './policy.ts';
@@ -31,7 +32,11 @@ export interface PoolShape {
   readonly width: Readonly<Record<string, number>>;
   /** As in a policy: the only vertex of a level that may be used. */
   readonly pin?: Readonly<Record<string, string>>;
+  /** As in a policy: the account that the collections belong to. */
+  readonly account?: Account;
 }
+
+const shapeFields = ['width', 'pin', 'account'] as const satisfies (keyof PoolShape)[];
 
 /** A place in the pool at any level. Owner and server are positions of the selector's tree, −1 for nobody. */
 export interface PoolVertex {
@@ -51,6 +56,7 @@ export interface PoolSlot {
 
 /** Selects pools from one topology with one shape. Immutable; a changed topology needs a new one. */
 export class PoolSelector {
+  /** As the account of the shape sees it. */
   readonly topology: Topology;
   readonly #width: readonly number[];
   /** Every vertex with a weight, as if all were up. */
@@ -62,7 +68,11 @@ export class PoolSelector {
   readonly #places: Int32Array;
   #size = 0;
 
-  constructor(topology: Topology, shape: PoolShape) {
+  constructor(asked: Topology, shape: PoolShape) {
+    refuseUnknownFields(record(shape, 'The shape of a pool'), shapeFields, {
+      what: 'The shape of a pool',
+    });
+    const topology = topologyAsked(asked, shape.account);
     this.topology = topology;
     const policy: CheckedPolicy = checkPolicy(topology, shape);
     const unlimited = { ...policy, width: policy.width.map(() => Number.POSITIVE_INFINITY) };

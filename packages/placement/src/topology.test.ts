@@ -156,8 +156,42 @@ describe('bad topologies get an error that names the vertex by its path', () => 
     ['a width of 0', { width: { zone: 0 } }, 'bad_input'],
     ['replicas 0', { replicas: 0 }, 'bad_input'],
     ['half a replica', { replicas: 1.5 }, 'bad_input'],
+    ['replica for replicas', { replica: 3 }, 'unknown_field'],
   ])('policy: %s', (_, policy, code) => {
-    expect(errorOf(() => place(regular({ zone: 2, disk: 2 }), 'key', policy)).code).toBe(code);
+    expect(errorOf(() => place(regular({ zone: 2, disk: 2 }), 'key', policy as object)).code).toBe(
+      code,
+    );
+  });
+
+  test.each([
+    ['wieght: 0 of a vertex', { id: 'x', wieght: 0 }, 'a/x', 'weight'],
+    ['chidlren of a vertex', { id: 'x', chidlren: [] }, 'a/x', 'children'],
+    ['Up in capitals', { id: 'x', Up: false }, 'a/x', 'up'],
+  ])('%s is refused with the path and the right word', (_, child, path, right) => {
+    const error = errorOf(() =>
+      buildTopology({ levels, children: [{ id: 'a', children: [child] }] }),
+    );
+    expect(error).toMatchObject({ code: 'unknown_field', path });
+    expect(error.message).toContain(`The vertex "${path}" has no field`);
+    expect(error.message).toContain(`Did you mean "${right}"?`);
+  });
+
+  test.each([
+    ['quorums', { quorums: { disk: 1 } }, 'quorum'],
+    ['weigths', { weigths: 'sum' }, 'weights'],
+    ['cont of a slot level', { slots: [{ name: 'queue', count: 2, cont: 3 }] }, 'count'],
+    ['rolluot of an expansion', { expansions: [{ id: 'e', rollout: 0, rolluot: 1 }] }, 'rollout'],
+  ])('%s is refused with the right word', (_, more, right) => {
+    const error = errorOf(() => buildTopology({ levels, children: [], ...more }));
+    expect(error.code).toBe('unknown_field');
+    expect(error.message).toContain(`Did you mean "${right}"?`);
+  });
+
+  test('a word that is near to none is refused with all that are right', () => {
+    const error = errorOf(() => buildTopology({ levels, children: [], description: 'ours' }));
+    expect(error.message).toBe(
+      'A topology has no field "description"; the fields are algorithm, levels, quorum, weights, slots, expansions, children.',
+    );
   });
 
   test('no input whatever makes it crash in another way', () => {
@@ -181,6 +215,7 @@ describe('bad targets and keys', () => {
     ['an empty name', [''], 'bad_id'],
     ['a negative weight', [{ name: 'a', weight: -1 }], 'bad_weight'],
     ['a NaN weight', [{ name: 'a', weight: Number.NaN }], 'bad_weight'],
+    ['wieght for weight', [{ name: 'a', wieght: 0 }], 'unknown_field'],
   ])('%s', (_, targets, code) => {
     expect(errorOf(() => compileTargets(targets)).code).toBe(code);
   });
@@ -267,6 +302,14 @@ describe('a topology', () => {
     expect(fingerprintTargets(['a', 'b'])).not.toBe(
       fingerprintTargets(['a', { name: 'b', weight: 0 }]),
     );
+  });
+
+  test('a change that names something else than weight and up is refused', () => {
+    const change = { d0: { wieght: 0 } as object };
+    expect(errorOf(() => changeVertices(regular({ disk: 2 }), change))).toMatchObject({
+      code: 'unknown_field',
+      path: 'd0',
+    });
   });
 
   test('changing a vertex that is not there is refused', () => {

@@ -12,7 +12,7 @@
 import { PlacementError } from './errors.ts';
 import { compareNames, type Hash, murmur3 } from './flat/hash.ts';
 import { algorithm, checkName, checkWeight, seedsOf } from './flat/rendezvous.ts';
-import { list, record, unit, wholeNumber } from './input.ts';
+import { list, record, refuseUnknownFields, unit, wholeNumber } from './input.ts';
 
 /** Whether a domain's share is what the operator set, or that times the sum of what is below. */
 export type Weights = 'set' | 'sum';
@@ -89,6 +89,25 @@ export interface Topology {
   readonly hash: Hash | null;
 }
 
+const topologyFields = [
+  'algorithm',
+  'levels',
+  'quorum',
+  'weights',
+  'slots',
+  'expansions',
+  'children',
+] as const satisfies (keyof TopologySpec)[];
+const vertexFields = [
+  'id',
+  'weight',
+  'up',
+  'expansion',
+  'children',
+] as const satisfies (keyof VertexSpec)[];
+const slotFields = ['name', 'count'] as const satisfies (keyof SlotLevel)[];
+const expansionFields = ['id', 'rollout'] as const satisfies (keyof Expansion)[];
+
 export const levelsMax = 16;
 export const verticesMax = 1_000_000;
 export const separator = '/';
@@ -96,6 +115,7 @@ export const separator = '/';
 /** Checks the plain form and builds a topology; throws PlacementError naming the offending vertex by its path. */
 export function buildTopology(spec: unknown, hash: Hash | null = null): Topology {
   const input = record(spec, 'The topology');
+  refuseUnknownFields(input, topologyFields, { what: 'A topology' });
   if (input['algorithm'] !== undefined && input['algorithm'] !== algorithm) {
     throw new PlacementError(
       'bad_input',
@@ -209,6 +229,7 @@ function readVertex(reader: Reader, value: unknown, parent: Parent): Sibling {
   const path = parent.path === '' ? id : `${parent.path}${separator}${id}`;
   const fail = (code: 'bad_id' | 'too_large' | 'cycle', message: string) =>
     new PlacementError(code, message, path);
+  refuseUnknownFields(input, vertexFields, { what: `The vertex "${path}"`, path });
   if (id.includes(separator)) throw fail('bad_id', `The id of "${path}" must not contain "/".`);
   if (reader.ancestors.includes(value)) {
     throw fail('cycle', `"${path}" is its own ancestor; a topology must be a tree.`);
@@ -317,8 +338,10 @@ function readQuorum(value: unknown, levels: readonly string[]): number[] {
 
 function readSlots(value: unknown, levels: readonly string[]): SlotLevel[] {
   const slots = list(value ?? [], '"slots"').map((slot) => {
-    const { name, count } = record(slot, 'A slot level');
+    const input = record(slot, 'A slot level');
+    const { name, count } = input;
     checkName(name);
+    refuseUnknownFields(input, slotFields, { what: `The slot level "${name}"` });
     return { name, count: wholeNumber(count, `The count of "${name}"`, { min: 1, max: 2 ** 24 }) };
   });
   checkUnique([...levels, ...slots.map(({ name }) => name)], 'slots');
@@ -329,8 +352,10 @@ function readSlots(value: unknown, levels: readonly string[]): SlotLevel[] {
 
 function readExpansions(value: unknown): Expansion[] {
   const expansions = list(value ?? [], '"expansions"').map((expansion) => {
-    const { id, rollout } = record(expansion, 'An expansion');
+    const input = record(expansion, 'An expansion');
+    const { id, rollout } = input;
     checkName(id);
+    refuseUnknownFields(input, expansionFields, { what: `The expansion "${id}"` });
     return { id, rollout: unit(rollout, `The rollout of "${id}"`) };
   });
   if (expansions.length > 30) {

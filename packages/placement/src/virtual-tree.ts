@@ -13,7 +13,7 @@
  */
 import { PlacementError } from './errors.ts';
 import { hashText } from './flat/hash.ts';
-import { wholeNumber } from './input.ts';
+import { refuseUnknownFields, wholeNumber } from './input.ts';
 import { type Key, readKey } from './flat/key.ts';
 import type { Pool, PoolVertex } from './pool.ts';
 import { replicasMax } from './policy.ts';
@@ -24,6 +24,8 @@ export interface VirtualTreeOptions {
   /** Fan-outs from the top; the last must be the number of machines per zone. Absent: stripe bits (V2). */
   readonly fanOuts?: readonly number[];
 }
+
+const optionFields = ['fanOuts'] as const satisfies (keyof VirtualTreeOptions)[];
 
 export interface Leaf {
   /** The target that serves. */
@@ -64,6 +66,7 @@ export class VirtualTree {
   readonly #order: Int32Array;
 
   constructor(pool: Pool, options: VirtualTreeOptions = {}) {
+    refuseUnknownFields(options, optionFields, { what: 'A virtual tree' });
     this.pool = pool;
     this.#zones = zonesOf(pool);
     const machineCount = longest(this.#zones.map(({ machines }) => machines));

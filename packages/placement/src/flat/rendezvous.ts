@@ -8,6 +8,7 @@
  * T3. Compiled targets never change; a lookup allocates nothing. A new view compiles a new one.
  */
 import { PlacementError } from '../errors.ts';
+import { refuseUnknownFields } from '../input.ts';
 import { compareNames, type Hash, hashText, mixBlock, murmur3 } from './hash.ts';
 import { type Key, readKey } from './key.ts';
 import { Ranker, raiseUntilFree, scoreNumber } from './ranker.ts';
@@ -20,6 +21,8 @@ export interface TargetSpec {
   /** Relative share of keys, default 1. 0: planned, gets nothing yet. */
   readonly weight?: number;
 }
+
+const targetFields = ['name', 'weight'] as const satisfies (keyof TargetSpec)[];
 
 /** How a ranking becomes primary and backups; see T2. */
 export type Roles = 'chronos' | 'rank';
@@ -204,8 +207,10 @@ export function seedsOf(
 
 function readTargets(targets: Iterable<string | TargetSpec>): Required<TargetSpec>[] {
   const specs = Array.from(targets, (target) => {
-    const { name, weight = 1 } = typeof target === 'string' ? { name: target } : target;
+    const spec = typeof target === 'string' ? { name: target } : target;
+    const { name, weight = 1 }: TargetSpec = spec;
     checkName(name);
+    refuseUnknownFields(spec, targetFields, { what: `The target "${name}"`, path: name });
     checkWeight(weight, name);
     return { name, weight };
   });

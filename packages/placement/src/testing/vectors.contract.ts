@@ -1,5 +1,4 @@
 /** The cases of the published test vectors and how each is answered. Inputs are plain JSON, so that any language reads them. */
-import { topologyFor } from '../accounts.ts';
 import { bloomBits } from '../flat/bloom.ts';
 import { hashNumber, hashText } from '../flat/hash.ts';
 import { fingerprint } from '../fingerprint.ts';
@@ -248,8 +247,13 @@ const shown = ({ path, slot }: { path: string; slot: readonly number[] }) =>
 
 function placed(one: Case & { kind: 'place' }) {
   const built = buildTopology(one.topology);
-  const topology = one.account === undefined ? built : topologyFor(built, { id: one.account });
-  const compiled = compileTopology(topology, one.policy);
+  // A vector without an account is about one that sees every expansion.
+  const newest = built.expansions.at(-1)?.id;
+  const account =
+    one.account === undefined
+      ? { id: 'new', ...(newest === undefined ? {} : { createdUnder: newest }) }
+      : { id: one.account };
+  const compiled = compileTopology(built, { ...one.policy, account });
   return {
     fingerprint: fingerprint(built),
     replicas: one.keys.map((key) => compiled.place(readVectorKey(key)).replicas.map(shown)),
