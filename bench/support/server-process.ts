@@ -22,10 +22,13 @@ export class ServerProcess {
   }
 
   /** Runs a script that prints `{"url": …}` once it serves, and resolves then. */
-  static async start(script: string, args: readonly string[] = []): Promise<ServerProcess> {
-    const child = spawn(process.execPath, ['--conditions=source', script, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+  static async start(
+    script: string,
+    args: readonly string[] = [],
+    nodeFlags: readonly string[] = [],
+  ): Promise<ServerProcess> {
+    const flags = ['--conditions=source', ...nodeFlags, script, ...args];
+    const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
     endWithUs(child);
     for await (const line of createInterface({ input: child.stdout })) {
       const { url } = JSON.parse(line) as { url?: string };

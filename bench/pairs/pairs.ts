@@ -1,0 +1,144 @@
+/**
+ * `npm run bench:pairs`: CPU per operation of two builds of a member, run in turn on the same machine: A B, B A, A B … A busy
+ * machine slows both alike, and CPU time leaves waiting out, so the ratio holds where rates do not.
+ *
+ *   W1 set   15.20 µs  15.02 µs  1.012 (0.99–1.03)   over 9 pairs
+ *
+ * reads: the median set costs A 15.20 µs and B 15.02 µs; the median pair has the ratio 1.012, half of the pairs lie in the brackets.
+ */
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ServerProcess } from '../support/server-process.ts';
+import type { System } from '../systems/system.ts';
+import { burstOf } from '../workloads/burst.ts';
+import { withSession } from '../workloads/session.ts';
+import { fullSizes } from '../sizes.ts';
+
+const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants) [--rounds N] [--json]
+
+  --against FOLDER      B is the clone in this folder, with its packages installed
+  --without-invariants  B is this clone, its invariants left out
+  --rounds N            how many pairs (9)
+  --json                the figures for programs
+
+Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A, which is this clone, and of B.
+`;
+
+interface Build {
+  readonly folder: string;
+  readonly nodeFlags: readonly string[];
+}
+
+interface Costs {
+  readonly setMicros: number;
+  readonly popMicros: number;
+}
+
+const here = join(import.meta.dirname, '../..');
+const setCount = 60_000;
+const warmCount = 20_000;
+const sizes = { ...fullSizes, burst: { timerCount: 20_000, leadMs: 6000 } };
+
+await main();
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      against: { type: 'string' },
+      'without-invariants': { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '9' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const other = otherBuild(values.against, values['without-invariants']);
+  const rounds = Number(values.rounds);
+  if (values.help || other === null || !(Number.isInteger(rounds) && rounds > 0)) {
+    console.log(help);
+    process.exitCode = values.help ? 0 : 2;
+    return;
+  }
+  const pairs = await measurePairs({ folder: here, nodeFlags: [] }, other, rounds);
+  if (values.json) console.log(JSON.stringify(pairs));
+  else {
+    for (const [label, key] of [
+      ['W1 set', 'setMicros'],
+      ['W3 pop', 'popMicros'],
+    ] as const) {
+      console.log(line(label, pairs, key));
+    }
+  }
+}
+
+function otherBuild(against: string | undefined, isBare: boolean): Build | null {
+  if (against !== undefined && !isBare) return { folder: resolve(against), nodeFlags: [] };
+  if (against !== undefined || !isBare) return null;
+  const hook = join(import.meta.dirname, 'without-invariants.ts');
+  return { folder: here, nodeFlags: ['--import', hook] };
+}
+
+async function measurePairs(
+  a: Build,
+  b: Build,
+  rounds: number,
+): Promise<readonly [Costs, Costs][]> {
+  const pairs: [Costs, Costs][] = [];
+  for (let round = 0; round < rounds; round++) {
+    console.error(`pair ${round + 1} of ${rounds} …`);
+    if (round % 2 === 0) pairs.push([await costs(a), await costs(b)]);
+    else {
+      const second = await costs(b);
+      pairs.push([await costs(a), second]);
+    }
+  }
+  return pairs;
+}
+
+async function costs(build: Build): Promise<Costs> {
+  const setMicros = await withSession(memberOf(build), async (session) => {
+    await session.run({ call: 'set', count: warmCount });
+    const timed = await session.run({ call: 'set', count: setCount, firstIndex: warmCount });
+    return (timed.serverCpuMs * 1000) / timed.count;
+  });
+  const { values } = await withSession(memberOf(build), (session) => burstOf(session, { sizes }));
+  return { setMicros, popMicros: values['popMicros'] ?? Number.NaN };
+}
+
+function memberOf({ folder: clone, nodeFlags }: Build): Pick<System, 'start'> {
+  return {
+    start: async ({ folder, uri }) => {
+      const script = join(clone, 'packages/cli/src/main.ts');
+      const flags = ['--listen', '127.0.0.1:0', '--data', folder, '--log-level', 'warn'];
+      const member = await ServerProcess.start(script, ['serve', '--json', ...flags], nodeFlags);
+      return {
+        pids: () => [member.pid],
+        setter: { kind: 'carillon', urls: [member.url.href], uri, factor: 1 },
+        work: async () => {},
+        settle: async () => {},
+        pending: async () => 0,
+        restart: null,
+        stop: () => member.end(),
+      };
+    },
+  };
+}
+
+function line(label: string, pairs: readonly [Costs, Costs][], key: keyof Costs): string {
+  const a = quantile(
+    pairs.map(([one]) => one[key]),
+    0.5,
+  );
+  const b = quantile(
+    pairs.map(([, two]) => two[key]),
+    0.5,
+  );
+  const ratios = pairs.map(([one, two]) => one[key] / two[key]);
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share));
+  const range = `${low?.toFixed(2)}–${high?.toFixed(2)}`;
+  return `${label}   ${a.toFixed(2)} µs   ${b.toFixed(2)} µs   ${middle?.toFixed(3)} (${range})   over ${pairs.length} pairs`;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((x, y) => x - y);
+  return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+}
