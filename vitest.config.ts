@@ -20,6 +20,7 @@ const clockTests = [
   'tenants',
   'damaged-disk',
   'dev',
+  'large-timers',
   'cluster-{etcd,faults,partition,scale,starved}',
 ];
 const clockFiles = clockTests.map((name) => `test/e2e/${name}.test.ts`);

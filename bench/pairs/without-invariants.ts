@@ -9,8 +9,8 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     const isOurs = url.includes('/packages/') && !url.includes('/node_modules/');
-    if (!isOurs || loaded.source === undefined || loaded.source === null) return loaded;
-    const stripped = strip(loaded.source.toString());
+    if (!isOurs || !(loaded.source instanceof Uint8Array)) return loaded;
+    const stripped = strip(Buffer.from(loaded.source).toString());
     count += stripped.count;
     return { ...loaded, source: stripped.text };
   },
