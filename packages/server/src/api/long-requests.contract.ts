@@ -52,6 +52,9 @@ function asked(name: string, target: string, headers: ApiRequest['headers'] = {}
 
 const cron = (pattern: string): string =>
   `{"timing":{"cron":"${pattern}","forever":true},"callback":{"http":{${http}}}}`;
+const replaceOf = (i: number): string =>
+  `{"change":"replace","id":"${i.toString(16).padStart(16, '0')}-2","timer":${good}}`;
+const cancelOfOne = '{"change":"cancel","id":"000000000000000a-2"}';
 /** Different each time, and none ever comes. */
 const impossible = (i: number): string =>
   cron(`${i % 60} ${Math.floor(i / 60) % 24} ${i % 2 === 0 ? '30' : '30,31'} 2 *`);
@@ -64,6 +67,8 @@ function inBatch({ batchBytes, itemCount }: Most): LongRequest[] {
     Array.from({ length: itemCount }, (_, i) => item(i));
   return [
     batch('many good timers', () => `[${many(() => good).join()}]`),
+    batch('many changes by name', () => `[${many(replaceOf).join()}]`),
+    batch('many cancels of one timer', () => `[${many(() => cancelOfOne).join()}]`),
     batch('many crons that never come', () => `[${many(impossible).join()}]`),
     batch('many crons whose day is never that weekday', () => `[${many(impossibleAnd).join()}]`),
     batch('many unknown time zones', () => `[${many(zoned).join()}]`),

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 description of the API; shapes come from `schema.ts`. */
 import {
   AttemptsSchema,
+  BatchItemSchema,
   BatchOutcomeSchema,
   ClusterSchema,
   DeadLetterPageSchema,
@@ -20,6 +21,7 @@ const schemas = {
   Timer: TimerSchema,
   TimerPage: TimerPageSchema,
   Attempts: AttemptsSchema,
+  BatchItem: BatchItemSchema,
   BatchOutcome: BatchOutcomeSchema,
   DeadLetter: DeadLetterSchema,
   DeadLetterPage: DeadLetterPageSchema,
@@ -133,15 +135,15 @@ const timerPaths = {
   },
   '/timers/batch': {
     post: {
-      summary: 'Set many timers',
+      summary: 'Set, replace and cancel many timers',
       requestBody: {
         required: true,
         content: {
           'application/json': {
-            schema: { type: 'array', items: ref('TimerBody') },
-            example: [exampleTimer, exampleTimer],
+            schema: { type: 'array', items: ref('BatchItem') },
+            example: [exampleTimer, { change: 'set', key: 'order 17', timer: exampleTimer }],
           },
-          'application/x-ndjson': { schema: ref('TimerBody') },
+          'application/x-ndjson': { schema: ref('BatchItem') },
         },
       },
       responses: {

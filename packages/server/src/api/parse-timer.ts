@@ -38,16 +38,6 @@ export class TimerParser {
     this.rules = rules;
   }
 
-  /** The error in the place of the timer. */
-  tryParse(value: unknown, options: ParseOptions): ParsedTimer | CarillonError {
-    try {
-      return this.parse(value, options);
-    } catch (error) {
-      if (error instanceof CarillonError) return error;
-      throw error;
-    }
-  }
-
   /** Throws CarillonError. */
   parse(value: unknown, options: ParseOptions): ParsedTimer {
     checkCounts(value, this.rules.limits);

@@ -193,6 +193,26 @@ export const ProblemSchema = Type.Object({
   ),
 });
 
+const idOfChange = Type.String({ description: 'Of the timer, as an answer gave it.' });
+
+/** What an item of a batch may be: the body of a timer, or a change by its name. */
+export const BatchItemSchema = Type.Union([
+  TimerBodySchema,
+  Type.Object({
+    change: Type.Literal('set'),
+    timer: TimerBodySchema,
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'As Idempotency-Key, for this timer alone.',
+      }),
+    ),
+  }),
+  Type.Object({ change: Type.Literal('replace'), id: idOfChange, timer: TimerBodySchema }),
+  Type.Object({ change: Type.Literal('cancel'), id: idOfChange }),
+]);
+
 export const BatchOutcomeSchema = Type.Union([
   Type.Object({
     status: Type.Literal(200),

@@ -5,7 +5,7 @@ import { type ApiResponse, jsonResponse } from '../../http/message.ts';
 import type { Route } from '../router.ts';
 import type { AttemptsJson } from '../schema.ts';
 import type { AttemptsView, TimerService } from '../../request/service.ts';
-import { timerIdOf } from './timers.ts';
+import { timerIdOf } from '../request-id.ts';
 
 export function attemptRoutes(service: TimerService): Route[] {
   return [

@@ -1,29 +1,31 @@
 /**
- * `POST /timers/batch`: many sets in one request, as a JSON array or as NDJSON (by content type). One outcome per item
- * and in order, in the form of the request; a bad item does not spoil the rest. An idempotency key covers the whole
- * batch: each item gets one derived from it and from its position.
+ * `POST /timers/batch`: many changes in one request, as a JSON array or as NDJSON (by content type). One outcome per item
+ * and in order, in the form of the request; a bad item does not spoil the rest. An idempotency key of the request covers the
+ * whole batch: each set without a key of its own gets one derived from it and from its position.
+ *
+ * B1  Changes of one timer are made in their order: each begins when the one before it has its outcome.
  */
 import { CarillonError, formatVersion } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
+import { type BatchChange, changeOf, inItem, parseItem, timerOf } from '../batch-change.ts';
 import { arrayItems, lineItems } from '../batch-items.ts';
-import { parseJson } from '../json.ts';
 import { type LongWork, type Steps, stintCostMax } from '../long-work.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
-import type { ParsedTimer } from '../parse-timer.ts';
 import { problemOf } from '../../http/problem.ts';
+import { factorUnsaid, findId, hasFactor } from '../request-id.ts';
 import type { Route } from '../router.ts';
-import type { SetOutcome, SetRequest } from '../../request/service.ts';
+import type { Changed, SetRequest } from '../../request/service.ts';
 import { copiesText, idempotencyKeyOf, refuseEncoded, type TimersOptions } from './timers.ts';
 
 export interface BatchOptions extends TimersOptions {
-  /** Counts the timers of a batch as requests of their own. */
+  /** Counts the changes of a batch as requests of their own. */
   readonly charge: (caller: Caller, cost: number) => void;
   readonly work: Pick<LongWork, 'run'>;
 }
 
-/** Timers that are set between two turns, and what each costs. */
-const setCount = 50;
-const setCost = 20;
+/** Changes that are begun between two turns, and what each costs. */
+const beginCount = 50;
+const beginCost = 20;
 const lineCost = 5;
 
 export function batchRoutes(options: BatchOptions): Route[] {
@@ -38,23 +40,6 @@ export function batchRoutes(options: BatchOptions): Route[] {
   ];
 }
 
-function batch(
-  request: ApiRequest,
-  caller: Caller,
-  options: BatchOptions,
-): ApiResponse | Promise<ApiResponse> {
-  refuseEncoded(request);
-  const ndjson = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)\b/i.test(
-    headerOf(request, 'content-type') ?? '',
-  );
-  const key = idempotencyKeyOf(request);
-  const asked = { body: request.body, ndjson, key, caller };
-  const begun = options.work.run(begin(asked, options));
-  if (!(begun instanceof Promise) && begun.outcomes.length === 0)
-    return options.work.run(batchResponse(begun.refusals, [], ndjson));
-  return answered(begun, asked, options);
-}
-
 interface Asked {
   readonly body: Uint8Array;
   readonly ndjson: boolean;
@@ -62,53 +47,156 @@ interface Asked {
   readonly caller: Caller;
 }
 
-interface Begun {
-  /** In the place of each item that was refused before it was set. */
-  readonly refusals: readonly (CarillonError | null)[];
-  readonly outcomes: readonly Promise<readonly SetOutcome[]>[];
+type Outcome =
+  | ({ readonly ok: true } & Changed)
+  | { readonly ok: false; readonly error: CarillonError };
+
+interface Placed {
+  readonly index: number;
+  readonly change: BatchChange;
 }
 
-async function answered(
-  begun: Begun | Promise<Begun>,
-  { ndjson }: Asked,
-  { work }: BatchOptions,
+/** No two changes of one timer are in it. */
+type Round = readonly Placed[];
+
+interface Read {
+  readonly rounds: Round[];
+  /** One for each item; those of refused items are there already. */
+  readonly outcomes: (Outcome | undefined)[];
+}
+
+async function batch(
+  request: ApiRequest,
+  caller: Caller,
+  options: BatchOptions,
 ): Promise<ApiResponse> {
-  const { refusals, outcomes } = await begun;
-  const all = (await Promise.all(outcomes)).flat();
-  return work.run(batchResponse(refusals, all, ndjson));
+  refuseEncoded(request);
+  const ndjson = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)\b/i.test(
+    headerOf(request, 'content-type') ?? '',
+  );
+  const key = idempotencyKeyOf(request);
+  const asked = { body: request.body, ndjson, key, caller };
+  const { rounds, outcomes } = await options.work.run(read(asked, options));
+  const making = { outcomes, namespace: caller.namespace, options };
+  while (rounds.length > 0) await nextRound(rounds, making);
+  return options.work.run(batchResponse(outcomes as Outcome[], ndjson));
 }
 
-/** Reads all items, then sets what they ask for. Throws CarillonError for what is wrong with the whole. */
-function* begin(asked: Asked, options: BatchOptions): Steps<Begun> {
-  const { body, ndjson, caller } = asked;
-  const items = yield* (ndjson ? lineItems : arrayItems)(body, options.limits);
+/** Throws CarillonError for what is wrong with the whole: an item of an array that is no JSON is, a line by itself is not. */
+function* read(asked: Asked, options: BatchOptions): Steps<Read> {
+  const { body, ndjson, caller, key } = asked;
+  const { parser, wall, limits } = options;
+  // An object that names its change has the timer one level deeper.
+  const itemLimits = { ...limits, jsonDepthMax: limits.jsonDepthMax + 1 };
+  const items = yield* (ndjson ? lineItems : arrayItems)(body, itemLimits);
   options.charge(caller, Math.max(0, items.length - 1));
-  const parsed = yield* parseItems(items, asked, options);
-  // Only this much is kept while the disk works: the parsed bodies of a large batch are large.
-  const refusals = parsed.map((item) => (item instanceof CarillonError ? item : null));
-  const requests = parsed.filter((item): item is SetRequest => !(item instanceof CarillonError));
-  const outcomes: Promise<readonly SetOutcome[]>[] = [];
-  for (let from = 0; from < requests.length; from += setCount) {
-    const slice = requests.slice(from, from + setCount);
-    outcomes.push(options.service.setMany(slice));
-    yield slice.length * setCost;
+  const rules = { parser, namespace: caller.namespace, wallMs: wall() };
+  const rounds = new Rounds();
+  const outcomes: (Outcome | undefined)[] = [];
+  for (const [index, item] of items.entries()) {
+    const json = tried(() => parseItem(item, limits.jsonDepthMax));
+    if (json instanceof CarillonError && !ndjson) throw json;
+    // No key that a client gives has a line feed in it.
+    const derivedKey = key === null ? null : `${key}\n${index}`;
+    const change =
+      json instanceof CarillonError ? json : tried(() => changeOf(json, derivedKey, rules));
+    if (change instanceof CarillonError) outcomes.push({ ok: false, error: change });
+    else {
+      outcomes.push(undefined);
+      rounds.add({ index, change });
+    }
+    yield itemCost(item, change);
   }
-  return { refusals, outcomes };
+  return { rounds: rounds.all, outcomes };
 }
 
-function* batchResponse(
-  refusals: readonly (CarillonError | null)[],
-  outcomes: readonly SetOutcome[],
-  ndjson: boolean,
-): Steps<ApiResponse> {
+/** Puts each change of a timer into the round after that of the change before it. */
+class Rounds {
+  readonly all: Placed[][] = [];
+  private readonly counts = new Map<string, number>();
+
+  add(placed: Placed): void {
+    const timer = timerOf(placed.change);
+    const round = timer === null ? 0 : (this.counts.get(timer) ?? 0);
+    if (timer !== null) this.counts.set(timer, round + 1);
+    (this.all[round] ??= []).push(placed);
+  }
+}
+
+interface Making {
+  readonly outcomes: (Outcome | undefined)[];
+  readonly namespace: string;
+  readonly options: BatchOptions;
+}
+
+/** The round is held by nothing while the disk works: the timers of a large batch are large. */
+async function nextRound(rounds: Round[], making: Making): Promise<void> {
+  await Promise.all(await making.options.work.run(begin(rounds.shift() ?? [], making)));
+}
+
+function* begin(round: Round, making: Making): Steps<Promise<unknown>[]> {
+  const made: Promise<unknown>[] = [];
+  for (let from = 0; from < round.length; from += beginCount) {
+    const slice = round.slice(from, from + beginCount);
+    made.push(...beginSome(slice, making));
+    yield slice.length * beginCost;
+  }
+  return made;
+}
+
+/** Each is done when its outcomes are in their places. */
+function beginSome(slice: Round, making: Making): Promise<unknown>[] {
+  const requests: SetRequest[] = [];
+  const keepers: Keep[] = [];
+  const made: Promise<unknown>[] = [];
+  for (const { index, change } of slice) {
+    const keep = keeper(making.outcomes, index, change.base);
+    if (change.kind === 'set') {
+      requests.push(change.request);
+      keepers.push(keep);
+    } else made.push(outcomeOf(changeAlone(change, making)).then(keep));
+  }
+  const set = making.options.service.setMany(requests);
+  made.push(set.then((all) => all.forEach((outcome, i) => keepers[i]?.(outcome))));
+  return made;
+}
+
+type Keep = (outcome: Outcome) => void;
+
+/** Puts the outcome of an item into its place; holds nothing of the item. */
+function keeper(outcomes: Making['outcomes'], index: number, base: string): Keep {
+  return (outcome) => {
+    outcomes[index] = outcome.ok ? outcome : { ok: false, error: inItem(base, outcome.error) };
+  };
+}
+
+/** Rejects with CarillonError for what is wrong with this change. */
+async function changeAlone(
+  change: Exclude<BatchChange, { kind: 'set' }>,
+  { namespace, options: { service } }: Making,
+): Promise<Outcome> {
+  const { id } = change;
+  const found = hasFactor(id) ? id : await findId(service, id, namespace);
+  if (change.kind === 'cancel') {
+    const known = found ?? { ...id, factor: factorUnsaid };
+    return { ok: true, ...(await service.cancel(namespace, known)) };
+  }
+  const { definition, factor } = change.timer;
+  const known = found ?? { ...id, factor: factor ?? factorUnsaid };
+  return service.set({ namespace, id: known, definition, factor, idempotencyKey: null });
+}
+
+function outcomeOf(change: Promise<Outcome>): Promise<Outcome> {
+  return change.catch((error: unknown) => {
+    if (error instanceof CarillonError) return { ok: false, error };
+    throw error;
+  });
+}
+
+function* batchResponse(outcomes: readonly Outcome[], ndjson: boolean): Steps<ApiResponse> {
   const lines: string[] = [];
-  let next = 0;
-  for (const refusal of refusals) {
-    lines.push(
-      refusal === null
-        ? outcomeText(outcomes[next++] as SetOutcome)
-        : JSON.stringify(problemOf(refusal)),
-    );
+  for (const outcome of outcomes) {
+    lines.push(outcomeText(outcome));
     yield lineCost;
   }
   if (!ndjson) return { status: 200, headers: jsonHeaders, body: `[${lines.join(',\n')}]` };
@@ -118,32 +206,10 @@ function* batchResponse(
 const jsonHeaders = ['content-type', 'application/json; charset=utf-8'];
 const ndjsonHeaders = ['content-type', 'application/x-ndjson'];
 
-/** An item of an array that is no JSON spoils the whole, a line by itself does not. */
-function* parseItems(
-  items: readonly Uint8Array[],
-  { key, ndjson, caller }: Asked,
-  { parser, wall, limits }: BatchOptions,
-): Steps<(SetRequest | CarillonError)[]> {
-  const { namespace } = caller;
-  const rules = { wallMs: wall(), factor: null, idempotent: key !== null };
-  const parsed: (SetRequest | CarillonError)[] = [];
-  for (const [i, item] of items.entries()) {
-    const value = readItem(item, limits.jsonDepthMax);
-    if (value instanceof CarillonError && !ndjson) throw value;
-    const timer = value instanceof CarillonError ? value : parser.tryParse(value.json, rules);
-    // No key of a single set has a line feed in it.
-    const idempotencyKey = key === null ? null : `${key}\n${i}`;
-    parsed.push(
-      timer instanceof CarillonError ? timer : { namespace, id: null, ...timer, idempotencyKey },
-    );
-    yield itemCost(item, timer);
-  }
-  return parsed;
-}
-
-function readItem(item: Uint8Array, depthMax: number): { readonly json: unknown } | CarillonError {
+/** The error in the place of the result. */
+function tried<T>(step: () => T): T | CarillonError {
   try {
-    return { json: parseJson(item, depthMax) };
+    return step();
   } catch (error) {
     if (error instanceof CarillonError) return error;
     throw error;
@@ -151,15 +217,20 @@ function readItem(item: Uint8Array, depthMax: number): { readonly json: unknown 
 }
 
 /** A cron pattern may be looked up for years ahead; an error costs more than a timer. */
-function itemCost(item: Uint8Array, timer: ParsedTimer | CarillonError): number {
+function itemCost(item: Uint8Array, change: BatchChange | CarillonError): number {
   const readCost = 20 + (item.length >> 7);
-  if (timer instanceof CarillonError)
-    return readCost + (timer.pointer === '/timing/cron' ? stintCostMax : 40);
-  return readCost + (timer.definition.timing.kind === 'cron' ? 400 : 0);
+  if (change instanceof CarillonError)
+    return readCost + (change.pointer?.endsWith('/timing/cron') === true ? stintCostMax : 40);
+  return readCost + (timingKind(change) === 'cron' ? 400 : 0);
+}
+
+function timingKind(change: BatchChange): string | null {
+  if (change.kind === 'cancel') return null;
+  return (change.kind === 'set' ? change.request : change.timer).definition.timing.kind;
 }
 
 /** Ids, counts and versions need no escaping. */
-function outcomeText(outcome: SetOutcome): string {
+function outcomeText(outcome: Outcome): string {
   if (!outcome.ok) return JSON.stringify(problemOf(outcome.error));
   const { id, copies, version } = outcome;
   return `{"status":200,"id":"${id}","copies":"${copiesText(copies)}","version":"${formatVersion(version)}"}`;

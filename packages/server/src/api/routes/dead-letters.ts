@@ -7,7 +7,8 @@ import { pageOf } from '../query.ts';
 import { renderDeadLetter } from '../render-timer.ts';
 import type { Handler, Route } from '../router.ts';
 import type { TimerService } from '../../request/service.ts';
-import { timerIdOf, versionHeader } from './timers.ts';
+import { timerIdOf } from '../request-id.ts';
+import { versionHeader } from './timers.ts';
 
 export interface DeadLettersOptions {
   readonly service: TimerService;

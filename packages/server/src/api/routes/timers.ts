@@ -1,15 +1,14 @@
 /** `/timers`: set, replace, cancel, read and list. */
-import {
-  CarillonError,
-  formatVersion,
-  factorMax,
-  parseLooseTimerId,
-  parseTimerId,
-  shiftNumber,
-  type TimerId,
-  type Version,
-} from '@carillon/core';
+import { CarillonError, formatVersion, type Version } from '@carillon/core';
 import { parseJson } from '../json.ts';
+import {
+  anywhere,
+  factorUnsaid,
+  findId,
+  hasFactor,
+  type LooseId,
+  looseIdOf,
+} from '../request-id.ts';
 import {
   type ApiRequest,
   type ApiResponse,
@@ -17,6 +16,7 @@ import {
   jsonResponse,
   pageResponse,
 } from '../../http/message.ts';
+import { isIdempotencyKey } from '../batch-change.ts';
 import type { TimerParser } from '../parse-timer.ts';
 import { accepts } from '../../http/accept.ts';
 import { badRequest, problemResponse } from '../../http/problem.ts';
@@ -98,7 +98,7 @@ class Timers {
 
   /** The factor is what the timer has; of a new one, what the body says. */
   private async putLoose(request: ApiRequest, id: LooseId, caller: Caller): Promise<ApiResponse> {
-    const found = await this.find(id, caller.namespace);
+    const found = await findId(this.options.service, id, caller.namespace);
     return this.set(request, caller, found ?? { ...id, factor: null }, null);
   }
 
@@ -130,17 +130,11 @@ class Timers {
   }
 
   async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
+    const { service } = this.options;
     const id = looseIdOf(part, namespace);
-    const found = hasFactor(id) ? id : await this.find(id, namespace);
-    const known = found ?? { ...id, factor: id.factor ?? factorUnsaid };
-    const changed = await this.options.service.cancel(namespace, known);
+    const found = hasFactor(id) ? id : await findId(service, id, namespace);
+    const changed = await service.cancel(namespace, found ?? { ...id, factor: factorUnsaid });
     return { status: 200, headers: changedHeaders(changed), body: '' };
-  }
-
-  /** The whole id of a timer whose factor is not known; null when there is none. */
-  private async find(id: LooseId, namespace: string): Promise<TimerId | null> {
-    const timer = await this.options.service.get(namespace, anywhere(id));
-    return timer === null ? null : timerIdOf(timer.id, namespace);
   }
 
   async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
@@ -158,38 +152,6 @@ class Timers {
     const { count, version } = await this.options.service.cancelByTag(namespace, tag);
     return jsonResponse({ cancelled: count }, 200, versionHeader(version));
   }
-}
-
-type LooseId = Omit<TimerId, 'factor'> & { readonly factor: number | null };
-
-/** Of ids that do not say it, as in Chronos. */
-const factorUnsaid = 2;
-
-function hasFactor(id: LooseId): id is TimerId {
-  return id.factor !== null;
-}
-
-/** Wherever a timer of any factor would be. */
-function anywhere(id: LooseId): TimerId {
-  return { ...id, factor: id.factor ?? factorMax };
-}
-
-/** As `timerIdOf`; the factor may be left out. */
-function looseIdOf(part: string, namespace: string): LooseId {
-  const id = parseLooseTimerId(part);
-  if (id === null) throw notAnId();
-  return { ...id, ...shiftNumber(namespace, id) };
-}
-
-function notAnId(): CarillonError {
-  return new CarillonError('not_found', 'This is not the id of a timer.');
-}
-
-/** The id of a request as members know it. Throws CarillonError: a malformed id is the id of nothing. */
-export function timerIdOf(part: string, namespace: string): TimerId {
-  const id = parseTimerId(part);
-  if (id === null) throw notAnId();
-  return { ...id, ...shiftNumber(namespace, id) };
 }
 
 export function copiesText(copies: Copies): string {
@@ -221,7 +183,7 @@ function wantsJson(request: ApiRequest): boolean {
 export function idempotencyKeyOf(request: ApiRequest): string | null {
   const key = headerOf(request, 'idempotency-key');
   if (key === undefined) return null;
-  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  if (isIdempotencyKey(key)) return key;
   throw badRequest('The Idempotency-Key must be 1 to 255 printable ASCII characters.');
 }
 

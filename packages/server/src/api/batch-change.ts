@@ -1,0 +1,118 @@
+/**
+ * An item of a batch → the change that it asks for. Two forms: the body of a timer, which sets a new one; or an object that
+ * names the change (`set`, `replace`, `cancel`) and has the body in `timer`. A body never has the second form for one of the
+ * first: every body has `timing` and `callback`, no object of the second form has.
+ */
+import { CarillonError } from '@carillon/core';
+import { badRequest } from '../http/problem.ts';
+import type { SetRequest } from '../request/service.ts';
+import { isTooDeep, tooDeep } from './batch-items.ts';
+import { parseJson } from './json.ts';
+import type { ParsedTimer, TimerParser } from './parse-timer.ts';
+import { hasFactor, type LooseId, looseIdOf } from './request-id.ts';
+
+export type BatchChange = {
+  /** Where the body of the timer lies in the item: what a JSON pointer into the body begins with. */
+  readonly base: '' | '/timer';
+} & (
+  | { readonly kind: 'set'; readonly request: SetRequest }
+  /** Of a timer whose factor is not known yet: the timer has to be found first. */
+  | { readonly kind: 'replace'; readonly id: LooseId; readonly timer: ParsedTimer }
+  | { readonly kind: 'cancel'; readonly id: LooseId }
+);
+
+export interface ItemRules {
+  readonly parser: TimerParser;
+  readonly namespace: string;
+  readonly wallMs: number;
+}
+
+/** The JSON of an item. A timer may be nested as deep as one by itself, wherever it lies. Throws CarillonError. */
+export function parseItem(item: Uint8Array, depthMax: number): unknown {
+  const json = parseJson(item, depthMax + 1);
+  if (!isChange(json) && isTooDeep(item, depthMax)) throw tooDeep(depthMax);
+  return json;
+}
+
+/** `derivedKey`: for a set that names no key of its own; null: none. Throws CarillonError. */
+export function changeOf(json: unknown, derivedKey: string | null, rules: ItemRules): BatchChange {
+  return isChange(json)
+    ? namedChange(json, derivedKey, rules)
+    : newTimer('', json, derivedKey, rules);
+}
+
+/** The timer that a change is about; null: a new one. Equal texts: the same timer. */
+export function timerOf(change: BatchChange): string | null {
+  const id = change.kind === 'set' ? change.request.id : change.id;
+  return id === null ? null : `${id.hi} ${id.lo}`;
+}
+
+/** The same error, found in the body of the timer, with a pointer into the item. */
+export function inItem(base: string, error: CarillonError): CarillonError {
+  if (error.pointer === null || base === '') return error;
+  return new CarillonError(error.code, error.message, { pointer: base + error.pointer });
+}
+
+export function isIdempotencyKey(text: string): boolean {
+  return /^[\x20-\x7e]{1,255}$/.test(text);
+}
+
+type Named = Readonly<Record<string, unknown>>;
+
+function isChange(json: unknown): json is Named {
+  if (typeof json !== 'object' || json === null) return false;
+  const has = (name: string): boolean => Object.hasOwn(json, name);
+  return has('change') && !has('timing') && !has('callback');
+}
+
+function namedChange(json: Named, derivedKey: string | null, rules: ItemRules): BatchChange {
+  const { change, key, id, timer } = json;
+  switch (change) {
+    case 'set':
+      return newTimer('/timer', timer, key === undefined ? derivedKey : keyOf(key), rules);
+    case 'replace':
+      return replaced(idOf(id, rules.namespace), timer, rules);
+    case 'cancel':
+      return { kind: 'cancel', base: '', id: idOf(id, rules.namespace) };
+    default:
+      throw badRequest('The change must be "set", "replace" or "cancel".', '/change');
+  }
+}
+
+function newTimer(
+  base: BatchChange['base'],
+  json: unknown,
+  idempotencyKey: string | null,
+  { parser, namespace, wallMs }: ItemRules,
+): BatchChange {
+  const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null };
+  const timer = parsed(base, () => parser.parse(json, asked));
+  return { kind: 'set', base, request: { namespace, id: null, ...timer, idempotencyKey } };
+}
+
+function replaced(id: LooseId, json: unknown, rules: ItemRules): BatchChange {
+  const { parser, namespace, wallMs } = rules;
+  const base = '/timer';
+  const asked = { wallMs, factor: id.factor, idempotent: false };
+  const timer = parsed(base, () => parser.parse(json, asked));
+  if (!hasFactor(id)) return { kind: 'replace', base, id, timer };
+  return { kind: 'set', base, request: { namespace, id, ...timer, idempotencyKey: null } };
+}
+
+function parsed<T>(base: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof CarillonError ? inItem(base, error) : error;
+  }
+}
+
+function idOf(value: unknown, namespace: string): LooseId {
+  if (typeof value === 'string') return looseIdOf(value, namespace);
+  throw badRequest('The member "id" must be the id of a timer.', '/id');
+}
+
+function keyOf(value: unknown): string {
+  if (typeof value === 'string' && isIdempotencyKey(value)) return value;
+  throw badRequest('The key must be 1 to 255 printable ASCII characters.', '/key');
+}

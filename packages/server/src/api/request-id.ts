@@ -1,0 +1,53 @@
+/** Timer ids as requests name them, turned into the ids that members know. */
+import {
+  CarillonError,
+  factorMax,
+  parseLooseTimerId,
+  parseTimerId,
+  shiftNumber,
+  type TimerId,
+} from '@carillon/core';
+import type { TimerService } from '../request/service.ts';
+
+/** Of a request that may leave the factor out. */
+export type LooseId = Omit<TimerId, 'factor'> & { readonly factor: number | null };
+
+/** Of ids that do not say it, as in Chronos. */
+export const factorUnsaid = 2;
+
+export function hasFactor(id: LooseId): id is TimerId {
+  return id.factor !== null;
+}
+
+/** Wherever a timer of any factor would be. */
+export function anywhere(id: LooseId): TimerId {
+  return { ...id, factor: id.factor ?? factorMax };
+}
+
+/** As `timerIdOf`; the factor may be left out. */
+export function looseIdOf(part: string, namespace: string): LooseId {
+  const id = parseLooseTimerId(part);
+  if (id === null) throw notAnId();
+  return { ...id, ...shiftNumber(namespace, id) };
+}
+
+/** The id of a request as members know it. Throws CarillonError: a malformed id is the id of nothing. */
+export function timerIdOf(part: string, namespace: string): TimerId {
+  const id = parseTimerId(part);
+  if (id === null) throw notAnId();
+  return { ...id, ...shiftNumber(namespace, id) };
+}
+
+/** The whole id of a timer whose factor is not known; null when there is none. */
+export async function findId(
+  service: Pick<TimerService, 'get'>,
+  id: LooseId,
+  namespace: string,
+): Promise<TimerId | null> {
+  const timer = await service.get(namespace, anywhere(id));
+  return timer === null ? null : timerIdOf(timer.id, namespace);
+}
+
+function notAnId(): CarillonError {
+  return new CarillonError('not_found', 'This is not the id of a timer.');
+}
