@@ -38,11 +38,17 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-/** Why the disk said no. `full` may pass; after `failed` nothing written since the last sync can be trusted. */
+/**
+ * `full` and `no-descriptor` may pass: nothing was done, and open files can still be written and synced. After `failed` nothing
+ * written since the last sync can be trusted.
+ */
+export type DiskErrorKind = 'full' | 'no-descriptor' | 'failed';
+
+/** Why the disk said no. */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
-  readonly kind: 'full' | 'failed';
-  constructor(kind: 'full' | 'failed', message: string, options?: ErrorOptions) {
+  readonly kind: DiskErrorKind;
+  constructor(kind: DiskErrorKind, message: string, options?: ErrorOptions) {
     super(message, options);
     this.kind = kind;
   }

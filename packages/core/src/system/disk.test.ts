@@ -8,6 +8,25 @@ import { SystemDisk } from './disk.ts';
 
 let folder = '';
 
+/** Tries every call that opens something after the last descriptor is taken. */
+const outOfDescriptors = `
+  import { openSync } from 'node:fs';
+  import { SystemDisk } from './disk.ts';
+  const disk = await SystemDisk.open(process.env.FOLDER);
+  const file = await disk.create('a');
+  await file.append(Uint8Array.of(1, 2, 3));
+  await file.sync();
+  try { for (;;) openSync('/dev/null'); } catch {}
+  const calls = [disk.list(), disk.create('b'), disk.read('a', 0, 9), disk.truncate('a', 1)];
+  const settled = await Promise.allSettled(calls);
+  await file.append(Uint8Array.of(4, 5, 6));
+  await file.sync();
+  await disk.rename('a', 'c');
+  await disk.remove('d');
+  console.log(JSON.stringify({ kinds: settled.map(({ reason }) => reason?.kind), size: file.size }));
+  process.exit(0);
+`;
+
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'carillon-lock-'));
 });
@@ -94,6 +113,23 @@ describe('system disk', () => {
     await file.close();
     await disk.close();
   });
+
+  // Only Linux has prlimit.
+  it.runIf(process.platform === 'linux')(
+    'tells a process without descriptors so; open files and names are written all the same',
+    async () => {
+      const limited = ['--nofile=64:64', process.execPath, '--conditions=source', '--no-warnings'];
+      const child = spawn('prlimit', [...limited, '--input-type=module', '-e', outOfDescriptors], {
+        cwd: import.meta.dirname,
+        env: { FOLDER: folder },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const chunks = (await child.stdout.toArray()) as Buffer[];
+      const { kinds, size } = JSON.parse(Buffer.concat(chunks).toString());
+      expect(kinds).toEqual(Array(4).fill('no-descriptor'));
+      expect(size).toBe(6);
+    },
+  );
 
   it('says in a sentence why a folder cannot be made', async () => {
     await writeFile(join(folder, 'file'), '');

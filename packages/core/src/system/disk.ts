@@ -2,36 +2,51 @@
  * The real disk: one folder, locked for this process. Plain files, positional writes, fdatasync; the folder
  * itself is synced whenever a name in it must survive.
  */
-import { close, fdatasync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
+import { close, fdatasync, fsync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Disk, DiskError, type DiskFile } from '../env.ts';
+import { type Disk, DiskError, type DiskErrorKind, type DiskFile } from '../env.ts';
 import { lockFolder, lockName } from './folder-lock.ts';
 
 const openAsync = promisify(openFile);
 const closeAsync = promisify(close);
 const datasyncAsync = promisify(fdatasync);
+const syncAsync = promisify(fsync);
 const truncateAsync = promisify(ftruncate);
 
 export class SystemDisk implements Disk {
   readonly folder: string;
+  /** Of the folder, held for as long as the disk is open: a name must be synced even when no descriptor is left. */
+  private readonly fd: number;
   private readonly unlock: () => Promise<void>;
 
-  private constructor(folder: string, unlock: () => Promise<void>) {
+  private constructor(folder: string, fd: number, unlock: () => Promise<void>) {
     this.folder = folder;
+    this.fd = fd;
     this.unlock = unlock;
   }
 
   /** Creates the folder if need be and takes it for this process. */
   static async open(folder: string): Promise<SystemDisk> {
     await attempt(`create the folder ${folder}`, mkdir(folder, { recursive: true, mode: 0o700 }));
-    return new SystemDisk(folder, await lockFolder(folder));
+    const unlock = await lockFolder(folder);
+    try {
+      return new SystemDisk(
+        folder,
+        await attempt(`open ${folder}`, openAsync(folder, 'r')),
+        unlock,
+      );
+    } catch (error) {
+      await unlock();
+      throw error;
+    }
   }
 
   /** Gives the folder up. */
-  close(): Promise<void> {
-    return this.unlock();
+  async close(): Promise<void> {
+    await attempt(`close ${this.folder}`, closeAsync(this.fd));
+    await this.unlock();
   }
 
   async list(): Promise<{ name: string; size: number }[]> {
@@ -106,12 +121,7 @@ export class SystemDisk implements Disk {
   }
 
   private async syncFolder(): Promise<void> {
-    const folder = await attempt(`open ${this.folder}`, open(this.folder, 'r'));
-    try {
-      await attempt(`sync ${this.folder}`, folder.sync());
-    } finally {
-      await folder.close();
-    }
+    await attempt(`sync ${this.folder}`, syncAsync(this.fd));
   }
 }
 
@@ -208,9 +218,15 @@ async function attempt<T>(what: string, work: Promise<T>): Promise<T> {
   }
 }
 
+const kinds: ReadonlyMap<unknown, DiskErrorKind> = new Map([
+  ['ENOSPC', 'full'],
+  ['EDQUOT', 'full'],
+  ['EMFILE', 'no-descriptor'],
+  ['ENFILE', 'no-descriptor'],
+]);
+
 function asDiskError(what: string, cause: unknown): DiskError {
-  const code = codeOf(cause);
-  const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'failed';
+  const kind = kinds.get(codeOf(cause)) ?? 'failed';
   const why = cause instanceof Error ? cause.message : String(cause);
   return new DiskError(kind, `Could not ${what}: ${why}.`, { cause });
 }

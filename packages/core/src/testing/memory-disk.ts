@@ -68,6 +68,8 @@ export class MemoryDisk implements Disk {
   appendsFail = false;
   /** While true, every sync fails. */
   syncsFail = false;
+  /** While true, no file can be opened; files that are open work as always. */
+  descriptorsGone = false;
   /** Calls so far, by kind. */
   readonly calls = { append: 0, sync: 0 };
 
@@ -143,12 +145,12 @@ export class MemoryDisk implements Disk {
   }
 
   async list(): Promise<{ name: string; size: number }[]> {
-    await this.turn();
+    await this.opened('list the folder');
     return this.look();
   }
 
   async create(name: string, aheadBytes = 0): Promise<DiskFile> {
-    await this.turn();
+    await this.opened(`create ${name}`);
     const content = new Content();
     content.roomBytes = Math.min(aheadBytes, roomBytesMax);
     this.files.set(name, content);
@@ -157,7 +159,7 @@ export class MemoryDisk implements Disk {
   }
 
   async read(name: string, offset: number, length: number): Promise<Uint8Array> {
-    await this.turn();
+    await this.opened(`open ${name}`);
     const { bytes, size } = this.content(name);
     return bytes.slice(Math.min(offset, size), Math.min(offset + length, size));
   }
@@ -178,7 +180,7 @@ export class MemoryDisk implements Disk {
   }
 
   async truncate(name: string, size: number): Promise<void> {
-    await this.turn();
+    await this.opened(`open ${name}`);
     this.content(name).cut(size);
   }
 
@@ -191,6 +193,14 @@ export class MemoryDisk implements Disk {
       if (this.clock === null || this.latencyMs === 0) go();
       else this.clock.at(this.clock.now() + this.latencyMs, go);
     });
+  }
+
+  /** As `turn`, for calls that need a descriptor. */
+  private async opened(what: string): Promise<void> {
+    await this.turn();
+    if (this.descriptorsGone) {
+      throw new DiskError('no-descriptor', `Could not ${what}: too many open files.`);
+    }
   }
 
   private successor(): MemoryDisk {

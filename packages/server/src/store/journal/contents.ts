@@ -13,6 +13,7 @@
  */
 import { ByteReader, ByteWriter, type Disk, MalformedError } from '@carillon/core';
 import { checksum } from './checksum.ts';
+import { isOutOfDescriptors } from './descriptors.ts';
 import { startOfFile } from './segment.ts';
 
 export const contentsName = 'contents';
@@ -97,12 +98,12 @@ export function decodeContents(bytes: Uint8Array, identity: string): Contents {
   return { snapshot, segments, lost: isLost ? lost : null };
 }
 
-/** null: there is no table, or none that can be read. */
+/** null: there is no table, or none that can be read. Rejects when that cannot be found out for lack of a descriptor. */
 export async function readContents(disk: Disk, identity: string): Promise<Contents | null> {
   try {
     return decodeContents(await disk.read(contentsName, 0, contentsBytesMax), identity);
   } catch (error) {
-    if (error instanceof ForeignContentsError) throw error;
+    if (error instanceof ForeignContentsError || isOutOfDescriptors(error)) throw error;
     return null;
   }
 }

@@ -308,7 +308,7 @@ export class Journal {
     this.writing = group;
     const error = await this.write(group.entries.seal(this.segments.salt), group.entries.count);
     this.writing = null;
-    if (error?.kind === 'full') {
+    if (error !== null && error.kind !== 'failed') {
       this.keep(group, error);
       return false;
     }
@@ -389,8 +389,8 @@ export class Journal {
       if (!this.group.isEmpty) this.schedule();
     } catch (cause) {
       const error = asDiskError(cause);
-      if (error.kind === 'full') await this.makeRoom();
-      else this.fail(error);
+      if (error.kind === 'failed') this.fail(error);
+      else await this.makeRoom();
     }
   }
 

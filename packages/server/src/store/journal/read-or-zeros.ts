@@ -3,6 +3,7 @@
  * zeros, which no checksum takes for an entry, so that the rest of the file is not lost with it.
  */
 import { type Disk, DiskError } from '@carillon/core';
+import { isOutOfDescriptors } from './descriptors.ts';
 
 /** What a disk reads or does not read as one. */
 const pageBytes = 4096;
@@ -18,7 +19,7 @@ export async function readOrZeros(disk: Disk, name: string, wanted: Stretch): Pr
   try {
     return await disk.read(name, wanted.offset, wanted.length);
   } catch (error) {
-    if (!(error instanceof DiskError)) throw error;
+    if (!isUnreadable(error)) throw error;
     return readPages(disk, name, wanted);
   }
 }
@@ -32,10 +33,14 @@ async function readPages(disk: Disk, name: string, wanted: Stretch): Promise<Uin
     try {
       bytes.set(await disk.read(name, offset, length), at);
     } catch (error) {
-      if (!(error instanceof DiskError)) throw error;
+      if (!isUnreadable(error)) throw error;
       failures++;
     }
     at += length;
   }
   return bytes;
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof DiskError && !isOutOfDescriptors(error);
 }

@@ -70,6 +70,23 @@ it('does not mind entries that are written meanwhile, nor a snapshot that replac
   expect(damaged).toEqual([]);
 });
 
+it.each([0, 15, 25])(
+  'takes nothing for damaged that it cannot open, from %d ms on, and begins anew later',
+  async (ms) => {
+    const { world, scrub, damaged, read } = await scene();
+    scrub.start();
+    await world.clock.advance(intervalMs + ms);
+    world.disk.descriptorsGone = true;
+    await world.clock.advance(3 * intervalMs);
+    expect(damaged).toEqual([]);
+    const before = read.bytes;
+    world.disk.descriptorsGone = false;
+    await world.clock.advance(intervalMs / 2);
+    expect(read.bytes - before).toBeGreaterThan(600_000);
+    expect(damaged).toEqual([]);
+  },
+);
+
 const segment = 'journal-0000000002.log';
 const snapshot = 'snapshot-0000000002.snap';
 

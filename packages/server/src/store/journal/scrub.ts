@@ -6,6 +6,7 @@
  */
 import { type Cancel, type Clock, type Disk, DiskError, MalformedError } from '@carillon/core';
 import { contentsName, type Filed, ForeignContentsError, readContents } from './contents.ts';
+import { isOutOfDescriptors } from './descriptors.ts';
 import { FileReader, readHeader } from './file-reader.ts';
 import { type FileKind, fileName, LaterFormatError } from './segment.ts';
 
@@ -13,6 +14,8 @@ import { type FileKind, fileName, LaterFormatError } from './segment.ts';
 const chunkBytes = 128 * 1024;
 /** After each: no more than about 12 MiB a second. */
 const pauseMs = 10;
+/** A pass that found no descriptor free begins anew after this. */
+const noDescriptorRetryMs = 10_000;
 
 export interface ScrubParts {
   readonly disk: Disk;
@@ -36,13 +39,7 @@ export class Scrub {
   }
 
   start(): void {
-    const { clock, intervalMs } = this.parts;
-    this.cancel = clock.at(clock.now() + intervalMs, () => {
-      const again = (): void => {
-        if (!this.stopped) this.start();
-      };
-      this.pass().then(again, again);
-    });
+    this.passAfter(this.parts.intervalMs);
   }
 
   stop(): void {
@@ -50,7 +47,7 @@ export class Scrub {
     this.cancel();
   }
 
-  /** Reads everything once, up to the first damage. */
+  /** Reads everything once, up to the first damage. Rejects when a file cannot be opened for lack of a descriptor. */
   async pass(): Promise<void> {
     const { files, onDamage } = this.parts;
     const { snapshot, segments } = files();
@@ -63,6 +60,20 @@ export class Scrub {
       // One that was replaced meanwhile is gone for good reason.
       if (!isIntact && this.isCurrent(kind, filed)) return onDamage(fileName(kind, filed.number));
     }
+  }
+
+  private passAfter(ms: number): void {
+    const { clock, intervalMs } = this.parts;
+    const again = (afterMs: number): void => {
+      if (!this.stopped) this.passAfter(afterMs);
+    };
+    this.cancel = clock.at(clock.now() + ms, () => {
+      this.pass().then(
+        () => again(intervalMs),
+        (error: unknown) =>
+          again(isOutOfDescriptors(error) ? Math.min(noDescriptorRetryMs, intervalMs) : intervalMs),
+      );
+    });
   }
 
   private async hasContents(): Promise<boolean> {
@@ -96,6 +107,7 @@ export class Scrub {
 
 function nullIfUnreadable(error: unknown): null {
   const reasons = [MalformedError, DiskError, LaterFormatError, ForeignContentsError];
+  if (isOutOfDescriptors(error)) throw error;
   if (reasons.some((reason) => error instanceof reason)) return null;
   throw error;
 }
