@@ -1,7 +1,11 @@
 /**
- * The client: set, replace, cancel and read timers at whichever member answers. Neighbours: `transport.ts` makes the
- * requests, `members.ts` chooses whom to ask, `timer-spec.ts` and `shapes.ts` hold what goes out and comes back.
+ * The client: set, replace, cancel and read timers at whichever member answers. Neighbours: `changes/` sends changes that are
+ * under way at the same time together, `transport.ts` makes the requests, `members.ts` chooses whom to ask, `timer-spec.ts`
+ * and `shapes.ts` hold what goes out and comes back.
  */
+import { type Asked, itemOutcome } from './changes/change.ts';
+import { Changes } from './changes/changes.ts';
+import { fetched } from './connections/fetched.ts';
 import { ApiError } from './errors.ts';
 import { Members } from './members.ts';
 import { SeenVersion } from './seen-version.ts';
@@ -14,7 +18,6 @@ import {
   type Page,
   readAttempts,
   readCluster,
-  readCopies,
   readDeadLetter,
   readPage,
   readTimer,
@@ -23,7 +26,7 @@ import {
 } from './shapes.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
 import { bodyOf, type Duration, durationMs, type TimerSpec } from './timer-spec.ts';
-import { type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
+import { type Answer, type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
 
 export interface CarillonOptions {
   /** URLs of one or more members, such as `http://127.0.0.1:7253`; any will do, more survive more. */
@@ -39,6 +42,8 @@ export interface CarillonOptions {
   readonly avoid?: Duration;
   /** How often the list of members is read from the cluster; default 60 s, null: never. */
   readonly refresh?: Duration | null;
+  /** Whether sets, replaces and cancels that are called while others are on their way go together; default true. */
+  readonly coalesce?: boolean;
   /** Clock and chance; for tests. */
   readonly system?: ClientSystem;
 }
@@ -73,13 +78,14 @@ export class Carillon {
   readonly deadLetters: DeadLetters;
   private readonly members: Members;
   private readonly transport: Transport;
+  private readonly changes: Changes;
   private readonly seenVersion = new SeenVersion();
   private readonly system: ClientSystem;
   private readonly refreshMs: number | null;
   private refreshedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: CarillonOptions) {
-    const { refresh = 60_000, system = realSystem } = options;
+    const { refresh = 60_000, system = realSystem, coalesce = true } = options;
     this.system = system;
     this.members = new Members(options.members);
     this.refreshMs = refresh === null ? null : durationMs('refresh', refresh);
@@ -89,12 +95,14 @@ export class Carillon {
       namespace: options.namespace ?? null,
       seen: this.seenVersion,
       // Wrapped: a browser's fetch insists on being called on its window.
-      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      exchange: fetched(options.fetch ?? ((input, init) => fetch(input, init))),
       system,
       timeoutMs: durationMs('timeout', options.timeout ?? 10_000),
       avoidMs: durationMs('avoid', options.avoid ?? 5000),
     });
-    this.deadLetters = new DeadLetters((request) => this.request(request));
+    const { transport, seenVersion: seen } = this;
+    this.changes = new Changes({ transport, seen, system, coalesce });
+    this.deadLetters = new DeadLetters((request) => this.send(request));
   }
 
   /** URLs of the members known at present, the ones the cluster named included. */
@@ -116,15 +124,13 @@ export class Carillon {
   }
 
   /** Sets a timer. Repeated at another member if need be, and still one timer. */
-  async set(spec: TimerSpec, options: SetOptions = {}): Promise<Confirmed> {
-    const answer = await this.request({
-      method: 'POST',
-      path: '/timers',
-      headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
-      body: bodyOf(spec),
+  set(spec: TimerSpec, options: SetOptions = {}): Promise<Confirmed> {
+    return this.change(() => ({
+      kind: 'set',
+      name: options.idempotencyKey ?? this.system.uuid(),
+      text: JSON.stringify(bodyOf(spec)),
       signal: options.signal,
-    });
-    return confirmedOf(answer);
+    }));
   }
 
   /**
@@ -132,7 +138,7 @@ export class Carillon {
    * whole list: repeat it with the same timers in the same order.
    */
   async setMany(specs: readonly TimerSpec[], options: SetOptions = {}): Promise<BatchOutcome[]> {
-    const answer = await this.request({
+    const answer = await this.send({
       method: 'POST',
       path: '/timers/batch',
       headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
@@ -145,23 +151,22 @@ export class Carillon {
   }
 
   /** Replaces the timer, or creates it under this id; its sequence starts anew. */
-  async replace(id: string, spec: TimerSpec, options: CallOptions = {}): Promise<Confirmed> {
-    const { signal } = options;
-    const path = timerPath(id);
-    return confirmedOf(await this.request({ method: 'PUT', path, body: bodyOf(spec), signal }));
+  replace(id: string, spec: TimerSpec, { signal }: CallOptions = {}): Promise<Confirmed> {
+    return this.change(() => {
+      return { kind: 'replace', name: id, text: JSON.stringify(bodyOf(spec)), signal };
+    });
   }
 
   /** Cancels the timer; one that does not exist is fine too. */
-  async cancel(id: string, options: CallOptions = {}): Promise<Confirmed> {
-    const { signal } = options;
-    return confirmedOf(await this.request({ method: 'DELETE', path: timerPath(id), signal }));
+  cancel(id: string, { signal }: CallOptions = {}): Promise<Confirmed> {
+    return this.change(() => ({ kind: 'cancel', name: id, text: null, signal }));
   }
 
   /** Cancels every timer with that tag and answers how many there were. */
   async cancelByTag(tag: string, options: CallOptions = {}): Promise<number> {
     const { signal } = options;
     const query = { tag };
-    const answer = await this.request({ method: 'DELETE', path: '/timers', query, signal });
+    const answer = await this.send({ method: 'DELETE', path: '/timers', query, signal });
     return new Fields(answer.body).number('cancelled');
   }
 
@@ -169,7 +174,7 @@ export class Carillon {
   async get(id: string, options: CallOptions = {}): Promise<Timer | null> {
     const { signal } = options;
     try {
-      const answer = await this.request({ method: 'GET', path: timerPath(id), signal });
+      const answer = await this.send({ method: 'GET', path: timerPath(id), signal });
       return this.shown(answer.body);
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;
@@ -181,7 +186,7 @@ export class Carillon {
   async attempts(id: string, options: CallOptions = {}): Promise<Attempts> {
     const { signal } = options;
     const path = `${timerPath(id)}/attempts`;
-    return readAttempts((await this.request({ method: 'GET', path, signal })).body);
+    return readAttempts((await this.send({ method: 'GET', path, signal })).body);
   }
 
   /** All timers of the cluster that fit, page by page behind the scenes. */
@@ -190,7 +195,7 @@ export class Carillon {
     return pages(async (cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
       const query = { tag, state, member, role, limit, cursor };
-      const answer = await this.request({ method: 'GET', path: '/timers', query, signal });
+      const answer = await this.send({ method: 'GET', path: '/timers', query, signal });
       return readPage(answer.body, 'timers', (item) => this.shown(item));
     }, onMissing);
   }
@@ -198,7 +203,7 @@ export class Carillon {
   /** The view, the members and what is being moved, as the member that answers sees it. */
   async cluster(options: CallOptions = {}): Promise<Cluster> {
     const { signal } = options;
-    return readCluster((await this.request({ method: 'GET', path: '/cluster', signal })).body);
+    return readCluster((await this.send({ method: 'GET', path: '/cluster', signal })).body);
   }
 
   /**
@@ -207,13 +212,28 @@ export class Carillon {
    */
   async drain(options: CallOptions = {}): Promise<void> {
     const { signal } = options;
-    await this.request({ method: 'POST', path: '/cluster/drain', signal, repeatable: false });
+    await this.send({ method: 'POST', path: '/cluster/drain', signal, repeatable: false });
   }
 
   /** Any request of the HTTP API, as it is, at whichever member answers: for what has no method here. */
-  request(request: ApiRequest): Promise<ApiAnswer> {
+  async request(request: ApiRequest): Promise<ApiAnswer> {
+    const { status, headers, body } = await this.send(request);
+    return { status, headers: new Headers([...headers]), body };
+  }
+
+  private send(request: ApiRequest): Promise<Answer> {
     this.refreshSometimes(request.path);
     return this.transport.request(request);
+  }
+
+  /** Not async: each change would cost its caller three more promises. */
+  private change(asked: () => Asked): Promise<Confirmed> {
+    this.refreshSometimes('/timers');
+    try {
+      return this.changes.make(asked());
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   private shown(json: unknown): Timer {
@@ -240,9 +260,9 @@ export class Carillon {
 
 /** Pops that gave up: read them, send them again, or let them go. */
 export class DeadLetters {
-  private readonly request: (request: ApiRequest) => Promise<ApiAnswer>;
+  private readonly request: (request: ApiRequest) => Promise<Answer>;
 
-  constructor(request: (request: ApiRequest) => Promise<ApiAnswer>) {
+  constructor(request: (request: ApiRequest) => Promise<Answer>) {
     this.request = request;
   }
 
@@ -311,19 +331,7 @@ function timerPath(id: string): string {
   return `/timers/${encodeURIComponent(id)}`;
 }
 
-function confirmedOf({ headers }: ApiAnswer): Confirmed {
-  const location = headers.get('location') ?? '';
-  return {
-    id: location.slice(location.lastIndexOf('/') + 1),
-    copies: readCopies(headers.get('carillon-copies')),
-  };
-}
-
 function batchOutcome(json: unknown): BatchOutcome {
-  const from = new Fields(json);
-  const status = from.number('status');
-  if (status >= 200 && status < 300) {
-    return { ok: true, id: from.text('id'), copies: readCopies(from.text('copies')) };
-  }
-  return { ok: false, error: new ApiError(status, from.all(), null) };
+  const outcome = itemOutcome(new Fields(json));
+  return outcome.ok ? { ok: true, ...outcome.confirmed } : outcome;
 }

@@ -2,6 +2,7 @@
  * One request of the API, made at whichever member answers. Failover on connection errors, time-outs and 5xx; every
  * request that goes through here may be repeated (the caller sees to that with ids and idempotency keys).
  */
+import type { AnswerHeaders, Exchange, Incoming } from './connections/exchange.ts';
 import { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
 import type { Members } from './members.ts';
 import type { SeenVersion } from './seen-version.ts';
@@ -27,13 +28,36 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
+/** A request in the form in which it is sent, perhaps more than once. */
+export interface Prepared {
+  readonly method: ApiRequest['method'];
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON; null: no body. */
+  readonly text: string | null;
+}
+
+/** How long to go on with a request. */
+export interface Course {
+  readonly signal: AbortSignal | undefined;
+  readonly repeatable: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  /** The parsed JSON body; null when there is none. */
+  readonly body: unknown;
+}
+
 export interface TransportOptions {
   readonly members: Members;
   readonly token: string | null;
   readonly namespace: string | null;
   /** Sent with every change, and raised by every answer to one. */
   readonly seen: SeenVersion;
-  readonly fetch: typeof fetch;
+  readonly exchange: Exchange;
   readonly system: ClientSystem;
   /** For one attempt at one member. */
   readonly timeoutMs: number;
@@ -52,22 +76,33 @@ export class Transport {
   }
 
   /** Rejects with ApiError, UnreachableError, or the reason of the signal. */
-  async request(request: ApiRequest): Promise<ApiAnswer> {
+  request(request: ApiRequest): Promise<Answer> {
+    const { signal, repeatable = true } = request;
+    const course = { signal, repeatable };
+    const prepared = preparedOf(request);
+    return this.atMembers(course, (member) => this.attempt(member, prepared, course));
+  }
+
+  /**
+   * Calls `attempt` for one member after the other until it does not fail. One that rejects with an ApiError below 500 is the
+   * end of it: the member works, the request does not, and another member would say the same.
+   */
+  async atMembers<T>(course: Course, attempt: (member: string) => Promise<T>): Promise<T> {
     const { members, system, avoidMs } = this.options;
+    const { signal } = course;
     const tried: string[] = [];
     const failures: FailedAttempt[] = [];
     let refusal: ApiError | null = null;
-    for (const member of this.route(request)) {
-      request.signal?.throwIfAborted();
-      if (tried.includes(member)) await this.pause(againMs, request.signal);
+    for (const member of this.route(course)) {
+      signal?.throwIfAborted();
+      if (tried.includes(member)) await this.pause(againMs, signal);
       tried.push(member);
       try {
-        const answer = await this.attempt(member, request);
+        const answer = await attempt(member);
         members.worked(member);
         return answer;
       } catch (error) {
-        request.signal?.throwIfAborted();
-        // 4xx: the member works, the request does not. Another member would say the same.
+        signal?.throwIfAborted();
         if (error instanceof ApiError && error.status < 500) {
           members.worked(member);
           throw error;
@@ -80,7 +115,36 @@ export class Transport {
     throw refusal ?? new UnreachableError(failures);
   }
 
-  private route({ repeatable = true }: ApiRequest): string[] {
+  /** One attempt at one member. Rejects with ApiError for any answer but 2xx. */
+  async attempt(member: string, prepared: Prepared, course: Course): Promise<Answer> {
+    const { exchange, system, timeoutMs } = this.options;
+    const { signal, repeatable } = course;
+    const controller = new AbortController();
+    const cancel = system.after(timeoutMs, () =>
+      controller.abort(new Error(`no answer within ${timeoutMs} ms`)),
+    );
+    const forward = (): void => controller.abort(signal?.reason);
+    signal?.addEventListener('abort', forward, { once: true });
+    try {
+      const incoming = await exchange({
+        method: prepared.method,
+        url: member + prepared.path,
+        headers: this.headersOf(prepared),
+        body: prepared.text,
+        signal: controller.signal,
+        repeatable,
+      });
+      this.options.seen.add(incoming.headers.get('carillon-version') ?? '');
+      return readAnswer(incoming);
+    } catch (error) {
+      throw controller.signal.aborted ? controller.signal.reason : error;
+    } finally {
+      cancel();
+      signal?.removeEventListener('abort', forward);
+    }
+  }
+
+  private route({ repeatable }: Course): string[] {
     const { members, system } = this.options;
     const order = members.order(system.now(), () => system.random());
     if (!repeatable) return order.slice(0, 1);
@@ -90,39 +154,13 @@ export class Transport {
       : order.slice(0, attemptCountMax);
   }
 
-  private async attempt(member: string, request: ApiRequest): Promise<ApiAnswer> {
-    const { fetch: send, system, timeoutMs } = this.options;
-    const controller = new AbortController();
-    const cancel = system.after(timeoutMs, () =>
-      controller.abort(new Error(`no answer within ${timeoutMs} ms`)),
-    );
-    const forward = (): void => controller.abort(request.signal?.reason);
-    request.signal?.addEventListener('abort', forward, { once: true });
-    try {
-      const response = await send(urlOf(member, request), {
-        method: request.method,
-        headers: this.headersOf(request),
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        signal: controller.signal,
-        redirect: 'error',
-      });
-      this.options.seen.add(response.headers.get('carillon-version') ?? '');
-      return await readAnswer(response);
-    } catch (error) {
-      throw controller.signal.aborted ? controller.signal.reason : error;
-    } finally {
-      cancel();
-      request.signal?.removeEventListener('abort', forward);
-    }
-  }
-
-  private headersOf(request: ApiRequest): Record<string, string> {
-    const headers: Record<string, string> = { ...request.headers };
-    if (request.body !== undefined) headers['content-type'] = 'application/json';
+  private headersOf({ method, headers: given, text }: Prepared): Record<string, string> {
+    const headers: Record<string, string> = { ...given };
+    if (text !== null) headers['content-type'] = 'application/json';
     const { token, namespace, seen } = this.options;
     if (token !== null) headers['authorization'] = `Bearer ${token}`;
     if (namespace !== null) headers['carillon-namespace'] ??= namespace;
-    if (request.method !== 'GET' && seen.text !== null) headers['carillon-seen'] ??= seen.text;
+    if (method !== 'GET' && seen.text !== null) headers['carillon-seen'] ??= seen.text;
     return headers;
   }
 
@@ -141,16 +179,16 @@ export class Transport {
   }
 }
 
-function urlOf(member: string, { path, query }: ApiRequest): string {
+function preparedOf({ method, path, query, headers = {}, body }: ApiRequest): Prepared {
   const given = Object.entries(query ?? {}).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   );
-  return given.length === 0 ? member + path : `${member}${path}?${new URLSearchParams(given)}`;
+  const asked = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const text = body === undefined ? null : JSON.stringify(body);
+  return { method, path: path + asked, headers, text };
 }
 
-async function readAnswer(response: Response): Promise<ApiAnswer> {
-  const { status, headers } = response;
-  const text = await response.text();
+function readAnswer({ status, headers, text }: Incoming): Answer {
   const body = parseJson(text);
   if (status >= 200 && status < 300) return { status, headers, body: body ?? null };
   const problem = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : null;
@@ -167,7 +205,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function retryAfterMs(headers: Headers): number | null {
+function retryAfterMs(headers: AnswerHeaders): number | null {
   const text = headers.get('retry-after') ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) * 1000 : null;
 }

@@ -51,8 +51,8 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** An answer, an Error to reject with, or silence until the request is aborted. */
-export type Scripted = Response | Error | 'silence';
+/** An answer, at once or later, an Error to reject with, or silence until the request is aborted. */
+export type Scripted = Response | Promise<Response> | Error | 'silence';
 
 /** A fetch whose members answer as `script` says, and everything it was asked. */
 export function standIn(script: (seen: Seen) => Scripted): { fetch: typeof fetch; seen: Seen[] } {
@@ -70,8 +70,9 @@ export function standIn(script: (seen: Seen) => Scripted): { fetch: typeof fetch
     const answer = script(request);
     if (answer instanceof Response) return Promise.resolve(answer);
     if (answer instanceof Error) return Promise.reject(answer);
-    return new Promise((_resolve, reject) => {
+    return new Promise((resolve, reject) => {
       init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+      if (answer !== 'silence') answer.then(resolve, reject);
     });
   };
   return { fetch: send, seen };

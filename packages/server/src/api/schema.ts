@@ -220,7 +220,12 @@ export const BatchOutcomeSchema = Type.Union([
     copies: Type.String({ description: 'have/wanted' }),
     version: Type.String({ description: 'As in Carillon-Version.' }),
   }),
-  ProblemSchema,
+  Type.Object({
+    ...ProblemSchema.properties,
+    'retry-after': Type.Optional(
+      Type.Integer({ description: 'Seconds, as in the header Retry-After.' }),
+    ),
+  }),
 ]);
 
 export const WhoamiSchema = Type.Object({

@@ -12,8 +12,13 @@ export interface Problem {
   readonly version?: string;
 }
 
-/** Seconds until it makes sense to try again; a disk does not get empty within one. */
-const retryAfterSeconds: Partial<Record<ErrorCode, string>> = { disk_full: '30' };
+/** A disk does not get empty within a second. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { disk_full: 30 };
+
+/** Seconds until it makes sense to try again; null: it does not. */
+export function retryAfterOf(error: CarillonError): number | null {
+  return error.retry ? (retryAfterSeconds[error.code] ?? 1) : null;
+}
 
 export function problemOf(error: CarillonError): Problem {
   return {
@@ -32,9 +37,8 @@ export function problemResponse(
 ): ApiResponse {
   const all = ['content-type', 'application/problem+json', ...headers];
   if (error.version !== null) all.push('carillon-version', formatVersion(error.version));
-  if (error.retry && !headers.includes('retry-after')) {
-    all.push('retry-after', retryAfterSeconds[error.code] ?? '1');
-  }
+  const seconds = retryAfterOf(error);
+  if (seconds !== null && !headers.includes('retry-after')) all.push('retry-after', `${seconds}`);
   return { status: error.status, headers: all, body: JSON.stringify(problemOf(error)) };
 }
 

@@ -11,7 +11,7 @@ import { type BatchChange, changeOf, inItem, parseItem, timerOf } from '../batch
 import { arrayItems, lineItems } from '../batch-items.ts';
 import { type LongWork, type Steps, stintCostMax } from '../long-work.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
-import { problemOf } from '../../http/problem.ts';
+import { problemOf, retryAfterOf } from '../../http/problem.ts';
 import { factorUnsaid, findId, hasFactor } from '../request-id.ts';
 import type { Route } from '../router.ts';
 import type { Changed, SetRequest } from '../../request/service.ts';
@@ -231,7 +231,16 @@ function timingKind(change: BatchChange): string | null {
 
 /** Ids, counts and versions need no escaping. */
 function outcomeText(outcome: Outcome): string {
-  if (!outcome.ok) return JSON.stringify(problemOf(outcome.error));
+  if (!outcome.ok) return problemText(outcome.error);
   const { id, copies, version } = outcome;
   return `{"status":200,"id":"${id}","copies":"${copiesText(copies)}","version":"${formatVersion(version)}"}`;
+}
+
+/** An item has no header that could say when to come back. */
+function problemText(error: CarillonError): string {
+  const seconds = retryAfterOf(error);
+  return JSON.stringify({
+    ...problemOf(error),
+    ...(seconds !== null && { 'retry-after': seconds }),
+  });
 }

@@ -1,0 +1,131 @@
+/** A set, replace or cancel on its way: what it asks for, in the forms in which it can be sent, and its one outcome. */
+import { parseLooseTimerId } from '@carillon/core';
+import { ApiError, type Problem } from '../errors.ts';
+import { type Confirmed, Fields, readCopies } from '../shapes.ts';
+import type { Answer, Prepared } from '../transport.ts';
+
+export interface Asked {
+  readonly kind: 'set' | 'replace' | 'cancel';
+  /** Of the timer; of a set, which has none yet, its idempotency key. */
+  readonly name: string;
+  /** The timer as JSON; null: a cancel. */
+  readonly text: string | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class Change {
+  readonly asked: Asked;
+  /** Equal texts: the same timer. null: a new one. */
+  readonly timer: string | null;
+  /** Called when the caller does not wait any longer. */
+  onLeft: ((reason: unknown) => void) | null = null;
+  private readonly resolve: (confirmed: Confirmed) => void;
+  private readonly reject: (error: unknown) => void;
+  private readonly onAbort: (() => void) | null = null;
+  private hasOutcome = false;
+
+  constructor(
+    asked: Asked,
+    resolve: (confirmed: Confirmed) => void,
+    reject: (error: unknown) => void,
+  ) {
+    const { signal } = asked;
+    this.asked = asked;
+    this.timer = timerOf(asked);
+    this.resolve = resolve;
+    this.reject = reject;
+    if (signal === undefined) return;
+    this.onAbort = () => {
+      this.failed(signal.reason);
+      this.onLeft?.(signal.reason);
+    };
+    signal.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  /** False: the caller has its outcome, or does not wait any longer. */
+  get isOpen(): boolean {
+    return !this.hasOutcome;
+  }
+
+  done(confirmed: Confirmed): void {
+    if (this.settle()) this.resolve(confirmed);
+  }
+
+  failed(error: unknown): void {
+    if (this.settle()) this.reject(error);
+  }
+
+  private settle(): boolean {
+    if (this.hasOutcome) return false;
+    this.hasOutcome = true;
+    if (this.onAbort !== null) this.asked.signal?.removeEventListener('abort', this.onAbort);
+    return true;
+  }
+}
+
+/** The change as a request of its own. */
+export function single({ kind, name, text }: Asked): Prepared {
+  if (kind === 'set') {
+    return { method: 'POST', path: '/timers', headers: { 'idempotency-key': name }, text };
+  }
+  const path = `/timers/${encodeURIComponent(name)}`;
+  return { method: kind === 'replace' ? 'PUT' : 'DELETE', path, headers: {}, text };
+}
+
+/** The change as an item of a batch. */
+export function itemText({ kind, name, text }: Asked): string {
+  const named = JSON.stringify(name);
+  if (kind === 'set') return `{"change":"set","key":${named},"timer":${text}}`;
+  if (kind === 'replace') return `{"change":"replace","id":${named},"timer":${text}}`;
+  return `{"change":"cancel","id":${named}}`;
+}
+
+/** What a single request gave. */
+export function confirmedOf({ headers }: Answer): Confirmed {
+  const location = headers.get('location') ?? '';
+  return {
+    id: location.slice(location.lastIndexOf('/') + 1),
+    copies: readCopies(headers.get('carillon-copies')),
+  };
+}
+
+export type ItemOutcome =
+  | { readonly ok: true; readonly confirmed: Confirmed }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** What a batch says about one of its items. */
+export function itemOutcome(from: Fields): ItemOutcome {
+  const status = from.number('status');
+  if (status >= 200 && status < 300) {
+    const confirmed = { id: from.text('id'), copies: readCopies(from.text('copies')) };
+    return { ok: true, confirmed };
+  }
+  const seconds = from.numberOrNull('retry-after');
+  const retryAfterMs = seconds === null ? null : seconds * 1000;
+  return { ok: false, error: new ApiError(status, from.all(), retryAfterMs) };
+}
+
+/**
+ * Whether a refusal comes from a member that does not know changes by their names: it looked for a timer in the item itself.
+ * Nothing was done then.
+ */
+export function isUnknownForm({ status, problem }: ApiError): boolean {
+  const pointer = problem?.pointer;
+  return status === 400 && pointer !== undefined && !/^\/(change|id|key|timer)\b/.test(pointer);
+}
+
+/** The same refusal with a pointer into the timer, as a single request has it. */
+export function inTimer(error: ApiError): ApiError {
+  const { status, problem, retryAfterMs } = error;
+  const prefix = '/timer';
+  if (problem?.pointer?.startsWith(prefix) !== true) return error;
+  const told: Problem = { ...problem, pointer: problem.pointer.slice(prefix.length) };
+  return new ApiError(status, told, retryAfterMs);
+}
+
+/** Ids of one timer differ in more than its number: each change gives out a new one. */
+function timerOf({ kind, name }: Asked): string | null {
+  if (kind === 'set') return null;
+  const id = parseLooseTimerId(name);
+  return id === null ? name : `${id.hi} ${id.lo}`;
+}
