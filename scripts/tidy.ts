@@ -13,7 +13,7 @@ import { patterns } from './tidy/patterns/patterns.ts';
 import { folderSize, roomArrows } from './tidy/rooms.ts';
 import { fileSize, functionSize, parameterCount } from './tidy/sizes.ts';
 import { type Finding, parse, type Rule } from './tidy/source.ts';
-import { bannedWords, exportStar, focusedTests, leftovers } from './tidy/words.ts';
+import { bannedWords, exportStar, focusedTests, freeRelatives, leftovers } from './tidy/words.ts';
 import type { Manifest, Package, Workspace } from './tidy/workspace.ts';
 
 const fileRules: readonly Rule[] = [
@@ -33,6 +33,7 @@ const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   folderSize,
   valueCycles,
   deadFiles,
+  (workspace) => freeRelatives(workspace),
 ];
 
 const root = join(import.meta.dirname, '..');

@@ -4,6 +4,7 @@ import { lockFile, manifests } from './dependencies.ts';
 import { deadFiles, valueCycles } from './graph.ts';
 import { deadLinks } from './links.ts';
 import { parse } from './source.ts';
+import { freeRelatives } from './words.ts';
 import type { Package, Workspace } from './workspace.ts';
 
 function packageNamed(folder: string, dependencies: Record<string, string> = {}): Package {
@@ -247,5 +248,29 @@ describe('links', () => {
 
   test('what stands in a code block is no link', () => {
     expect(deadLinks('docs/b.md', '```\n[gone](gone.md)\n```', exists)).toEqual([]);
+  });
+});
+
+describe('free relatives', () => {
+  const files = {
+    'packages/core/src/a.ts': '// Who asks.\nexport const a = 1; // What it is.\n',
+    'packages/core/src/b.test.ts': '/** For those that ask, whoever. */\n',
+    'packages/core/src/c.ts':
+      '/**\n * What is said on several lines.\n */\n// The whole, whatsoever.\n',
+    'bench/d.ts': '// Nobody.\n',
+  };
+
+  test('one-line comments with such a word are counted over all packages, tests included', () => {
+    expect(freeRelatives(workspace(files), 3)).toEqual([]);
+    const [first] = freeRelatives(workspace(files), 2);
+    expect(first?.says).toContain('2 of 3 one-line comments in packages');
+  });
+
+  test('above the maximum, the files with the most such comments are named first', () => {
+    const found = freeRelatives(workspace(files), 0);
+    expect(found.map(({ path, line }) => `${path}:${line}`)).toEqual([
+      'packages/core/src/a.ts:1',
+      'packages/core/src/b.test.ts:1',
+    ]);
   });
 });

@@ -12,6 +12,7 @@ import {
   type Source,
   type Syntax,
 } from './source.ts';
+import type { Workspace } from './workspace.ts';
 
 const banned: Readonly<Record<string, string>> = {
   node: 'member, domain or target',
@@ -149,3 +150,31 @@ export const exportStar: Rule = (source) =>
       line: source.lineAt(syntax.start),
       says: 'export * hides what is public: list the names',
     }));
+
+const freeRelative = /\b(who|whoever|whom|those|nobody|somebody|everybody|what|whatever)\b/i;
+/** One-line comments in `packages` that may still carry such a word; lowered as comments are rewritten, never raised. */
+export const freeRelativeCountMax = 822;
+const filesNamed = 5;
+
+/**
+ * A comment names the thing it speaks of (CONTRIBUTING.md, "Words"): "who", "those" or "what" send the reader to the
+ * code below. Some sentences need such a word, so the rule limits the total over all packages instead of each comment.
+ */
+export function freeRelatives({ sources }: Workspace, countMax = freeRelativeCountMax): Finding[] {
+  const found = sources
+    .filter(({ path }) => path.startsWith('packages/'))
+    .map(({ path, comments }) => ({ path, lines: comments.filter(sendsToTheCode) }))
+    .filter(({ lines }) => lines.length > 0)
+    .sort((a, b) => b.lines.length - a.lines.length);
+  const count = found.reduce((sum, { lines }) => sum + lines.length, 0);
+  if (count <= countMax) return [];
+  return found.slice(0, filesNamed).map(({ path, lines }) => ({
+    path,
+    line: (lines[0] as Comment).line,
+    says: `${lines.length} of ${count} one-line comments in packages say who, those, nobody or what, at most ${countMax} may: name the thing`,
+  }));
+}
+
+function sendsToTheCode({ text, line, lineEnd }: Comment): boolean {
+  return line === lineEnd && freeRelative.test(text);
+}
