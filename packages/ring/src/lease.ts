@@ -17,7 +17,7 @@ export type LeaseLoss =
   | 'cut-off'
   /** etcd says that it does not exist any more. */
   | 'lease-expired'
-  /** Somebody deleted the record that lived under it. */
+  /** The record that lived under the lease was deleted by another client of etcd. */
   | 'removed'
   /** Given back by its owner. */
   | 'closed';

@@ -128,7 +128,7 @@ export class LocalMember {
     }
   }
 
-  /** A transaction that required the own record failed: what is there instead of it? */
+  /** A transaction that required the own record failed: takes in the record that was found in its place. */
   verify(incarnation: number, seen: { entry: KeyValue | null; revision: number } | null): void {
     if (seen === null || incarnation !== this.incarnation) return;
     const { entry, revision } = seen;

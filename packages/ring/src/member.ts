@@ -1,14 +1,14 @@
-/** What is known of one member, and its form in etcd: `P/m/<id>`, a JSON record under the member's lease. */
+/** One member as other processes know it, and its form in etcd: `P/m/<id>`, a JSON record under the member's lease. */
 import type { KeyValue } from './etcd/etcd.ts';
 
 export type MemberPhase = 'joining' | 'active' | 'leaving';
 const phases: readonly string[] = ['joining', 'active', 'leaving'] satisfies MemberPhase[];
 
-/** What a member says of itself. */
+/** The fields that a member publishes about itself. */
 export interface MemberRecord {
   readonly id: string;
   readonly phase: MemberPhase;
-  /** Where clients reach it; empty where nobody calls it. */
+  /** Where clients reach it; empty for a member that takes no calls. */
   readonly address: string;
   /** Where other members reach it. */
   readonly peer: string;
@@ -22,7 +22,7 @@ export interface Member extends MemberRecord {
   readonly incarnation: number;
 }
 
-/** Who is there, as etcd held it at `revision`; sorted by id. */
+/** All members, as etcd held them at `revision`; sorted by id. */
 export interface MemberView {
   readonly revision: number;
   readonly members: readonly Member[];
@@ -35,7 +35,7 @@ export function memberKey(prefix: string, id: string): string {
   return `${prefix}m/${encodeURIComponent(id)}`;
 }
 
-/** Fills in what was left out; throws a sentence for what cannot be. */
+/** Gives absent fields their defaults; throws a sentence for an impossible value. */
 export function memberRecord(id: string, given: Partial<Omit<MemberRecord, 'id'>>): MemberRecord {
   if (id === '' || id.length > idLengthMax) {
     throw new TypeError(`ring: a member id has 1 to ${idLengthMax} characters, not ${id.length}.`);

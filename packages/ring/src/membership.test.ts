@@ -157,7 +157,7 @@ describe('membership: leases', () => {
     expect(member.remainingMs()).toBeGreaterThan(0);
   });
 
-  test('the record deleted by somebody else is a loss at once, and the member comes back', async () => {
+  test('a record deleted by another client is a loss at once, and the member comes back', async () => {
     const { membership, client } = await open();
     const member = await settled(membership.join('a'));
     const reasons: string[] = [];

@@ -1,9 +1,9 @@
 /**
- * Who is there: the members under one prefix in etcd, and the ones this process adds to it. Usable on its
- * own (the timer service takes its view from here); the ring builds its locks on it.
+ * The members under one prefix in etcd, and the ones that this process adds to it. Usable on its own (the timer
+ * service takes its view from here); the ring builds its locks on it.
  *
- * The view is what etcd says, also while etcd is away: then it stays as it was. Whether the *own* members
- * may still be trusted is another question, answered by `remainingMs()` and the `lost` event.
+ * The view is the content of etcd; while etcd is away, the view stays as it was. Whether the *own* members may still
+ * be trusted is another question, answered by `remainingMs()` and the `lost` event.
  */
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { Emitter } from './emitter.ts';

@@ -7,7 +7,7 @@ import { KeptLog } from './testing/kept-log.ts';
 let clock: VirtualClock;
 let log: KeptLog;
 let mirror: Mirror;
-/** What the next read answers. */
+/** Answer of the next read. */
 let content: { revision: number; entries: KeyValue[] };
 let watches: { fromRevision: number; handlers: WatchHandlers }[];
 let told: string[];
@@ -62,7 +62,7 @@ describe('mirror', () => {
     expect(mirror.connected).toBe(true);
   });
 
-  test('what a read has already shown is not told again by the watch, and cannot take the picture back', async () => {
+  test('a change that a read has already shown is not told again by the watch, and cannot take the picture back', async () => {
     watch().onOpen();
     content = { revision: 9, entries: [entry('a', 8)] };
     await mirror.read();

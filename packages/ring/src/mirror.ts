@@ -1,11 +1,11 @@
 /**
- * A local picture of everything under one prefix in etcd: a linearizable read at revision R, then a watch
- * from R + 1. Membership and slots read it and are told of each change. Neighbours: `etcd.ts` below,
- * `membership.ts` and `slots.ts` above.
+ * A local picture of everything under one prefix in etcd: a linearizable read at revision R, then a watch from R + 1.
+ * Membership and slots read it and are told of each change. Neighbours: `etcd.ts` below, `membership.ts` and
+ * `slots.ts` above.
  *
- * M1  `entries` is exactly what etcd held under the prefix at `revision`, some moment in the past.
- * M2  `revision` never goes back; changes are told in its order. What happened between two reads of a
- *     broken watch is told as one batch of the differences.
+ * M1  `entries` is exactly the content of etcd under the prefix at `revision`, some moment in the past.
+ * M2  `revision` never goes back; changes are told in its order. Changes between two reads of a broken watch are told
+ *     as one batch of the differences.
  * M3  A cut watch is opened again from the next revision; a compacted one starts with a new read.
  * M4  Every minute the whole is read again and compared, should a watch ever be wrong.
  */
@@ -76,8 +76,8 @@ export class Mirror {
   }
 
   /**
-   * Told after a full read. Who knows more than this mirror did, from answers to its own transactions,
-   * must compare with the whole picture: what came and went between two reads is in no list of changes.
+   * Told after a full read. A listener that already knows newer records, from the answers to its own transactions,
+   * must compare with the whole picture: a record that came and went between two reads is in no list of changes.
    */
   onRead(listener: () => void): Cancel {
     this.readListeners.add(listener);
@@ -118,7 +118,7 @@ export class Mirror {
         this.failures = 0;
       },
       onChanges: (revision, changes) => {
-        // What a read already showed is not told twice.
+        // Changes that a read already showed are not told again.
         const news = changes.filter((change) => revisionOf(change) > this.revisionSeen);
         this.apply(Math.max(revision, this.revisionSeen), news);
       },

@@ -37,7 +37,7 @@ describe.each(all)('placement: %s', (_name, placement) => {
     );
   });
 
-  test('the order of members plays no part, and nobody without weight gets anything', () => {
+  test('the order of members plays no part, and a member without weight gets no slot', () => {
     const a = placement.assign([...members('a', 'b', 'c'), { id: 'd', weight: 0 }], slots);
     const b = placement.assign(members('c', 'a', 'b'), slots);
     expect(a).toEqual(b);
@@ -94,7 +94,7 @@ describe('placement: successor', () => {
     expect(ownersOf('3', '6', '8', '9')).toBe('333666889');
   });
 
-  test('a constant hash hides no member: those at one position share it', () => {
+  test('a constant hash hides no member: members at one position share it', () => {
     const constant = successor(() => 7, 'constant');
     const owners = constant.assign(members('a', 'b', 'c'), slots);
     expect(new Set(owners)).toEqual(new Set(['a', 'b', 'c']));

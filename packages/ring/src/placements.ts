@@ -1,10 +1,10 @@
 /**
- * Which slot a key falls into, and which member gets a slot. Two ways: `rendezvous` (the default: even
- * to noise, weighted, from `@carillon/placement`) and `successor` (the classic ring: the first member at
- * or after a position), with any 32-bit hash.
+ * Which slot a key falls into, and which member gets a slot. Two ways: `rendezvous` (the default: even to noise,
+ * weighted, from `@carillon/placement`) and `successor` (the classic ring: the first member at or after a position),
+ * with any 32-bit hash.
  *
- * Both move only what they must: a newcomer takes slots from others and nothing else moves; a leaver's
- * slots are spread and nothing else moves.
+ * Both move as few slots as possible: a newcomer takes slots from others and nothing else moves; a leaver's slots are
+ * spread and nothing else moves.
  */
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import { compileTargets, hashText } from '@carillon/placement';
@@ -18,7 +18,7 @@ export interface RingPlacement {
   /** Stored in etcd; all processes of a ring must agree. */
   readonly name: string;
   slotOf(key: string, slots: number): number;
-  /** The owner's id for each slot; null where there is nobody. */
+  /** The owner's id for each slot; null when there are no members with weight. */
   assign(members: readonly PlacedMember[], slots: number): readonly (string | null)[];
 }
 
@@ -47,9 +47,9 @@ export const rendezvous: RingPlacement = {
 };
 
 /**
- * The classic ring on `slots` positions: a key sits at `hash(key) % slots`, a member at `hash(id) % slots`
- * and owns the positions from its predecessor (exclusive) to itself. Members at one position share its
- * positions by rendezvous, so that even a constant hash hides nobody. Weights play no part but 0.
+ * The classic ring on `slots` positions: a key sits at `hash(key) % slots`, a member at `hash(id) % slots` and owns
+ * the positions from its predecessor (exclusive) to itself. Members at one position share its positions by
+ * rendezvous, so that even a constant hash hides no member. Weights play no part but 0.
  */
 export function successor(hash: HashFunction = crc32, name = 'crc32'): RingPlacement {
   const position = (value: string, slots: number): number =>

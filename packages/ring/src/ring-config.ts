@@ -1,4 +1,4 @@
-/** What all processes of a ring must agree on, kept in etcd at `P/config` and never changed. */
+/** The settings that all processes of a ring must share, kept in etcd at `P/config` and never changed. */
 import { RingConfigError } from './errors.ts';
 import type { Etcd } from './etcd/etcd.ts';
 import { fingerprint, type RingPlacement } from './placements.ts';

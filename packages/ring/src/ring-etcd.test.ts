@@ -48,7 +48,7 @@ describe.skipIf(paths === null)('ring on a real etcd', () => {
     return ring;
   }
 
-  /** Polls: what is awaited has no event of its own. Fails after the limit. */
+  /** Polls, because the awaited condition has no event. Fails after the limit. */
   async function within(limitMs: number, what: string, condition: () => boolean): Promise<number> {
     const startMs = performance.now();
     while (!condition()) {

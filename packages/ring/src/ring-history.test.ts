@@ -28,7 +28,7 @@ describe.skipIf(paths === null)('ring: histories', () => {
     expect(result).toMatchObject({ lostUpdates: 0, notLinearizable: [] });
     expect(result.operations).toBeGreaterThan(1000);
     expect(result.acknowledged).toBeGreaterThan(200);
-    // The tokens were needed: somebody came back too late.
+    // The tokens were needed: a stopped worker came back after its lock was lost, and was refused.
     expect(result.refused).toBeGreaterThan(0);
   }, 120_000);
 

@@ -10,7 +10,7 @@ import { nowMs, WorkerProcess } from './testing/worker-process.ts';
 const paths = etcdForTests();
 const ttlMs = 2000;
 const marginMs = 300;
-/** A loaded machine starts and schedules late; the bounds themselves are those of the fault table. */
+/** Time for a loaded machine to start and schedule processes, on top of the bounds of the fault table. */
 const slackMs = 1500;
 const slots = 64;
 let prefixes = 0;
@@ -55,7 +55,7 @@ describe.skipIf(paths === null)('ring: real processes', () => {
     const ring = await openRing(prefix);
     await ring.addMember('waiter');
     const waiting = ring.lock('k').then((lock) => ({ lock, atMs: nowMs() }));
-    // Closing the ring ends a wait that nobody needed any more.
+    // Closing the ring rejects a wait that is still open at the end of a test.
     waiting.catch(() => {});
     return { worker, granted, waiting, ring };
   }
@@ -109,7 +109,7 @@ describe.skipIf(paths === null)('ring: real processes', () => {
         expect(first.leftMs).toBeLessThanOrEqual(0);
         expect(lost.atMs - first.atMs).toBeLessThan(50);
         expect(validAfter(worker, atMs)).toEqual([]);
-        // A store that compares tokens refuses what the stopped one may still send.
+        // The newer lock has the larger token, so a store that compares tokens refuses late writes of the stopped worker.
         expect(lock.token).toBeGreaterThan(BigInt(granted.token));
         const back = (): boolean => ring.view.members.length === 2;
         for (let i = 0; i < 600 && !back(); i++) await sleep(10);

@@ -58,7 +58,7 @@ function keyOf(ring: Ring, id: string): string {
   for (let i = 0; ; i++) if (ring.ownerOf(`key-${i}`) === id) return `key-${i}`;
 }
 
-/** What a promise became, without waiting. */
+/** The state of a promise at this moment: waiting, granted, or the name of its error. */
 async function stateOf(promise: Promise<unknown>): Promise<string> {
   let state = 'waiting';
   promise.then(
@@ -123,7 +123,7 @@ describe('ring: locks in one process', () => {
     expect(ring.tryLock('k')).not.toBeNull();
   });
 
-  test('what the section throws or returns passes through, and the lock is free again', async () => {
+  test('the result or error of the section passes through, and the lock is free again', async () => {
     const { ring } = await openWith('a');
     const failing = ring.withLock('k', () => {
       throw new Error('section failed');
@@ -360,7 +360,7 @@ describe('ring: several processes', () => {
     expect(ring.view.members.map((member) => member.id)).toEqual(['b']);
   });
 
-  test('events tell what a slot goes through', async () => {
+  test('events tell each change of a slot', async () => {
     const { ring: a } = await openWith('a');
     const seen: string[] = [];
     a.on('revoking', () => seen.push('revoking'));

@@ -146,7 +146,7 @@ export class Ring {
     }
   }
 
-  /** Who is there. */
+  /** All members of the ring. */
   get view(): MemberView {
     return this.membership.view;
   }
@@ -218,7 +218,7 @@ export class Ring {
     return this.locks.tryLock(this.slotOf(key), key);
   }
 
-  /** Runs `fn` under the lock and gives it back whatever happens; what `fn` returns or throws passes through. */
+  /** Runs `fn` under the lock and always gives the lock back; the result or error of `fn` passes through. */
   async withLock<T>(
     key: string,
     fn: (lock: Lock) => T | Promise<T>,

@@ -25,7 +25,7 @@ describe('slot states', () => {
     }
   });
 
-  test('whoever believes stops believing when the member is lost or the record is not his', () => {
+  test('a process that believes to own a slot stops believing so when its member is lost or the record belongs to another', () => {
     for (const state of believing) {
       for (const happening of ['member-lost', 'theirs', 'gone'] as const) {
         expect(slotTransitions[state][happening]).toBe('lost');

@@ -5,20 +5,20 @@
  *                                          ▲                   │
  *                                          └───────want────────┘         any ──member-lost──► lost ──gone──► foreign
  *
- * Locks are granted in `owned` only. In `draining` the holders finish. From `releasing` on nobody holds
- * anything, and the record may be deleted; never before.
+ * Locks are granted in `owned` only. In `draining` the holders finish. From `releasing` on no lock of the slot is
+ * held, and the record may be deleted; never before.
  */
 
 export type SlotState = 'foreign' | 'claiming' | 'owned' | 'draining' | 'releasing' | 'lost';
 
 export type SlotHappening =
-  /** Placement gives the slot to a local member that can be trusted, and nobody has it. */
+  /** Placement gives the slot to a local member that can be trusted, and the slot has no owner. */
   | 'want'
-  /** Placement gives it to somebody else, or the member is leaving. */
+  /** Placement gives the slot to another process, or the member is leaving. */
   | 'unwant'
   /** The record in etcd is this process's: seen by the watch, or answered. */
   | 'mine'
-  /** The record belongs to somebody else, or to a former incarnation. */
+  /** The record belongs to another process, or to a former incarnation of a local member. */
   | 'theirs'
   /** There is no record. */
   | 'gone'
@@ -29,7 +29,7 @@ export type SlotHappening =
   /** The member's lease cannot be trusted any more. */
   | 'member-lost';
 
-/** What must be done on the way from one state to another. */
+/** The action that a change of state requires. */
 export type SlotEffect = 'none' | 'claim' | 'gain' | 'revoke' | 'release' | 'released' | 'abort';
 
 export const slotTransitions: Record<SlotState, Record<SlotHappening, SlotState>> = {

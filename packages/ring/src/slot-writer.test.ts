@@ -64,7 +64,7 @@ describe('slot writer', () => {
     expect([...records.values()].every((entry) => entry?.lease === lease)).toBe(true);
   });
 
-  test('without the own member record nothing is claimed, and the member is told what is there', async () => {
+  test('without the own member record nothing is claimed, and the member is told which record is there', async () => {
     const a = member(false);
     for (const slot of slots(3)) writer.claim(slot, a);
     await clock.advance(20);
@@ -73,7 +73,7 @@ describe('slot writer', () => {
     expect(over).toEqual(['claim 0', 'claim 1', 'claim 2']);
   });
 
-  test('a slot of somebody else is never touched; the others of the transaction are free to be tried again', async () => {
+  test('a slot of another process is never touched; the others of the transaction are free to be tried again', async () => {
     const a = member();
     put('p/s/00001', 'somebody');
     for (const slot of slots(3)) writer.claim(slot, a);

@@ -1,11 +1,11 @@
 /**
- * Writes slot records to etcd, many in one transaction, and finds out what came of it. Used by
- * `slots.ts`, which decides; this file only carries out and reports.
+ * Writes slot records to etcd, many in one transaction, and finds out the result. Used by `slots.ts`, which decides;
+ * this file only carries out and reports.
  *
- * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision
- *     is my epoch". No record of anybody else is ever touched.
- * W2  After a lost answer the records are read before anything else is said about them. A transaction
- *     that arrives even later is seen by the watch and handled there.
+ * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision is my
+ *     epoch". No record of another process is ever touched.
+ * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives
+ *     even later is seen by the watch and handled there.
  */
 import { type Clock, invariant, type Log } from '@carillon/core';
 import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd/etcd.ts';
@@ -15,7 +15,7 @@ import { encodeOwner, type Slot } from './slot.ts';
 export interface SlotWriterHooks {
   /** The record is known as of `revision`. */
   onRecord(slot: Slot, entry: KeyValue | null, revision: number): void;
-  /** The claim for this incarnation is over; what became of it was told by `onRecord` before. */
+  /** The claim for this incarnation has ended; `onRecord` reported its result before. */
   onClaimOver(slot: Slot, incarnation: number): void;
   /** The release has been tried; if the record is still there, it has to be tried again. */
   onReleaseOver(slot: Slot): void;
@@ -73,7 +73,7 @@ export class SlotWriter {
     this.closed = true;
   }
 
-  /** What is asked for until everything ready has run goes into the same transactions. */
+  /** Claims and releases that are asked for in the same moment share transactions: flushes after all work that is ready. */
   private arm(): void {
     if (this.armed) return;
     this.armed = true;
@@ -138,8 +138,8 @@ export class SlotWriter {
   }
 
   /**
-   * Runs a transaction over `slots` and reports each of their records. `failure` must begin with a `get`
-   * for each slot in order; what it got beyond that is returned.
+   * Runs a transaction over `slots` and reports each of their records. `failure` must begin with a `get` for each
+   * slot in order; the answers to further `get`s are returned.
    */
   private async run(
     slots: readonly Slot[],

@@ -45,7 +45,7 @@ export function encodeOwner(member: LocalMember): string {
   return JSON.stringify({ member: member.id, incarnation: member.incarnation });
 }
 
-/** Who owns the slot according to its record; null when it is not a record of a member. */
+/** The owner that a slot's record names; null when the record cannot be read. */
 export function decodeOwner(entry: KeyValue): { member: string; incarnation: number } | null {
   try {
     const { member, incarnation } = JSON.parse(entry.value) as Record<string, unknown>;

@@ -1,11 +1,11 @@
 /**
- * The slots of a ring as one process sees them: wants what placement gives its members, claims it when it
- * is free, gives it up in order when it moves, and knows at once when it is lost. Driven by the mirror
+ * The slots of a ring as one process sees them: it claims a free slot that placement gives to one of its members,
+ * gives a slot up in order when placement moves it, and knows at once when a slot is lost. Driven by the mirror
  * (records), by membership (view, own members) and by the locks (held, idle).
  *
  * S1  Locks are granted in `owned` slots only, under a member that can be trusted at that moment.
- * S2  The record is deleted only when nobody holds a lock in the slot any more.
- * S3  News about a record older than what is known are ignored.
+ * S2  The record is deleted only after the last lock in the slot has ended.
+ * S3  News about a record that are older than the known record are ignored.
  * S4  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
@@ -19,11 +19,11 @@ import { countersPerEpoch, decodeOwner, newSlot, type Slot } from './slot.ts';
 import { type SlotHappening, slotEffect, slotTransitions } from './slot-state.ts';
 import { SlotWriter } from './slot-writer.ts';
 
-/** What the locks do about a slot. */
+/** Called for each slot that changes, so that the locks in it follow. */
 export interface SlotHooks {
   /** It is this process's. */
   onGained(slot: Slot): void;
-  /** Locks may be granted now: whoever waits gets one. */
+  /** Locks may be granted from now on: the waiters get theirs. */
   onGrantable(slot: Slot): void;
   /** The holders are asked to finish; nothing new is granted. */
   onRevoking(slot: Slot): void;
@@ -31,7 +31,7 @@ export interface SlotHooks {
   onDrainLimit(slot: Slot, reason: LossReason): void;
   /** The slot is gone, and every lock in it ends now. */
   onLost(slot: Slot, reason: LossReason): void;
-  /** Its record is deleted: somebody else may have it. */
+  /** The slot's record is deleted: another process may own the slot now. */
   onReleased(slot: Slot, member: string): void;
   onError(error: Error): void;
 }
@@ -128,7 +128,7 @@ export class Slots {
     this.departing.set(member, false);
     this.evaluateAll();
     if (this.busy(member) === 0) return;
-    // Some holders need time. Meanwhile the others can have what is free.
+    // Some holders need time. Slots without a holder are released meanwhile.
     this.departing.set(member, true);
     member.update({ phase: 'leaving' }).catch((error: unknown) => {
       this.options.log.debug('ring: leaving could not be told', { error: String(error) });
@@ -194,7 +194,7 @@ export class Slots {
     this.idleWaiters.get(member)?.();
   }
 
-  /** Takes in what the record is as of `revision`. */
+  /** Takes in the slot's record as of `revision`; null: there was none. */
   private learn(slot: Slot, entry: KeyValue | null, revision: number): void {
     if (this.closed || revision <= slot.seenRevision) return;
     slot.seenRevision = revision;
@@ -207,7 +207,7 @@ export class Slots {
         slot.epoch = entry.modRevision;
         slot.counter = 0;
       }
-      // A late claim of another local member: for the one that had it, it is somebody else's.
+      // A late claim of another local member has arrived: the member that had the slot loses it.
       if (slot.member !== null && slot.member !== owner) this.apply(slot, 'theirs', 'removed');
       slot.member = owner;
       this.apply(slot, 'mine');
@@ -215,7 +215,7 @@ export class Slots {
     this.evaluate(slot);
   }
 
-  /** The local member whose present incarnation wrote the record; null: somebody else, or one of the past. */
+  /** The local member whose present incarnation wrote the record; null: another process, or a former incarnation. */
   private ownerIn(entry: KeyValue): LocalMember | null {
     const owner = decodeOwner(entry);
     const member = owner === null ? undefined : this.options.membership.local.get(owner.member);
@@ -227,7 +227,7 @@ export class Slots {
     for (const slot of this.all) this.evaluate(slot);
   }
 
-  /** Asks placement again what should become of the slot. */
+  /** Compares the slot with the owner that placement names, and wants it or gives it up. */
   private evaluate(slot: Slot): void {
     if (this.closed) return;
     const target = this.targets[slot.index] ?? null;

@@ -1,4 +1,4 @@
-/** What a ring looks like in etcd, read once and without joining it: for `carillon ring status` and for people. */
+/** A ring as etcd shows it, read once and without joining it: for `carillon ring status` and for people. */
 import type { Etcd, KeyValue } from './etcd/etcd.ts';
 import { decodeMember, type Member } from './member.ts';
 import { decodeOwner } from './slot.ts';
@@ -12,7 +12,7 @@ export interface RingStatus {
     readonly placement: string;
   } | null;
   readonly members: readonly (Member & { readonly slots: number })[];
-  /** Slots that nobody owns at this moment. */
+  /** Slots without an owner at this moment. */
   readonly free: number;
   /** Locks taken or waited for with `durable: true`, by key. */
   readonly locks: readonly LockStatus[];
@@ -20,7 +20,7 @@ export interface RingStatus {
 
 export interface LockStatus {
   readonly key: string;
-  /** null: nobody at this moment; somebody waits. */
+  /** null: the key has waiters and no holder at this moment. */
   readonly holder: string | null;
   readonly token: string | null;
   /** Members that wait, in the order they began to. Not the order of grants: placement decides whose turn it is. */
@@ -74,7 +74,7 @@ function lockStatuses(
   });
 }
 
-/** What anybody may have written there by hand is shown as it is. */
+/** A key that was written by hand, and is no valid encoding, is shown as it is. */
 function plain(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

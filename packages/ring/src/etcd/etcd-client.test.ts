@@ -18,7 +18,7 @@ test('an endpoint that is none is refused with a sentence', () => {
   expect(make(['127.0.0.1:2379'])).toThrow('must look like http://127.0.0.1:2379');
 });
 
-test('with nobody there, a call ends within its limit and says that it was not sent', async () => {
+test('with no server listening, a call ends within its limit and says that it was not sent', async () => {
   const client = new EtcdClient({ endpoints: ['http://127.0.0.1:1'], clock, log });
   const put = { when: [], success: [{ put: 'a', value: '', lease: 0n }], failure: [] };
   await expect(client.txn(put, 300)).rejects.toMatchObject({ kind: 'not-sent' });
@@ -110,7 +110,7 @@ describe.skipIf(paths === null)('etcd client: TLS and passwords', () => {
     await wrong.close();
   });
 
-  test('a certificate of nobody known is not trusted', async () => {
+  test('a certificate of an unknown authority is not trusted', async () => {
     const client = new EtcdClient({ endpoints: cluster.endpoints, clock, log });
     await expect(client.range('bells/', 500)).rejects.toMatchObject({ kind: 'not-sent' });
     await client.close();

@@ -167,7 +167,7 @@ export class EtcdClient implements Etcd {
       try {
         return decode(answer);
       } catch (error) {
-        // Something answered, but not etcd: what became of the call is as unknown as without an answer.
+        // The bytes that arrived are no answer of etcd, so it is unknown whether the call acted: the same as no answer.
         throw new EtcdError('no-answer', `etcd ${connection.endpoint}: an unreadable answer.`, {
           cause: error,
         });
@@ -175,7 +175,7 @@ export class EtcdClient implements Etcd {
     };
   }
 
-  /** For what may be done twice: the next endpoint is asked when one does not answer. */
+  /** For calls that may act twice: when one endpoint does not answer, the next is asked. */
   private async repeat<T>(limitMs: number, call: Call<T>): Promise<T> {
     return this.attempt(limitMs, call, true);
   }
@@ -189,7 +189,7 @@ export class EtcdClient implements Etcd {
     for (let tried = 1; ; tried++) {
       const connection = this.connect();
       const leftMs = untilMs - this.clock.now();
-      // Half of what is left for the first endpoint, so that a second one gets its turn.
+      // The first endpoint gets half of the remaining time, so that a second one can still be asked.
       const share = repeatable ? Math.min(attemptMs, Math.max(leftMs / 2, 100)) : leftMs;
       try {
         return await call(connection, Math.min(share, leftMs));

@@ -1,6 +1,6 @@
 /**
- * etcd's messages as bytes: what the client sends and what it reads, by the field numbers of etcd's
- * public v3 API. Only the fields this package uses; a newer server's extra fields are skipped.
+ * etcd's messages as bytes: requests and answers, by the field numbers of etcd's public v3 API. Only the fields this
+ * package uses; a newer server's extra fields are skipped.
  */
 import type { Change, Compare, KeyValue, Operation, Txn } from './etcd.ts';
 import { ProtoReader, ProtoWriter } from './protobuf.ts';

@@ -1,4 +1,4 @@
-/** What every implementation of the etcd port must do (E1–E5 of `etcd.ts`). Run on the real client and on the simulated etcd. */
+/** The contract of the etcd port (E1–E5 of `etcd.ts`), run on the real client and on the simulated etcd. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Change, type Etcd, EtcdError, type Operation, txnOperationsMax } from './etcd.ts';
 
@@ -93,7 +93,7 @@ export function etcdContract(name: string, subject: () => EtcdSubject): void {
       await expect(run(more)).rejects.toMatchObject({ kind: 'refused' });
     });
 
-    test('what lives under a lease goes with it, in one revision', async () => {
+    test('keys under a lease go with it, in one revision', async () => {
       const id = BigInt(1_000_000 + unique);
       const ttlMs = await settled(etcd.grantLease(id, 2000, limitMs));
       expect(ttlMs).toBeGreaterThanOrEqual(2000);

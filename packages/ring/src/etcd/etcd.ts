@@ -43,12 +43,12 @@ export interface Txn {
   readonly failure: readonly Operation[];
 }
 
-/** What etcd allows in one transaction by default (`--max-txn-ops`). */
+/** Operations that etcd allows in one transaction by default (`--max-txn-ops`). */
 export const txnOperationsMax = 128;
 
 export interface TxnAnswer {
   readonly succeeded: boolean;
-  /** The store's revision when the transaction ran; what it wrote has this `modRevision`. */
+  /** The store's revision when the transaction ran; the keys it wrote have this `modRevision`. */
   readonly revision: number;
   /** One element per `get` of the branch that ran, in order; null: absent. */
   readonly found: readonly (KeyValue | null)[];

@@ -1,4 +1,4 @@
-/** The client against servers that answer strangely: whatever comes, it ends in an EtcdError within the limit. */
+/** The client against servers that answer strangely: every call ends in an EtcdError within its limit. */
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { SystemClock } from '@carillon/core/system';

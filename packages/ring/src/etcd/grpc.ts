@@ -231,7 +231,7 @@ export class GrpcStream {
     try {
       this.handlers.onMessage(message);
     } catch (error) {
-      // Bytes that are not what they should be must not take the process down.
+      // A message that cannot be decoded ends this call, not the process.
       const why = error instanceof Error ? error.message : String(error);
       this.cancel(this.makeError('no-answer', `an unreadable message (${why})`));
     }

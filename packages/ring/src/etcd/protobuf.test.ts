@@ -4,7 +4,7 @@ import { decodeRange, decodeTxn, decodeWatch, prefixEnd } from './etcd-messages.
 import { ProtoReader, ProtoWriter } from './protobuf.ts';
 
 describe('protobuf', () => {
-  test('what is written can be read back', () => {
+  test('written fields can be read back', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: Number.MAX_SAFE_INTEGER }),

@@ -1,8 +1,8 @@
 /**
- * The visible form of a lock, for those who ask for it: `P/k/<key>` with holder and token, under the
- * holder's lease. It grants nothing; the slot does. Written under the condition that the slot's epoch still
- * stands, removed under the condition that it is the very record that was written. A write that arrives
- * after all, when its lock is already over, is seen by the watch and removed.
+ * The visible form of a lock taken with `durable: true`: `P/k/<key>` with holder and token, under the holder's lease.
+ * It grants nothing; the slot does. Written under the condition that the slot's epoch still stands, removed under the
+ * condition that it is the very record that was written. A write that arrives after all, when its lock is already
+ * over, is seen by the watch and removed.
  */
 import type { Clock } from '@carillon/core';
 import { type Change, type Etcd, EtcdError, type KeyValue } from '../etcd/etcd.ts';
@@ -46,7 +46,7 @@ export class DurableRecords {
     return false;
   }
 
-  /** Best effort: what stays behind goes with the lease. */
+  /** Best effort: a record that stays is removed by etcd when the lease ends. */
   async remove(lock: Lock): Promise<void> {
     const key = this.keyOf(lock);
     const value = valueOf(lock);

@@ -1,4 +1,4 @@
-/** Who waits for one key, first come first served, and who has it. A doubly linked list: leaving the middle is free. */
+/** The holder of one key and its waiters, first come first served. A doubly linked list: leaving the middle is free. */
 import { invariant } from '@carillon/core';
 import type { Lock } from './lock.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The locks of one process: who holds which key, who waits. No etcd here: inside an owned slot a lock is a
+ * The locks of one process: the holder and the waiters of each key. No etcd here: inside an owned slot a lock is a
  * matter of this process alone. `slots.ts` says when a slot may grant, must finish, or is lost.
  *
  * T1  One holder per key. The next is granted in the order of asking, at once when the key is given back.
@@ -12,7 +12,7 @@ import { Lock } from './lock.ts';
 import { LockQueue, type Waiter } from './lock-queue.ts';
 import type { Slot } from '../slot.ts';
 
-/** What the locks need from the slots. */
+/** The part of the slots that the locks use. */
 export interface LockSlots {
   grantable(slot: Slot): boolean;
   nextCounter(slot: Slot): number;
@@ -32,7 +32,7 @@ const locksMax = 1_000_000;
 export class LockTable {
   private readonly clock: Clock;
   private readonly slots: LockSlots;
-  /** By slot index: only what is held or waited for. */
+  /** By slot index, then by key. Keys that are neither held nor waited for have no queue. */
   private readonly keys = new Map<number, Map<string, LockQueue>>();
   private size = 0;
   private closed = false;
@@ -83,7 +83,7 @@ export class LockTable {
     }
   }
 
-  /** Nobody waits any more; holders stay until they finish or are lost. */
+  /** Ends every wait with an error; holders stay until they finish or are lost. */
   close(): void {
     this.closed = true;
     for (const queues of this.keys.values()) {

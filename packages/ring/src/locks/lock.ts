@@ -1,14 +1,14 @@
 /**
- * One granted lock. What it says is always about this moment: `remainingMs` is computed when asked, so
- * that a process that was stopped for a while learns the truth with its first question. The signals are
- * made only when somebody looks at them: most locks are held for microseconds.
+ * One granted lock. Its answers are about the present moment: `remainingMs` is computed when asked, so that a process
+ * that was stopped for a while learns the truth with its first question. The signals are made only when they are
+ * first read: most locks are held for microseconds.
  */
 import { invariant } from '@carillon/core';
 import { LockLostError, type LossReason } from '../errors.ts';
 import type { LocalMember } from '../local-member.ts';
 import { countersPerEpoch, type Slot } from '../slot.ts';
 
-/** What a lock needs from the table that granted it. */
+/** The part of the lock table that a lock uses. */
 export interface LockOwner {
   release(lock: Lock): void;
 }
@@ -44,7 +44,7 @@ export class Lock implements AsyncDisposable {
     this.owner = owner;
   }
 
-  /** Grows with every grant of this key, wherever it is granted. Hand it to whatever the lock protects. */
+  /** Grows with every grant of this key, in any process. Send it to the resource that the lock protects. */
   get token(): bigint {
     return BigInt(this.epoch) * BigInt(countersPerEpoch) + BigInt(this.counter);
   }

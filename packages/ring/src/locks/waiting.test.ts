@@ -38,7 +38,7 @@ async function openWith(id: string) {
   return opened;
 }
 
-test('who waits for a durable lock can be seen in etcd, until the wait is over', async () => {
+test('the waiters for a durable lock can be seen in etcd, until the wait is over', async () => {
   const first = await openWith('a');
   const lock = await settled(first.ring.lock('export', { durable: true }));
   const second = await openWith('b');
@@ -70,7 +70,7 @@ test('who waits for a durable lock can be seen in etcd, until the wait is over',
   expect((await status()).locks).toEqual([]);
 });
 
-test('the record of a wait that arrives when nobody waits any more is cleaned up', async () => {
+test('the record of a wait that arrives after the wait ended is cleaned up', async () => {
   const { ring, client } = await openWith('a');
   const lock = await settled(ring.lock('k', { durable: true }));
   const wait = ring.lock('k', { durable: true });
@@ -85,7 +85,7 @@ test('the record of a wait that arrives when nobody waits any more is cleaned up
   expect(etcd.store.entries.has(key)).toBe(false);
 });
 
-test('those who wait are told in the order in which they began to', async () => {
+test('waiters are listed in the order in which they began to wait', async () => {
   const first = await openWith('m');
   const key = ['k1', 'k2', 'k3', 'k4'].find((one) => first.ring.ownerOf(one) === 'm') ?? 'k1';
   const lock = await settled(first.ring.lock(key, { durable: true }));

@@ -1,17 +1,17 @@
 /**
- * The visible form of a wait, for those who ask for it (`durable`): `P/w/<key>/<member>` under the lease of a member
- * of the waiting process, from when the lock could not be had at once until the wait is over. It has no say in who is
- * next; `lock-table.ts` has. Neighbour: `durable.ts`, the same for holders.
+ * The visible form of a wait with `durable: true`: `P/w/<key>/<member>` under the lease of a member of the waiting
+ * process, from when the lock could not be had at once until the wait is over. The record does not decide which
+ * waiter is next; `lock-table.ts` does. Neighbour: `durable.ts`, the same for holders.
  *
  * W1  A wait never lasts longer because of its record, and never fails because of it.
- * W2  A record that arrives when nobody waits any more is seen by the watch and removed; at the latest it goes with
- *     the lease.
+ * W2  A record that arrives after the wait ended is seen by the watch and removed; at the latest it goes with the
+ *     lease.
  */
 import { type Change, type Etcd, EtcdError } from '../etcd/etcd.ts';
 import type { LocalMember } from '../local-member.ts';
 
 const txnLimitMs = 2000;
-/** What stays behind goes with the lease. */
+/** A record that could not be removed goes with the lease. */
 const staysBehind = (): void => {};
 
 export class WaitingRecords {
@@ -25,7 +25,7 @@ export class WaitingRecords {
     this.prefix = `${prefix}w/`;
   }
 
-  /** Shows that `member` waits for `key`; call what it returns when the wait is over. */
+  /** Shows that `member` waits for `key`; the returned function ends that, call it when the wait is over. */
   show(key: string, member: LocalMember): () => void {
     const record = `${this.prefix}${encodeURIComponent(key)}/${encodeURIComponent(member.id)}`;
     const waits = this.wanted.get(record) ?? 0;
@@ -62,7 +62,7 @@ export class WaitingRecords {
     try {
       await this.etcd.txn({ when: [], success: [operation], failure: [] }, txnLimitMs);
     } catch (error) {
-      // Nobody depends on it, and what stays behind goes with the lease.
+      // No lock depends on the record, and one that stays goes with the lease.
       if (!(error instanceof EtcdError)) throw error;
     }
   }

@@ -1,11 +1,11 @@
 /**
- * Five workers add to twenty numbers, each under its lock, while a nemesis stops and kills workers and
- * etcds. The numbers are kept by a store in this process, which may or may not compare tokens. Used by the
- * history test and by the soak.
+ * Five workers add to twenty numbers, each under its lock, while a nemesis stops and kills workers and etcds. The
+ * numbers are kept by a store in this process, which may or may not compare tokens. Used by the history test and by
+ * the soak.
  *
  * The checker looks for:
  *   lost updates   an acknowledged addition that is not in the number any more
- *   linearizable   grants, successful `assertValid` and ends of each key's lock are those of one lock
+ *   linearizable   grants, successful `assertValid` and ends of each key's lock are the history of one lock
  *                  with tokens that grow, each at some instant between its call and its answer
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { TcpProxy } from './tcp-proxy.ts';
 import type { WorkerEvent } from './worker.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** What the nemesis may do to etcd. */
+/** The faults that the nemesis can inject into an etcd cluster. */
 export interface NemesisCluster {
   readonly size: number;
   readonly endpoints: readonly string[];
@@ -105,7 +105,7 @@ class History {
       await sleep(300 + random.unit() * 900);
       await this.fault(random.pick(this.options.faults));
     }
-    // Those who were stopped get the chance to do harm before the end.
+    // Stopped workers go on before the end, so that their late writes are tried.
     this.stopInside = 0;
     for (let i = 0; i < 200 && this.frozen.size > 0; i++) await sleep(100);
     await sleep(2 * ttlMs);
@@ -129,7 +129,7 @@ class History {
 
   private async startWorker(): Promise<void> {
     const { cluster, prefix, tokensTwice = false } = this.options;
-    // Every other worker trusts its lock blindly: for those the tokens are needed.
+    // Every other worker never asks whether its lock is still valid: only tokens can stop its late writes.
     const assertValid = this.started % 2 === 0;
     const keys = Array.from({ length: keyCount }, (_, i) => `key-${i}`);
     const member = `w${this.started++}`;
@@ -191,7 +191,7 @@ class History {
     }
   }
 
-  /** Somebody newer has come to the key: whoever was stopped there goes on, too late. */
+  /** A newer lock was granted on the key: the worker that was stopped under the older lock goes on, too late. */
   private thaw(key: string, token: bigint): void {
     for (const [worker, held] of this.frozen) {
       if (held.key !== key || held.token >= token) continue;

@@ -1,7 +1,7 @@
 /**
- * One lock as it should be, for `linearizable.ts`: at most one holder, and a token with each grant that is larger than all
- * before it. A loss is an end that nobody asked for: it lies somewhere after the last moment at which the holder was told
- * that its lock is valid.
+ * One lock as it should be, for `linearizable.ts`: at most one holder, and a token with each grant that is larger
+ * than all before it. A loss is an end without a release: it lies somewhere after the last moment at which the holder
+ * was told that its lock is valid.
  */
 import type { Model } from './linearizable.ts';
 

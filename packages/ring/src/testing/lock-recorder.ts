@@ -1,4 +1,4 @@
-/** Collects what the holders of locks saw, key by key, and judges it by `lock-model.ts`. */
+/** Collects grants, checks and ends of locks, key by key, and judges them by `lock-model.ts`. */
 import { notLinearizable, type Operation } from './linearizable.ts';
 import { type LockOperation, lockModel } from './lock-model.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The clock of one simulated process: it can run fast or slow, its alarms come late as those of a busy
- * process do, and it can be paused (SIGSTOP) or dead (SIGKILL). A paused process runs nothing; what became
- * due or arrived meanwhile runs when it goes on.
+ * The clock of one simulated process: it can run fast or slow, its alarms come late, as in a busy process, and it can
+ * be paused (SIGSTOP) or dead (SIGKILL). A paused process runs nothing; alarms and messages of that time run when it
+ * goes on.
  */
 import type { Cancel, Clock } from '@carillon/core';
 import type { SeededRandom, VirtualClock } from '@carillon/core/testing';
@@ -20,7 +20,7 @@ export class ProcessClock implements Clock {
   private state: 'running' | 'paused' | 'dead' = 'running';
   private readonly wallAtStartMs: number;
   private backlog: (() => void)[] = [];
-  /** Added to the wall clock: somebody set it. */
+  /** Added to the wall clock, as if an administrator had set it. */
   wallStepMs = 0;
 
   constructor(base: VirtualClock, random: SeededRandom, options: ProcessClockOptions) {

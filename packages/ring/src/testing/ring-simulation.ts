@@ -44,7 +44,7 @@ interface Process {
   readonly clock: ProcessClock;
   readonly client: SimulatedClient;
   ring: Ring | null;
-  /** What this process believes to hold. */
+  /** The locks that this process believes to hold, by key. */
   readonly locks: Map<string, Lock>;
 }
 
@@ -131,7 +131,7 @@ class RingSimulation {
     void this.live(process, random);
   }
 
-  /** What one process does all its life: open, add members, work. */
+  /** The life of one process: opens a ring, adds members, works. */
   private async live(process: Process, random: SeededRandom): Promise<void> {
     const { clock, client, name } = process;
     const { marginMs } = this.options;
@@ -302,7 +302,7 @@ class RingSimulation {
     try {
       await ring.removeMember(id.id);
     } catch {
-      // Somebody else is removing it.
+      // Another step is already removing the member.
     }
     await this.addMember(process, `${name}-${this.random.between(2, 9)}`);
   }

@@ -1,11 +1,11 @@
 /**
- * An etcd in memory, on the clock it is given: the same port as the real client, with the faults that a
- * network and a cluster can have. Deterministic: the same clock and the same seed give the same run.
+ * An etcd in memory, on the clock it is given: the same port as the real client, with the faults that a network and a
+ * cluster can have. Deterministic: the same clock and the same seed give the same run.
  *
- * What it models: delay both ways, answers lost after the call acted, calls that act after their caller
- * gave up, clients cut off, watches that break and lose what was under way, compaction, leases that end
- * exactly at their TTL (the earliest moment that a real etcd may choose), and a cluster that is away and
- * comes back with a new leader, which gives every lease its full time again.
+ * It models delay both ways, answers lost after the call acted, calls that act after their caller gave up, clients
+ * cut off, watches that break and lose changes under way, compaction, leases that end exactly at their TTL (the
+ * earliest moment that a real etcd may choose), and a cluster that is away and comes back with a new leader, which
+ * gives every lease its full time again.
  */
 import type { Cancel, Clock } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
@@ -44,7 +44,7 @@ export class SimulatedEtcd {
     });
   }
 
-  /** A client of its own for one process; `deliver` runs what reaches it, now or when the process runs again. */
+  /** A client for one process; `deliver` runs each message that reaches it, now or when the process runs again. */
   connect(
     deliver: (fn: () => void) => void = (fn) => fn(),
     clock: Clock = this.clock,
@@ -283,7 +283,7 @@ export class SimulatedClient implements Etcd {
     const { clock, random } = this.etcd;
     const lateMs = random.chance(this.lateRatio) ? random.unit() * 4000 : 0;
     clock.at(clock.now() + this.delayMs() + lateMs, () => {
-      // What was already under way when the line was cut may still arrive; a cluster without quorum takes nothing.
+      // A call that was under way when the connection was cut may still act; a cluster without quorum takes nothing.
       if (!this.etcd.away) act();
     });
   }

@@ -69,7 +69,7 @@ export class SimulatedStore {
     this.run([...lease.keys].map((key) => ({ remove: key })));
   }
 
-  /** What a new leader does: nobody can know how much of each TTL had passed, so all start anew. */
+  /** Acts as a new leader: how much of each TTL had passed is lost with the old one, so every lease starts anew. */
   extendAll(nowMs: number): void {
     for (const lease of this.leases.values()) lease.expiresAtMs = nowMs + lease.ttlMs;
   }

@@ -1,10 +1,10 @@
-/** A TCP proxy in front of one etcd endpoint that can stall, cut after n bytes, lose what etcd answers, or refuse. */
+/** A TCP proxy in front of one etcd endpoint that can stall, cut after n bytes, lose etcd's answers, or refuse. */
 import { createServer, connect, type Server, type Socket } from 'node:net';
 
 export class TcpProxy {
   /** Bytes from the server that each new connection lets through before it is cut; Infinity: all. */
   answerBytesMax = Number.POSITIVE_INFINITY;
-  /** True: what the server answers vanishes, the connection stays. */
+  /** True: answers of the server vanish, the connection stays. */
   losesAnswers = false;
   /** True: nothing passes in either direction, the connection stays. */
   private stalledNow = false;

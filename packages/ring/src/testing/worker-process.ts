@@ -1,4 +1,4 @@
-/** A `worker.ts` as the test sees it: starts, stops, pauses and kills it, and collects what it tells. */
+/** Runs `worker.ts` as a child process for a test: starts, stops, pauses and kills it, and collects its events. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

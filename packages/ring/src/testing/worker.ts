@@ -1,7 +1,7 @@
 /**
- * A process with a ring of its own, for tests with real processes: takes commands as JSON lines on its
- * standard input and tells what happens as JSON lines on its standard output. Times are of the system's
- * monotonic clock, which all processes of a machine share. Started by `worker-process.ts`.
+ * A process with a ring of its own, for tests with real processes: takes commands as JSON lines on its standard input
+ * and reports events as JSON lines on its standard output. Times are of the system's monotonic clock, which all
+ * processes of a machine share. Started by `worker-process.ts`.
  */
 import { createInterface } from 'node:readline';
 import type { LockLostError } from '../errors.ts';
@@ -15,7 +15,7 @@ export interface WorkerOptions
   readonly marginMs?: number;
   /** Work on these keys all the time, against the store of the test. */
   readonly work?: { readonly keys: readonly string[]; readonly assertValid: boolean };
-  /** Breaks the rule that tokens grow, so that a test can see that somebody notices. */
+  /** Breaks the rule that tokens grow, so that a test can see the checker find it. */
   readonly tokensTwice?: boolean;
 }
 
