@@ -29,7 +29,7 @@ function read(from: ByteReader, { kind }: Item): unknown {
 }
 
 describe('ByteWriter and ByteReader', () => {
-  it('give back any sequence of values, whatever the first capacity', () => {
+  it('give back any sequence of values, for every first capacity', () => {
     fc.assert(
       fc.property(fc.array(item), fc.integer({ min: 0, max: 64 }), (items, capacity) => {
         const out = new ByteWriter(capacity);
@@ -52,7 +52,7 @@ describe('ByteWriter and ByteReader', () => {
           const out = new ByteWriter();
           for (const one of items) write(out, one);
           const written = out.copy();
-          // What follows the cut would make the reading succeed, if it were looked at.
+          // The bytes behind the cut are still in the buffer: reading past the end would succeed instead of throwing.
           const cut = written.subarray(0, Math.floor(written.length * share));
           expect(() => {
             const from = new ByteReader(cut);

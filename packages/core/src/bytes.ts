@@ -1,7 +1,7 @@
 /** Reading and writing the binary forms: journal, peer messages and the store's arena share them. */
 
 const encoder = new TextEncoder();
-/** A byte order mark in front is part of the text: what a client sent must come back whole. */
+/** A byte order mark at the beginning is part of the text: a client gets its text back unchanged. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Copies up to this length are cut from a common piece of memory: one of its own costs ten times as much. */
@@ -23,7 +23,7 @@ export function copyOf(source: Uint8Array, from: number, to: number): Uint8Array
   return shared.subarray(at, sharedAt);
 }
 
-/** Thrown when bytes are not what they claim to be; whoever reads foreign bytes catches it. */
+/** Thrown when bytes cannot be decoded; every reader of bytes from outside catches it. */
 export class MalformedError extends Error {
   override readonly name = 'MalformedError';
 }
@@ -47,12 +47,12 @@ export class ByteWriter {
     this.at = 0;
   }
 
-  /** What was written, as a view that the next write may change. */
+  /** All written bytes, as a view that the next write may change. */
   written(): Uint8Array {
     return this.buffer.subarray(0, this.at);
   }
 
-  /** What was written, as a copy to keep. */
+  /** All written bytes, as a copy to keep. */
   copy(): Uint8Array {
     return copyOf(this.buffer, 0, this.at);
   }
@@ -138,7 +138,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what ByteWriter wrote. Every read past the end throws MalformedError. */
+/** Reads the bytes of a ByteWriter. Every read past the end throws MalformedError. */
 export class ByteReader {
   private readonly bytes: Uint8Array;
   private readonly view: DataView;
@@ -234,7 +234,7 @@ const shortTexts: ({ readonly bytes: Uint8Array; readonly text: string } | undef
     length: shortCount,
   });
 
-/** The text of a few bytes; of those seen lately without decoding them again. */
+/** Decodes a short text; a text that was read lately comes from a cache. */
 function shortText(bytes: Uint8Array, from: number, length: number): string {
   let hash = length;
   for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + (bytes[from + i] as number)) | 0;

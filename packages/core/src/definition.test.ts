@@ -74,7 +74,7 @@ const plain: Definition = {
 };
 
 describe('definitions as bytes', () => {
-  it('come back as they were, whatever is in them', () => {
+  it('come back as they were, for any values of the fields', () => {
     fc.assert(
       fc.property(definition, (one) => {
         const back = decodeDefinition(encodeDefinition(one));

@@ -1,6 +1,6 @@
 /**
- * What a client asked for: when to call back, whom, and how. Fixed for the life of a version; records carry
- * it as bytes (`encodeDefinition`) and only pops and reads look inside.
+ * A client's request: when to call back, which receiver, and how. Fixed for the life of a version; records carry it
+ * as bytes (`encodeDefinition`) and only pops and reads look inside.
  */
 import { ByteReader, ByteWriter, MalformedError } from './bytes.ts';
 

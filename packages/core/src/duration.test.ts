@@ -63,7 +63,7 @@ describe('formatDuration', () => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  test('what it writes can be read again, to within the digit it shows', () => {
+  test('a written duration can be read again, to within the digit it shows', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 11 }), (ms) => {
         const back = parseDuration(formatDuration(ms));

@@ -7,7 +7,7 @@
  * Callbacks instead of promises where a call happens per timer; promises where it happens rarely.
  */
 
-/** Undoes what handed it out; calling it again, or too late, does nothing. */
+/** Undoes the call that returned it; calling it again, or too late, does nothing. */
 export type Cancel = () => void;
 
 export interface Clock {
@@ -17,7 +17,7 @@ export interface Clock {
   wall(): number;
   /** Calls `fn` once, never before `atMs` on the monotonic clock. */
   at(atMs: number, fn: () => void): Cancel;
-  /** Calls `fn` once, after everything that is ready to run now. What arrives until then can share its work. */
+  /** Calls `fn` once, after all work that is ready now. Work that arrives before then can share the same call. */
   soon(fn: () => void): void;
 }
 
@@ -117,7 +117,7 @@ export interface CallbackRequest {
   readonly limitMs: number;
 }
 
-/** What came of one callback attempt. */
+/** The result of one callback attempt. */
 export type CallbackResult =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterMs: number | null }
   | {
@@ -128,7 +128,7 @@ export type CallbackResult =
     }
   | Unmade;
 
-/** The request never left the member: no attempt, whatever the reason. */
+/** The request never left the member, for any reason: this does not count as an attempt. */
 export interface Unmade {
   readonly kind: 'unmade';
   readonly detail: string;
@@ -136,7 +136,7 @@ export interface Unmade {
   readonly waitMs: number;
 }
 
-/** What came of a request that left the member. */
+/** The result of a request that left the member. */
 export type Attempted = Exclude<CallbackResult, Unmade>;
 
 /** HTTP requests to receivers. Never follows redirects, never reads more of an answer than it needs. */

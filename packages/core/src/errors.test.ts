@@ -39,7 +39,7 @@ describe('CarillonError', () => {
 });
 
 describe('invariant', () => {
-  it('does nothing while it holds, and names what does not', () => {
+  it('does nothing while it holds, and names the broken condition', () => {
     expect(() => invariant(true, 'never said')).not.toThrow();
     expect(() => invariant(false, 'one is two')).toThrow('Broken invariant: one is two');
   });

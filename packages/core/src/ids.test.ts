@@ -15,7 +15,7 @@ const id = fc.record({
 });
 
 describe('timer ids', () => {
-  it('parse what format gives, for any id', () => {
+  it('format and parse are inverse, for any id', () => {
     fc.assert(
       fc.property(id, (one) => {
         expect(parseTimerId(formatTimerId(one))).toEqual(one);

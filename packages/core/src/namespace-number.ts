@@ -1,11 +1,11 @@
 /**
- * Numbers as clients of a namespace see them, and as members keep them. Members know every timer by its number alone; so that two
- * namespaces can both have a timer 1, and an id of one means nothing in another, each namespace has the numbers shifted in its own
- * way. The namespace `default` has them as they are.
+ * Numbers as clients of a namespace see them, and as members keep them. Members know every timer by its number alone;
+ * so that two namespaces can both have a timer 1, and an id of one means nothing in another, each namespace has the
+ * numbers shifted in its own way. The namespace `default` has them as they are.
  *
  * N1  Back and forth are the same step: `shiftNumber(n, shiftNumber(n, x))` is `x`.
- * N2  This keeps namespaces out of each other's way, it does not keep secrets: whoever wants to can compute it. What a member
- *     answers is decided by the namespace in the record.
+ * N2  This keeps namespaces out of each other's way, it does not keep secrets: the shift can be computed by everyone.
+ *     Whether a member shows a record is decided by the namespace in the record.
  */
 
 export interface Halves {

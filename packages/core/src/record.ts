@@ -1,10 +1,9 @@
 /**
- * A record: what a member holds of one timer. The unit of storing, journaling, replicating and merging.
+ * A record: one timer as a member holds it. The unit of storing, journaling, replicating and merging.
  *
- * Times are milliseconds on the holder's own monotonic clock. In bytes they are relative to a base that
- * the writer and the reader each choose: on the wire both use their `now`, so what travels is an age and a
- * hop can only make a timer later by its latency, never earlier; on disk both use `now − wall`, so what is
- * kept is the wall clock.
+ * Times are milliseconds on the holder's own monotonic clock. In bytes they are relative to a base that the writer
+ * and the reader each choose: on the wire both use their `now`, so an age travels and a hop can only make a timer
+ * later by its latency, never earlier; on disk both use `now − wall`, so the disk keeps wall time.
  */
 import type { ByteReader, ByteWriter } from './bytes.ts';
 import { MalformedError } from './bytes.ts';
@@ -40,7 +39,7 @@ export interface TimerRecord extends Version {
   readonly retryMs: number;
   /** From when the time limit of attempts counts: the first attempt where that came late, else `dueMs`. */
   readonly triedMs: number;
-  /** What came of the newest attempt: 0 none yet, an HTTP status, or one of `Outcome`. */
+  /** The result of the newest attempt: 0 none yet, an HTTP status, or one of `Outcome`. */
   readonly outcome: number;
   /** Names of the members that hold this record, primary first. */
   readonly replicas: readonly string[];
@@ -62,7 +61,7 @@ export const Outcome = {
   merged: 6,
 } as const;
 
-/** What tells two states of one timer apart. */
+/** The fields that order two states of one timer. */
 export type Progress = Pick<
   TimerRecord,
   'versionMs' | 'versionTie' | 'state' | 'sequence' | 'attempt'

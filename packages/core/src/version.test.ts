@@ -28,7 +28,7 @@ const event = fc.oneof(
 );
 
 describe('VersionClock', () => {
-  it('stamps above everything stamped or observed before, whatever the wall clock does', () => {
+  it('stamps above everything stamped or observed before, however the wall clock jumps', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 50 }), (events) => {
         const clock = new VersionClock();

@@ -17,7 +17,7 @@ export function compareVersions(a: Version, b: Version): number {
   return a.versionMs - b.versionMs || a.versionTie - b.versionTie;
 }
 
-/** The lowest version above another: the same for everybody who asks. */
+/** The lowest version above another: every member computes the same one. */
 export function versionAfter({ versionMs, versionTie }: Version): Version {
   if (versionTie === tieMax) return { versionMs: versionMs + 1, versionTie: 0 };
   return { versionMs, versionTie: versionTie + 1 };

@@ -43,7 +43,7 @@ export interface TimerQuery {
   readonly state: string;
   readonly limit: number;
   readonly cursor: string | null;
-  /** Only timers that this member holds, and as what. */
+  /** Only timers that this member holds, in the given role. */
   readonly member?: string;
   readonly role?: string;
 }

@@ -10,7 +10,7 @@ const events: ServerEvent[] = [
   { name: 'message', data: 'x' },
 ];
 
-test('events are the same in whatever pieces the text arrives', () => {
+test('events are the same for every cut of the text into pieces', () => {
   const cuts = fc.array(fc.nat(written.length), { maxLength: 12 });
   fc.assert(
     fc.property(cuts, (given) => {

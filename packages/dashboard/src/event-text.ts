@@ -1,4 +1,4 @@
-/** Server-sent events out of the text that carries them, in whatever pieces it arrives. Only what `/events` uses: names and data. */
+/** Parses server-sent events from text that arrives in pieces of any size. Only the parts that `/events` uses: names and data. */
 
 export interface ServerEvent {
   readonly name: string;

@@ -75,7 +75,7 @@ export function timingText(timing: TimingShape): string {
   return `${often}, for ${span(repeatFor)}`;
 }
 
-/** An RFC 3339 instant in the time zone of whoever looks. */
+/** An RFC 3339 instant in the time zone of the browser. */
 export function instant(text: string): string {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return text;

@@ -1,7 +1,7 @@
 /**
- * The live state of the page: what `/events` tells, and the time by the member's clock. The stream is read with `fetch`,
- * because an EventSource cannot say who asks. Whatever ends it, it is opened again after a while, which grows while nobody
- * answers.
+ * The live state of the page: the events of `/events`, and the time by the member's clock. The stream is read with
+ * `fetch`, because an EventSource cannot send a token. When it ends for any reason, it is opened again after a wait
+ * that grows with each failure.
  */
 import { computed, effect, signal } from '@preact/signals';
 import { EventText } from './event-text.ts';
@@ -42,7 +42,7 @@ export function follow(): void {
     nowMs.value = Date.now() + offsetMs;
     if (Date.now() - aliveMs > deadMs) cut.abort();
   }, tickMs);
-  // What was seen with a token is not left on the screen without it.
+  // Data that was seen with a token does not stay on the screen without it.
   effect(() => {
     if (standing.value !== 'out') return;
     cut.abort();

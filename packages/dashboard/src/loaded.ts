@@ -8,7 +8,7 @@ export interface Loaded<T> {
   readonly again: () => void;
 }
 
-/** `key` names what is loaded: a change of it starts anew. */
+/** `key` names the loaded data: when it changes, loading starts anew. */
 export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: number): Loaded<T> {
   const [state, setState] = useState<{ key: string; data: T | undefined; error: string | null }>({
     key,

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export interface Route {
   /** `overview`, `timers` … */
   readonly view: string;
-  /** What follows the view: a timer id, a member's name. */
+  /** The rest of the path behind the view: a timer id, a member's name. */
   readonly part: string;
   readonly query: URLSearchParams;
 }

@@ -1,6 +1,6 @@
 /**
- * Who looks: the token, in this tab only and gone with it, what it allows, and the namespace that is looked at. Everything
- * that the page asks of the member goes through `headersOf`.
+ * The session of the page: the token, in this tab only and gone with it, its scope, and the namespace in view. Every
+ * request to the member takes its headers from `headersOf`.
  */
 import { computed, signal } from '@preact/signals';
 
@@ -30,11 +30,11 @@ export const refusedWhy = signal<string | null>(null);
 export const namespace = signal(kept(namespaceKey));
 let token = kept(tokenKey);
 
-/** What the token allows to do; without tokens everything. */
+/** Whether the token may write; without authentication every request may. */
 export const mayWrite = computed(() => scopes.indexOf(whoami.value.scope) >= 1);
 export const mayChooseNamespace = computed(() => whoami.value.namespace === '*');
 
-/** The one whose timers are shown. */
+/** The namespace whose timers are shown. */
 export const presentNamespace = computed(() =>
   mayChooseNamespace.value ? namespace.value || 'default' : whoami.value.namespace,
 );
@@ -47,7 +47,7 @@ export function headersOf(extra: Readonly<Record<string, string>> = {}): Record<
   };
 }
 
-/** Asks the member who we are. Rejects when it does not answer. */
+/** Asks the member for the scope and namespace of this token. Rejects when the member does not answer. */
 export async function introduce(): Promise<void> {
   const answer = await fetch('whoami', { headers: headersOf(), signal: AbortSignal.timeout(5000) });
   if (answer.status === 401 || answer.status === 403) return refuse(await reasonOf(answer));
@@ -58,7 +58,7 @@ export async function introduce(): Promise<void> {
   standing.value = 'in';
 }
 
-/** Tries a token; the member says what it thinks of it. */
+/** Tries a token: the member accepts it or refuses it with a reason. */
 export async function logIn(given: string): Promise<void> {
   keep(tokenKey, given);
   token = given;
@@ -87,7 +87,7 @@ export function chooseNamespace(name: string): void {
   namespace.value = name;
 }
 
-/** What a problem says of itself. */
+/** The detail of a problem answer; else its status. */
 export async function reasonOf(answer: Response): Promise<string> {
   try {
     const { detail } = (await answer.json()) as { detail?: string };

@@ -1,4 +1,4 @@
-/** From what a person typed to the body of `POST /timers`. Says what would be right; the member checks the rest. */
+/** Turns the typed fields into the body of `POST /timers`. An error shows the right form; the member checks the rest. */
 import { parseDuration } from '@carillon/core';
 
 export interface TypedTimer {

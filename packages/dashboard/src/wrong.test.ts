@@ -81,7 +81,7 @@ test('members that do not answer come first, all in one sentence', () => {
   expect(first).toMatchObject({ weight: 'bad', link: '#/topology' });
   expect(first?.says).toBe('n1 and n2 do not answer. Other replicas pop their timers meanwhile.');
   expect(second).toMatchObject({ weight: 'warn', says: 'The clock of n0 is 900 ms ahead.' });
-  // What a silent member's clock said last means nothing.
+  // The last known clock of a silent member means nothing.
   expect(rest).toEqual([]);
 });
 
@@ -102,7 +102,7 @@ test.each([
   expect(rest).toEqual([]);
 });
 
-test('damaged disks are told, with what is lost at the member that serves the page', () => {
+test('damaged disks are told, with the losses of the member that serves the page', () => {
   const members = [
     member('n0', { disk: 'mending' }),
     member('n1', { disk: 'lost' }),

@@ -1,4 +1,4 @@
-/** What is wrong, in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
+/** Findings about the cluster in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
 import { count, counted, milliseconds } from './format.ts';
 import type { DamageShape, MemberShape, Snapshot } from './parts/shapes.ts';
 

@@ -1,4 +1,4 @@
-/** P1 when a net-split heals: what is confirmed is there when the client hears so. */
+/** P1 when a net-split heals: a confirmed change is there when the client hears the confirmation. */
 import { State } from '@carillon/core';
 import { expect, test } from 'vitest';
 import { beatenInTime } from './told/beaten-in-time.ts';

@@ -64,7 +64,7 @@ test('cancel: a member returns just when the cancelled timer would be overdue, a
 });
 
 test.each([1, 2])(
-  'cancel: all replicas were down and others stood in; who comes back overdue asks them, too (R=%d)',
+  'cancel: all replicas were down and others stood in; a replica that comes back overdue asks the stand-ins too (R=%d)',
   async (factor) => {
     const story = await Story.begin({ members: ['m0', 'm1', 'm2', 'm3'] });
     const { id, replicas } = await story.set({ seconds: 20, factor });

@@ -1,4 +1,4 @@
-/** P3: "No callback starts before its due time", whatever is done to wall clocks. Spec: "Waiting uses the monotonic clock." */
+/** P3: "No callback starts before its due time", however wall clocks jump. Spec: "Waiting uses the monotonic clock." */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 

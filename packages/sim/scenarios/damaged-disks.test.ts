@@ -1,4 +1,4 @@
-/** Damage on disk: nothing is lost that another member has, and nobody testifies to what it no longer knows. */
+/** Damage on disk: nothing is lost that another member has, and a member that lost records does not testify about them. */
 import { expect, test } from 'vitest';
 import { Story, type StoryTimer } from '../src/story.ts';
 import { lastCopyAway, zeroEntries } from './told/damaged-disks.ts';
@@ -23,7 +23,7 @@ test('a member that lost everything to damage does not testify: the last copy, w
   expect(story.bugs).toEqual([]);
 });
 
-test('a cancel that was lost to damage, and that everybody has forgotten, does not bring its timer back', async () => {
+test('a cancel that was lost to damage, and that all members have forgotten, does not bring its timer back', async () => {
   const config = new Map([['scrubIntervalMs', 86_400_000]]);
   const story = await Story.begin({ members: ['m0', 'm1'], config });
   const { id } = await story.set({ seconds: 3 * 3600, factor: 2 });
@@ -123,7 +123,7 @@ test('a segment that is gone while it is written to is noticed, and replaced', a
   expect(story.bugs).toEqual([]);
 });
 
-test('alone, a member starts with what it can read, and says how much is lost', async () => {
+test('alone, a member starts with the records it can read, and says how many are lost', async () => {
   const story = await Story.begin({ members: ['m0'] });
   await setMany(story, 5, 300);
   const member = story.cluster.member('m0');

@@ -4,12 +4,12 @@ import { Story } from '../src/story.ts';
 
 const names = ['m0', 'm1', 'm2', 'm3'];
 
-/** The disk has no room for another byte, and the member has noticed; call what is returned to make some. */
+/** Fills the disk of a member to the last byte and waits until the member has noticed; the returned function makes room. */
 async function fill(story: Story, name: string): Promise<() => void> {
   const disk = story.cluster.member(name).storage;
   if (disk === null) throw new Error('This member has no disk.');
   disk.capacityBytes = disk.usedBytes;
-  // It has a reserve for what is under way when it notices.
+  // A member keeps a reserve for writes under way, so it notices only when that is used up.
   while ((await story.ask('GET', '/readyz', name)).status === 200) {
     await story.set({ seconds: 9000, factor: 4 }, name).catch(() => undefined);
   }
@@ -18,7 +18,7 @@ async function fill(story: Story, name: string): Promise<() => void> {
   };
 }
 
-/** Timers set while the disk of m1 is full, with those of which m1 should be a replica. */
+/** Timers set while the disk of m1 is full, and among them the ones that placement gives to m1. */
 async function setMany(story: Story, seconds: number) {
   const timers = [];
   for (let i = 0; i < 30; i++) timers.push(await story.set({ seconds }, ['m0', 'm2', 'm3'][i % 3]));
@@ -69,7 +69,7 @@ test('full disk: the holder dies, and the stand-in pops in its place (R=2)', asy
   expect(pop?.at).toBeLessThan(67);
 });
 
-test('full disk: with room again, the replica gets what it missed and the stand-ins let go, and every pop comes once (R=2)', async () => {
+test('full disk: with room again, the replica gets the records it missed and the stand-ins let go, and every pop comes once (R=2)', async () => {
   const story = await Story.begin({ members: names });
   const makeRoom = await fill(story, 'm1');
   const { timers, replaced } = await setMany(story, 200);
@@ -95,7 +95,7 @@ test('full disk: two of four without room, and the other two hold everything (R=
   }
 });
 
-test('full disk: nobody has room, so nothing is promised (R=2)', async () => {
+test('full disk: no member has room, so nothing is promised (R=2)', async () => {
   const story = await Story.begin({ members: names });
   for (const name of names) await fill(story, name);
   const statuses = new Set<string>();

@@ -1,4 +1,4 @@
-/** P4 and P5 while a member restarts: who claimed a pop, and is then no longer the one to make it, keeps nobody else from it. */
+/** P4 and P5 while a member restarts: a member that claimed a pop and is then no longer due to make it does not block the others. */
 import { expect, test } from 'vitest';
 import { doubledGiveBack } from '../src/broken/doubled.ts';
 import { Story } from '../src/story.ts';
@@ -14,7 +14,7 @@ function change(story: Story, names: readonly string[]): void {
   story.cluster.views.change(names.map((name) => viewMember(name)));
 }
 
-/** Just before it is the second one's turn, somebody takes the place of the first, which is down, for so long. */
+/** Crashes the first replica and, just before the turn of the second, puts another member in its place for `forMs`. */
 async function replaceBriefly(story: Story, first: string, forMs: number): Promise<void> {
   await story.pass(seconds / 2);
   story.cluster.member(first).crash({ power: false, wipe: false });
@@ -34,7 +34,7 @@ test.each(
   times.flatMap((forMs) => [
     { forMs, answerMs: 1, back: true },
     { forMs, answerMs: 3000, back: true },
-    // Nobody but the one that granted the claim can keep itself from a second call.
+    // The first replica stays down: only the member that granted the claim knows of it, and it must not call a second time.
     { forMs, answerMs: 3000, back: false },
   ]),
 )(

@@ -30,7 +30,7 @@ async function startWithoutEtcd(
 }
 
 test.each([3, 30, 56.2])(
-  'etcd comes back and shows a member only itself: it waits for the replicas of what fell due meanwhile (n = %f s)',
+  'etcd comes back and shows a member only itself: it waits for the replicas of timers that fell due meanwhile (n = %f s)',
   async (seconds) => {
     const late = await startWithoutEtcd(seconds, (story, id) =>
       story.replace(id, { seconds: 200, opaque: 'new' }, 'm1'),
@@ -43,7 +43,7 @@ test.each([3, 30, 56.2])(
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 
-/** Timers whose replicas all lose their places in etcd, though they run and reach everybody else. */
+/** Timers whose replicas all lose their places in etcd, though they run and reach all other members. */
 async function loseReplicas(factor: number) {
   const story = await Story.begin({ members: five, etcd: true });
   const { etcd } = story;
@@ -81,7 +81,7 @@ describe.each([1, 2])('all replicas are gone from the view and run on (R=%d)', (
     expect((await story.shown(id, via))?.['callback']).toMatchObject({ http: { opaque: 'old' } });
   });
 
-  test('list, through another member: it is there, and nobody is missing', async () => {
+  test('list, through another member: it is there, and no member is reported missing', async () => {
     const { story, id, via } = await loseReplicas(factor);
     await story.pass(30);
     const { body } = await story.ask('GET', '/timers', via);

@@ -1,6 +1,6 @@
 /**
- * Timers whose opaque is as long as is allowed. Everything that members send each other is bounded in bytes, so that large
- * timers are confirmed, listed and popped as small ones are, and a reader of them is in nobody's way (P1, P5).
+ * Timers whose opaque is as long as is allowed. Everything that members send each other is bounded in bytes, so that
+ * large timers are confirmed, listed and popped as small ones are, and reading them slows no other work (P1, P5).
  */
 import { expect, test } from 'vitest';
 import { Story, timerBody, type Wish } from '../src/story.ts';
@@ -88,7 +88,7 @@ interface Reader {
   readonly missing: string[];
 }
 
-/** Lists everything again and again, one page after the other, and waits for nobody. */
+/** Lists all timers again and again, one page after the other, while the story goes on. */
 function keepReading(story: Story, limit: number, via: string): Reader {
   const reader: Reader = { pages: 0, missing: [] };
   const read = (cursor: string | null): void => {

@@ -52,7 +52,7 @@ test.each(pausesS)('a drain while etcd is away ends with the member gone (%d s)'
 });
 
 test.each([false, true])(
-  'a drain that finds nobody to hand on to before its limit: the member stays, and holds its timers again (etcd: %s)',
+  'a drain that finds no member to hand on to before its limit: the member stays, and holds its timers again (etcd: %s)',
   async (etcd) => {
     const limitMs = 5000;
     const config = new Map([['shutdown.drainLimitMs', limitMs]]);
@@ -74,7 +74,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'two members drain at the same moment, and there is nobody else: one at least stays, and holds all timers (etcd: %s)',
+  'two members drain at the same moment, and there is no third: one at least stays, and holds all timers (etcd: %s)',
   async (etcd) => {
     const story = await Story.begin({ members: ['m0', 'm1'], etcd });
     const ids = await manyTimers(story);

@@ -1,4 +1,4 @@
-/** Two namespaces on the same members: what happens to one never touches the other, whatever fails. */
+/** Two namespaces on the same members: an operation in one never touches the other, under any fault. */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 
@@ -38,7 +38,7 @@ test('namespaces: the same id in two of them is two timers, over a crash, a spli
   expect(story.bugs).toEqual([]);
 });
 
-test('namespaces: what one cancels, replaces or reads by an id of another is not touched, at any member (R=3)', async () => {
+test('namespaces: a timer cannot be cancelled, replaced or read from another namespace, at any member (R=3)', async () => {
   const story = await Story.begin({ members: three });
   const theirs = await as(story, 'one').set({ seconds: 30, factor: 3, opaque: 'one' });
   for (const via of three) {

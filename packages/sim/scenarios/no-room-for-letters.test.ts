@@ -1,10 +1,10 @@
-/** P2: "Every due pop ends in a 2xx from the receiver or as a dead letter." Also where the letter finds nobody to keep it at first. */
+/** P2: "Every due pop ends in a 2xx from the receiver or as a dead letter." Also when no member can keep the letter at first. */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 
 const limit = { limit: 3, base: 0.5, cap: 1 };
 
-test('a pop that waits for an open circuit is given up while nobody can keep its letter: it is tried later', async () => {
+test('a pop that waits for an open circuit is given up while no member can keep its letter: it is tried later', async () => {
   const story = await Story.begin({ members: ['m0', 'm1'] });
   const { cluster } = story;
   cluster.receivers.behave('r0', { does: 'refuse' });
@@ -14,7 +14,7 @@ test('a pop that waits for an open circuit is given up while nobody can keep its
   }
   const mend = story.part('m0', 'm1');
   await story.pass(3);
-  // It may keep nothing new itself, and reaches nobody else.
+  // m0 is draining, so it keeps nothing new itself, and it reaches no other member.
   void cluster.member('m0').drain();
   await story.pass(40);
   cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 1 });

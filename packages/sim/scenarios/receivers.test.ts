@@ -77,7 +77,7 @@ test.each([0.1, 1, 30])(
   },
 );
 
-test('a slow receiver: the claim is renewed, nobody calls a second time (n=10 s, R=3)', async () => {
+test('a slow receiver: the claim is renewed, and no second call is made (n=10 s, R=3)', async () => {
   const story = await Story.begin({ members: three });
   story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 4500 });
   const { id, replicas } = await story.set({ seconds: 10, times: 3, factor: 3 });

@@ -1,4 +1,4 @@
-/** P2 and P5: redelivering a dead letter is one pop with the letter's sequence, whatever the timing of its timer was. */
+/** P2 and P5: redelivering a dead letter is one pop with the letter's sequence, for every kind of timing. */
 import { expect, test } from 'vitest';
 import { wellMannered } from '../src/world/receivers.ts';
 import { Story, type StoryLetter } from '../src/story.ts';

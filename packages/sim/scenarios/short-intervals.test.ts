@@ -93,7 +93,7 @@ test.each([
 const sixteen = Array.from({ length: 16 }, (_, i) => `m${i}`);
 
 test.each([1, 8, 16].flatMap((factor) => [20, 99, 100, 320].map((n) => ({ factor, n }))))(
-  'pop: all replicas but the last are dead, whatever n and factor: %j',
+  'pop: all replicas but the last are dead, for every n and factor: %j',
   async ({ factor, n }) => {
     const story = await Story.begin({ members: sixteen });
     const { id, replicas } = await story.set({ seconds: n / 1000, factor }, 'm0');

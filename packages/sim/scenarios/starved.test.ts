@@ -6,7 +6,7 @@ import { Story } from '../src/story.ts';
 const three = ['m0', 'm1', 'm2'];
 
 test.each([300, 400, 480])(
-  'a member that claims %d ms late and then gets no processor keeps nobody from the pop: made by 2n (R=2, n=1 s)',
+  'a member that claims %d ms late and then gets no processor keeps no other member from the pop: made by 2n (R=2, n=1 s)',
   async (lateMs) => {
     const story = await Story.begin({ members: three });
     const { id, replicas } = await story.set({ seconds: 1 });

@@ -1,6 +1,6 @@
 /**
- * P4: "A timer set for n pops by 2n while any replica of it is alive." What is sent to a member that stands still is read
- * when it goes on, and then is older than it says.
+ * P4: "A timer set for n pops by 2n while any replica of it is alive." A frame sent to a member that stands still is
+ * read when the member goes on, and by then is older than it says.
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
@@ -102,7 +102,7 @@ test('a replica that stood still when a timer was set, and is alone when it pops
 });
 
 test.each([10, 29.5, 31])(
-  'a stand-in that has forgotten who missed a timer hands it back all the same with the right time (R=1, n=30 s, %d s)',
+  'a stand-in that has forgotten which member missed a timer hands it back all the same with the right time (R=1, n=30 s, %d s)',
   async (resumeS) => {
     const story = await Story.begin({ members: three });
     const dues = await setWithout(story, 1);

@@ -7,7 +7,7 @@ import { Story } from '../src/story.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
-/** What the callbacks of a timer carried, in order. */
+/** Bodies of a timer's callbacks, in order. */
 function bodies(story: Story, id: string): string[] {
   return story.calls(id).map(({ body }) => body);
 }

@@ -57,7 +57,7 @@ export class Client {
     return operation;
   }
 
-  /** By its tag, where it has one and that is wanted; nobody else has the same. */
+  /** Cancels by id, or by tag when `byTag` is set and the timer has one; each tag belongs to one timer. */
   async cancel(timer: TimerHistory, byTag: boolean): Promise<Operation> {
     const operation = this.options.history.operation(timer, 'cancel', null, false);
     const request =
@@ -96,7 +96,7 @@ export class Client {
     return letters;
   }
 
-  /** Sends a dead letter again, or discards it. That it is gone is an answer too: somebody else may have come first. */
+  /** Sends a dead letter again, or discards it. A 404 is accepted: another request may have removed the letter. */
   async handle(letter: Letter, does: LetterOperation['does']): Promise<void> {
     const operation = this.options.history.letterOperation(letter, does);
     const path = `/dead-letters/${letter.id}`;

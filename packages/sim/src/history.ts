@@ -1,4 +1,4 @@
-/** What clients asked for and what they were told: the outside view that checkers judge by. */
+/** Requests of clients and the answers they got: the outside view that checkers judge by. */
 import type { WallTiming } from './wall-timing.ts';
 import { compareVersions, formatVersion, shiftNumber, type Version } from '@carillon/core';
 
@@ -10,7 +10,7 @@ export interface TimerWish {
   readonly receiver: string;
   /** So much longer is the opaque than it need be. */
   readonly paddingBytes?: number;
-  /** By the wall clock, not by an interval; what `intervalMs` and `count` then mean is said there. */
+  /** By the wall clock instead of an interval; WallTiming says how `intervalMs` and `count` are meant then. */
   readonly wall?: WallTiming;
   /** Its callbacks may come with others in one request. */
   readonly batch?: boolean;
@@ -24,7 +24,7 @@ export interface Attempt {
   arrivedMs: number | null;
   /** When the member had answered, had died, or the request was known to be lost; null: it may still act. */
   settledMs: number | null;
-  /** What the client heard; null: nothing (yet). */
+  /** The status that the client got; null: none (yet). */
   status: number | null;
   /** Given by the member, whether or not the client heard of it. */
   version?: Version | null;
@@ -77,7 +77,7 @@ export interface Letter {
   readonly missed: number;
 }
 
-/** What somebody did about a dead letter, with all attempts at it. */
+/** A request about a dead letter, with all attempts at it. */
 export interface LetterOperation {
   readonly letter: Letter;
   readonly does: 'redeliver' | 'discard';
@@ -92,7 +92,7 @@ interface PopOf {
   readonly sequence: number;
 }
 
-/** What is said of a timer when it is set, besides what it does. */
+/** Namespace and tag that a timer is set with. */
 export interface Belonging {
   readonly namespace: string;
   /** null: none. */
@@ -112,7 +112,7 @@ export function opaqueOf({ timer, index }: Operation): string {
   return `timer ${timer.index} operation ${index}`;
 }
 
-/** The whole opaque of what an operation set; `opaqueOf` is its beginning, and its name. */
+/** The whole opaque that an operation set; `opaqueOf` is its beginning, and names the operation. */
 export function bodyOf(operation: Operation): string {
   const { paddingBytes = 0 } = operation.wish ?? {};
   const name = opaqueOf(operation);
@@ -125,7 +125,7 @@ export function parseOpaque(body: string): { timer: number; operation: number } 
   return match === null ? null : { timer: Number(match[1]), operation: Number(match[2]) };
 }
 
-/** The 16 hex digits that identify a timer, whatever else is in its id. */
+/** The 16 hex digits at the beginning of an id, which identify the timer. */
 export function numberOf({ id }: TimerHistory): string {
   return (id ?? '').slice(0, 16);
 }
@@ -159,7 +159,7 @@ export function firstSentMs({ attempts }: Pick<Operation, 'attempts'>): number {
   return attempts[0]?.sentMs ?? Number.POSITIVE_INFINITY;
 }
 
-/** Whether the letter stands for this pop of what the operation set, alone or among others. */
+/** Whether the letter stands for this pop of the operation, alone or together with pops that were skipped. */
 export function covers(letter: Letter, opaque: string, sequence: number): boolean {
   if (letter.opaque !== opaque) return false;
   return sequence <= letter.sequence && sequence >= letter.sequence - letter.missed;
@@ -211,7 +211,7 @@ export class History {
     return operation;
   }
 
-  /** Whether somebody asked before `untilMs` for a letter of this pop to be sent again, or discarded. */
+  /** Whether a client asked before `untilMs` for a letter of this pop to be sent again, or discarded. */
   asked(does: LetterOperation['does'], pop: PopOf, untilMs: number): boolean {
     return this.letters.some(
       (operation) =>

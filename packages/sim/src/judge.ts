@@ -1,4 +1,4 @@
-/** What every checker sees, and how it says that a promise was broken. */
+/** The parts of a run that every checker sees, and the report of a broken promise. */
 import { compareVersions } from '@carillon/core';
 import { FaultLog, type Kind, noticeMs } from './faults/fault-log.ts';
 import type { Attempt, History, Operation } from './history.ts';
@@ -13,7 +13,7 @@ export interface Violation {
   readonly says: string;
 }
 
-/** A watcher of one promise. It sees requests, answers, callbacks and faults; never what members think. */
+/** A watcher of one promise. It sees requests, answers, callbacks and faults; never the state inside members. */
 export interface Checker {
   onCall?(call: Call): void;
   onAck?(operation: Operation): void;

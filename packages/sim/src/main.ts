@@ -1,4 +1,4 @@
-/** `npm run sim -- --seeds 1000`: many runs, one line of progress, and a report of what broke. */
+/** `npm run sim -- --seeds 1000`: many runs, one line of progress, and a report of broken promises. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { variants } from './broken/variants.ts';

@@ -1,4 +1,4 @@
-/** Whoever runs the cluster: adds members, drains them, and keeps the list of members or the etcd they meet in. */
+/** The operator of the cluster: adds members, drains them, and keeps the list of members or the etcd they meet in. */
 import type { Clock } from '@carillon/core';
 import { Membership } from '@carillon/ring';
 import { type SimulatedClient, SimulatedEtcd } from '@carillon/ring/testing';
@@ -16,7 +16,7 @@ import { viewMember } from './world/views.ts';
 import { epochMs, type World } from './world/world.ts';
 
 const ttlMs = 5000;
-/** Until it is back in everybody's view. */
+/** Time until a member that comes back is in the view of all others. */
 const lingerMs = 5000;
 
 /** Members are listed by hand; a drained one is taken off the list when it is empty. */
@@ -66,7 +66,7 @@ export class StaticOperator implements Operator {
   }
 }
 
-/** Members meet in etcd: whoever stops renewing its lease is gone from the view. */
+/** Members meet in etcd: a member that stops renewing its lease is gone from the view. */
 export class EtcdOperator implements Operator {
   readonly etcd: Operator['etcd'];
   private readonly cluster: SimCluster;
@@ -100,7 +100,7 @@ export class EtcdMeeting {
   private readonly clients = new Map<string, SimulatedClient>();
   private readonly world: World;
   private ends: ((toMs: number) => void)[] = [];
-  /** What goes wrong here is noted there. */
+  /** Log in which an unreachable etcd is noted as a fault. */
   faults = new FaultLog();
   /** How a member is listed. */
   describe: (name: string) => ViewMember = (name) => viewMember(name);
@@ -137,7 +137,7 @@ export class EtcdMeeting {
     return this.clients.get(name)?.cut === false;
   }
 
-  /** A member cannot reach etcd until what is returned is called. */
+  /** Cuts a member off from etcd; the returned function mends that. */
   cut(name: string): () => void {
     const client = this.clients.get(name);
     if (client === undefined) return () => {};

@@ -17,10 +17,10 @@ export const healedMs = 4 * minuteMs;
 /** No client begins anything in the last part of a run. */
 const lastMs = minuteMs;
 
-/** What is sent again ends before the run does: with a delivery, or as a letter. */
+/** A letter that is sent again settles within this time, by a delivery or as a letter: so it is sent this long before the end. */
 const settledMs = 2.5 * minuteMs;
 
-/** What clients do about one timer, in order; each step after a wait. */
+/** One step of the clients with a timer, taken after a wait. */
 export interface Step {
   readonly waitMs: number;
   readonly does: 'set' | 'cancel' | 'read';
@@ -45,7 +45,7 @@ export interface TimerPlan {
   readonly tagged?: boolean;
 }
 
-/** Somebody looks through the dead letters, and sends some of them again or discards them. */
+/** A client looks through the dead letters at `atMs`, and sends some of them again or discards them. */
 export interface LettersPlan {
   readonly atMs: number;
   readonly does: 'redeliver' | 'discard';
@@ -224,7 +224,7 @@ function drawTogether(random: SeededRandom) {
 
 /** In longer runs the hour that patterns with a zone name would end. */
 const zonedMinutesMax = 50;
-/** No client insists for so long on a request: what it asks for has not ended when it acts. */
+/** Longer than any client repeats one request: a timer that lasts longer has not ended when the last repetition acts. */
 const insistedMs = 120_000;
 const offsetsMinutes = [0, 0, 330, -210];
 /** -1000: the instant has passed. */

@@ -1,4 +1,4 @@
-/** A failed run in words: the configuration, what was broken, and the one command that shows it again. */
+/** A failed run in words: the configuration, the broken promises, and the one command that shows them again. */
 import type { PlanOptions } from './plan.ts';
 import type { RunResult } from './run.ts';
 

@@ -142,14 +142,14 @@ class Run {
     world.after(fault.forMs, () => this.undo(fault));
   }
 
-  /** Whether it takes a copy away for good. One that leaves does too, if those that it hands its timers to cannot keep them. */
+  /** Whether the fault takes a copy away for good. A leaving member does too, if the members that take its timers cannot keep them. */
   private destroys(fault: Fault): boolean {
     if (fault.kind === 'crash') return fault.wipe || fault.stays || !this.plan.durable;
     if (fault.kind === 'drain' || fault.kind === 'etcd-cut') return !this.isIntact;
     return fault.kind === 'rot';
   }
 
-  /** Not the last intact copy: nobody could keep a promise then. */
+  /** Never the last intact copy: no cluster could keep its promises then. */
   private mayDestroy(): boolean {
     const { world, operator, alone, judge } = this;
     if (operator.activeNames.length < 2 || world.nowMs - alone.lastMs < repairMs) return false;
@@ -179,7 +179,7 @@ class Run {
     for (const fault of this.undos.keys()) this.undo(fault);
   }
 
-  /** What one client, or two in turn, do about one timer. */
+  /** The steps of one client, or of two in turn, with one timer. */
   private async script(plan: TimerPlan): Promise<void> {
     const { keyed, batched, steps, strangers, seed } = plan;
     const { world, client } = this;

@@ -1,4 +1,4 @@
-/** Seeds: what nobody thought of. `npm run sim -- --seeds 10000` runs more of them. */
+/** Seeds: situations that no written scenario covers. `npm run sim -- --seeds 10000` runs more of them. */
 import { describe, expect, test } from 'vitest';
 import { drawPlan, wholePlan } from './plan.ts';
 import { report } from './report.ts';

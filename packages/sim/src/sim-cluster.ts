@@ -37,7 +37,7 @@ const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
 const simulated: readonly (readonly [string, unknown])[] = [
   ['callbacks.signingSecrets', [signingSecret]],
-  // Short waits, so that a run sees the end of what began in it.
+  // Short waits, so that retries and timeouts that begin in a run also end in it.
   ['retry.waitMsMax', 10_000],
   ['callbacks.timeoutMs', 5000],
   // So often that damage is found before the next disk is damaged.

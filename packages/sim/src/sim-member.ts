@@ -27,7 +27,7 @@ export interface Surroundings {
 
 /** How a program ends. */
 export interface Crash {
-  /** The machine lost power: what was not synced is gone or torn. Otherwise only the program ended. */
+  /** The machine lost power: bytes that were not synced are gone or torn. False: only the program ended. */
   readonly power: boolean;
   /** The disk is replaced by an empty one. */
   readonly wipe: boolean;
@@ -94,7 +94,7 @@ export class SimMember {
     return this.disk;
   }
 
-  /** Whether its disk holds what was written there: nothing was damaged, or a later snapshot has replaced it. */
+  /** Whether its disk is undamaged: nothing was damaged, or a later snapshot has replaced the damaged files. */
   get intact(): boolean {
     if (this.rottenNumber > 0 && (this.disk === null || isReplaced(this.disk, this.rottenNumber))) {
       this.rottenNumber = 0;
@@ -167,7 +167,7 @@ export class SimMember {
     this.ends.push(faults.begin(this.name, 'paused', 'a pause', world.nowMs));
   }
 
-  /** No processor for so long. Whoever runs the cluster does not see it: the member is still counted as healthy. */
+  /** The member gets no processor for so long. The operator does not see it: the member is still counted as healthy. */
   stall(forMs: number): void {
     const { world, faults } = this.around;
     const { process } = this;
@@ -240,7 +240,7 @@ export class SimMember {
     };
   }
 
-  /** A disk that fails and an etcd that is away are reasons not to start; whoever runs it tries again. */
+  /** A failing disk or an etcd that is away prevents a start; the operator tries again. */
   private notStarted(error: unknown): void {
     const { world, onBug } = this.around;
     world.trace.note(world.nowMs, `${this.name} could not start: ${String(error)}`);
@@ -270,7 +270,7 @@ export class SimMember {
     this.ends = [];
   }
 
-  /** Calls on the disk belong to whatever process runs when they are made. */
+  /** Calls on the disk belong to the process that runs when they are made. */
   private diskClock(): Clock {
     const present = (): Clock => this.process ?? deadClock;
     return {

@@ -67,7 +67,7 @@ export interface Asked {
   readonly via?: string | undefined;
 }
 
-/** Requests take about a millisecond: time enough for an answer, and for what hangs on it. */
+/** A request takes about a millisecond: time enough for its answer, and for the work that follows from it. */
 const answerMs = 2500;
 
 export class Story {
@@ -163,7 +163,7 @@ export class Story {
     return response;
   }
 
-  /** What the member would show of a timer; null when it knows none. */
+  /** The timer as the member shows it; null when the member knows none. */
   async shown(id: string, via: string): Promise<Record<string, unknown> | null> {
     const { status, body: text } = await this.ask('GET', `/timers/${id}`, via);
     return status === 404 ? null : (JSON.parse(text) as Record<string, unknown>);
@@ -183,7 +183,7 @@ export class Story {
     return [...this.cluster.members.keys()].filter((name) => this.record(id, name)?.state === 0);
   }
 
-  /** The next request comes from a client that knows nothing of those before. */
+  /** The next request comes from a client that has seen no earlier answers. */
   forget(): void {
     this.seen = new SeenVersion();
   }
@@ -201,7 +201,7 @@ export class Story {
     }));
   }
 
-  /** Cuts two members off from each other; call what is returned to mend it. */
+  /** Cuts two members off from each other; the returned function mends that. */
   part(a: string, b: string): () => void {
     const mends = [this.cluster.cables.cut(a, b), this.cluster.cables.cut(b, a)];
     return () => {
@@ -215,7 +215,7 @@ export class Story {
     return (JSON.parse(text) as { 'dead-letters': StoryLetter[] })['dead-letters'];
   }
 
-  /** Sends one request and does not wait: `answered` hears of it while the story goes on, null where nobody listened. */
+  /** Sends one request and does not wait: `answered` is called while the story goes on, with null when the member does not listen. */
   send(asked: Asked, answered: (response: ApiResponse | null) => void): void {
     const { cluster } = this;
     const { method, content = null, via = this.anyone() } = asked;

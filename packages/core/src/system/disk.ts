@@ -169,7 +169,7 @@ class SystemFile implements DiskFile {
       this.reach = this.end + this.aheadBytes;
     } catch (error) {
       if (!(error instanceof DiskError) || error.kind !== 'full') throw error;
-      // What room there is is for entries.
+      // The disk is nearly full: leave the remaining room to entries.
       this.aheadBytes = 0;
     }
   }

@@ -34,7 +34,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   return () => removeIfThere(path);
 }
 
-/** Puts the finished lock file in place in one step: nobody ever sees half a lock. */
+/** Puts the finished lock file in place in one step: no process ever reads half a lock. */
 async function acquire(path: string, mine: string): Promise<void> {
   if (await linked(mine, path)) return;
   const holder = await readHolder(path);
@@ -42,7 +42,7 @@ async function acquire(path: string, mine: string): Promise<void> {
   await takeOver(path, mine);
 }
 
-/** Replaces a stale lock. A second lock makes sure that of several who see it stale only one does. */
+/** Replaces a stale lock. When several processes find the lock stale, a second lock lets only one replace it. */
 async function takeOver(path: string, mine: string): Promise<void> {
   const guard = `${path}.takeover`;
   const guardian = await readHolder(guard);

@@ -1,13 +1,13 @@
-/** What every callbacks port keeps, on real connections and in virtual time alike. */
+/** The contract of the callbacks port, run on real connections and in virtual time. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CallbackRequest, CallbackResult, Callbacks } from '../env.ts';
 
-/** What the receiver behind a uri does. */
+/** Behaviour of the receiver behind a uri. */
 export type ReceiverKind = 'answers-204' | 'answers-503-after-7s' | 'hangs' | 'cuts' | 'refuses';
 
 export interface CallbacksRig {
   readonly callbacks: Callbacks;
-  /** A uri whose receiver does that. */
+  /** A uri whose receiver behaves like that. */
   uri(kind: ReceiverKind): string;
   /** Lets `ms` pass on the port's clock. */
   pass(ms: number): Promise<void>;
@@ -60,7 +60,7 @@ export function callbacksContract(name: string, make: () => Promise<CallbacksRig
       expect(hanging).toEqual([]);
     });
 
-    it('close cuts what is in flight; later calls are not made', async () => {
+    it('close cuts requests in flight; later calls are not made', async () => {
       rig = await make();
       const before = call('hangs');
       await rig.callbacks.close();

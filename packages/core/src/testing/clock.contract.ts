@@ -1,4 +1,4 @@
-/** What every Clock must do, real or not. `pass` lets about that much time go by. */
+/** The contract of the clock, run on the system clock and on virtual ones. `pass` lets about that much time go by. */
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../env.ts';
 
@@ -68,7 +68,7 @@ export function clockContract(name: string, make: () => ClockUnderTest): void {
       expect(called).toEqual(['kept']);
     });
 
-    it('runs what comes soon after what is running, in order', async () => {
+    it('runs functions given to soon after the running one, in order', async () => {
       const { clock, pass } = make();
       const order: number[] = [];
       clock.soon(() => order.push(1));

@@ -1,10 +1,10 @@
-/** What every Disk must do, real or not. */
+/** The contract of the disk, run on a real folder and on the disk in memory. */
 import { describe, expect, it } from 'vitest';
 import type { Disk } from '../env.ts';
 
 export function diskContract(name: string, open: () => Promise<Disk>): void {
   describe(`disk contract: ${name}`, () => {
-    it('reads back what was appended, in any pieces', async () => {
+    it('reads appended bytes back, in any pieces', async () => {
       const disk = await open();
       const file = await disk.create('a');
       expect(file.name).toBe('a');
@@ -54,7 +54,7 @@ export function diskContract(name: string, open: () => Promise<Disk>): void {
       await second.close();
     });
 
-    it('keeps what was appended, and no more, in a file that takes room ahead', async () => {
+    it('keeps exactly the appended bytes in a file that takes room ahead', async () => {
       const disk = await open();
       const file = await disk.create('a', 8192);
       for (const byte of [1, 2, 3]) {

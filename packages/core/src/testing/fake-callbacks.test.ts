@@ -16,7 +16,7 @@ function request(limitMs = 1000): CallbackRequest {
 }
 
 describe('FakeCallbacks', () => {
-  it('answers by script, after the call has returned, and keeps what was asked', async () => {
+  it('answers by script, after the call has returned, and keeps the requests', async () => {
     const clock = new VirtualClock();
     const fake = new FakeCallbacks(clock, (_, index) => (index === 0 ? 503 : 204));
     const seen: CallbackResult[] = [];

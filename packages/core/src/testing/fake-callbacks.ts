@@ -11,7 +11,7 @@ export type FakeAnswer =
   | CallbackResult
   | { readonly afterMs: number; readonly answer: number | CallbackResult };
 
-/** What one receiver does with its `index`-th request (from 0, counted over all requests). */
+/** The receiver's answer to its `index`-th request (from 0, counted over all requests). */
 export type CallbackScript = (request: CallbackRequest, index: number) => FakeAnswer;
 
 export interface FakeCall {

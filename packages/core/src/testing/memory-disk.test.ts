@@ -16,7 +16,7 @@ async function writtenDisk(): Promise<{ disk: MemoryDisk; file: DiskFile }> {
 }
 
 describe('memory disk', () => {
-  it('keeps what was synced over a power cut, and of the rest a beginning of any length', async () => {
+  it('keeps synced bytes over a power cut, and of the rest a beginning of any length', async () => {
     const lengths = new Set<number>();
     let holes = 0;
     for (let seed = 0; seed < 200; seed++) {
@@ -74,7 +74,7 @@ describe('memory disk', () => {
     expect(file.size).toBe(2150);
   });
 
-  it('loses what a failed sync was to save, even if a later sync says otherwise', async () => {
+  it('loses the bytes that a failed sync was to save, even if a later sync says otherwise', async () => {
     const { disk, file } = await writtenDisk();
     disk.syncsFail = true;
     await expect(file.sync()).rejects.toMatchObject({ kind: 'failed' });
@@ -95,7 +95,7 @@ describe('memory disk', () => {
     expect(await disk.list()).toEqual([]);
   });
 
-  it('rots: bytes flipped or zeroed, a file cut, a file gone, and nobody is told', async () => {
+  it('rots: bytes flipped or zeroed, a file cut, a file gone, without an error', async () => {
     const { disk, file } = await writtenDisk();
     disk.flip('a', 0);
     disk.zero('a', 1, 3);
@@ -110,7 +110,7 @@ describe('memory disk', () => {
     expect(await disk.crash(new SeededRandom(1)).list()).toEqual([]);
   });
 
-  it('takes its time on the clock, and syncs only what was appended before the call', async () => {
+  it('takes its time on the clock, and syncs only bytes that were appended before the call', async () => {
     const clock = new VirtualClock();
     const disk = new MemoryDisk({ clock, latencyMs: 5 });
     const made = disk.create('a');

@@ -1,12 +1,11 @@
 /**
- * A disk in memory that behaves like a bad one: what is not synced may be lost or torn, it can be full,
- * fail or be wiped, and every call takes its time. `crash` gives the disk as it would be found after a
- * power cut.
+ * A disk in memory that behaves like a bad one: bytes that are not synced may be lost or torn, it can be full, fail
+ * or be wiped, and every call takes its time. `crash` gives the disk as it would be found after a power cut.
  */
 import { type Clock, type Disk, DiskError, type DiskFile, type Random } from '../env.ts';
 
 const sectorBytes = 512;
-/** Of the room that is filled ahead, as much as shows what zeros do. */
+/** Zeros kept of the room that a file takes ahead: enough to show how a reader treats them. */
 const roomBytesMax = 4096;
 
 export interface MemoryDiskOptions {
@@ -16,12 +15,12 @@ export interface MemoryDiskOptions {
   readonly capacityBytes?: number;
 }
 
-/** What is in a file, apart from its name. */
+/** The bytes of a file, apart from its name. */
 class Content {
   bytes = new Uint8Array(256);
   size = 0;
   synced = 0;
-  /** A sync failed: what was not synced then never will be, whatever later syncs say. */
+  /** A sync failed: the bytes it should have saved stay unsynced, even when a later sync succeeds. */
   spoilt = false;
   /** So many zeros stand behind the end when it crashes. */
   roomBytes = 0;
@@ -86,8 +85,8 @@ export class MemoryDisk implements Disk {
   }
 
   /**
-   * The disk as it is found after a power cut at this moment: of what was not synced, a random beginning
-   * survives, now and then with a sector that never reached the disk. Calls on this one never return.
+   * The disk as it is found after a power cut at this moment: a random beginning of the unsynced bytes survives, now
+   * and then with a sector that never reached the disk. Calls on this one never return.
    */
   crash(random: Random): MemoryDisk {
     this.dead = true;
@@ -129,7 +128,7 @@ export class MemoryDisk implements Disk {
     this.content(name).bytes.fill(0, from, to);
   }
 
-  /** Damages a file: what stood from `size` on is gone. */
+  /** Damages a file: all bytes from `size` on are gone. */
   shorten(name: string, size: number): void {
     this.content(name).cut(size);
   }
@@ -139,7 +138,7 @@ export class MemoryDisk implements Disk {
     this.files.delete(name);
   }
 
-  /** What is there right now. */
+  /** Names and sizes of the files at this moment. */
   look(): { name: string; size: number }[] {
     return [...this.files].map(([name, { size }]) => ({ name, size }));
   }

@@ -1,4 +1,4 @@
-/** What every Network does, whether its frames cross a wire or a simulated one. */
+/** The contract of the network, run on TCP and on the simulated network. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Network } from '../env.ts';
 
@@ -11,9 +11,9 @@ export interface NetworkParty {
 export interface NetworkWorld {
   /** Another party in the same world. */
   join(): NetworkParty;
-  /** Waits for `outcome`, making time pass if that is what it takes. */
+  /** Waits for `outcome`; in virtual time it lets time pass. */
   until<T>(outcome: Promise<T>): Promise<T>;
-  /** An address at which nobody listens. */
+  /** An address without a listener. */
   readonly nowhere: string;
   end(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
         reply(frame);
       });
       const texts = Array.from({ length: 300 }, (_, i) => `${i}`);
-      // Two bursts: the second goes over what the first has opened.
+      // Two bursts: the second uses the connections that the first has opened.
       await world.until(Promise.all(texts.slice(0, 100).map((text) => ask(text))));
       await world.until(Promise.all(texts.slice(100).map((text) => ask(text))));
       expect(arrived).toEqual(texts);
@@ -88,7 +88,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       expect(await world.until(ask('anybody?', shortMs))).toBeNull();
     });
 
-    test('an address where nobody listens becomes null', async () => {
+    test('an address without a listener becomes null', async () => {
       const answer = new Promise<Uint8Array | null>((resolve) => {
         caller.network.call(world.nowhere, encoder.encode('x'), shortMs, resolve);
       });

@@ -1,4 +1,4 @@
-/** What every Random must do, real or not. */
+/** The contract of the random source, run on the system's and on the seeded one. */
 import { describe, expect, it } from 'vitest';
 import type { Random } from '../env.ts';
 

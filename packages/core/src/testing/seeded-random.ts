@@ -38,7 +38,7 @@ export class SeededRandom implements Random {
     return from[this.between(0, from.length - 1)] as T;
   }
 
-  /** A generator of its own, so that draws in one place do not shift those in another. */
+  /** An independent generator: draws from one do not shift the draws from the other. */
   fork(): SeededRandom {
     return new SeededRandom(this.u32());
   }

@@ -1,6 +1,6 @@
 /**
- * A clock that moves only when told to. Alarms run in order of their time, then in the order they were
- * set; `soon` runs at the present time, after what is already there.
+ * A clock that moves only when told to. Alarms run in order of their time, then in the order they were set; `soon`
+ * runs at the present time, after the alarms that are already there.
  */
 import type { Cancel, Clock } from '../env.ts';
 

@@ -1,4 +1,4 @@
-/** What an object of the API consists of: name, kind and meaning of each member, those of inner objects below them. */
+/** The members of an object of the API: name, kind and meaning of each, inner objects indented below their own. */
 import { fieldsOf, kindOf, resolved, type Schema } from './openapi.ts';
 
 export type Schemas = Readonly<Record<string, Schema>>;

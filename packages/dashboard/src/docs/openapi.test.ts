@@ -53,7 +53,7 @@ const document: Document = {
 const groups = groupsOf(document);
 const [set, cancel, read, ping] = groups.flatMap(({ operations }) => operations);
 
-test('operations are grouped by what they are about, in the order of the document', () => {
+test('operations are grouped by their resource, in the order of the document', () => {
   expect(groups.map(({ title }) => title)).toEqual(['Timers', 'The member itself']);
   expect([set, cancel, read, ping].map((operation) => operation?.anchor)).toEqual([
     'post-timers',
@@ -69,7 +69,7 @@ test('operations are grouped by what they are about, in the order of the documen
   ]);
 });
 
-test('a search finds what has all its words; groups without any are left out', () => {
+test('a search finds operations with all its words; groups without any are left out', () => {
   const found = (text: string) => search(groups, text).flatMap((group) => group.operations);
   expect(found('')).toHaveLength(4);
   expect(found('TAG cancel')).toEqual([cancel]);
@@ -77,7 +77,7 @@ test('a search finds what has all its words; groups without any are left out', (
   expect(found('nothing like it')).toEqual([]);
 });
 
-test('a request to copy names what must be filled in, and carries a token where one is asked for', () => {
+test('a request to copy names the values to fill in, and carries a token where one is asked for', () => {
   if (set === undefined || cancel === undefined || read === undefined || ping === undefined)
     throw new Error('There are four operations.');
   expect(curlOf(set, 'http://m', false)).toBe(

@@ -1,6 +1,6 @@
 /** The OpenAPI document of a member as the reference reads it: operations in groups, each with all that is said of it. Pure. */
 
-/** What is used of a JSON schema. */
+/** The keywords of a JSON schema that the reference shows. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -62,7 +62,7 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** The scope that a token must have; null: everybody may. */
+  /** The scope that a token must have; null: no token is needed. */
   readonly needs: string | null;
   readonly parameters: readonly Parameter[];
   readonly body: {
@@ -87,7 +87,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 const otherTitle = 'The member itself';
 
-/** In the order of the document; what is about no particular thing comes last. */
+/** In the order of the document; operations about no particular resource come last. */
 export function groupsOf(document: Document): Group[] {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     verbs.flatMap((verb) => {
@@ -131,7 +131,7 @@ function operationOf(
   };
 }
 
-/** Those in which every word is found, in their groups. */
+/** The operations in which every word is found, in their groups. */
 export function search(groups: readonly Group[], text: string): Group[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (operation: Operation): boolean => {
@@ -145,7 +145,7 @@ export function search(groups: readonly Group[], text: string): Group[] {
     .filter(({ operations }) => operations.length > 0);
 }
 
-/** A request that works as it stands, but for what is written in capitals. */
+/** A request that works as it stands once the words in capitals are replaced. */
 export function curlOf(operation: Operation, origin: string, withToken: boolean): string {
   const { method, path, parameters, body, needs } = operation;
   const query = parameters
@@ -170,7 +170,7 @@ export function resolved(schema: Schema, schemas: Readonly<Record<string, Schema
   return name === undefined ? schema : (schemas[name] ?? schema);
 }
 
-/** What a value of the schema is, in a few words. */
+/** The kind of a schema's values, in a few words. */
 export function kindOf(schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return name;

@@ -1,4 +1,4 @@
-/** One operation: what it takes, what it answers, and a request to copy. */
+/** One operation: its parameters and body, its answers, and a request to copy. */
 import { useState } from 'preact/hooks';
 import { Fields, type Schemas } from './fields.tsx';
 import { type Answer, curlOf, kindOf, type Operation, type Parameter } from './openapi.ts';

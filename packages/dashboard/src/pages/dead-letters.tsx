@@ -1,4 +1,4 @@
-/** Pops that were given up: why, and what to do about them. */
+/** Pops that were given up: the reason, and buttons to send them again or to drop them. */
 import { discard, listDeadLetters, redeliver } from '../api.ts';
 import { counted, instant, shortId } from '../format.ts';
 import { useLoaded } from '../loaded.ts';

@@ -1,4 +1,4 @@
-/** Lock rings that the member can see in etcd: who holds what, who waits, and which members own how much. */
+/** Lock rings that the member can see in etcd: holder and waiters of each lock, and how many slots each member owns. */
 import { getLocks } from '../api.ts';
 import { count, counted } from '../format.ts';
 import { useLoaded } from '../loaded.ts';

@@ -1,4 +1,4 @@
-/** The first view: what is wrong, how much there is, how it goes, and who is there. */
+/** The first view: findings, counts, charts, and the table of members. */
 import { useMemo } from 'preact/hooks';
 import { CallbackResults } from '../parts/callback-results.tsx';
 import { Chart, type Line } from '../parts/chart.tsx';

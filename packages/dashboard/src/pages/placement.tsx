@@ -1,4 +1,4 @@
-/** The placement explorer: where a key lives and why, and what would move if members came or went. */
+/** The placement explorer: where a key lives and why, and which keys would move if members came or went. */
 import { useMemo, useState } from 'preact/hooks';
 import { keyOf } from '../parts/explorer.ts';
 import { type Placed, placedMembers } from '../parts/domains.ts';
@@ -15,7 +15,7 @@ export function Placement({ now }: { readonly now: Snapshot }) {
   const signature = JSON.stringify(
     active.map(({ name, weight, labels }) => [name, weight, labels]),
   );
-  // The same array as long as the members stay the same: what follows is computed once.
+  // The same array as long as the members stay the same, so that the memos that depend on it are computed once.
   const members: readonly Placed[] = useMemo(
     () => active.map(({ name, weight, labels }) => ({ name, weight, labels })),
     [signature],

@@ -1,4 +1,4 @@
-/** One timer: when it pops next, what it is, who holds it, how its attempts went. */
+/** One timer: when it pops next, its definition, its replicas, how its attempts went. */
 import { useRef } from 'preact/hooks';
 import { cancelTimer, getTimer } from '../api.ts';
 import { Attempts } from './attempts.tsx';

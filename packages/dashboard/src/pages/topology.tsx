@@ -155,7 +155,7 @@ function lateness({ load }: MemberShape): string {
   return `${milliseconds(p50)}, ${milliseconds(p99)}`;
 }
 
-/** Who answers whom is known for the serving member only. */
+/** The serving member knows only for itself which peers answer, so the peers of other members are shown without a state. */
 function Peers({ member, now }: { readonly member: MemberShape; readonly now: Snapshot }) {
   const others = now.cluster.members.filter(({ name }) => name !== member.name);
   if (others.length === 0) return <p class="dim">None: it is alone.</p>;

@@ -1,4 +1,4 @@
-/** What would move if members came or went: chosen by hand, computed over a sample of keys, drawn as flows. */
+/** Keys that would move if members came or went: chosen by hand, computed over a sample of keys, drawn as flows. */
 import { PlacementError } from '@carillon/placement';
 import { useMemo, useState } from 'preact/hooks';
 import type { Placed } from '../parts/domains.ts';

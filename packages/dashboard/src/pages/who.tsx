@@ -1,4 +1,4 @@
-/** Who looks, into which namespace, and the way out; where there is anything to say about it. */
+/** The namespace in view, and with authentication the token's name and scope and the way out. Empty when there is nothing to choose. */
 import { useState } from 'preact/hooks';
 import {
   chooseNamespace,

@@ -1,4 +1,4 @@
-/** What receivers answered to callbacks since the serving member started, as bars. */
+/** Answers of receivers to callbacks since the serving member started, as bars. */
 import { count, percent } from '../format.ts';
 import { Panel } from './parts.tsx';
 import type { Snapshot } from './shapes.ts';

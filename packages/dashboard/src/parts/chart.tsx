@@ -132,7 +132,7 @@ function clockText(seconds: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** A canvas takes no custom properties: what one stands for right now. */
+/** The present value of a custom CSS property: a canvas takes only plain colours. */
 function color(property: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${property})`;

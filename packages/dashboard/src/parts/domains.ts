@@ -10,14 +10,14 @@ import {
 
 import type { ClusterShape, MemberShape } from './shapes.ts';
 
-/** What is needed of a member to place keys on it. */
+/** The fields of a member that placement needs. */
 export interface Placed {
   readonly name: string;
   readonly weight: number;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The members that hold timers: those that a members file calls joining take part as soon as they answer. */
+/** The members that hold timers. A joining member of a members file takes part as soon as it answers. */
 export function placedMembers({ members, source }: ClusterShape): readonly MemberShape[] {
   return members.filter(
     ({ phase, reachable }) =>

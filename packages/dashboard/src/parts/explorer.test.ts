@@ -46,14 +46,14 @@ test.each([
   }
 });
 
-test('nobody to place on gives nobody, not an error', () => {
+test('without members a key has no replicas, which is no error', () => {
   expect(find([], 'x', 2)).toEqual({ ranked: [], steps: [] });
   expect(
     movement(flat, { removed: new Set(flat.map(({ name }) => name)), added: [] }, 2),
   ).toBeNull();
 });
 
-test('domains are nested by label, in name order, with everybody in them', () => {
+test('domains are nested by label, in name order, with all their members', () => {
   const tree = domainTree(zoned);
   expect(tree.domains.map(({ level, name }) => `${level} ${name}`)).toEqual(['zone a', 'zone b']);
   expect(tree.domains[0]?.domains.map(({ name }) => name)).toEqual(['r0', 'r1']);
@@ -70,7 +70,7 @@ test('expected shares add up to one and follow the weights', () => {
   expect(shares.get('n1')).toBeLessThan(0.22);
 });
 
-test('nothing moves without a change; a new member takes its share from all and nobody else moves', () => {
+test('nothing moves without a change; a new member takes its share from all and nothing else moves', () => {
   expect(movement(flat, nobody, 2)?.moved).toBe(0);
   const added = [{ name: 'n4', weight: 1, labels: {} }];
   const grown = movement(flat, { removed: new Set(), added }, 2);
@@ -107,7 +107,7 @@ test('the picture gives every copy of every member its place, once', () => {
   if (ribbon !== undefined) expect(outline(ribbon, 0, 10)).toMatch(/^M 0 [\d.]+ C .* Z$/);
 });
 
-test('a member as typed: a name, labels, a weight; nonsense says what would be right', () => {
+test('a member as typed: a name, labels, a weight; nonsense is answered with the right form', () => {
   expect(parseMember(' n4 zone=b weight=2 ', ['n0'])).toEqual({
     name: 'n4',
     weight: 2,

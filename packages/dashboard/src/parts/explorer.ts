@@ -1,4 +1,4 @@
-/** The placement explorer without its looks: where a key lives and why, and what would move if the members changed. */
+/** The placement explorer without its looks: where a key lives and why, and which keys would move if the members changed. */
 import { parseHex16, parseTimerId, shiftNumber } from '@carillon/core';
 import {
   compileLabelled,
@@ -17,7 +17,7 @@ export interface Found {
   readonly steps: readonly Step[];
 }
 
-/** How many keys the what-if tries: enough for half a percent, few enough to answer while somebody types. */
+/** Keys that the what-if tries: enough for half a percent, few enough to answer while the user types. */
 export const sampleKeys = 10_000;
 
 /** A timer id, or 16 hex digits, is a number of the namespace; everything else is a text. */
@@ -73,7 +73,7 @@ export interface Movement extends Diff {
   readonly after: ReadonlyMap<string, number>;
 }
 
-/** What would move; null where nobody is left to hold anything. */
+/** The keys that would move; null when no members are left. */
 export function movement(
   members: readonly Placed[],
   change: Change,
@@ -93,7 +93,7 @@ export function movement(
   };
 }
 
-/** A name and labels as typed: `n4`, `n4 zone=b`. Throws PlacementError saying what would be right. */
+/** A name and labels as typed: `n4`, `n4 zone=b`. Throws a PlacementError that shows the right form. */
 export function parseMember(text: string, known: readonly string[]): Placed {
   const [name = '', ...rest] = text.trim().split(/\s+/);
   const fail = (says: string): PlacementError => new PlacementError('bad_input', says);

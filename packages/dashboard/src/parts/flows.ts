@@ -1,4 +1,4 @@
-/** The what-if picture as geometry: members before on the left, after on the right, a ribbon for what stays and for each move. */
+/** The what-if picture as geometry: members before on the left, after on the right, a ribbon for keys that stay and one for each move. */
 import type { Movement } from './explorer.ts';
 
 export interface Bar {
@@ -23,7 +23,7 @@ export interface Picture {
   readonly height: number;
   readonly left: readonly Bar[];
   readonly right: readonly Bar[];
-  /** What stays first, so that moves are drawn over it. */
+  /** Keys that stay come first, so that moves are drawn over them. */
   readonly ribbons: readonly Ribbon[];
 }
 

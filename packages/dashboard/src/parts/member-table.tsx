@@ -1,4 +1,4 @@
-/** Who is there: one line for each member of the view, as the serving member sees it. */
+/** The table of members: one line for each member of the view, as the serving member sees it. */
 import { count, counted, milliseconds, rate, signed } from '../format.ts';
 import { Badge, Panel, Share } from './parts.tsx';
 import type { MemberShape, Snapshot } from './shapes.ts';
@@ -38,7 +38,7 @@ export function MemberTable({ now }: { readonly now: Snapshot }) {
 function Line({ member, total }: { readonly member: MemberShape; readonly total: number }) {
   const offsetMs = member['clock-offset-ms'];
   const held = member.timers ?? 0;
-  // What a silent member said last is not what it does now.
+  // The last known load of a silent member is out of date.
   const load = member.reachable ? member.load : null;
   return (
     <tr class={member.reachable ? '' : 'silent'} data-member={member.name}>

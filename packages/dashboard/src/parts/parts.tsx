@@ -75,7 +75,7 @@ export function Wrong({ says }: { readonly says: string | null }) {
   );
 }
 
-/** A button that asks once more before it does something that cannot be undone, and shows what came of it. */
+/** A button that asks once more before it does something that cannot be undone, and shows the result. */
 export function Action(props: {
   readonly label: string;
   readonly confirm?: string;

@@ -1,4 +1,4 @@
-/** What a member tells the dashboard: the events of `/events` and the answers of its API. Only what is shown is named. */
+/** The data that a member sends to the dashboard: the events of `/events` and the answers of its API. Only shown fields are named. */
 
 export interface MemberShape {
   readonly name: string;

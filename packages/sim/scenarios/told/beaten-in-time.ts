@@ -1,7 +1,7 @@
 /** A story for tests: the others come back, with something newer, while a member waits for them to confirm a cancel. */
 import { Story } from '../../src/story.ts';
 
-/** What a member with a slow clock answers to the cancel, and the state of the timer there at that moment. */
+/** The answer of a member with a slow clock to the cancel, and the state of the timer there at that moment. */
 export async function beatenInTime(
   seed: number,
 ): Promise<{ status: number; state: number | null }> {

@@ -5,7 +5,7 @@
  */
 export interface Broken {
   readonly name: string;
-  /** Breaks it; what is returned mends it. */
+  /** Breaks the rule; the returned function mends it. */
   readonly apply: () => Mend;
 }
 

@@ -39,7 +39,7 @@ export async function doubledGiveBack(lateMs: number) {
     // The third cannot ask the first, which calls for long: only the second can tell.
     story.part(first, third);
     await story.pass(19.98);
-    // While the first claims, the list of replicas changes: it gives back what it has and claims again.
+    // While the first replica claims, the list of replicas changes: it gives its claims back and claims again.
     change(four.filter((name) => name !== third));
     await story.pass(0.01);
     change(four);

@@ -1,4 +1,4 @@
-/** A test of the tests: a member that gives pops up when it must not, or loses what it gave up, breaks a promise. */
+/** A test of the tests: a member that gives pops up when it must not, or loses their dead letters, breaks a promise. */
 import { Story } from '../story.ts';
 import { wellMannered } from '../world/receivers.ts';
 import { givingUp } from './giving-up.ts';

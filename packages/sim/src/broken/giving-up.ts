@@ -1,4 +1,4 @@
-/** Broken rules of giving up: what counts as an attempt, what becomes of a letter that is sent again, and of one without room. */
+/** Broken rules of giving up: which calls count as attempts, and the fate of a letter that is sent again or has no room. */
 import { insides } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
 import { endsWith } from './popping.ts';

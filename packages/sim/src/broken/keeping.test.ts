@@ -54,7 +54,7 @@ everyVariantIsNoticed(keeping, {
     for (let i = 0; i < 10; i++) copies.push((await story.set({ seconds: 60 }, 'm1')).copies);
     return { story, kept: copies.every((text) => text === '2/2') };
   },
-  // P6: a former replica keeps what it should have deleted.
+  // P6: a former replica keeps a timer that it should have deleted.
   'the filter in an id names nobody': async () => {
     const { story, before, wanted } = await rebalanced();
     return { story, kept: story.holders(before.id).join() === wanted.toSorted().join() };
@@ -118,7 +118,7 @@ everyVariantIsNoticed(keeping, {
     await story.until(100);
     return { story, kept: story.pops(id).length === 0 };
   },
-  // P6: cancelled while a member was gone, and everybody has forgotten since.
+  // P6: the timer is cancelled while a member is gone, and all others have forgotten the cancel since.
   'old records are not doubted': async () => {
     const { story, id, gone, rest } = await away();
     await story.cancel(id, rest[0]);
@@ -134,7 +134,7 @@ everyVariantIsNoticed(keeping, {
     await story.until(3 * 3600 + 60);
     return { story, kept: story.pops(id).length === 1 };
   },
-  // P2: the others lost everything while a member was gone, and cannot know what has ended.
+  // P2: the others lost everything while a member was gone, so they cannot know which timers have ended.
   'a doubtful record is dropped where others remember too little': async () => {
     const { story, id, gone, rest } = await away();
     for (const name of rest) story.cluster.member(name).crash({ power: true, wipe: true });

@@ -9,7 +9,7 @@ import { merging } from './merging.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
 
 const two = ['m0', 'm1'];
-/** A number of the client's own choice, and who holds it. */
+/** A number of the client's own choice, and the members that placement gives it to. */
 const number = '00000000000004d2-2';
 const placed = new View({
   source: 'test',
@@ -19,7 +19,7 @@ const placed = new View({
 
 const no = { does: 'answer', status: 500, afterMs: 1 } as const;
 
-/** What is sent from now on takes 10 to 20 s and is overtaken; call what is returned to end that. */
+/** Frames sent from now on take 10 to 20 s and overtake each other; the returned function ends that. */
 function delay(story: Story): () => void {
   const { cables } = story.cluster;
   const { delayMs } = cables;

@@ -1,9 +1,9 @@
-/** Broken rules of merging two records of a timer, and of what a replica confirms. */
+/** Broken rules of merging two records of a timer, and of confirming one. */
 import { compareProgress, compareVersions, State, type TimerRecord } from '@carillon/core';
 import { insides, Journal, Peers, Replica } from '@carillon/server/internal';
 import type { Broken, Mend } from './broken.ts';
 
-/** A replica also takes what `wrongly` says, whatever the rules of merging are. */
+/** Makes a replica also take each record that `wrongly` accepts, against the rules of merging. */
 function takesAlso(wrongly: (stored: TimerRecord, incoming: TimerRecord) => boolean): () => Mend {
   return () => {
     const replica = Replica.prototype;

@@ -1,4 +1,4 @@
-/** A test of the tests: a member that calls when it must not, or takes a call for what it was not, breaks a promise. */
+/** A test of the tests: a member that calls when it must not, or mistakes the result of a call, breaks a promise. */
 import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
 import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
 import { wellMannered } from '../world/receivers.ts';
@@ -87,7 +87,7 @@ everyVariantIsNoticed(popping, {
     await story.pass(40);
     return { story, kept: ids.every((id) => isOnce(story, id)) };
   },
-  // A successor whose time is over before it calls keeps nobody else from the pop, not even within 2n (P4).
+  // P4: a successor whose time is over before it calls keeps no other member from the pop, not even within 2n.
   'claims are not given back': async () => {
     const story = await Story.begin({ members: six });
     const { cluster } = story;

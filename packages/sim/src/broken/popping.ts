@@ -1,4 +1,4 @@
-/** Broken rules of popping: whose turn it is, who may call, and what comes of a call. */
+/** Broken rules of popping: the order of replicas, the permission to call, and the result of a call. */
 import { type CallbackResult, compareProgress, State, type TimerRecord } from '@carillon/core';
 import {
   insides,
@@ -25,7 +25,7 @@ function livingAlarm(alarmMs: (replica: ReplicaInside, record: TimerRecord) => n
   };
 }
 
-/** What a member that holds the timer answers to a claim, unless the claim is as it should be. */
+/** Makes a member that holds the timer grant each claim that `wrongly` accepts. */
 function grants(wrongly: (popper: PopperInside, ask: ClaimAsk) => boolean): () => Mend {
   return () => {
     const { popper } = insides;
@@ -43,7 +43,7 @@ type ClaimAsk = Parameters<PopperInside['claimed']>[1];
 
 type Ended = PopperInside['ended'];
 
-/** What is made of the answer to a call. */
+/** Replaces the result of a call before the popper sees it. */
 export function endsWith(
   heard: (pop: Parameters<Ended>[0], result: CallbackResult) => CallbackResult,
 ): () => Mend {

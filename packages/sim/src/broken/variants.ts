@@ -1,4 +1,4 @@
-/** All broken variants, by what they break. */
+/** All broken variants, by the rule they break. */
 import { arriving } from './arriving.ts';
 import type { Broken } from './broken.ts';
 import { givingUp } from './giving-up.ts';

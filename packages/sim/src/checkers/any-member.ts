@@ -1,6 +1,6 @@
 /**
- * P7, any member: while the cluster is whole, whatever member a client asks does what it is asked at the first attempt, and
- * reads and lists show what was written through any other.
+ * P7, any member: while the cluster is whole, every member carries out a client's request at the first attempt, and
+ * reads and lists show changes made through any other member.
  */
 import { type Client, inNamespace } from '../client.ts';
 import { bodyOf, firstSentMs, numberOf, type Operation, opaqueOf } from '../history.ts';
@@ -93,7 +93,7 @@ export class AnyMember implements Checker {
     }
   }
 
-  /** What a read through some member showed: the status, and the opaque of the timer. */
+  /** The result of a read through some member: the status, and the opaque of the timer. */
   onRead(timer: Operation['timer'], member: string, status: number, opaque: string | null): void {
     const { judge } = this;
     const last = timer.operations.at(-1);

@@ -14,7 +14,7 @@ import type { Checker, Judge } from '../judge.ts';
 import { Dues } from './dues.ts';
 import type { Pops } from './pops.ts';
 
-/** What a claim may take on the shortest intervals, and the way of the answer to the client. */
+/** Time for a claim on the shortest intervals, and for the answer on its way to the client. */
 const slackMs = 3;
 /** A circuit that opened stays open at most this long, and the retry before it may take its time. */
 const circuitMs = 20_000;

@@ -1,7 +1,7 @@
 /**
- * P8, members come and go: when everything has been whole for a while, every timer that still has pops ahead is held by
- * exactly the members that placement names in the view of now, with the same state, and by nobody else. So nothing was lost,
- * all copies are back, and nothing moved that did not have to.
+ * P8, members come and go: when everything has been whole for a while, every timer that still has pops ahead is held
+ * by exactly the members that placement names in the view of now, with the same state, and by no other member. So
+ * nothing was lost, all copies are back, and nothing moved that did not have to.
  */
 import { type TimerRecord, compareProgress, State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
@@ -36,7 +36,7 @@ export class ComeAndGo implements Checker {
     const { judge } = this;
     const { wish, ackMs } = operation;
     if (wish === null || ackMs === null || judge.destroyed(operation)) return false;
-    // Of several attempts nobody knows which one set the time.
+    // When the client needed several attempts, it is unknown which of them set the time.
     if (!judge.isLastWord(operation) || operation.attempts.length > 1) return false;
     const marginMs = 2000 + judge.steppedMs() + judge.driftMs(judge.nowMs);
     // Not at the very moment of a pop, when copies differ for as long as a message takes.

@@ -1,12 +1,12 @@
 /**
- * When the pops of an operation are due on true time: between which moments, since nobody outside knows when exactly a request
- * acted, nor which member's clocks it went by. Shared by the checkers.
+ * When the pops of an operation are due on true time: between which moments, since an observer cannot know when
+ * exactly a request acted, nor by which member's clocks. Shared by the checkers.
  *
- * An interval is measured on monotonic clocks; what they drift is the checker's to add. An instant or a cron pattern is read off wall
- * clocks: each moment is uncertain by as much as any wall clock of the run may be off (at the beginning, by drift, by all the steps it
- * was set by). A cron pattern goes from one time to the next by the clock of the member that popped. Where two clocks may be
- * half a period apart, nobody can say which of two times a moment stands for: then one may be left out, or come twice, and only the
- * first pop has a bound below. No clock excuses anything else.
+ * An interval is measured on monotonic clocks; each checker adds their drift. An instant or a cron pattern is read
+ * off wall clocks: each moment is uncertain by as much as any wall clock of the run may be off (at the beginning, by
+ * drift, by all the steps it was set by). A cron pattern goes from one time to the next by the clock of the member
+ * that popped. Where two clocks may be half a period apart, it is undecidable which of two times a moment stands for:
+ * then one may be left out, or come twice, and only the first pop has a bound below. No clock excuses anything else.
  */
 import { earliestMs, firstSentMs, type Operation, type TimerWish } from '../history.ts';
 import type { Judge } from '../judge.ts';
@@ -29,7 +29,7 @@ export class Dues {
     this.offMs = wrong + stepped + (plan.minutes * 60_000 * ppm) / 1e6;
   }
 
-  /** No clock that is right within its bounds lets the pop begin before this; what monotonic clocks drift is not in it. */
+  /** No clock that is right within its bounds lets the pop begin before this; drift of monotonic clocks is not included. */
   notBeforeMs(operation: Operation, sequence: number): number {
     const { wish, fromMs } = this.first(operation);
     const { wall, intervalMs } = wish;

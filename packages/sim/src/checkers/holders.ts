@@ -1,9 +1,9 @@
-/** Looking into a member's store: whether it holds what an operation made. */
+/** Looks into a member's store: whether it holds the timer of an operation. */
 import { decodeDefinition, State } from '@carillon/core';
 import type { Member } from '@carillon/server/internal';
 import { bodyOf, keptUnder, type Operation } from '../history.ts';
 
-/** Whether the member holds what the operation made, or what became of it since. */
+/** Whether the member holds the timer as the operation set it, or its tombstone. */
 export function holds(member: Member, operation: Operation): boolean {
   const { hi, lo } = keptUnder(operation.timer);
   const record = member.store.get(hi, lo);

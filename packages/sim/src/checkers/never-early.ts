@@ -1,7 +1,8 @@
 /**
- * P3, never early: no callback starts before its due time. The due time counts from the moment the first request for it
- * reached a member, on true time; only what the members' clocks run too fast is allowed. Timers at an instant or by cron go by
- * wall clocks: what those are off is allowed too, as `dues.ts` says. Nor are there more pops than were asked for.
+ * P3, never early: no callback starts before its due time. The due time counts from the moment the first request for
+ * it reached a member, on true time; only the error of members' clocks that run too fast is allowed. Timers at an
+ * instant or by cron go by wall clocks: their error is allowed too, as `dues.ts` says. Nor are there more pops than
+ * were asked for.
  */
 import { bodyOf, earliestMs } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';

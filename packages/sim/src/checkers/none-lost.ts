@@ -1,9 +1,9 @@
 /**
- * P2, no pop is lost: when the run is over, every pop of an acknowledged timer that nobody replaced or cancelled was taken
- * by its receiver, or lies in a dead letter that any member shows, or lay in one that somebody discarded. Without
- * a fault a discarded letter stays away. Which change is the last is the judge's to say: clients that know nothing of each other, on
- * two sides of a split, are ordered by clocks. When a pop by the wall clock is due at the latest, and how many a cron pattern with an
- * end has at least, `dues.ts` says.
+ * P2, no pop is lost: when the run is over, every pop of an acknowledged timer that was neither replaced nor
+ * cancelled was taken by its receiver, or lies in a dead letter that any member shows, or lay in one that an operator
+ * discarded. Without a fault a discarded letter stays away. The judge decides which change is the last: clients that
+ * know nothing of each other, on two sides of a split, are ordered by clocks. When a pop by the wall clock is due at
+ * the latest, and how many a cron pattern with an end has at least, `dues.ts` says.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';
@@ -56,7 +56,7 @@ export class NoneLost implements Checker {
     }
   }
 
-  /** Whether this is surely what the cluster was told last. */
+  /** Whether this operation is surely the last change of its timer, and its copies were not destroyed. */
   private binding(operation: Operation): boolean {
     if (operation.kind === 'cancel') return false;
     return this.judge.isLastWord(operation) && !this.judge.destroyed(operation);

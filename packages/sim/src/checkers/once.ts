@@ -1,19 +1,19 @@
 /**
- * P5, once unless something failed: a pop that the receiver took is not delivered again, unless its first caller never
- * heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A change of
- * the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
+ * P5, once unless something failed: a pop that the receiver took is not delivered again, unless its first caller
+ * never heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A
+ * change of the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
  *
- * A caller that had no processor for up to a second is no excuse either, from an interval of 4 s up: below that the others
- * cannot wait for it and still be inside 2n. The interval of a pop by the wall clock is the time since the pop before, or since it was
- * set. Clocks that differ are no excuse.
+ * A caller that had no processor for up to a second is no excuse either, from an interval of 4 s up: below that the
+ * others cannot wait for it and still be inside 2n. The interval of a pop by the wall clock is the time since the pop
+ * before, or since it was set. Clocks that differ are no excuse.
  *
- * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and any replica
- * may pop it then. Nobody could tell such a record from one that reached no other member before the one that has it went down, and
- * to lose a timer is worse. So a pop may come again later than ended timers are remembered, after some member was down for more
- * than half of that time, or lost what it knew of the end to damage on its disk.
+ * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and
+ * any replica may pop it then. Such a record cannot be told from one that reached no other member before the one that
+ * has it went down, and to lose a timer is worse. So a pop may come again later than ended timers are remembered,
+ * after some member was down for more than half of that time, or lost the record of the end to damage on its disk.
  *
- * A dead letter that is sent again is such a duplicate when somebody else delivered the pop while the one that gave it up could
- * not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
+ * A dead letter that is sent again is such a duplicate when another member delivered the pop while the member that
+ * gave it up could not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
 import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
 import type { Call } from '../world/calls.ts';
@@ -66,7 +66,7 @@ export class Once implements Checker {
     return operation === null || this.dues.gapMsMin(operation, sequence) < patientMs;
   }
 
-  /** Whether a member came back in between that cannot have heard of the end of the timer, and everybody else had forgotten it. */
+  /** Whether a member came back in between that cannot have heard of the end of the timer, while all others had forgotten the end. */
   private forgotten(first: Call, second: Call): boolean {
     const { judge } = this;
     const { faults, cluster, plan } = judge;

@@ -37,7 +37,7 @@ export class Safe implements Checker {
     );
   }
 
-  /** With members down for a while and nothing else amiss, those that are up hold as many copies as there can be. */
+  /** With members down for a while and no other fault, the running members hold as many copies as possible. */
   private checkAll(operation: Operation, sentMs: number): void {
     const { judge } = this;
     const { members, faults, healthy } = judge.cluster;

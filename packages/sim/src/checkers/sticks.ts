@@ -1,9 +1,9 @@
 /**
- * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of what was
- * there before starts, except by a member that is cut off or paused at that moment (or was, less than the time it
- * takes to notice), was down while the request was carried out and has just come back, or comes back before anybody
- * who knows. A dead letter of it can still be sent again. Which of two changes came later is the judge's to say: clients that
- * know nothing of each other, on two sides of a split, are ordered by clocks.
+ * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of the
+ * former timer starts, except by a member that is cut off or paused at that moment (or was, less than the time it
+ * takes to notice), was down while the request was carried out and has just come back, or comes back before any
+ * member that knows of the change. A dead letter of it can still be sent again. The judge decides which of two
+ * changes came later: clients that know nothing of each other, on two sides of a split, are ordered by clocks.
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
@@ -24,7 +24,7 @@ export class Sticks implements Checker {
     const next = judge.supersededBy(operation);
     if (next === null || next.ackMs === null || next.ackMs > call.startMs) return;
     if (judge.history.asked('redeliver', call, call.startMs)) return;
-    // A request that may still act can undo what came after it.
+    // A request that may still act can undo a later change.
     const fault = judge.faults.find(
       call.by,
       ['network', 'paused'],
@@ -40,7 +40,7 @@ export class Sticks implements Checker {
     );
   }
 
-  /** Whether somebody else knows better and was there to be asked. */
+  /** Whether another member knew of the change and could have been asked. */
   private knowers(call: Call, next: Operation): boolean {
     const { cluster, faults } = this.judge;
     const fromMs = call.startMs - noticeMs;

@@ -1,9 +1,9 @@
 /**
- * What went wrong, where and when, as an observer of machines and cables knows it. Checkers ask it what a fault can
- * explain; the members under test never see it.
+ * Faults with their place and time, as an observer of machines and cables knows them. Checkers ask whether a fault
+ * explains a broken expectation; the members under test never see this log.
  */
 
-/** Long enough for members to notice that a fault is over: a hello and its answer, and what waited behind them. */
+/** Long enough for members to notice that a fault is over: a hello, its answer, and the frames that waited behind them. */
 export const noticeMs = 3000;
 
 interface Span {
@@ -30,7 +30,7 @@ export type Kind =
 export class FaultLog {
   private readonly spans = new Map<string, Span[]>();
 
-  /** Something begins at `name`; call what is returned when it ends. */
+  /** Notes the beginning of a fault at `name`; the returned function notes its end. */
   begin(name: string, kind: Kind, what: string, fromMs: number): (toMs: number) => void {
     const span: Span = { what, fromMs, toMs: Number.POSITIVE_INFINITY };
     this.of(name, kind).push(span);

@@ -66,7 +66,7 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'etcd-cut'; readonly member: string }
 );
 
-/** What only some clusters have. */
+/** Actions on the cluster as a whole; `etcd` is null where members are listed by hand. */
 export interface Operator {
   join(member: string, joiningMs: number): void;
   drain(member: string): void;
@@ -81,7 +81,7 @@ export interface Operator {
 
 type Undo = () => void;
 
-/** Does it; what is returned undoes it. */
+/** Begins the fault; the returned function ends it. */
 export function inflict(fault: Fault, cluster: SimCluster, operator: Operator): Undo {
   const { world } = cluster;
   world.trace.note(world.nowMs, `fault ${JSON.stringify(fault)}`);
@@ -148,7 +148,7 @@ function crash(
   return () => member.start();
 }
 
-/** After a span without a processor a member has at least this long to do what waited. */
+/** After a span without a processor a member has at least this long to catch up. */
 const breathMs = 100;
 
 function stall(cluster: SimCluster, fault: Fault & { kind: 'stall' }): Undo {

@@ -1,6 +1,7 @@
 /**
- * Which faults a run has. Not every fault in every run: each kind is left out of about half of them, so that rare pairs get
- * their turn and a run without crashes, say, judges strictly what a run with crashes must excuse.
+ * Which faults a run has. Not every fault in every run: each kind is left out of about half of them, so that rare
+ * pairs come up together, and a run without crashes, say, judges strictly where a run with crashes must make
+ * allowances.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Fault } from './faults.ts';
@@ -90,7 +91,7 @@ function drawRot(random: SeededRandom, shape: Shape, faults: readonly Fault[]): 
   return found;
 }
 
-/** Copies that are really gone must not go faster than repair can follow: nobody could keep a promise then. */
+/** Drops faults that destroy copies faster than repair can follow: no cluster could keep its promises then. */
 function spare(faults: readonly Fault[], shape: Shape): Fault[] {
   let lastMs = Number.NEGATIVE_INFINITY;
   return faults.flatMap((fault) => {
@@ -120,7 +121,7 @@ function drawCrash(random: SeededRandom, shape: Shape, atMs: number): Fault {
   const member = anyMember(random, shape);
   const power = random.chance(0.5);
   const wipe = shape.durable && random.chance(0.2);
-  // Without etcd nobody would take a dead member out of the view.
+  // Without etcd a dead member would stay in the view for ever.
   const stays = shape.source === 'etcd' && shape.members.length > 2 && random.chance(0.2);
   return { kind: 'crash', atMs, forMs: lasting(random, 120_000), member, power, wipe, stays };
 }

@@ -1,6 +1,6 @@
 /**
- * Damage to a disk as nobody is told of it: bits flipped, a page of zeros, a file cut in the middle, a file gone. Drawn as plain
- * data, as ratios, because what is on the disk then is not known when a plan is drawn.
+ * Silent damage to a disk: bits flipped, a page of zeros, a file cut in the middle, a file gone. Drawn as plain data,
+ * as ratios, because the content of the disk at that time is not known when a plan is drawn.
  */
 import type { MemoryDisk, SeededRandom } from '@carillon/core/testing';
 
@@ -50,7 +50,7 @@ function damage(disk: MemoryDisk, file: { name: string; size: number }, { does, 
   else disk.shorten(file.name, offset);
 }
 
-/** Whether what was damaged up to this number has been replaced since: a later snapshot is on the disk. */
+/** Whether all damaged files up to this number are out of use: a later snapshot is on the disk. */
 export function isReplaced(disk: MemoryDisk, number: number): boolean {
   return disk.look().some(({ name }) => {
     const [, kind, digits] = files.exec(name) ?? [];

@@ -1,4 +1,4 @@
-/** What a thread is told to run, and how it begins. */
+/** The job of a thread: how it draws plans, and the variant that breaks its members. */
 import { variants } from '../broken/variants.ts';
 import { drawPlan, type PlanOptions } from '../plan.ts';
 import { type RunResult, runPlan } from '../run.ts';

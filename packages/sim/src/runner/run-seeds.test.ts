@@ -15,7 +15,7 @@ async function told(jobs: number, seedsMax: number): Promise<string[]> {
   return lines;
 }
 
-test('two threads tell what one tells, in the order of the seeds', async () => {
+test('two threads give the same report as one, in the order of the seeds', async () => {
   const alone = await told(1, 6);
   expect(alone.map((line) => line.split(' ')[0])).toEqual(['21', '22', '23', '24', '25', '26']);
   expect(await told(2, 6)).toEqual(alone);

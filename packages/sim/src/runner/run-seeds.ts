@@ -1,5 +1,5 @@
 /**
- * Many seeds on several threads. What comes of them is told in the order of the seeds, whatever thread was done first, so
+ * Many seeds on several threads. Results are reported in the order of the seeds, whichever thread was done first, so
  * that the same seeds give the same report on any number of threads.
  */
 import { Worker } from 'node:worker_threads';
@@ -99,7 +99,7 @@ class Threads {
     }
   }
 
-  /** Tells what can be told by now. */
+  /** Reports every result whose predecessors are all reported. */
   private async tell(): Promise<void> {
     this.feed();
     if (this.telling) return;

@@ -1,4 +1,4 @@
-/** A thread that runs the seeds it is sent, one after the other, and sends back what came of each. */
+/** A thread that runs the seeds it is sent, one after the other, and sends back the result of each. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { beginJob, type Job, runSeed } from './job.ts';
 

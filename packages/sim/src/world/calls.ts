@@ -17,7 +17,7 @@ export interface Call {
   readonly body: string;
   /** The receiver took it and meant 2xx. */
   effectMs: number | null;
-  /** What the member heard. */
+  /** The result as the member saw it. */
   result: CallbackResult | null;
   endMs: number | null;
 }

@@ -1,8 +1,8 @@
 /**
  * The cables between members. A frame takes its time, and may be lost, late, doubled or overtaken; a pair of members
- * can be cut in one direction or both; an answer can get lost after the call acted. What happens to a frame is drawn
- * when it is sent, and whether the way is open when it arrives. Between two members everything goes one frame after the
- * other, each as long as its bytes take; a frame beyond the limit is not sent at all.
+ * can be cut in one direction or both; an answer can get lost after the call acted. The fate of a frame is drawn when
+ * it is sent; whether the way is open is looked at when it arrives. Between two members everything goes one frame
+ * after the other, each as long as its bytes take; a frame beyond the limit is not sent at all.
  */
 import type { FrameHandler, Network } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
@@ -57,7 +57,7 @@ export class Cables {
     return party;
   }
 
-  /** Nothing gets from `from` to `to` until what is returned is called. Cuts add up. */
+  /** Drops all frames from `from` to `to` until the returned function is called. Cuts add up. */
   cut(from: string, to: string): () => void {
     const key = `${from}>${to}`;
     const way = this.way(from, to);
@@ -167,7 +167,7 @@ class Party implements Network {
       this.unanswered.delete(finish);
       done(answer);
     };
-    // What arrived while the process stood still is read first.
+    // Frames that arrived while the process stood still are read before the limit counts.
     const cancel = process.at(process.now() + limitMs, () => process.soon(() => finish(null)));
     this.unanswered.add(finish);
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
@@ -193,7 +193,7 @@ class Party implements Network {
   private take(frame: Uint8Array, from: string, reply: Done): void {
     const { cables, process } = this;
     if (!process.alive) {
-      // The machine is there and says that nobody listens; a machine that is gone says nothing.
+      // A machine whose process is dead refuses the connection; a machine that is gone says nothing.
       const freight = { from: process.name, to: from, bytes: 0 };
       if (process.refuses) cables.carry(freight, () => reply(null));
       return;

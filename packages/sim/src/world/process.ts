@@ -39,7 +39,7 @@ export class Process implements Clock {
     name: string;
     world: World;
     faults: ClockFaults;
-    /** What the monotonic clock says at the start. */
+    /** The monotonic clock at the start. */
     baseMs: number;
     onThrow: (error: unknown) => void;
   }) {
@@ -76,7 +76,7 @@ export class Process implements Clock {
     this.isPaused = true;
   }
 
-  /** As after SIGCONT: what became due first, then what arrived, each in its order. */
+  /** As after SIGCONT: first the alarms that became due, then the frames that arrived, each in their order. */
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;

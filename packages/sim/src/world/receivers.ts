@@ -1,6 +1,6 @@
 /**
  * The clients' side of callbacks: receivers that answer, dawdle, fail or hang, and the history of every call that was
- * made to them. A receiver acts on a request when it arrives; what its caller hears of that is another matter.
+ * made to them. A receiver acts on a request when it arrives; its answer may still be lost on the way back.
  */
 import type { CallbackRequest, CallbackResult, Callbacks } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
@@ -48,7 +48,7 @@ export class Receivers {
     else this.manners.set(receiver, manner);
   }
 
-  /** A member can no longer reach a receiver; undone by what is returned. */
+  /** Makes a receiver unreachable from a member; the returned function undoes that. */
   hide(receiver: string, from: string): () => void {
     const key = `${from}>${receiver}`;
     this.unreachable.add(key);
@@ -151,7 +151,7 @@ export class Receivers {
   }
 }
 
-/** What a receiver does about a request. */
+/** The reaction of a receiver to a request. */
 interface Act {
   /** Acts on it, and means 2xx. */
   readonly takes: boolean;

@@ -1,6 +1,6 @@
 /**
- * What happened, in order: a running hash always, the lines themselves where somebody wants to read or compare them.
- * Equal seeds give equal traces; a difference is a hidden clock, a hidden global or a set in the wrong order.
+ * The events of a run, in order: always as a running hash, as lines only when they are to be read or compared. Equal
+ * seeds give equal traces; a difference is a hidden clock, a hidden global or a set in the wrong order.
  */
 
 /** True time moves in steps of 1/1024 ms: in these it is a whole number. */
@@ -43,7 +43,7 @@ export class Trace {
     if (this.whole) this.lines.push(`${atMs.toFixed(3)} ${way} ${bytes.length}`);
   }
 
-  /** Ties what came before to its moment and to its place among all others. */
+  /** Mixes the time of the last event into the hash, so that its moment and its place among all events count. */
   private moment(atMs: number): void {
     const grains = Math.round(atMs * grainsPerMs);
     const low = Math.imul(this.low ^ this.high ^ (grains / wordSize), 0x85ebca6b) ^ grains;

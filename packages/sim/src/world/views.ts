@@ -1,6 +1,6 @@
 /**
- * Views handed out by the simulation: one list of members, changed by whoever runs the cluster, and learnt by each member
- * at its own time, as members of a real cluster do.
+ * Views handed out by the simulation: one list of members, changed by the operator, and learnt by each member at its
+ * own time, as members of a real cluster do.
  */
 import type { ViewMember, ViewSource, ViewSpec } from '@carillon/server/internal';
 import type { SeededRandom } from '@carillon/core/testing';

@@ -43,7 +43,7 @@ export class World {
     return this.ran;
   }
 
-  /** Plans `fn`; set `fn` of what is returned to null to take it back. */
+  /** Plans `fn`; setting `fn` of the returned event to null takes it back. */
   at(atMs: number, fn: () => void): WorldEvent {
     const event: WorldEvent = {
       atMs: Math.max(grain(atMs), this.currentMs),
