@@ -1,8 +1,8 @@
-/** What a client takes, by its headers Accept and Accept-Encoding (RFC 9110 §12.5). */
+/** Content negotiation by the headers Accept and Accept-Encoding (RFC 9110 §12.5). */
 
-/** Whether the list names this thing, and not with the quality 0, which means: anything but this. */
+/** Whether the list names this media type or coding with a quality other than 0, which would refuse it. */
 export function accepts(list: string | undefined, name: string): boolean {
-  // Most clients name nothing that matters here.
+  // Most clients send no list, or one without this name.
   if (list === undefined || !list.toLowerCase().includes(name)) return false;
   for (const item of list.toLowerCase().split(',')) {
     const [named = '', ...parameters] = item.split(';');

@@ -1,8 +1,9 @@
 /**
- * The answers of one connection: written in the order of the requests, whenever each is ready, with one write for all that are.
+ * The answers of one connection: written in the order of the requests, whenever each is ready, with one write for all
+ * that are.
  *
  * A1  An answer is written when all before it are, complete; nothing is written between the parts of one.
- * A2  While the client does not take what was written, nothing more is; a long answer is written piece by piece.
+ * A2  Backpressure: while the client does not read, nothing more is written; a long answer is written piece by piece.
  */
 import type { Socket } from 'node:net';
 import {
@@ -17,7 +18,7 @@ import type { ApiResponse } from './message.ts';
 import { AnswerOutflow, type Outflow, type Pipe } from './outflow.ts';
 import { bugResponse } from './problem.ts';
 
-/** A request that is complete, or will never be, and its place among those of its connection. */
+/** A request that is complete, or will never be, and its place among the requests of its connection. */
 export interface Exchange extends Asked {
   last: boolean;
   /** It has room of its own while it waits (`room/answer-room.ts`). */
@@ -43,7 +44,7 @@ export class Answers {
   private readonly options: AnswersOptions;
   /** Oldest first. */
   private readonly exchanges: Exchange[] = [];
-  /** Of those that are there and wait for others, or for the client; long ones aside. */
+  /** Bytes of short answers that are ready and wait for an earlier answer, or for the client to read. */
   private readyBytes = 0;
   private outflow: AnswerOutflow | null = null;
   /** Answers are only gathered. */
@@ -60,7 +61,7 @@ export class Answers {
     return this.exchanges.length;
   }
 
-  /** The client does not take what was written. */
+  /** Backpressure: the client does not read the written answers. */
   get stalled(): boolean {
     return this.options.socket.writableNeedDrain;
   }

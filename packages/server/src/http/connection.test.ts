@@ -1,4 +1,4 @@
-/** What clients do to one connection: pipelining, silence, breaking off, not reading. Time is virtual where it matters. */
+/** How clients treat one connection: pipelining, silence, breaking off, not reading. Time is virtual where it matters. */
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { serving } from './listening.contract.ts';
@@ -105,7 +105,7 @@ test('a client that reads slowly but steadily is not cut', async () => {
   client.socket.destroy();
 });
 
-test('a long answer comes whole, and those behind it in order', async () => {
+test('a long answer comes whole, and the answers behind it in order', async () => {
   const page = 'aü'.repeat(200_000);
   await using at = await serving(({ path }) => textResponse(path === '/page' ? page : 'short'));
   const client = await at.dial();
@@ -305,7 +305,7 @@ test('100-continue waits for the answers before it', async () => {
   client.socket.destroy();
 });
 
-test('100-continue is not sent to who did not wait for it, nor in HTTP/1.0', async () => {
+test('100-continue is not sent to a client that did not wait for it, nor in HTTP/1.0', async () => {
   await using at = await serving(({ body }) => textResponse(`got ${body.length}`));
   const client = await at.dial();
   client.send(post('hello', 'expect: 100-continue\r\n'));
@@ -351,7 +351,7 @@ test('a header that would begin another answer is a bug, and is not sent', async
   client.socket.destroy();
 });
 
-test('an answer that goes on: in chunks, with what comes behind it waiting', async () => {
+test('an answer that goes on: in chunks, while the answers behind it wait', async () => {
   const outs: Outflow[] = [];
   let closed = 0;
   await using at = await serving(({ path }) =>
@@ -394,7 +394,7 @@ test('an answer that goes on: HTTP/1.0 has no chunks, HEAD nothing at all', asyn
   expect(client.text.match(/hello/g)).toHaveLength(1);
 });
 
-test('an answer that goes on: what the client does not read is told, and it can be cut', async () => {
+test('an answer that goes on: the number of unread bytes is told, and the client can be cut', async () => {
   let out: Outflow | null = null;
   let closed = 0;
   await using at = await serving(() => ({
@@ -437,7 +437,7 @@ test('an early refusal comes before the body, a late one with it', async () => {
   plain.socket.destroy();
 });
 
-test('who may not ask is told before the body is sent; with the body there, the route tells', async () => {
+test('a client without permission is refused before it sends the body; when the body is there already, the route refuses', async () => {
   const seen: string[] = [];
   const refuseEarly = ({ headers, remote }: ApiRequest): ApiResponse | null => {
     seen.push(remote ?? '');

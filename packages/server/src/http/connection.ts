@@ -1,12 +1,14 @@
 /**
- * One connection of a client: bytes in, requests to the listener, answers out (`http-answers.ts`).
+ * One connection of a client: bytes in, requests to the listener, answers out (`answers.ts`).
  *
- * C1  No more than `pipelinedCountMax` requests of one connection are under way, and none is taken on while its client does not
- *     read its answers, while many bytes of them wait, or one that is long, or while others have their turn (`turns.ts`): then
- *     the socket is not read either.
- * C2  A request that is refused before it is complete is the last one: its answer waits for those before it, then the
- *     connection closes. What the client still sends is dropped for a while, so that it gets to read the refusal.
- * C3  Every wait for the client ends: a request must arrive, an answer must be read, an idle connection must be used, in time.
+ * C1  No more than `pipelinedCountMax` requests of one connection are under way, and none is taken on while its
+ *     client does not read its answers, while many bytes of them wait, or one that is long, or while others have
+ *     their turn (`turns.ts`): then the socket is not read either.
+ * C2  A request that is refused before it is complete is the last one: its answer waits for the answers before it,
+ *     then the connection closes. Bytes that the client still sends are dropped for a while, so that it gets to read
+ *     the refusal.
+ * C3  Every wait for the client ends: a request must arrive, an answer must be read, an idle connection must be used,
+ *     in time.
  */
 import type { Socket } from 'node:net';
 import type { Limits } from '../config/config.ts';
@@ -19,7 +21,7 @@ import type { ApiRequest, ApiResponse } from './message.ts';
 import type { BodyRoom, Sender } from './room/body-room.ts';
 import type { Waiting } from './turns.ts';
 
-/** What a connection needs of its listener. */
+/** The part of the listener that a connection uses. */
 export interface ConnectionOwner {
   readonly limits: Limits;
   /** The monotonic clock as of the last sweep: near enough for time-outs. */
@@ -27,9 +29,9 @@ export interface ConnectionOwner {
   readonly commonHeaders: CommonHeaders;
   readonly stopping: boolean;
   bodyBytesMax(head: RequestHead): number;
-  /** Asked before a body is waited for: why the request would be turned away whatever is in it, or null. */
+  /** Asked before a body is waited for: the refusal of a request that no body could save, or null. */
   refuseEarly(request: ApiRequest): Refusal | null;
-  /** For what has arrived of requests. */
+  /** Counts the bytes of requests that have arrived in part. */
   readonly bodyRoom: BodyRoom;
   /** Whether the answer may be a long one. */
   isLong(head: RequestHead): boolean;
@@ -51,16 +53,16 @@ const pipelinedCountMax = 32;
 const unreadBytesMax = 256 * 1024;
 /** How long a refused client may go on sending, so that it gets to read the refusal, before it is cut. */
 const lingerMs = 1_000;
-/** What a piece of a body costs beside its bytes: a client that sends single bytes must not get them cheap. */
+/** Bytes that each piece of a body counts for beside its own: a body sent byte by byte costs much memory. */
 const pieceCostBytes = 256;
 const never = Number.POSITIVE_INFINITY;
 
 export class HttpConnection implements Waiting {
   private readonly owner: ConnectionOwner;
   private readonly socket: Socket;
-  /** Whose bytes those are that wait in line. */
+  /** The sender of bytes that wait in line: not yet authenticated. */
   private readonly stranger: Sender;
-  /** Whose bytes those of the body are that is arriving. */
+  /** The sender of the body that is arriving. */
   private sender: Sender;
   private readonly parser: HttpParser;
   private readonly answers: Answers;
@@ -68,19 +70,19 @@ export class HttpConnection implements Waiting {
   private head: RequestHead | null = null;
   private pieces: Buffer[] = [];
   private keptBytes = 0;
-  /** False: what else arrives is dropped. */
+  /** False: all further bytes from the client are dropped. */
   private reading = true;
   private advancing = false;
   private paused = false;
   private clientEnded = false;
   lineMs = 0;
   private inLine = false;
-  /** What has arrived and waits with it. */
+  /** Bytes that have arrived and wait in line with the connection. */
   private lineBytes = 0;
   /** When the request began that is arriving. */
   private begunMs: number;
   private readUntilMs: number;
-  /** What of the answers the client had taken when that last changed, and when that was. */
+  /** Bytes of the answers the client had read, and when that number last grew. */
   private takenBytes = 0;
   takenMs: number;
   /** A long answer is under way. */
@@ -127,7 +129,7 @@ export class HttpConnection implements Waiting {
     return nowMs - this.takenMs >= this.owner.limits.idleTimeoutMs;
   }
 
-  /** Finishes what is under way, then closes; at once when there is nothing. */
+  /** Finishes the requests under way, then closes; an idle connection closes at once. */
   stop(): void {
     if (!this.reading || this.head !== null) this.answers.endStream();
     else if (this.answers.endWithNewest()) {
@@ -145,7 +147,7 @@ export class HttpConnection implements Waiting {
     return this.answers.unreadBytes;
   }
 
-  /** Others need what is kept for this client, and it does not read. */
+  /** Called when other clients need the room of this client's unread answers, and it does not read. */
   cut(): void {
     this.owner.refused(refusals.unread);
     this.destroy();
@@ -153,7 +155,7 @@ export class HttpConnection implements Waiting {
 
   called(): void {
     this.leaveLine();
-    // The client was not late with what had to wait.
+    // The time in line is not the client's delay, so the time limit of its request begins now.
     this.begunMs = this.owner.nowMs;
     this.advance();
   }
@@ -165,7 +167,7 @@ export class HttpConnection implements Waiting {
     this.advance();
   }
 
-  /** Takes on what has arrived, as far as that is allowed now; writing answers may allow more. */
+  /** Works on the requests that have arrived, as far as limits allow; writing answers may allow more. */
   private advance(): void {
     this.advancing = true;
     let all = false;
@@ -267,7 +269,7 @@ export class HttpConnection implements Waiting {
     if (head.bodyBytes === 0) return null;
     const encoding = head.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refusals.encoded;
-    // What is here already costs nothing more to look at, and then it is looked at anyway.
+    // A body that has arrived already costs nothing more, so the route sees it and refuses in its own words.
     const tooLarge = head.bodyBytes > bodyBytesMax;
     const here = !tooLarge && this.parser.holds(head.bodyBytes);
     const refusal = here ? null : this.owner.refuseEarly(head);
@@ -319,7 +321,7 @@ export class HttpConnection implements Waiting {
   }
 
   private takeAnswerRoom(): boolean {
-    // What it left unread before says nothing about what comes.
+    // Bytes left unread of earlier answers are no reason to cut the client during this one.
     this.takenMs = this.owner.nowMs;
     this.long = this.owner.takeAnswerRoom(this);
     return this.long;

@@ -1,4 +1,4 @@
-/** More requests than there is time for: everybody gets an answer, pops their turn, and some who wait long a refusal. */
+/** More requests than there is time for: every client gets an answer, pops are made in time, and sets that wait long are refused. */
 import { SystemClock } from '@carillon/core/system';
 import { expect, test } from 'vitest';
 import { type Dialled, serving } from './listening.contract.ts';
@@ -43,14 +43,14 @@ async function crowd(methods: readonly string[], workMs: number): Promise<Crowd>
 const times = (count: number, method: string): string[] =>
   Array.from({ length: count }, () => method);
 
-test('sets that stand in line with many others for long are 503, and everybody is answered', async () => {
+test('sets that stand in line with many others for long are 503, and every client is answered', async () => {
   const { statuses, polls } = await crowd(times(400, 'POST'), 1);
   const refused = statuses.filter((status) => status === 503).length;
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
   // The last 256 are not many, and before them each turn works on two.
   expect(refused).toBeGreaterThan(0);
   expect(refused).toBeLessThanOrEqual(400 - 256);
-  // Pops get their turn before what is refused, too.
+  // Pops are also made before each refusal.
   expect(polls).toBe(400);
 });
 
@@ -68,7 +68,7 @@ test('many quick requests are not refused, nor are a few slow ones', async () =>
   expect(new Set(slow.statuses)).toEqual(new Set([200]));
 });
 
-test('requests of one connection are worked on in turns, with those of others in between', async () => {
+test('requests of one connection are worked on in turns, with requests of other connections in between', async () => {
   const clock = new WorkClock();
   const worked: string[] = [];
   await using at = await serving(
@@ -90,7 +90,7 @@ test('requests of one connection are worked on in turns, with those of others in
   modest.socket.destroy();
 });
 
-test('what waits in line counts as kept: beyond the limit it is refused and the connection closed', async () => {
+test('bytes that wait in line count as kept: beyond the limit they are refused and the connection closed', async () => {
   const clock = new WorkClock();
   const handle = (): ApiResponse => {
     clock.nowMs += 5;

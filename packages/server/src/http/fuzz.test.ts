@@ -1,4 +1,4 @@
-/** Whatever a client sends: no 5xx, no bug, no crash, and everything that is answered 2xx was understood. */
+/** Any bytes from a client: no 5xx, no bug, no crash, and every request that is answered 2xx was understood. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { body, headers, method, path, query, raw, timer } from './hostile.contract.ts';
@@ -27,7 +27,7 @@ test('no request makes the router answer 5xx or meet a bug', async () => {
   );
 });
 
-test('no timer makes the parser meet a bug, and what it takes is within bounds', async () => {
+test('no timer makes the parser meet a bug, and accepted values are within bounds', async () => {
   const { ask, service, bugs } = testApi();
   let taken = 0;
   await fc.assert(

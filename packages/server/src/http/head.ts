@@ -1,11 +1,11 @@
 /**
- * The head of a request, from its bytes: request line, headers, and what they say about the body. Works on whole heads only; the
- * parser in `http-parser.ts` finds out where they end.
+ * The head of a request, from its bytes: request line, headers, and the length of the body. Works on whole heads
+ * only; the parser in `parser.ts` finds out where they end.
  *
- * H1  What two servers could read differently is refused, not repaired: there is one way to write a line end, a header, a
- *     length and a transfer coding.
- * H2  A head with a malformed line is refused as malformed, whatever else is wrong with it, in the words for the first such line:
- *     the same however much of the rest has arrived.
+ * H1  Bytes that two servers could read differently are refused, not repaired: there is one way to write a line end,
+ *     a header, a length and a transfer coding.
+ * H2  A head with a malformed line is refused as malformed before any other fault is looked at, in the words for the
+ *     first such line: the same however much of the rest has arrived.
  */
 import { headerName } from './names.ts';
 import { Refusal, refusals } from './refusal.ts';
@@ -20,7 +20,7 @@ export type HeaderValues = Record<string, string | undefined>;
 const Headers = function () {} as unknown as new () => HeaderValues;
 Headers.prototype = Object.create(null);
 
-/** A request without its body. Whoever reads that adds it, and where it came from. */
+/** A request without its body. The connection adds the body and the client's address. */
 export interface RequestHead extends ApiRequest {
   readonly headers: HeaderValues;
   body: Uint8Array;
@@ -63,7 +63,7 @@ export class HeadParser {
     this.text = bytes.toString('latin1', from, to);
     this.at = from;
     const head = this.parsed(to);
-    // A connection that is idle now should not hold on to what came last.
+    // An idle connection should not keep the bytes of its last request alive.
     this.bytes = noBytes;
     this.text = '';
     return head;

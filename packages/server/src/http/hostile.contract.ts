@@ -206,7 +206,7 @@ const header = fc.oneof(
   ),
   fc.string(),
 );
-/** What comes on a connection. */
+/** Bytes of one connection: nearly a request, or random. */
 export const raw = fc.oneof(
   fc
     .tuple(line, fc.array(header, { maxLength: 5 }), fc.string({ unit: 'binary', maxLength: 50 }))

@@ -123,7 +123,7 @@ test('bodies being read are limited over all connections', async () => {
   }
   await Promise.race(clients.map((client) => client.until(/^HTTP\/1\.1 503 .*retry-after: 1/s)));
   for (const client of clients) client.socket.destroy();
-  // What they held is given back.
+  // The room of the destroyed connections is free again.
   await expect
     .poll(async () => (await fetch(`${at.url}/timers`, { method: 'POST', body })).status)
     .toBe(200);
@@ -359,7 +359,7 @@ test('pops get their turn before each request', async () => {
   expect(turns).toBe(2);
 });
 
-test('close: what is under way is answered, what comes later is not, silent connections do not hold it up', async () => {
+test('close: requests under way are answered, later ones are not, silent connections do not hold it up', async () => {
   await using at = await listening();
   const { service } = at.api;
   const { answer } = service;
@@ -382,7 +382,7 @@ test('close: what is under way is answered, what comes later is not, silent conn
   expect(client.text).toMatch(/^HTTP\/1\.1 200 OK.*connection: close/s);
 });
 
-test('close: what does not finish within the limit is cut', async () => {
+test('close: a request that does not finish within the limit is cut', async () => {
   await using at = await listening();
   at.api.service.set = () => new Promise(() => {});
   const client = await at.dial();

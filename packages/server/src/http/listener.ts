@@ -1,14 +1,15 @@
 /**
- * The public HTTP listener: accepts connections (`http-connection.ts` reads and writes them), hands their requests to the
- * router, and owns everything that protects the member from clients together: counts, sums and time. Knows nothing about timers.
+ * The public HTTP listener: accepts connections (`connection.ts` reads and writes them), hands their requests to the
+ * router, and owns everything that protects the member from clients together: counts, sums and time. Knows nothing
+ * about timers.
  *
- * L1  No more than the configured connections, requests in flight and bytes of bodies at once; beyond them 503. Sets that would
- *     have to wait long too (`turns.ts`).
- *     Of the bytes of bodies each address has a share, and a part is for those that may ask (`room/body-room.ts`).
- * L2  A body over its limit is refused as soon as that is known, from its length or while it arrives.
- *     Of answers that wait to be read no more than the configured bytes: beyond them clients that read nothing are cut.
+ * L1  No more than the configured connections, requests in flight and bytes of bodies at once; beyond them 503. Sets
+ *     that would have to wait long too (`turns.ts`). Of the bytes of bodies each address has a share, and a part is
+ *     for authenticated senders (`room/body-room.ts`).
+ * L2  A body over its limit is refused as soon as that is known, from its length or while it arrives. Of answers that
+ *     wait to be read no more than the configured bytes: beyond them clients that read nothing are cut.
  * L3  A client that is slow in sending or in reading is cut.
- * L4  No bytes whatsoever crash the member; what is not HTTP gets a 400 and a closed connection.
+ * L4  No bytes from a client crash the member; bytes that are not HTTP get a 400 and a closed connection.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Cancel, Clock, Random } from '@carillon/core';
@@ -24,7 +25,7 @@ import { BodyRoom } from './room/body-room.ts';
 import { type Certificate, createSecureServer, type SecureServer } from './tls.ts';
 import { Turns } from './turns.ts';
 
-/** What the listener asks about a request; the router of the API answers. */
+/** The questions of the listener about a request; the router of the API answers them. */
 export interface RequestHandler {
   /** How large a body may be; asked before the body is read. */
   bodyBytesMax(method: string, path: string): number;
@@ -51,7 +52,7 @@ const sweepMsMax = 1_000;
 const sweepMsMin = 20;
 /** Browsers that came here once come back by TLS only. */
 const strictTransport = 'strict-transport-security: max-age=31536000\r\n';
-/** What a client put into a timer is never taken for a page or a script, whatever it looks like. */
+/** Browsers never take text of a client in an answer for a page or a script. */
 const asDeclared = 'x-content-type-options: nosniff\r\n';
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
@@ -111,7 +112,7 @@ export class Listener implements ConnectionOwner {
     });
   }
 
-  /** Stops accepting, lets requests under way finish for at most `limitMs`, then cuts what is left. */
+  /** Stops accepting, lets requests under way finish for at most `limitMs`, then cuts the remaining connections. */
   async close(limitMs: number): Promise<void> {
     this.stopping = true;
     const { clock } = this.options;
@@ -160,7 +161,7 @@ export class Listener implements ConnectionOwner {
 
   work(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const { router, beforeWork } = this.options;
-    // Also before a refusal: there are most of those when pops need their turn most.
+    // Also before a refusal: refusals come in masses just when pops are most in need of time.
     beforeWork?.();
     const refusal = this.refusal(request);
     if (refusal !== null) {
@@ -237,7 +238,7 @@ export class Listener implements ConnectionOwner {
     const date = `date: ${new Date(clock.wall()).toUTCString()}\r\n`;
     const { kept, last } = this.fixedHeaders;
     this.commonHeaders = { kept: date + kept, last: date + last };
-    // What began since the last sweep was counted from there: nobody is cut before their time.
+    // Waits that began since the last sweep count from that sweep, so subtract one period: no client is cut too early.
     for (const connection of this.connections) connection.sweep(this.nowMs - this.sweepMs);
     this.cutUnread();
     this.cancelSweep = clock.at(this.nowMs + this.sweepMs, () => {

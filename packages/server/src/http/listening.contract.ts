@@ -1,4 +1,4 @@
-/** For tests: an API behind a real socket, and a client that sends whatever bytes it likes. */
+/** For tests: an API behind a real socket, and a client that sends any bytes. */
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
@@ -15,7 +15,7 @@ export interface Serving extends AsyncDisposable {
   readonly metrics: Metrics;
   readonly url: string;
   readonly port: number;
-  /** A connection that collects what comes back. */
+  /** A connection that collects the bytes that come back. */
   readonly dial: () => Promise<Dialled>;
 }
 
@@ -109,7 +109,7 @@ export class Dialled {
     return (this.text.match(/HTTP\/1\.1 \d+/g) ?? []).map((line) => Number(line.slice(9)));
   }
 
-  /** Resolves once what came back matches; rejects when the connection closes before. */
+  /** Resolves once the collected bytes match; rejects when the connection closes before. */
   until(pattern: RegExp): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = (): void => {

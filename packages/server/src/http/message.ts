@@ -5,7 +5,7 @@ export interface ApiRequest {
   readonly method: string;
   /** Without the query; starts with a slash. */
   readonly path: string;
-  /** What follows the question mark; empty without one. */
+  /** The part behind the question mark; empty without one. */
   readonly query: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -46,8 +46,8 @@ export function withHeaders(response: ApiResponse, more: readonly string[]): Api
 const pieceLength = 16 * 1024;
 
 /**
- * A page of a list as JSON: the items under `name`, then `rest`. Written piece by piece as the client takes it, so that what
- * waits for a slow one is the items, not the text of them all.
+ * A page of a list as JSON: the items under `name`, then `rest`. Written piece by piece as the client takes it, so
+ * that for a slow client only the items are kept, not the text of all of them.
  */
 export function pageResponse<T>(
   name: string,

@@ -1,19 +1,19 @@
-/** An answer that goes on: server-sent events, files, long lists. What the listener hands to whoever writes one. */
+/** A streaming answer, such as server-sent events, files and long lists: the port that a route writes to. */
 import type { Framing } from './response.ts';
 
 /** Where a streaming answer is written. After its end, or the client's, everything here does nothing. */
 export interface Outflow {
   write(chunk: string | Uint8Array): void;
-  /** Written and not yet taken by the client. */
+  /** Bytes written and not yet read by the client. */
   readonly waitingBytes: number;
-  /** The client has to take some of what was written first: whoever can wait writes on when `onTaken` is called. */
+  /** Backpressure: the client has to read first. A route that can wait writes on when `onTaken` is called. */
   readonly full: boolean;
   /** `fn` is called each time when there is room again. */
   onTaken(fn: () => void): void;
   end(): void;
-  /** Drops the client, and with it whatever waits. */
+  /** Drops the client, and all bytes that wait for it. */
   cut(): void;
-  /** `fn` is called once, when the answer is over, whoever ended it. */
+  /** `fn` is called once, when the answer is over for any reason. */
   onClose(fn: () => void): void;
 }
 

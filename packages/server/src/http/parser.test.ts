@@ -16,9 +16,9 @@ interface Read {
 interface Outcome {
   readonly requests: Read[];
   readonly status: number | null;
-  /** What the client is told; null: nothing is wrong. */
+  /** The text of the refusal; null: the bytes are right so far. */
   readonly words: string | null;
-  /** What was read so far of a request that is not complete. */
+  /** Whether part of a further request was read. */
   readonly begun: boolean;
 }
 
@@ -65,7 +65,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 
 const get = 'GET /ping HTTP/1.1\r\nhost: x\r\n\r\n';
 
-describe('what is taken', () => {
+describe('accepted requests', () => {
   test('a request with everything in it', () => {
     const text =
       'PUT /timers/1?a=b HTTP/1.1\r\nHost: x.example:80\r\nX-Two:  a \r\nACCEPT:\t*/*\r\nx-two: b\r\nEmpty:\r\ncontent-length: 5\r\n\r\nhello';
@@ -189,7 +189,7 @@ describe('limits', () => {
     expect(readText(`${start}${half}${half}1\r\n`).status).toBe(413);
   });
 
-  test('what no head can begin with is refused before its line ends', () => {
+  test('bytes that no head can begin with are refused before their line ends', () => {
     expect(
       ['\0', '\x16\x03', ' ', '\n', 'GET\0', 'GET \n', 'G\rx'].map((t) => readText(t).status),
     ).toEqual(Array.from({ length: 7 }, () => 400));
@@ -203,7 +203,7 @@ describe('the same bytes mean the same, wherever they are cut', () => {
   test.each(attacks)('$name, at every place and byte by byte', ({ text, status }) => {
     const bytes = bytesOf(text);
     const whole = read([bytes]);
-    // Some are only refused by the connection, which knows what a method or an expectation means.
+    // The parser accepts some of these attacks; the connection refuses them, because it knows methods and expectations.
     if (![405, 415, 417].includes(status) && !text.includes('999'))
       expect(whole.status).toBe(status);
     const single = Array.from(bytes, (_, i) => bytes.subarray(i, i + 1));
@@ -273,7 +273,7 @@ function textOf({ method, target, headers, body, chunks }: Made): string {
   return `${text}0\r\n\r\n`;
 }
 
-/** What node:http makes of the same bytes. */
+/** The same bytes as node:http reads them. */
 async function readByPlatform(text: string, count: number): Promise<Read[]> {
   const requests: Promise<Read>[] = [];
   const server = createServer((request, response) => {

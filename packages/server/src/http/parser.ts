@@ -1,6 +1,7 @@
 /**
- * Requests from the bytes of one connection, however they are cut. Whoever owns it gives bytes with `push` and takes what
- * they mean with `next`, one step at a time, so that it can stop between two requests and go on later. Knows no sockets.
+ * Requests from the bytes of one connection, however they are cut. The connection gives bytes with `push` and takes
+ * the parsed steps with `next`, one at a time, so that it can stop between two requests and go on later. Knows no
+ * sockets.
  *
  *   head → length ─────────────────────────────┐
  *        → chunk line → chunk → chunk end ┐     ├→ end → head …
@@ -9,7 +10,7 @@
  *        → chunk line (0) → trailers ───────────┘
  *
  * R1  The same bytes give the same steps and the same refusal, wherever they are cut.
- * R2  What is held back until more arrives is bounded: a head, a line of a chunk, the trailers.
+ * R2  Bytes that are held back until more arrive are bounded: a head, a line of a chunk, the trailers.
  * R3  After a refusal there is nothing more: where the next request would begin cannot be known.
  */
 import { areExtensions } from './chunk-extension.ts';
@@ -122,7 +123,7 @@ export class HttpParser {
     return step;
   }
 
-  /** Behind what is left, in a buffer with room for more: bytes that drip in are not copied again for each. */
+  /** Puts the chunk behind the unread bytes, in a buffer with room for more: bytes that drip in are not copied again for each. */
   private append(chunk: Buffer): void {
     const leftBytes = this.end - this.at;
     if (!this.own || this.bytes.length - this.end < chunk.length) {
@@ -198,7 +199,7 @@ export class HttpParser {
     );
   }
 
-  /** Refuses what no head can begin with or is over the limit already; else there is more to come. */
+  /** Refuses bytes that cannot begin a head, and heads over the limit; otherwise waits for more. */
   private awaitHead(lookTo: number): Step {
     const { bytes, at } = this;
     for (let i = at + this.lookedBytes; i < lookTo; i++) {
@@ -276,7 +277,7 @@ export class HttpParser {
     return this.readChunkLine();
   }
 
-  /** Lines like those of headers, of which none means anything, up to an empty one. */
+  /** Reads header-like lines up to an empty one; their content is ignored. */
   private readTrailers(): Step {
     for (;;) {
       const { bytes, at } = this;

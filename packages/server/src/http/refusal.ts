@@ -1,4 +1,4 @@
-/** Why a request is turned away before it reaches a route: what the client is told, and what is counted. */
+/** Reasons to turn a request away before it reaches a route: the answer to the client, and the name in metrics. */
 import { CarillonError, type ErrorCode } from '@carillon/core';
 import type { ApiResponse } from './message.ts';
 import { problemResponse } from './problem.ts';

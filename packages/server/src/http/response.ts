@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ApiResponse } from './message.ts';
 
-/** What the request has to do with how its answer is written. */
+/** The properties of a request that decide how its answer is written. */
 export interface Asked {
   readonly method: string;
   readonly minor: 0 | 1;

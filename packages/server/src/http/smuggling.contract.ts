@@ -1,9 +1,9 @@
 /**
- * For tests: requests that servers have read differently from what stands in front of them, so that one request hid another. Each
- * has to be refused with its status, and nothing behind it may be taken for a request.
+ * For tests of request smuggling: requests that servers read differently from the proxy in front of them, so that one
+ * request hid another. Each has to be refused with its status, and nothing behind it may be taken for a request.
  */
 
-/** What each of them tries to get in. */
+/** The request that each attack tries to smuggle in. */
 export const hidden = 'DELETE /timers?tag=hidden HTTP/1.1\r\nhost: x\r\n\r\n';
 
 export interface Attack {

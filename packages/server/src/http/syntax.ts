@@ -16,8 +16,8 @@ function table(allowed: RegExp): Uint8Array {
 /** Methods and names of headers. */
 export const tokenBytes = table(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/);
 /**
- * Targets. Some of these should have been percent-encoded, but browsers send them as they are; a `#` never belongs here, and
- * whatever is not ASCII is read differently by different servers.
+ * Targets. Some of these should have been percent-encoded, but browsers send them as they are; a `#` never belongs
+ * here, and bytes beyond ASCII are read differently by different servers.
  */
 export const targetBytes = table(/[!-"$-~]/);
 /** Values of headers, with the blanks in and around them. Bytes beyond ASCII mean nothing, but are allowed. */

@@ -5,7 +5,7 @@ export interface Target {
   readonly query: string;
 }
 
-/** `http://host:port`, as it is sent to proxies, up to where the path begins. Whoever it names, the request came here. */
+/** `http://host:port`, as it is sent to proxies, up to where the path begins. The name is ignored: the request came here. */
 const authority = /^https?:\/\/[\w\-.~%!$&'()*+,;=:[\]]+/i;
 
 /**
@@ -22,7 +22,7 @@ export function splitTarget(method: string, target: string): Target | null {
 
 function localPart(method: string, target: string): string | null {
   if (target === '*') return method === 'OPTIONS' ? target : null;
-  // What a tunnel is asked for; refused later, as what it is.
+  // The target of CONNECT is a host and port; the connection refuses the method later.
   if (method === 'CONNECT') return target;
   const found = authority.exec(target);
   if (found === null) return null;

@@ -61,7 +61,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
     expect(headers).toMatchObject({ 'strict-transport-security': 'max-age=31536000' });
   });
 
-  test('without TLS nobody is told so', async () => {
+  test('without TLS no answer asks for it', async () => {
     await using at = await serving(() => textResponse('OK'));
     const { headers } = await fetch(at.url);
     expect(headers.has('strict-transport-security')).toBe(false);
@@ -95,7 +95,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
     await expect.poll(() => at.metrics.httpRefused.count('malformed')).toBe(1);
   });
 
-  test('who speaks HTTP without TLS is cut, and nobody else suffers', async () => {
+  test('a client that speaks HTTP without TLS is cut, and no other client suffers', async () => {
     await using at = await serving(() => textResponse('OK'), { certificate: first });
     const client = await at.dial();
     client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -104,7 +104,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
     expect((await ask(at.port, '')).text).toBe('OK');
   });
 
-  test('who never finishes the handshake is cut, and does not hold up closing', async () => {
+  test('a client that never finishes the handshake is cut, and does not hold up closing', async () => {
     await using at = await serving(() => textResponse('OK'), {
       certificate: first,
       overrides: { 'limits.headersTimeoutMs': 100 },
@@ -121,18 +121,21 @@ describe.runIf(hasOpenssl)('TLS', () => {
     ['at once', ''],
     ['in the middle of its greeting', '160301002a0100'],
     ['behind its greeting', '160301002a01000026030300000000000000000000000000'],
-  ])('who leaves %s before the connection is secure holds no descriptor', async (_, sent) => {
-    // So late that nothing but the leaving can be what ends it.
-    await using at = await serving(() => textResponse('OK'), {
-      certificate: first,
-      overrides: { 'limits.headersTimeoutMs': 600_000 },
-    });
-    const client = await at.dial();
-    client.socket.end(Buffer.from(sent, 'hex'));
-    await client.closed;
-  });
+  ])(
+    'a client that leaves %s before the connection is secure holds no descriptor',
+    async (_, sent) => {
+      // The time limit is so late that only the client's end can close the connection.
+      await using at = await serving(() => textResponse('OK'), {
+        certificate: first,
+        overrides: { 'limits.headersTimeoutMs': 600_000 },
+      });
+      const client = await at.dial();
+      client.socket.end(Buffer.from(sent, 'hex'));
+      await client.closed;
+    },
+  );
 
-  test('who ends its side once the connection is secure still gets its answer', async () => {
+  test('a client that ends its side once the connection is secure still gets its answer', async () => {
     let release = (): void => {};
     const handle = (): Promise<ApiResponse> =>
       new Promise((resolve) => {
@@ -166,7 +169,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
     expect(client.text).toMatch(/connection: close.*done$/s);
   });
 
-  test('another certificate is for new connections; those that exist go on', async () => {
+  test('another certificate is for new connections; existing ones go on', async () => {
     await using at = await serving(() => textResponse('OK'), { certificate: first });
     const before = new Dialled(await secure(at.port));
     at.listener.replaceCertificate(second);

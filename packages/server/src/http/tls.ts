@@ -17,7 +17,7 @@ export interface SecureServerOptions {
   /** A client that has not made its connection secure by then is cut. */
   readonly handshakeMsMax: number;
   readonly accept: (socket: TLSSocket) => void;
-  /** What a client sent is not TLS, or it offers nothing that is safe. */
+  /** The client did not speak TLS, or offered no safe version or cipher. */
   readonly refused: () => void;
 }
 
@@ -44,13 +44,13 @@ export function checkCertificate(certificate: Certificate): Certificate {
 
 export function createSecureServer(options: SecureServerOptions): SecureServer {
   const { certificate, handshakeMsMax, accept, refused } = options;
-  /** By both ends: what is secured comes as another object. */
+  /** By addresses of both ends, because Node hands out another socket object after the handshake. */
   const unready = new Map<string, Socket>();
   const server = createServer({
     ...contextOf(certificate),
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: handshakeMsMax,
-    // Who leaves before the connection is secure has nothing to wait for.
+    // A client that leaves during the handshake waits for no answer, so close at once.
     allowHalfOpen: false,
     noDelay: true,
   });

@@ -2,7 +2,7 @@ import { SystemClock } from '@carillon/core/system';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Turns, type Waiting } from './turns.ts';
 
-/** Moved by work alone; what is to run soon runs when told. */
+/** A clock that only work moves; functions given to `soon` run when `turn` is called. */
 class WorkClock extends SystemClock {
   nowMs = 1000;
   private due: (() => void)[] = [];
@@ -74,14 +74,14 @@ describe('turns', () => {
     expect(clock.idle).toBe(true);
   });
 
-  it('gives a whole turn to those who come when nobody is in line', () => {
+  it('gives a whole turn to connections that come while the line is empty', () => {
     arrive(2, 1);
     clock.turn();
     arrive(2, 1, 'next ');
     expect(newLines()).toEqual(['0', '1', 'next 0', 'next 1']);
   });
 
-  it('T1: lets one request take as long as it needs, and works on one in each turn whatever they take', () => {
+  it('T1: lets one request take as long as it needs, and works on at least one in each turn', () => {
     arrive(3, 500);
     expect(newLines()).toEqual(['0']);
     clock.turn();
@@ -90,9 +90,9 @@ describe('turns', () => {
     expect(newLines()).toEqual(['2']);
   });
 
-  it('T2: refuses those that many are in line with for long, until they are not many any more', () => {
+  it('T2: refuses sets while many connections are in line for long, until they are not many any more', () => {
     arrive(300, 1);
-    // Nobody has waited for more than 20 ms.
+    // No connection has waited for more than 20 ms.
     for (let i = 0; i < 9; i++) clock.turn();
     expect(newLines().every((name) => !name.startsWith('-'))).toBe(true);
     clock.turn();
@@ -118,7 +118,7 @@ describe('turns', () => {
     expect(newLines().slice(2)).toEqual(['0', '1', '-2', '-3']);
   });
 
-  it('does not call who has left', () => {
+  it('does not call a connection that has left', () => {
     arrive(2, 1);
     const gone = new Client('gone', 1);
     gone.called();

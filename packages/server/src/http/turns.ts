@@ -1,11 +1,12 @@
 /**
- * Shares the turns of the event loop among the connections of clients. A turn works on requests for a short while; connections that
- * it has no time for stand in line for the next ones. So however many clients ask, pops, peers and answers get their turn as often
- * as before.
+ * Shares the turns of the event loop among the connections of clients. A turn works on requests for a short while;
+ * connections that it has no time for stand in line for the next ones. So however many clients ask, pops, peers and
+ * answers get their turn as often as before.
  *
- * T1  A turn begins no request after `workMsMax`, and after `turnMsMax` not even to refuse it. One request may take what it needs.
- * T2  Where many stand in line and have for long, the rest of a turn goes to refusing their sets: quickly answered, all of them get
- *     to ask somebody else. Few in line wait: they may have brought large batches.
+ * T1  A turn begins no request after `workMsMax`, and after `turnMsMax` not even to refuse it. One request may take
+ *     as long as it needs.
+ * T2  Where many stand in line and have for long, the rest of a turn goes to refusing their sets: quickly refused,
+ *     their clients can ask another member. Few in line wait: they may have brought large batches.
  */
 import type { Clock } from '@carillon/core';
 

@@ -1,15 +1,15 @@
 /**
- * Room for long answers, such as pages of lists: what they are made of stays in memory until the client has read them, or has
+ * Room for long answers, such as pages of lists: their items stay in memory until the client has read them, or has
  * left. Each takes the same, from the beginning of the work on it to the last byte written.
  *
  * R1  All together never take more than the limit.
- * R2  Where there is no room, clients that have read nothing for a while are cut, those that have read nothing for longest
- *     first; while all of them read, who comes is refused.
+ * R2  Where there is no room, clients that have read nothing for a while are cut, the most idle first; while all of
+ *     them read, further long requests are refused.
  */
 
 /** A connection with a long answer under way. */
 export interface Reader {
-  /** When the client last took something of what was written for it, or nothing waited for it. */
+  /** When the client last read some bytes, or none waited for it. */
   readonly takenMs: number;
   cut(): void;
 }

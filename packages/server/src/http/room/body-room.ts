@@ -1,9 +1,9 @@
 /**
- * Room for what has arrived of requests and is kept until all of it is there.
+ * Room for requests that have arrived in part and are kept until they are complete.
  *
  * B1  All together never keep more than the limit.
- * B2  Requests whose sender has not shown that it may ask keep at most half of it, those of one address a quarter: the rest is
- *     for senders that have.
+ * B2  Requests of unauthenticated senders keep at most half of it, and of one address a quarter: the rest is for
+ *     authenticated senders.
  * B3  One address keeps at most three quarters of it; more only where it keeps nothing else.
  */
 import { networkOf } from '../../access/remote.ts';
@@ -12,7 +12,7 @@ import { networkOf } from '../../access/remote.ts';
 export interface Sender {
   /** Address of the client; empty where it is not known. */
   readonly remote: string;
-  /** It may ask what it asks for: with a token where tokens are asked for. */
+  /** The sender is authenticated, or no authentication is required. */
   readonly admitted: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Answers that clients do not read: what waits for them is bounded, for each and for all together. */
+/** Answers that clients do not read: the bytes that wait are bounded, for each client and for all together. */
 import { VirtualClock } from '@carillon/core/testing';
 import { describe, expect, test } from 'vitest';
 import { type Dialled, type Serving, serving, type ServingOptions } from '../listening.contract.ts';
@@ -43,7 +43,7 @@ async function greedy(at: Serving, times: number): Promise<Dialled> {
   return client;
 }
 
-test('of lists that a client does not read, one is worked on, and what it takes of it put into words', async () => {
+test('of lists that a client does not read, one is worked on, and only the part that it reads is rendered', async () => {
   const made = await lists();
   await using at = made.at;
   const clients = await Promise.all(Array.from({ length: 20 }, () => greedy(at, 32)));
