@@ -28,7 +28,7 @@ function linesOf(call: { request: Parameters<typeof bodyText>[0] }): Line[] {
 }
 
 describe('callbacks that may share a request', () => {
-  it('come in one, with what their headers would have told', async () => {
+  it('come in one, with the values of their headers', async () => {
     const { request, clock, receivers } = await startOne();
     const ids: string[] = [];
     for (const opaque of ['a', '{"b":"\\n"}', 'ç']) {
@@ -68,7 +68,7 @@ describe('callbacks that may share a request', () => {
     expect(opaques.toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => String(i)));
   });
 
-  it('do not mix with those of another uri, another namespace, or timers that did not ask for it', async () => {
+  it('do not mix with callbacks of another uri, another namespace, or timers that did not ask for it', async () => {
     const { request, clock, receivers } = await startOne();
     await request('POST', '/timers', batched('one'));
     await request('POST', '/timers', batched('other uri', 'http://receiver/other'));
@@ -118,7 +118,7 @@ describe('callbacks that may share a request', () => {
     expect(lines.map(({ opaque }) => opaque)).toEqual(['stays']);
   });
 
-  it('are signed as a whole, with the secrets of their namespace or else those of all', async () => {
+  it('are signed as a whole, with the secrets of their namespace or else the common ones', async () => {
     const bytes = { all: Buffer.alloc(32, 1), own: Buffer.alloc(32, 2) };
     const secret = (key: Buffer): string => `whsec_${key.toString('base64')}`;
     const signingSecrets = [secret(bytes.all), `b=${secret(bytes.own)}`];

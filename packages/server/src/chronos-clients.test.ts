@@ -1,4 +1,4 @@
-/** What Chronos clients send, beyond what the API pages describe, works as it does there. */
+/** Requests of Chronos clients, beyond the documented API of Chronos, work as they do there. */
 import { expect, test } from 'vitest';
 import { header, startOne, timerBody } from './testing/one-member.ts';
 

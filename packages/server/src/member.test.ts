@@ -150,7 +150,7 @@ describe('a failing receiver', () => {
 });
 
 describe('a burst', () => {
-  it('larger than what fits in memory waits in the wheel: every pop is made once, none counts as failed', async () => {
+  it('larger than fits in memory waits in the wheel: every pop is made once, none counts as failed', async () => {
     const limits = { ...defaultConfig.limits, popQueueLengthMax: 50 };
     const { request, clock, receivers } = await startOne({ config: { limits } });
     receivers.script = () => ({ afterMs: 20, answer: 200 });
@@ -221,7 +221,7 @@ describe('lists', () => {
 });
 
 describe('a restart', () => {
-  it('brings back every confirmed timer; what fell due meanwhile pops at once, missed pops merged into one', async () => {
+  it('brings back every confirmed timer; timers that fell due meanwhile pop at once, missed pops merged into one', async () => {
     const disk = new MemoryDisk();
     const before = await startOne({ disk });
     const { clock } = before;

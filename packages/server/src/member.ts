@@ -1,6 +1,6 @@
 /**
- * One member: wires the parts together, starts, drains and stops them. The only file that knows them all. Runs on
- * whatever `Env` it is given; production and the simulator differ in nothing else.
+ * One member: wires the parts together, starts, drains and stops them. The only file that knows them all. Runs on the
+ * `Env` it is given; production and the simulator differ in nothing else.
  */
 import {
   CarillonError,
@@ -63,11 +63,11 @@ export interface MemberOptions {
   readonly onDrained?: () => void;
   /** Default true. */
   readonly repair?: boolean;
-  /** Who may do what; default: everybody everything. */
+  /** Authentication and permissions; default: every caller may do everything. */
   readonly access?: Access;
   /** Reads lock rings in etcd; default: none can be seen. */
   readonly readRings?: ReadRings | null;
-  /** What each namespace may have; default: as configured, for ever. */
+  /** Quotas of namespaces; default: as configured, for ever. */
   readonly quotas?: QuotaTable;
   /** Beside the API: the dashboard. */
   readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
@@ -134,7 +134,7 @@ export class Member {
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
   }
 
-  /** Recovers what is on disk, joins the others, and begins to pop. */
+  /** Recovers the records on disk, joins the others, and begins to pop. */
   static async start(options: MemberOptions): Promise<Member> {
     const member = new Member(options);
     await member.recover();
@@ -164,7 +164,7 @@ export class Member {
     return this.popper.activeCount;
   }
 
-  /** Starts what is due before other work: the listener calls it ahead of each request. */
+  /** Starts due pops before other work: the listener calls it ahead of each request. */
   readonly poll = (): void => this.popper.poll();
 
   /** Hands every record to other members; resolves when none is left here. A member that cannot stays. Twice is once. */
@@ -194,7 +194,7 @@ export class Member {
     this.options.onDrained?.();
   }
 
-  /** Whether there is somebody to take the timers. Two that drain at the same moment find that there is not. */
+  /** Whether there is a member to take the timers. Two members that drain at the same moment find that there is none. */
   private hasOthers(): boolean {
     const { name } = this.options;
     return this.cluster.view.members.some((m) => m.name !== name && m.phase === 'active');
@@ -219,7 +219,7 @@ export class Member {
     }
   }
 
-  /** Finishes what is in flight, within the configured limit, and lets go of everything. */
+  /** Finishes requests and callbacks in flight, within the configured limit, and closes everything. */
   async stop(): Promise<void> {
     const { env, config, source } = this.options;
     this.phase = 'stopping';
@@ -229,7 +229,7 @@ export class Member {
     const untilMs = env.clock.now() + config.shutdown.limitMs;
     while (this.popper.activeCount > 0 && env.clock.now() < untilMs) await wait(env, 10);
     this.cluster.stop();
-    // The others must know what was popped here, or they do it again.
+    // Results of pops that are still to be replicated go out first: without them other members would pop again.
     while (this.cluster.peers?.owed === true && env.clock.now() < untilMs) await wait(env, 10);
     await source.stop();
     await env.network?.close();
@@ -399,7 +399,7 @@ export class Member {
     });
   }
 
-  /** As long as nobody says who may do what. */
+  /** Access for a member without tokens: every caller may do everything. */
   private openAccess(): Access {
     const { clock } = this.options.env;
     const namespaceRates = new NamespaceRates(this.quotas);

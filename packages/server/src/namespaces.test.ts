@@ -1,6 +1,6 @@
 /**
- * Namespaces do not see each other: every route, asked by a namespace for what belongs to another, answers exactly as if there were
- * nothing, and changes nothing.
+ * Namespaces do not see each other: every route, asked by one namespace for a timer or letter of another, answers
+ * exactly as if there were none, and changes nothing.
  */
 import { formatTimerId, parseTimerId, shiftNumber, State, type TimerRecord } from '@carillon/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { header, type OneMember, startOne, timerBody } from './testing/one-membe
 
 const theirs = { 'carillon-namespace': 'team-a' };
 const ours = { 'carillon-namespace': 'team-b' };
-/** Of a timer that nobody ever had. */
+/** The id of a timer that never existed. */
 const unknown = '00000000000000000000000000000007-1';
 
 let world: OneMember;
@@ -55,19 +55,19 @@ function recordsOf(namespace: string): TimerRecord[] {
     .filter((record) => record.namespace === namespace);
 }
 
-/** An answer without what differs from one request to the next anyway. */
+/** An answer without the parts that differ from one request to the next anyway. */
 function comparable({ status, headers, body }: ApiResponse, id: string) {
   const texts = [JSON.stringify(headers), body].map((text) =>
     text
       .replaceAll(id.slice(0, 16), 'NUMBER')
       .replaceAll(/[0-9a-f]{16}-\d/g, 'BLOOM')
-      // Rises with every change at the member, whoever asks for it.
+      // The version rises with every change at the member, in any namespace.
       .replaceAll(/(?<="carillon-version",")[\d.]+/g, 'VERSION'),
   );
   return [status, ...texts];
 }
 
-test('what the others have is there, and theirs', async () => {
+test('timers and letters of the others are there, and theirs', async () => {
   const states = before.map(({ state }) => state);
   expect(new Set(states)).toEqual(new Set([State.live, State.tombstone, State.dead]));
   expect((await send('GET', `/timers/${timer}`, undefined, theirs)).status).toBe(200);
@@ -98,7 +98,7 @@ describe.each(byId)('%s of an id of another namespace', (method, path, given) =>
     expect(comparable(answer, id)).toEqual(comparable(other, like));
   });
 
-  test('also where the id is made up to meet what members keep: nothing seen, nothing changed', async () => {
+  test('also where the id is made up to meet a number that members keep: nothing seen, nothing changed', async () => {
     for (const each of [timer, letter]) {
       const id = parseTimerId(each);
       if (id === null) throw new Error('It is an id.');
@@ -162,7 +162,7 @@ describe('lists and everything at once', () => {
     expect(recordsOf('team-a')).toEqual(before);
   });
 
-  test('a key whose number somebody else took on purpose gives nothing of theirs away', async () => {
+  test('a key whose number another namespace took on purpose gives nothing of theirs away', async () => {
     const kept = before.find(({ state }) => state === State.live);
     const free = shiftNumber('team-b', kept ?? { hi: 0, lo: 0 });
     // Theirs goes, ours takes the number that the key leads to; then they use the key again.
@@ -238,7 +238,7 @@ describe('a new timer', () => {
     expect(recordsOf('default')).toHaveLength(2);
   });
 
-  test('ignores what only members decide, wherever it stands in the body', async () => {
+  test('ignores fields that only members decide, at any place in the body', async () => {
     const plain = timerBody(60);
     const inner = {
       namespace: 'team-a',

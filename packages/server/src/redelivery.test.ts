@@ -1,4 +1,4 @@
-/** Redelivering a dead letter is one pop with the letter's sequence, whatever the timing of its timer was. */
+/** Redelivering a dead letter is one pop with the letter's sequence, for every kind of timing. */
 import { expect, test } from 'vitest';
 import { header, type OneMember, startOne } from './testing/one-member.ts';
 

@@ -12,7 +12,7 @@ const withRetry = (retry: object) => ({ timing, callback: { ...callback, retry }
 const json = (text: string) => text;
 const days = '2026-01-01T00:00:10Z';
 
-/** What is wrong, the body, and the pointer the answer must carry (undefined: none, the body is no JSON value). */
+/** The fault, the body, and the pointer the answer must carry (undefined: none, the body is no JSON value). */
 const rows: [string, unknown, string | undefined][] = [
   ['no body', '', undefined],
   ['bad JSON', '{"timing":', undefined],
@@ -295,7 +295,7 @@ test('a factor that differs from the id is refused; the same one is not', async 
   expect((await api.ask('PUT', `/timers/${id}`, { body: body(2) })).status).toBe(200);
 });
 
-test('limits are those of the configuration', async () => {
+test('limits come from the configuration', async () => {
   const api = testApi({
     'limits.uriBytesMax': 30,
     'limits.opaqueBytesMax': 2,

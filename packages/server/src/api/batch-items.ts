@@ -1,6 +1,7 @@
 /**
- * Where the items of a batch begin and end, found by a walk over its bytes before any of them is parsed: an array is never parsed as a
- * whole, so that no body makes one long step. An item that is no JSON is found out later, by whoever parses it.
+ * Where the items of a batch begin and end, found by a walk over its bytes before any of them is parsed: an array is
+ * never parsed as a whole, so that no body makes one long step. An item that is no JSON is found later, when it is
+ * parsed.
  */
 import { CarillonError } from '@carillon/core';
 import type { Limits } from '../config/config.ts';

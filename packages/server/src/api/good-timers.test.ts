@@ -211,7 +211,7 @@ test('of a member given twice the last one counts, as JSON has it', async () => 
   expect((await definitionOf(text)).timing).toMatchObject({ intervalMs: 2000 });
 });
 
-test('what is read back sets the same timer again', async () => {
+test('the body that is read back sets the same timer again', async () => {
   const bodies = [
     { timing: { interval: 0.25, 'repeat-for': 5 }, callback, tags: ['a'] },
     {

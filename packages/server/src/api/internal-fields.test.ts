@@ -1,4 +1,4 @@
-/** What members tell each other about a timer means nothing when a client says it. */
+/** Fields that members send each other about a timer mean nothing in a client's body. */
 import { expect, test } from 'vitest';
 import { testApi } from './stand-in.contract.ts';
 
@@ -8,7 +8,7 @@ const timer = {
   reliability: { 'replication-factor': 2 },
 };
 
-/** Names of the record, of what members send, and of what Chronos put into the bodies between its own. */
+/** Names of fields of the record, of messages between members, and of the bodies that Chronos members sent each other. */
 const names = [
   'id',
   'hi',
@@ -48,7 +48,7 @@ async function setOf(body: unknown) {
   return { status, sets: service.sets };
 }
 
-test.each(names)('%s changes nothing, wherever it stands and whatever it says', async (name) => {
+test.each(names)('%s changes nothing, at any place and with any value', async (name) => {
   const plain = await setOf(timer);
   expect(plain.status).toBe(200);
   for (const value of values) {

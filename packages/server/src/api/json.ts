@@ -4,8 +4,9 @@ import { isTooDeep, tooDeep } from './batch-items.ts';
 import { badRequest } from '../http/problem.ts';
 
 /**
- * Throws CarillonError. JavaScript's parser is happy with any depth, but takes long over it, and whatever walks over the result later
- * need not be; and it would quietly replace bytes that are not UTF-8, where a client's text must come back byte for byte.
+ * Throws CarillonError. JavaScript's parser accepts any depth, but takes long over it, and later code that recurses
+ * into the result might overflow the stack. It would also silently replace bytes that are not UTF-8, while a client's
+ * text must come back byte for byte.
  */
 export function parseJson(bytes: Uint8Array, depthMax: number): unknown {
   if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');

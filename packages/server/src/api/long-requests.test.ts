@@ -14,7 +14,7 @@ interface Turn {
   readonly sets: number;
 }
 
-/** What was done in each turn of the event loop until the answer. */
+/** The work done in each turn of the event loop until the answer. */
 async function turnsOf(ask: (api: ReturnType<typeof testApi>) => unknown): Promise<Turn[]> {
   const api = testApi();
   const turns: Turn[] = [];
@@ -77,7 +77,7 @@ describe('long work', () => {
     return 'done';
   }
 
-  test('what fits into a stint is done at once', () => {
+  test('work that fits into a stint is done at once', () => {
     expect(new LongWork(new VirtualClock()).run(steps(9, stintCostMax / 10))).toBe('done');
   });
 
@@ -95,7 +95,7 @@ describe('long work', () => {
     expect(await Promise.all(both.map(async (one) => await one))).toEqual(['done', 'done']);
   });
 
-  test('what a step throws comes out, at once or later', async () => {
+  test('an error thrown by a step comes out, at once or later', async () => {
     function* failing(cost: number): Steps<never> {
       yield cost;
       throw new Error('broken');

@@ -1,9 +1,9 @@
 /**
- * Work on requests that may take longer than a turn of the event loop should: large batches. It is written as steps that say what each
- * of them cost; between two steps it can be left and taken up again.
+ * Work on requests that may take longer than a turn of the event loop should: large batches. It is written as steps,
+ * each of which tells its cost; between two steps it can be left and taken up again.
  *
- * W1  Work that fits into one stint is done at once. The rest waits in line, and a turn of the event loop does one stint of it,
- *     however many requests wait: pops, peers and other clients come in between.
+ * W1  Work that fits into one stint is done at once. The rest waits in line, and a turn of the event loop does one
+ *     stint of it, however many requests wait: pops, peers and other clients come in between.
  * W2  Steps are counted, not timed: the same work is cut at the same places wherever it runs.
  */
 import type { Clock } from '@carillon/core';
@@ -27,7 +27,7 @@ export class LongWork {
     this.clock = clock;
   }
 
-  /** What is thrown by a step is thrown here, or rejects. */
+  /** Runs the steps. An error of a step is thrown here, or rejects. */
   run<T>(steps: Steps<T>): T | Promise<T> {
     const first = stint(steps);
     if (first !== null) return first.value;

@@ -30,7 +30,7 @@ async function document(): Promise<Document> {
   return JSON.parse(response.body) as Document;
 }
 
-test('the document has what OpenAPI 3.1 requires', async () => {
+test('the document has all parts that OpenAPI 3.1 requires', async () => {
   const { openapi, info, paths } = await document();
   expect(openapi).toMatch(/^3\.1\.\d$/);
   expect(info).toMatchObject({ title: 'Carillon', version: '0' });

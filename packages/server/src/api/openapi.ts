@@ -292,7 +292,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, object>>;
 }
 
-/** An operation with what its route adds: the scope it needs, and how it answers who has less. */
+/** Adds to an operation the scope that its route needs, and the answers to callers with less. */
 function guarded(operation: Operation, needs: Route['needs']): object {
   if (needs === null) return { ...operation, security: [] };
   const common = needs === 'write' ? [namespaceHeader, seenHeader] : [namespaceHeader];

@@ -1,7 +1,7 @@
 /**
  * A client's body → core Definition and factor. The shape comes from `schema.ts`; the rules between members and the
- * member's limits are here and in `parse-timing.ts`. Whatever is wrong becomes one CarillonError with a JSON pointer,
- * and nothing of the body gets any further. Members that are not in the schema have no effect.
+ * member's limits are here and in `parse-timing.ts`. Any fault becomes one CarillonError with a JSON pointer, and
+ * nothing of the body gets any further. Members that are not in the schema have no effect.
  */
 import { CarillonError, type Definition, type RetryPolicy } from '@carillon/core';
 import type { Config } from '../config/config.ts';
@@ -159,8 +159,9 @@ function method(name: string): string {
 }
 
 /**
- * Headers that the member itself puts on a callback, and those of the connection: a client's would pass for them. Also where
- * they are spelled with other marks than hyphens, because CGI, WSGI and what came after them read all marks alike.
+ * Refuses headers that the member itself puts on a callback, and headers of the connection: a receiver would take a
+ * client's for them. Also with other marks instead of hyphens, because CGI, WSGI and their successors read all marks
+ * alike.
  */
 function refuseTaken(name: string): string | null {
   const read = name.replace(otherMarks, '-');
@@ -173,7 +174,7 @@ function refuseTaken(name: string): string | null {
 
 type TextLimits = ParseRules['limits'];
 
-/** What there may be thousands of, in any shape: counted before anything walks over it. Throws CarillonError. */
+/** Counts the parts that there may be thousands of, before any code walks over them. Throws CarillonError. */
 function checkCounts(value: unknown, limits: TextLimits): void {
   checkLength(memberOf(value, 'tags'), 'tags', '/tags', limits);
   const info = memberOf(memberOf(value, 'statistics'), 'tag-info');
@@ -212,7 +213,7 @@ function tagInfo(
   return given.flatMap((entry) => tagInfoEntry(entry, limits));
 }
 
-/** As in Chronos: without a count it counts once, and what is no entry is skipped. */
+/** As in Chronos: without a count it counts once, and a malformed entry is skipped. */
 function tagInfoEntry(entry: unknown, { tagBytesMax }: TextLimits): Definition['tagInfo'] {
   const { type, count = 1 } = (entry ?? {}) as { type?: unknown; count?: unknown };
   if (typeof type !== 'string' || type === '' || !type.isWellFormed()) return [];

@@ -10,7 +10,7 @@ const endings = ['repeat-for', 'until', 'count', 'forever'] as const;
 
 const once: Ending = { repeatForMs: null, untilMs: null, count: null, forever: false };
 
-/** Seconds as whole milliseconds, rounded up: never early. The tiny amount undoes what binary fractions add. */
+/** Seconds as whole milliseconds, rounded up: never early. The tiny amount undoes the error of binary fractions. */
 export function wholeMs(seconds: number): number {
   return Math.max(0, Math.ceil(seconds * 1000 - 1e-4));
 }

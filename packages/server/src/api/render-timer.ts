@@ -1,4 +1,4 @@
-/** Timers and dead letters as clients read them: the form of the body that set them, plus what became of them. */
+/** Timers and dead letters as clients read them: the form of the body that set them, plus their state. */
 import type { Definition, RetryPolicy, Timing } from '@carillon/core';
 import { formatInstant } from './instant.ts';
 import type { DeadLetterJson, RetryBody, TimerJson, TimingBody } from './schema.ts';

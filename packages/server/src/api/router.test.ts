@@ -208,7 +208,7 @@ describe('lists', () => {
     expect(service.calls).toEqual([]);
   });
 
-  test('a member, and as what it holds the timers, reaches the service', async () => {
+  test('a member and its role for the timers reach the service', async () => {
     const { ask, service } = testApi();
     await ask('GET', '/timers?member=n1&role=backup');
     expect(service.calls.at(-1)?.argument).toMatchObject({ member: 'n1', role: 'backup' });
@@ -464,7 +464,7 @@ describe('routing', () => {
     expect((await testApi().ask('GET', path)).status).toBe(404);
   });
 
-  test('OPTIONS tells what is allowed, HEAD is answered like GET', async () => {
+  test('OPTIONS tells the allowed methods, HEAD is answered like GET', async () => {
     const { ask } = testApi();
     const options = await ask('OPTIONS', '/ping');
     expect([options.status, headerIn(options, 'allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);

@@ -1,6 +1,6 @@
 /**
- * From a request to the handler of its route, and from whatever the handler does to an answer. Works on plain data: the
- * listener, tests and the simulator all come in here.
+ * From a request to the handler of its route, and from the handler's result or error to an answer. Works on plain
+ * data: the listener, tests and the simulator all come in here.
  *
  * A handler may throw or reject with CarillonError, which becomes problem+json. Anything else it throws is a bug: the
  * client gets a 500 and `bug` is told, which in production stops the member.
@@ -14,14 +14,14 @@ import type { Cell, Histogram } from '../metrics/prometheus.ts';
 import { type ApiRequest, type ApiResponse, withHeaders } from '../http/message.ts';
 import { bugResponse, problemResponse } from '../http/problem.ts';
 
-/** `part` is what stood in the place of `:id`; empty for routes without one. */
+/** `part` is the text in the place of `:id`; empty for routes without one. */
 export type Handler = (
   request: ApiRequest,
   part: string,
   caller: Caller,
 ) => ApiResponse | Promise<ApiResponse>;
 
-/** Of a route that is open to everybody: its handler gets no caller. */
+/** The handler of a route without authentication: it gets no caller. */
 export type OpenHandler = (request: ApiRequest, part: string) => ApiResponse | Promise<ApiResponse>;
 
 export type Route = {
@@ -32,13 +32,13 @@ export type Route = {
   readonly bodyBytesMax?: number;
   /** Its answers can be pages of large timers: a client gets one at a time, and there is a bound on them all. */
   readonly long?: boolean;
-  /** Shows or does what belongs to no single namespace: needs a token that is for all of them. */
+  /** Shows or changes things beyond a single namespace: needs a token for all namespaces. */
   readonly whole?: boolean;
   /** Also answers where its path has a slash behind it; no other route does, so that rules in front of a member need one path. */
   readonly slash?: boolean;
 } & (
   | { readonly needs: Scope; readonly handle: Handler }
-  /** Open to everybody. */
+  /** No authentication. */
   | { readonly needs: null; readonly handle: OpenHandler }
 );
 
@@ -87,7 +87,7 @@ export class Router {
     this.lost = this.tallied('none');
   }
 
-  /** The largest body worth reading for this request: of those that want none, what careless clients send all the same. */
+  /** The largest body worth reading for this request. Routes without a body also read a little, for careless clients. */
   bodyBytesMax(method: string, path: string): number {
     const route = this.find(path)?.methods.get(method)?.route;
     if (route?.method !== 'POST' && route?.method !== 'PUT') return unwantedBytesMax;

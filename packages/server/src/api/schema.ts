@@ -100,7 +100,7 @@ const CallbackSchema = Type.Object({ http: HttpSchema, retry: Type.Optional(Retr
 
 const TagsSchema = Type.Array(Type.String({ minLength: 1 }));
 
-/** What a client sends to set or replace a timer. Unknown members are ignored. */
+/** The body that sets or replaces a timer. Unknown members are ignored. */
 export const TimerBodySchema = Type.Object({
   timing: TimingSchema,
   callback: CallbackSchema,
@@ -123,7 +123,7 @@ const OutcomeSchema = Type.Union([Type.Integer(), Type.String(), Type.Null()], {
   description: 'HTTP status of the newest attempt, or a word such as refused or timeout.',
 });
 
-/** A timer as stored, in the form of the body plus what became of it. */
+/** A timer as stored, in the form of the body plus its state. */
 export const TimerSchema = Type.Object({
   id: Type.String(),
   state: Type.Enum([...timerStates]),
@@ -247,7 +247,7 @@ const LoadSchema = Type.Object({
   'lag-ms': measured,
 });
 
-/** What members remember of the callbacks of one timer. */
+/** The callbacks of one timer that members remember. */
 export const AttemptsSchema = Type.Object({
   attempts: Type.Array(
     Type.Object({

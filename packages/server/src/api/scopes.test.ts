@@ -37,7 +37,7 @@ const tokens = {
   /** Everything, in one namespace. */
   local: testToken(4, { scope: 'admin', namespace: 'team-a' }),
 };
-/** What belongs to no single namespace. */
+/** Routes beyond a single namespace. */
 const whole = ['GET /locks', 'POST /cluster/drain', 'POST /cluster/resync'];
 const body = { timing: { interval: 30 }, callback: { http: { uri: 'http://receiver/' } } };
 
@@ -110,7 +110,7 @@ test('a refusal is problem+json with a challenge, and says which scope is needed
   });
 });
 
-test('what is refused for its token is refused before its body is read', () => {
+test('a request that is refused for its token is refused before its body is read', () => {
   const { router } = guardedApi();
   const request = { method: 'POST', path: '/timers', query: '', body: new Uint8Array(0) };
   expect(router.refuseEarly({ ...request, headers: {} })?.status).toBe(401);
@@ -122,7 +122,7 @@ test('what is refused for its token is refused before its body is read', () => {
   expect(router.refuseEarly({ ...request, method: 'PUT', headers: {} })?.status).toBe(405);
 });
 
-test('what is refused before its body is read is counted as answered, once, by its route', () => {
+test('a request that is refused before its body is read is counted as answered, once, by its route', () => {
   const { router, metrics } = guardedApi();
   const request = { method: 'POST', path: '/timers', query: '', body: new Uint8Array(0) };
   const answered = (status: string) =>
@@ -133,13 +133,13 @@ test('what is refused before its body is read is counted as answered, once, by i
   expect([answered('401'), answered('403'), metrics.httpRequests.sum()]).toEqual([1, 1, 2]);
 });
 
-test('/metrics can be opened to those without a token', async () => {
+test('/metrics can be opened to clients without a token', async () => {
   const { ask } = guardedApi({ 'auth.openMetrics': true });
   expect((await ask('GET', '/metrics')).status).toBe(200);
   expect((await ask('GET', '/cluster')).status).toBe(401);
 });
 
-test('/whoami tells what a token allows, and what is allowed without any', async () => {
+test('/whoami tells the scope and namespace of a token, and the ones without any token', async () => {
   const { ask } = guardedApi();
   const answer = await ask('GET', '/whoami', { headers: tokens.local.headers });
   expect(JSON.parse(answer.body)).toEqual({
@@ -159,7 +159,7 @@ test('/whoami tells what a token allows, and what is allowed without any', async
   });
 });
 
-test('a caller over its rate gets 429 with Retry-After, whatever it asks; open routes go on', async () => {
+test('a caller over its rate gets 429 with Retry-After for any request; open routes go on', async () => {
   const { ask, clock } = guardedApi({ 'limits.ratePerSecond': 1, 'limits.rateBurst': 4 });
   const headers = tokens.write.headers;
   const batch = await ask('POST', '/timers/batch', { headers, body: [body, body, {}, body, body] });

@@ -44,7 +44,7 @@ describe('the header', () => {
   });
 
   test.each([...changes, batch])(
-    '$method $path: what the client has seen is heard before anything is done',
+    '$method $path: the version that the client has seen is taken in before anything is done',
     async (change) => {
       const { ask, service } = await letterApi();
       const before = service.calls.length + service.sets.length;
@@ -89,7 +89,7 @@ describe('the header', () => {
   });
 });
 
-test('a change that nobody confirmed may have been stored: the answer carries its version too', async () => {
+test('an unconfirmed change may have been stored: the answer carries its version too', async () => {
   const { ask, service } = testApi();
   const version = { versionMs: 9, versionTie: 2 };
   service.answer = () => ({
@@ -140,7 +140,7 @@ describe('a member', () => {
     expect(versionMs).toBeLessThanOrEqual(clock.wall());
   });
 
-  test('takes back what it gave out itself, however far its clock was set back since', async () => {
+  test('takes back a version that it gave out itself, however far its clock was set back since', async () => {
     const { request, clock } = await startOne();
     const before = header(await request('POST', '/timers', body), 'carillon-version') ?? '';
     clock.wallOffsetMs -= 3 * dayMs;
@@ -149,7 +149,7 @@ describe('a member', () => {
     expect(versionOf(after).versionMs).toBe(parseVersion(before)?.versionMs);
   });
 
-  test('a batch: each item has its version, above what was seen', async () => {
+  test('a batch: each item has its version, above the seen one', async () => {
     const { request, clock } = await startOne();
     const seenMs = clock.wall() + 5000;
     const answer = await request('POST', '/timers/batch', [body, body], {

@@ -1,6 +1,7 @@
 /**
- * `Carillon-Seen`: the highest version that a client has seen. Heard before anything else is done about a change, so that the
- * change gets a higher version: what one client does in order stays in order, whatever clocks say and whoever was cut off.
+ * `Carillon-Seen`: the highest version that a client has seen. Taken in before anything else is done about a change,
+ * so that the change gets a higher version: the changes of one client stay in order, even when clocks differ or
+ * members were cut off.
  */
 import { parseVersion } from '@carillon/core';
 import { type ApiRequest, headerOf } from '../http/message.ts';
@@ -8,7 +9,7 @@ import { badRequest } from '../http/problem.ts';
 import type { Route } from './router.ts';
 import type { TimerService } from '../request/service.ts';
 
-/** The same routes; those that change timers heed the header. */
+/** The same routes; routes that change timers read the header. */
 export function heedSeen(service: Pick<TimerService, 'saw'>, routes: readonly Route[]): Route[] {
   return routes.map((route) => {
     if (route.needs !== 'write') return route;

@@ -1,4 +1,4 @@
-/** For tests: a service that remembers what it was asked, and an API around it. Nothing is stored but calls. */
+/** For tests: a service that remembers its calls, and an API around it. Nothing is stored but calls. */
 import { formatTimerId, type Log, type TimerId, type Version } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { Access } from '../access/access.ts';
@@ -26,7 +26,7 @@ const given: Version = { versionMs: 7, versionTie: 1 };
 export class StandIn implements TimerService {
   readonly sets: SetRequest[] = [];
   readonly calls: { name: string; argument: unknown }[] = [];
-  /** What `set` answers for a request; the default confirms it. */
+  /** The answer of `set` to a request; the default confirms it. */
   answer: (request: SetRequest, number: number) => SetOutcome = (request, number) => {
     const timer = viewOf(request, number);
     const copies = { have: 1, wanted: 2 };
@@ -175,7 +175,7 @@ export interface AskOptions {
   readonly body?: unknown;
 }
 
-/** Time stands still, but what is to run soon does. */
+/** A clock that stands still, except that functions given to `soon` run. */
 class SoonClock extends VirtualClock {
   override soon(fn: () => void): void {
     setImmediate(fn);

@@ -197,7 +197,7 @@ test('an option three levels deep is named like every other', () => {
   for (const one of sources) expect(loaded(one).config.cluster.tls).toEqual(expected);
 });
 
-test('a part of the TLS files between members is refused: nobody should run without TLS by mistake', () => {
+test('a part of the TLS files between members is refused: no member should run without TLS by mistake', () => {
   const flags = { 'cluster-tls-certificate': 'c.pem', 'cluster-tls-key': 'k.pem' };
   expect(problems({ flags })).toEqual([expect.stringContaining('give all three')]);
 });

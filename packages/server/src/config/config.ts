@@ -1,8 +1,8 @@
 /**
- * Every option of a member, declared once: its default, its kind, and what gets worse in each direction.
- * `Config` is derived from this table, and so are the names: `limits.bodyBytesMax` in a file is
- * `CARILLON_LIMITS_BODY_BYTES_MAX` in the environment and `--limits-body-bytes-max` as a flag. Units are in
- * the names; times and sizes may also be written with a unit (`10s`, `8MiB`). `config-load.ts` reads the sources.
+ * Every option of a member, declared once: its default, its kind, and the cost of a lower or a higher value. `Config`
+ * is derived from this table, and so are the names: `limits.bodyBytesMax` in a file is
+ * `CARILLON_LIMITS_BODY_BYTES_MAX` in the environment and `--limits-body-bytes-max` as a flag. Units are in the
+ * names; times and sizes may also be written with a unit (`10s`, `8MiB`). `load.ts` reads the sources.
  */
 import {
   address,
@@ -25,7 +25,7 @@ import { type Quotas, quotasKind } from './quota.ts';
 export interface Option<T> {
   readonly value: T;
   readonly kind: Kind<T>;
-  /** What it means, and what gets worse when it is lower or higher. */
+  /** The meaning of the option, and the cost of a lower or a higher value. */
   readonly help: string;
   /** Never printed or logged. */
   readonly secret: boolean;
@@ -42,7 +42,7 @@ const day = 24 * hour;
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Read here only to be judged; who uses the list reads it again. */
+/** Checks the form of a rule and keeps its text; the guard of callbacks parses the list again. */
 const allowRule: Kind<string> = (raw) => {
   try {
     parseAllow(String(raw));

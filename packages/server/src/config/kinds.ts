@@ -1,6 +1,6 @@
 /** The kinds of values an option can have: how each is read from a file, an environment variable or a flag. */
 
-/** What was wrong with a value: the end of the sentence "… must be". */
+/** The expected form of a refused value: the end of the sentence "… must be". */
 export class Wrong {
   readonly expected: string;
   constructor(expected: string) {
@@ -8,7 +8,7 @@ export class Wrong {
   }
 }
 
-/** Turns what a source gave (a text from flags and environment, any JSON value from a file) into a value. */
+/** Turns the raw value of a source (a text from flags and environment, any JSON value from a file) into a value. */
 export type Kind<T> = (raw: unknown) => T | Wrong;
 
 export function choice<const T extends string>(...values: readonly T[]): Kind<T> {

@@ -1,6 +1,6 @@
 /**
  * Reads a configuration: defaults < file < environment < flags. Pure apart from the reader it is given. Finds all
- * problems at once; each is a sentence that names the option, its source and what would be right.
+ * problems at once; each is a sentence that names the option, its source and a right value.
  */
 import { parse as parseYaml } from 'yaml';
 import { type Config, configOf, eachOption, type OptionEntry } from './config.ts';
@@ -50,7 +50,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return load.finish();
 }
 
-// Not options of a member: the file itself, what the command line's client reads, and what Kubernetes sets in
+// Not options of a member: the configuration file, variables of the command-line client, and variables that Kubernetes sets in
 // every container beside a service named carillon.
 const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|NAMESPACE|PORT|PORT_.*|SERVICE_.*)$/;
 
@@ -84,7 +84,7 @@ class Load {
   environment(env: Readonly<Record<string, string | undefined>>): void {
     const byVariable = new Map([...this.byKey.keys()].map((key) => [variableOf(key), key]));
     for (const [name, raw] of Object.entries(env)) {
-      // Empty means not set: compose files pass on variables that nobody gave a value.
+      // Empty means not set: compose files pass on variables without a value.
       if (!name.startsWith('CARILLON_') || !raw || foreignVariable.test(name)) continue;
       const key = byVariable.get(name);
       if (key === undefined) {
@@ -214,7 +214,7 @@ function nearest(given: string, known: readonly string[]): string | null {
 }
 
 function editDistance(a: string, b: string): number {
-  // A name nobody could mean is not worth comparing letter by letter.
+  // Names of very different length are surely no misspelling: skip the comparison letter by letter.
   if (Math.abs(a.length - b.length) > 16) return Infinity;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -6,7 +6,7 @@ import { QuotaTable } from '../quotas/quota-table.ts';
 
 const { limits } = defaultConfig;
 
-it('a namespace that nobody names has a default that leaves room for others', () => {
+it('a namespace that the configuration does not name has a default that leaves room for others', () => {
   expect(quotaFor({}, 'a', limits)).toEqual({
     timerCountMax: limits.pendingTimerCountMax * 0.8,
     bytesMax: 2 * 1024 ** 3,
@@ -16,7 +16,7 @@ it('a namespace that nobody names has a default that leaves room for others', ()
   });
 });
 
-it('what is said of a namespace goes before what is said of all, and that before the default', () => {
+it('the quota of a namespace goes before the quota of all, and that before the default', () => {
   const quotas = { '*': { timerCountMax: 10, callbackShare: 2 }, a: { timerCountMax: 5 } };
   expect(quotaFor(quotas, 'a', limits)).toMatchObject({ timerCountMax: 5, callbackShare: 2 });
   expect(quotaFor(quotas, 'b', limits)).toMatchObject({

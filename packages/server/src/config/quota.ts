@@ -1,6 +1,7 @@
 /**
- * What one namespace may have at a member. `namespaces` of the configuration holds quotas by the name of a namespace, and under `*`
- * those of all that are not named; what neither says has a default that leaves room for others.
+ * The quota of a namespace: how much it may take of a member. `namespaces` of the configuration holds quotas by the
+ * name of a namespace, and under `*` for all that are not named; a limit that neither sets has a default that leaves
+ * room for others.
  */
 import type { Limits } from './config.ts';
 import { bytes, type Kind, optional, whole, Wrong } from './kinds.ts';
@@ -9,7 +10,7 @@ import { anyNamespace, isNamespace, namespaceRule } from './namespace.ts';
 export interface Quota {
   /** Timers that are pending. */
   readonly timerCountMax: number;
-  /** What clients gave to be kept with timers and dead letters. */
+  /** Bytes of clients that are kept with timers and dead letters. */
   readonly bytesMax: number;
   readonly letterCountMax: number;
   /** Requests a second, each timer of a batch counted as one; null: no limit. */
@@ -21,7 +22,7 @@ export interface Quota {
 export type Quotas = Readonly<Record<string, Partial<Quota>>>;
 
 const GiB = 1024 ** 3;
-/** Parts of what the member may hold in all. */
+/** Shares of the limits of the whole member. */
 const timerRatio = 0.8;
 const letterRatio = 0.5;
 
@@ -50,7 +51,7 @@ export const quotasKind: Kind<Quotas> = (raw) => {
   return quotas;
 };
 
-/** What is in force for a namespace. */
+/** The quota in force for a namespace. */
 export function quotaFor(quotas: Quotas, namespace: string, limits: Limits): Quota {
   return {
     timerCountMax: Math.floor(limits.pendingTimerCountMax * timerRatio),

@@ -55,7 +55,7 @@ describe('ReloadingFile', () => {
     expect([file.value, told]).toEqual([6, [6]]);
   });
 
-  test('files that did not change tell nobody anything', async () => {
+  test('files that did not change are not reported', async () => {
     write('a', '1');
     await (await open('a')).reload();
     expect([told, lines]).toEqual([[], []]);

@@ -1,6 +1,6 @@
 /**
- * Something made from files that are replaced while the member runs: secrets, certificates. Made anew when one of the
- * files changes and when told to (SIGHUP); what cannot be used is reported, and the value stays as it was.
+ * A value made from files that are replaced while the member runs: secrets, certificates. Made anew when one of the
+ * files changes and when told to (SIGHUP); a file that cannot be used is reported, and the value stays as it was.
  */
 import { readFile } from 'node:fs/promises';
 import type { Cancel, Clock, Log } from '@carillon/core';

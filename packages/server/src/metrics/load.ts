@@ -1,6 +1,6 @@
 /**
  * How busy this member is, in the few numbers that it tells the others once a second. Looks at the metrics when it is
- * asked, at most once a second, and compares with what they were ten seconds before: no timer of its own.
+ * asked, at most once a second, and compares them with their values ten seconds before: no timer of its own.
  */
 import type { Clock } from '@carillon/core';
 import type { Metrics } from './metrics.ts';
@@ -11,7 +11,7 @@ export interface Load {
   /** Of the pops of the last ten seconds; null without any. */
   readonly latenessP50Ms: number | null;
   readonly latenessP99Ms: number | null;
-  /** How late the event loop came around at worst in the last ten seconds; null where nobody looked. */
+  /** How late the event loop came around at worst in the last ten seconds; null when that is not measured. */
   readonly lagMs: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Numbers that are read when somebody looks: that something stands behind them. */
+/** Gauges whose value is read on demand: each is connected to the part of the member that knows it. */
 import { expect, test } from 'vitest';
 import { loadConfig } from '../config/load.ts';
 import { startMember } from '../start/start-member.ts';

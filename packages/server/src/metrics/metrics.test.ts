@@ -61,7 +61,7 @@ test('histogram buckets are cumulative, in seconds, and include their upper boun
   ]);
 });
 
-test('percentiles interpolate inside a bucket and can look at what is new since a snapshot', () => {
+test('percentiles interpolate inside a bucket and can look at counts since a snapshot', () => {
   const histogram = new Histogram({ name: 'h', help: 'h', boundsMs: [10, 20] });
   expect(histogram.percentileMs(0.5)).toBeNull();
   for (let i = 0; i < 10; i++) histogram.observe(5);
@@ -81,7 +81,7 @@ test('label values are escaped', () => {
   expect(out.at(-1)).toBe('f{l="a\\"b\\\\c\\nd"} 1');
 });
 
-test('label sets are bounded: what exceeds the bound is counted under other', () => {
+test('label sets are bounded: sets beyond the bound are counted under other', () => {
   const family = new Family('counter', { name: 'f', help: 'f', labels: ['l'] });
   const durations = new HistogramFamily({ name: 'd', help: 'd', label: 'l', boundsMs: [1] });
   for (let i = 0; i < 3000; i++) {

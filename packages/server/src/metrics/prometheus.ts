@@ -1,8 +1,8 @@
 /**
  * A small registry of counters, gauges and histograms that renders itself as Prometheus text (format 0.0.4).
  *
- * Label sets are bounded: a family takes at most `childCountMax` different combinations, everything beyond is
- * counted under `other`. Whoever counts often keeps the child that `with` returned instead of asking again.
+ * Label sets are bounded: a family takes at most `childCountMax` different combinations, everything beyond is counted
+ * under `other`. Code that counts often keeps the child that `with` returned instead of asking again.
  */
 
 export interface Metric {
@@ -16,7 +16,7 @@ function heading(out: string[], metric: { name: string; help: string }, type: st
   out.push(`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${type}`);
 }
 
-/** What a bucket counted since a snapshot. */
+/** Observations in a bucket since a snapshot. */
 function freshCount(counts: Float64Array, since: Float64Array | undefined, i: number): number {
   return (counts[i] as number) - (since?.[i] ?? 0);
 }
@@ -71,7 +71,7 @@ abstract class Single implements Metric {
     this.kept += by;
   }
 
-  /** From now on the value is asked for when somebody looks. */
+  /** From now on `reader` gives the value, each time that metrics are read. */
   read(reader: () => number): void {
     this.reader = reader;
   }
@@ -210,7 +210,7 @@ export class ReadFamily<V extends string> implements Metric {
     this.reader = reader;
   }
 
-  /** The present levels; null while nobody registered. */
+  /** The present levels; null while no reader is registered. */
   values(): Readonly<Record<V, number>> | null {
     return this.reader();
   }
@@ -235,7 +235,7 @@ export class Histogram implements Metric {
   readonly help: string;
   private readonly labels: Readonly<Record<string, string>>;
   private readonly boundsMs: Float64Array;
-  /** One more than there are bounds: the last counts what exceeds them all. */
+  /** One more than there are bounds: the last counts values above them all. */
   private readonly counts: Float64Array;
   private sumMs = 0;
 

@@ -2,8 +2,8 @@
 import type { Load } from './load.ts';
 
 /**
- * whole: no damage was found. mending: what was lost is being fetched, or damaged files are being replaced. mended: everything
- * that anybody else had is here again. lost: there was nobody else to fetch it from.
+ * whole: no damage was found. mending: lost records are being fetched, or damaged files are being replaced. mended:
+ * every record that another member had is here again. lost: there was no other member to fetch records from.
  */
 export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
 

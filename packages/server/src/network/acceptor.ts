@@ -1,10 +1,11 @@
 /**
- * The listening end: takes connections from peers, hands their frames to the member, and sends the answers back. It speaks
- * to nobody but members: what does not begin with their first exchange is cut off.
+ * The listening end: takes connections from peers, hands their frames to the member, and sends the answers back. It
+ * speaks only to members: a connection that does not begin with the handshake of members is cut off.
  *
- * - Few connections at a time may be without proof (`tcp-network-strangers.ts`), each for a short time and a few bytes.
- * - Under TLS the certificate must name a member. Who is no member any more is cut off when the view says so.
- * - When secrets or certificates change, peers are asked to connect anew, and connections from before end a little later.
+ * - Few connections at a time may be without proof (`strangers.ts`), each for a short time and a few bytes.
+ * - Under TLS the certificate must name a member. A peer that leaves the view is cut off.
+ * - When secrets or certificates change, peers are asked to connect anew, and connections from before end a little
+ *   later.
  */
 import { constants, X509Certificate } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -27,7 +28,7 @@ export interface AcceptorOptions {
   readonly log: Log;
   readonly refusals: Refusals;
   readonly tls: PeerTls | null;
-  /** null: whoever the authority signed for. */
+  /** null: every holder of a certificate that the authority signed. */
   readonly names: (() => Iterable<string>) | null;
   readonly link: (socket: Socket, events: LinkEvents) => Link;
   readonly frameBytesMax: number;
@@ -99,7 +100,7 @@ export class Acceptor {
     );
   }
 
-  /** What new connections are judged by has changed. */
+  /** Called when secrets or certificates have changed: existing connections are asked to end. */
   renew(tls: PeerTls | null): void {
     this.edition++;
     this.renewedMs = this.options.clock.now();
@@ -107,7 +108,7 @@ export class Acceptor {
     for (const guest of this.guests) if (guest.ready) this.farewell(guest);
   }
 
-  /** Who is in the view has changed. */
+  /** Called when the view has changed: cuts off peers that are no members any more. */
   review(): void {
     for (const { peer, link, certificate } of this.guests) {
       if (certificate !== null && !this.isMember(certificate)) link.end(noMember(peer), 'name');
@@ -132,7 +133,7 @@ export class Acceptor {
       handshakeTimeout: handshakeMs,
     });
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
-      // Nobody else does.
+      // Node leaves the socket open after `tlsClientError`, so destroy it here.
       socket.destroy();
       const slow = error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT' || error.code === 'ECONNRESET';
       this.refuse(slow ? 'slow' : 'certificate', peerOf(socket), error.message);

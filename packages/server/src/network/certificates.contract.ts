@@ -21,7 +21,7 @@ export class Certificates {
     this.run(`${newKey} -x509 -keyout ${name}.key -out ${name}.crt -days 2 -subj /CN=${name}`);
   }
 
-  /** `names`: such as `DNS:a` or `IP:127.0.0.1`. Returns what lies in the files, which are named like `file`. */
+  /** `names`: such as `DNS:a` or `IP:127.0.0.1`. Returns the contents of the files, which are named like `file`. */
   issue(authority: string, file: string, ...names: string[]): PeerTls {
     const signer = `-CA ${authority}.crt -CAkey ${authority}.key -CAcreateserial`;
     writeFileSync(this.path('names.cnf'), `subjectAltName=${names.join(',')}\n`);

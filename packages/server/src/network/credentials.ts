@@ -1,6 +1,6 @@
 /**
- * What shows that a member belongs to the cluster: secrets that all share, and a certificate of its own. Pure: contents of
- * files in, credentials or a sentence out. No sentence repeats any part of a secret or a key.
+ * Credentials that prove that a member belongs to the cluster: secrets that all share, and a certificate of its own.
+ * Pure: contents of files in, credentials or a sentence out. No sentence repeats any part of a secret or a key.
  */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
@@ -20,11 +20,11 @@ export interface PeerTls {
 
 export const noCredentials: Credentials = { secrets: [], tls: null };
 
-/** Who records an exchange can try guesses for as long as he likes. */
+/** Secrets must be long: the recording of a handshake lets an attacker try guesses offline, for any time. */
 const secretLengthMin = 32;
 const secretCountMax = 2;
 
-/** One secret a line, empty lines and those that begin with # aside. */
+/** One secret a line; empty lines and lines that begin with # are skipped. */
 export function parseSecrets(text: string): readonly string[] {
   const lines = text.split('\n').map((line) => line.trim());
   const secrets = lines.filter((line) => line !== '' && !line.startsWith('#'));

@@ -2,10 +2,10 @@
  * One connection that this member opened to a peer, with the calls made on it: every call's `done` exactly once.
  *
  * - When the connection ends, every call on it is answered with null at once: no answer can come any more.
- * - A peer that stays silent for `silentMs` while it owes answers is taken for half-open: the connection is dropped, so
- *   that the next call gets a fresh one. A single slow answer drops nothing.
- * - One that is retired takes no more calls and closes once the last of them is answered or given up: whoever changes to
- *   another connection loses nothing.
+ * - A peer that stays silent for `silentMs` while it owes answers is taken for half-open: the connection is dropped,
+ *   so that the next call gets a fresh one. A single slow answer drops nothing.
+ * - One that is retired takes no more calls and closes once the last of them is answered or given up: changing to
+ *   another connection loses no call.
  */
 import type { Cancel, Clock } from '@carillon/core';
 import type { Agreement } from './handshake.ts';
@@ -108,7 +108,7 @@ export class Dialled {
     this.isReady = true;
     this.silentSinceMs = this.calls.size > 0 ? this.options.clock.now() : null;
     for (const { id, frame } of this.early) {
-      // What timed out meanwhile would only be work for nothing.
+      // Calls that timed out meanwhile are not sent any more.
       if (this.calls.has(id)) this.link.send(id, frame);
     }
     this.dropEarly();

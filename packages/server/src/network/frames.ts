@@ -2,8 +2,8 @@
  * Frames on a byte stream: 4 bytes length, 4 bytes call id (both little-endian), then the content, with its seal if
  * there is one; the length counts both.
  *
- * Invariants: a frame longer than the limit is refused at its header, before anything is kept for it; what is
- * kept of an unfinished frame is never more than the bytes that really arrived.
+ * Invariants: a frame longer than the limit is refused at its header, before any memory is taken for it; an
+ * unfinished frame takes no more memory than the bytes that have arrived.
  */
 import { type ByteWriter, MalformedError } from '@carillon/core';
 

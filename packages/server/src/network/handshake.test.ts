@@ -21,7 +21,7 @@ function pair(dialer: HandshakeOptions, acceptor: HandshakeOptions) {
 
 type Alter = (content: Uint8Array, step: number) => Uint8Array;
 
-/** Carries contents to and fro until nobody has more to say; `alter` sits on the wire. */
+/** Carries contents to and fro until neither side has more to send; `alter` sits on the wire. */
 function converse({ dialer, acceptor }: ReturnType<typeof pair>, alter: Alter = (x) => x): void {
   let toAcceptor = [dialer.start() ?? new Uint8Array()];
   for (let step = 0; toAcceptor.length > 0; step += 2) {
@@ -116,7 +116,7 @@ describe('Handshake', () => {
     expect(dialer.start()?.length).toBeLessThanOrEqual(handshakeBytesMax);
   });
 
-  test('what a stranger says ends in a sentence, never in another error', () => {
+  test('any bytes of a stranger end in a sentence, never in another error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: handshakeBytesMax }), (content) => {
         const acceptor = new Handshake(open, 'acceptor', nonce());
@@ -161,7 +161,7 @@ describe('Handshake', () => {
     expect([sides.dialer.agreement, sides.acceptor.agreement]).toEqual([null, null]);
   });
 
-  test('what is moved from the end of one hello to the beginning of the other is noticed', () => {
+  test('bytes moved from the end of one hello to the beginning of the other are noticed', () => {
     const { dialer, acceptor } = pair(secured, secured);
     const lowered = new Handshake({ ...secured, protocols: { min: 1, max: 1 } }, 'dialer', nonce());
     const between = lowered.start() ?? new Uint8Array();

@@ -1,19 +1,20 @@
 /**
- * The first exchange on a connection between members: who speaks which protocol, and who knows the cluster secret.
+ * The first exchange on a connection between members: agreement on a protocol, and proof that both know the cluster
+ * secret.
  *
  *   dialer → hello      acceptor → hello      (with a secret:)  dialer → proof      acceptor → proof
  *
- * Pure: bytes in, bytes to send out; `tcp-network-link.ts` moves them. Both sides judge both hellos, so each can say
- * in its own log why the connection ended.
+ * Pure: bytes in, bytes to send out; `link.ts` moves them. Both sides judge both hellos, so each can say in its own
+ * log why the connection ended.
  *
  * A proof is an HMAC over the prover's role and both hellos. Each hello carries 32 fresh random bytes, so a recorded
  * proof fits no other connection; the role keeps a proof from being sent back to its maker; covering the whole hellos
- * keeps protocol ranges from being lowered on the way. The dialer proves first, so that a stranger who merely connects
- * gets nothing to test guesses on. From the secret and both hellos come the keys of the seals that every later frame carries
- * (`tcp-network-seal.ts`).
+ * keeps protocol ranges from being lowered on the way. The dialer proves first, so that a stranger that merely
+ * connects gets nothing to test guesses on. From the secret and both hellos come the keys of the seals that every
+ * later frame carries (`seal.ts`).
  *
- * While a cluster changes its secret a member has two: it proves with the first and accepts either; the acceptor proves with
- * the one the dialer used, which the dialer is known to have.
+ * While a cluster changes its secret a member has two: it proves with the first and accepts either; the acceptor
+ * proves with the one the dialer used, which the dialer is known to have.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ByteReader, ByteWriter, MalformedError } from '@carillon/core';
@@ -28,7 +29,7 @@ export interface ProtocolRange {
 export interface HandshakeOptions {
   readonly protocols: ProtocolRange;
   readonly release: string;
-  /** The first is used, each is accepted. None: anybody who can connect is taken for a member. */
+  /** The first is used, each is accepted. None: every process that can connect is taken for a member. */
   readonly secrets: readonly string[];
 }
 
@@ -46,7 +47,7 @@ interface Hello {
   readonly release: string;
 }
 
-/** What both sides agreed on. */
+/** The result of a handshake, the same on both sides. */
 export interface Agreement {
   readonly protocol: number;
   readonly release: string;
@@ -74,12 +75,12 @@ export class Handshake {
     return this.agreed;
   }
 
-  /** What to send before anything arrived. */
+  /** The first bytes to send; null on the side that waits. */
   start(): Uint8Array | null {
     return this.role === 'dialer' ? this.own : null;
   }
 
-  /** What to send in answer to `content`. Throws RefusedPeerError or MalformedError: close the connection. */
+  /** The bytes to send in answer to `content`. Throws RefusedPeerError or MalformedError: close the connection. */
   take(content: Uint8Array): Uint8Array[] {
     if (this.theirs === null) return this.takeHello(content);
     return this.takeProof(content);
@@ -122,7 +123,7 @@ export class Handshake {
     return role === 'acceptor' ? [this.mac('acceptor', secret)] : [];
   }
 
-  /** What only those who know the secret can make of this exchange: proofs and keys, by their purpose. */
+  /** A keyed hash over both hellos, which only holders of the secret can compute: proofs and keys, by their purpose. */
   private mac(purpose: string, secret: string): Uint8Array {
     const theirs = this.theirs ?? new Uint8Array();
     const [dialer, acceptor] = this.role === 'dialer' ? [this.own, theirs] : [theirs, this.own];
@@ -178,7 +179,7 @@ function decodeHello(content: Uint8Array): Hello {
   const protocols = { min: from.u16(), max: from.u16() };
   const authenticated = from.u8() !== 0;
   from.raw(nonceBytes);
-  // Later releases may append to their hello; what this one does not know it does not read.
+  // Later releases may append fields to their hello; unknown fields are not read.
   return { protocols, authenticated, release: printable(from.text()) };
 }
 

@@ -1,9 +1,10 @@
 /**
- * One connection between two members, either end: the first exchange, then frames both ways. Dialer
- * (`tcp-network-peer.ts`) and acceptor (`tcp-network.ts`) build on it.
+ * One connection between two members, either end: the first exchange, then frames both ways. Dialer (`dialled.ts`)
+ * and acceptor (`acceptor.ts`) build on it.
  *
- * Invariants: what is sent in one turn leaves in one write; `ended` is called exactly once, whatever went wrong; after
- * it nothing else is called; once the exchange gave seals, no frame without a fitting one is taken.
+ * Invariants: frames sent in one turn of the event loop leave in one write; `ended` is called exactly once, for every
+ * kind of end; after it nothing else is called; once the exchange gave seals, no frame without a fitting one is
+ * taken.
  */
 import type { Socket } from 'node:net';
 import { ByteWriter, type Cancel, type Clock, MalformedError } from '@carillon/core';
@@ -111,7 +112,7 @@ export class Link {
     }
   }
 
-  /** False once the connection ended: what follows in the same chunk is not looked at. */
+  /** False once the connection ended: further bytes of the same chunk are not looked at. */
   private take(id: number, content: Uint8Array): boolean {
     const { handshake } = this.options;
     if (handshake.agreement === null) this.takeFirst(content);

@@ -1,6 +1,6 @@
 /**
- * The calling end towards one peer: a connection (`tcp-network-dialled.ts`) opened when it is needed, re-opened after a
- * back-off, and replaced by a fresh one when this member's secrets or certificates change or the peer asks for it.
+ * The calling end towards one peer: a connection (`dialled.ts`) opened when it is needed, re-opened after a back-off,
+ * and replaced by a fresh one when this member's secrets or certificates change or the peer asks for it.
  *
  * A call that cannot be made (back-off, too much waiting, too long) is answered with null in the next turn.
  */
@@ -25,9 +25,9 @@ export interface PeerOptions extends DialledOptions {
 export class Peer {
   private readonly options: PeerOptions;
   private current: Dialled | null = null;
-  /** Those that only wait for their last answers. */
+  /** Replaced connections that only wait for their last answers. */
   private readonly retired = new Set<Dialled>();
-  /** Opened with what has changed since; to be replaced once it is open. */
+  /** The current connection was opened with credentials that have changed since; replace it once it is open. */
   private stale = false;
   private failureCount = 0;
   private backoffUntilMs = 0;
@@ -51,7 +51,7 @@ export class Peer {
     this.current.call(frame, limitMs, done);
   }
 
-  /** Later calls go on a fresh connection; those under way are finished on the old one. */
+  /** Later calls go on a fresh connection; calls under way are finished on the old one. */
   renew(): void {
     const { current } = this;
     if (current?.ready !== true) {
@@ -95,7 +95,7 @@ export class Peer {
 
   private opened({ protocol, release }: Agreement): void {
     const { log, address } = this.options;
-    // Who reads that a peer could not be reached wants to know when it could again.
+    // After a logged failure the log also says when the peer could be reached again.
     const level = this.loggedWhy === '' ? 'debug' : 'info';
     log[level]('Connected to a peer', { peer: address, protocol, release });
     this.failureCount = 0;

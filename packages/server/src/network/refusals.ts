@@ -1,13 +1,13 @@
 /**
- * Who was turned away, and why: counted each time, and logged once a minute for each peer and reason, so that a stranger
- * who keeps knocking fills no disk.
+ * Refused peers with the reason: counted each time, and logged once a minute for each peer and reason, so that a
+ * stranger that keeps connecting fills no disk.
  */
 import type { Clock, Log } from '@carillon/core';
 
 /**
- * secret: does not know the cluster secret. certificate: no TLS, or a certificate that the authority did not sign. name: a
- * certificate of nobody in the view. protocol: no common one. altered: a frame changed on its way. malformed: not what
- * a member sends. slow: did not say who it is in time. crowded: too many connections.
+ * secret: does not know the cluster secret. certificate: no TLS, or a certificate that the authority did not sign.
+ * name: a certificate whose names are not in the view. protocol: no common one. altered: a frame changed on its way.
+ * malformed: bytes that no member sends. slow: did not finish the handshake in time. crowded: too many connections.
  */
 export const refusalReasons = [
   'secret',

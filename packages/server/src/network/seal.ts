@@ -1,7 +1,7 @@
 /**
- * The seal on each frame of a connection whose ends share a secret: 16 bytes that only they can make, over the frame and its
- * place in the order. A frame that was altered, left out, repeated or comes from another connection does not fit.
- * It hides nothing; that is what TLS is for.
+ * The seal on each frame of a connection whose ends share a secret: 16 bytes that only they can make, over the frame
+ * and its place in the order. A frame that was altered, left out, repeated or comes from another connection does not
+ * fit. It hides nothing; TLS does.
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { RefusedPeerError } from './refusals.ts';

@@ -1,6 +1,6 @@
 /**
- * Connections that have not shown yet that they belong here. There may be few of them at a time, and when one more comes
- * the one that has waited longest is cut: a member says who it is in a moment, so a crowd that says nothing keeps
+ * Connections that are not authenticated yet. There may be few of them at a time, and when one more comes the one
+ * that has waited longest is cut: a member finishes its handshake in a moment, so a crowd of silent connections keeps
  * no member out.
  */
 import type { Socket } from 'node:net';

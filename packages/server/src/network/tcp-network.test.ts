@@ -37,7 +37,7 @@ function open(extra: Extra = {}): TcpNetwork {
   return network;
 }
 
-/** An echo that adds one byte, and what it has seen. */
+/** A member that answers each frame with the same frame and one byte more. */
 async function echo(extra: Extra = {}): Promise<TcpNetwork> {
   const network = open(extra);
   await network.listen((frame, reply) => reply(Uint8Array.from([...frame, 33])));
@@ -52,7 +52,7 @@ function ask(from: TcpNetwork, to: string, frame = [1], limitMs = 3000) {
   });
 }
 
-/** A listener that is no member: `serve` does with each connection what it likes. */
+/** A listener that is no member; `serve` decides how it treats each connection. */
 async function impostor(serve: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -65,7 +65,7 @@ async function impostor(serve: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}`;
 }
 
-/** A caller that is no member: sends `bytes` and resolves when it was cut off, with what came back. */
+/** A caller that is no member: sends `bytes` and resolves when it is cut off, with the bytes that came back. */
 function intrude(address: string, bytes: Uint8Array): Promise<Buffer> {
   const socket = connect(Number(address.split(':')[1]), '127.0.0.1');
   sockets.push(socket);
@@ -99,7 +99,7 @@ networkContract('TcpNetwork', () =>
   }),
 );
 
-describe('TcpNetwork, who may talk', () => {
+describe('TcpNetwork, authentication', () => {
   const withSecret = (secret: string): Extra => ({ credentials: { secrets: [secret], tls: null } });
   const secured = withSecret('a secret of the whole cluster');
 
@@ -119,14 +119,14 @@ describe('TcpNetwork, who may talk', () => {
     expect(logged('A peer').length).toBeGreaterThan(1);
   });
 
-  test('a caller refuses a callee that only repeats what it hears', async () => {
+  test('a caller refuses a callee that only repeats the bytes of the caller', async () => {
     const address = await impostor((socket) => socket.pipe(socket));
     expect(await ask(open(secured), address)).toBeNull();
     expect(await ask(open(), address)).toBeNull();
     expect(logged('leads back to where it came from')).toHaveLength(2);
   });
 
-  test('a recorded exchange, replayed, lets nobody in', async () => {
+  test('a recorded exchange, replayed, is refused', async () => {
     const callee = await echo(secured);
     const recorded: Buffer[] = [];
     const relay = await impostor((socket) => {
@@ -166,7 +166,7 @@ describe('TcpNetwork, a secret on the wire', () => {
     });
   }
 
-  /** A callee that sends frames back, and those it took. */
+  /** A callee that sends frames back, and the frames it took. */
   async function recording(): Promise<{ callee: TcpNetwork; taken: number[][] }> {
     const callee = open({ credentials });
     const taken: number[][] = [];
@@ -201,7 +201,7 @@ describe('TcpNetwork, a secret on the wire', () => {
     expect(taken).toEqual([[7]]);
   });
 
-  test('who takes over a connection after the first exchange cannot say anything on it', async () => {
+  test('a connection that is taken over after the first exchange cannot carry a frame of the attacker', async () => {
     const { callee, taken } = await recording();
     const forged = Buffer.from([1, 0, 0, 0, 9, 0, 0, 0, 42]);
     const address = await between(callee, (chunk, piece) => (piece < 2 ? chunk : forged));
@@ -228,7 +228,7 @@ describe('TcpNetwork, a secret on the wire', () => {
         await new Promise((resolve) => setTimeout(resolve, 80));
       }
     }
-    // Until those from before the last change are cut off.
+    // Connections from before the last change are cut off by then.
     await new Promise((resolve) => setTimeout(resolve, 600));
     clearInterval(traffic);
     const answers = await Promise.all(calls);
@@ -250,7 +250,7 @@ describe('TcpNetwork, a secret on the wire', () => {
     await expect.poll(() => logged('A connection from a peer ended').length).toBe(1);
   });
 
-  test('who was let in with a secret that is gone is cut off a little later', async () => {
+  test('a peer that was let in with a secret that is gone is cut off a little later', async () => {
     const callee = await echo({ credentials, limits: { farewellMs: 20 } });
     const caller = open({ credentials });
     expect(await ask(caller, callee.address)).toEqual([1, 33]);
@@ -290,7 +290,7 @@ describe('TcpNetwork, bad input', () => {
     expect(logged('A frame is too long')).toHaveLength(1);
     expect(await ask(lax, callee.address, [...hundred, 1, 1])).toBeNull();
     expect(logged('announces 101 bytes; 100 are the most')).toHaveLength(1);
-    // And the connection is opened anew for what is right.
+    // The connection is opened anew for calls within the limit.
     expect(await ask(lax, callee.address)).toEqual([1, 33]);
   });
 
@@ -310,7 +310,7 @@ describe('TcpNetwork, bad input', () => {
 });
 
 describe('TcpNetwork, limits', () => {
-  test('a crowd that does not say who it is keeps no member out', async () => {
+  test('a crowd of unauthenticated connections keeps no member out', async () => {
     const callee = await echo({ limits: { strangerCountMax: 8, handshakeMs: 60_000 } });
     const port = Number(callee.address.split(':')[1]);
     let cutOff = 0;
@@ -328,7 +328,7 @@ describe('TcpNetwork, limits', () => {
     expect(logged('A peer was refused')).toHaveLength(1);
   });
 
-  test('members are not counted among those who have yet to say who they are', async () => {
+  test('members are not counted among unauthenticated connections', async () => {
     const callee = await echo({ limits: { strangerCountMax: 1 } });
     const members = Array.from({ length: 5 }, () => open());
     for (const one of members) expect(await ask(one, callee.address)).toEqual([1, 33]);
@@ -372,7 +372,7 @@ describe('TcpNetwork, limits', () => {
     expect(outcomes).toEqual([3, 1, 2]);
   });
 
-  test('what is called in one turn crosses in one piece', async () => {
+  test('calls made in one turn of the event loop cross in one piece', async () => {
     const callee = await echo();
     const pieces: number[] = [];
     const relay = await impostor((socket) => {

@@ -1,11 +1,11 @@
 /**
  * The real network between members: a TCP (or TLS) listener of its own, and one kept-alive connection to each peer
- * that is called. Neighbours: `tcp-network-peer.ts` calls, `tcp-network-acceptor.ts` answers, `tcp-network-link.ts` moves
- * frames, `tcp-network-handshake.ts` lets nobody in who should not be.
+ * that is called. Neighbours: `peer.ts` calls, `acceptor.ts` answers, `link.ts` moves frames, `handshake.ts`
+ * authenticates peers.
  *
  * Calls travel on the connection their caller opened, answers come back on it; so two members that call each other
- * have two connections, and neither end has to tell calls from answers. A peer that sends what it must not is cut off and
- * logged; it cannot stop the member.
+ * have two connections, and neither end has to tell calls from answers. A peer that breaks the protocol is cut off
+ * and logged; it cannot stop the member.
  */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -22,11 +22,11 @@ import { type RefusalReason, RefusedPeerError, Refusals } from './refusals.ts';
 /** The protocols this release speaks. Raise `max` with a change of the messages, `min` when the old ones are gone. */
 export const protocols: ProtocolRange = { min: 1, max: 1 };
 
-/** Who may be met under TLS. */
+/** The members of the view, for checking names in certificates under TLS. */
 export interface MemberNames {
-  /** Who may connect. */
+  /** Names of all members that may connect. */
   names(): Iterable<string>;
-  /** Who listens for peers there. */
+  /** Name of the member that listens for peers at this address. */
   at(address: string): string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface TcpNetworkOptions {
   readonly release: string;
   /** Default: none, for loopback and networks of one's own. */
   readonly credentials?: Credentials;
-  /** null: whoever the authority signed for. */
+  /** null: every holder of a certificate that the authority signed. */
   readonly members?: MemberNames | null;
   readonly protocols?: ProtocolRange;
   readonly limits?: Partial<TcpNetworkLimits>;
@@ -63,7 +63,7 @@ export interface TcpNetworkLimits {
   readonly silentMs: number;
   readonly backoffMsMin: number;
   readonly backoffMsMax: number;
-  /** How long connections that were opened with old credentials may finish what is under way. */
+  /** Time for connections that were opened with old credentials to finish their calls. */
   readonly farewellMs: number;
 }
 
@@ -132,7 +132,7 @@ export class TcpNetwork implements Network {
     this.acceptor = acceptor;
   }
 
-  /** Changes secrets and certificates; what is under way is finished. TLS cannot be turned on or off. */
+  /** Changes secrets and certificates; calls under way are finished. TLS cannot be turned on or off. */
   renew(credentials: Credentials): void {
     this.credentials = credentials;
     this.acceptor?.renew(credentials.tls);
@@ -211,7 +211,7 @@ export class TcpNetwork implements Network {
       role,
       randomBytes(nonceBytes),
     );
-    // The dialer, who knows whether it still needs the connection, closes first.
+    // The dialer closes first: it knows whether it still needs the connection.
     const ownIdleMs = role === 'dialer' ? idleMs : 2 * idleMs;
     return new Link(
       socket,

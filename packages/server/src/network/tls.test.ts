@@ -71,7 +71,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     return ask(caller, callee);
   }
 
-  /** The view: names that may connect, and who listens at every address. */
+  /** The view: names that may connect, and the name of the member that listens at every address. */
   const view = (names: readonly string[], listener = 'b'): MemberNames => ({
     names: () => names,
     at: () => listener,
@@ -122,7 +122,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(await answered(member(trusting('a')), member(null))).toBe(false);
   });
 
-  test('who says nothing, or begins and does not go on, is cut off', async () => {
+  test('a client that sends nothing, or begins and does not go on, is cut off', async () => {
     const callee = member(trusting('b'), { limits: { handshakeMs: 50 } });
     await callee.listen(() => {});
     const port = Number(callee.address.split(':')[1]);
@@ -138,7 +138,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(slow + certificate).toBe(3);
   });
 
-  test('who has yet to say something does not keep the member from stopping', async () => {
+  test('a silent client does not keep the member from stopping', async () => {
     const callee = member(trusting('b'), { limits: { handshakeMs: 60_000 } });
     await callee.listen((frame, reply) => reply(frame));
     const socket = connect(Number(callee.address.split(':')[1]), '127.0.0.1');
@@ -151,7 +151,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     await closed;
   });
 
-  test('who has shown a certificate and then says nothing is cut off', async () => {
+  test('a client that has shown a certificate and then sends nothing is cut off', async () => {
     const callee = member(trusting('b'), { limits: { handshakeMs: 50 } });
     await callee.listen(() => {});
     const port = Number(callee.address.split(':')[1]);
@@ -175,7 +175,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(error.message).toMatch(/protocol version/);
   });
 
-  test('who is named in the view is let in; a certificate of nobody in it is refused, logged once, and counted each time', async () => {
+  test('a certificate with a name in the view is let in; one without is refused, logged once, and counted each time', async () => {
     const callee = member(trusting('b'), { members: view(['a', 'b']) });
     expect(await answered(member(trusting('a'), { members: view(['a', 'b']) }), callee)).toBe(true);
     const small = member(trusting('b'), { members: view(['b', 'c', 'aa', 'a.b']) });
@@ -190,7 +190,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(lines.filter((line) => line.includes('names no member'))).toHaveLength(1);
   });
 
-  test('a pattern in a certificate names nobody', async () => {
+  test('a wildcard in a certificate names no member', async () => {
     const callee = member(trusting('b'), { members: view(['a', 'b', 'c.members.example']) });
     expect(await answered(member(trusting('pattern')), callee)).toBe(false);
     expect(callee.refusedCounts.name).toBe(1);
@@ -202,7 +202,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(caller.refusedCounts.name).toBe(1);
   });
 
-  test('who leaves the view is cut off although its connection was open', async () => {
+  test('a member that leaves the view is cut off although its connection was open', async () => {
     const names = ['a', 'b'];
     const callee = member(trusting('b'), { members: view(names) });
     const caller = member(trusting('a'));
@@ -215,7 +215,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     expect(callee.refusedCounts.name).toBeGreaterThanOrEqual(1);
   });
 
-  test('a frame that somebody on the way wrote ends the connection', async () => {
+  test('a frame written by an attacker on the way ends the connection', async () => {
     const callee = member(trusting('b'));
     await callee.listen((frame, reply) => reply(frame));
     const port = Number(callee.address.split(':')[1]);
@@ -230,7 +230,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
       secured.on('error', (error) => resolve(error.message));
       secured.on('close', () => resolve('closed'));
       secured.on('secureConnect', () => {
-        // A record of application data that nobody sealed, as somebody on the way would write it.
+        // A record of application data without a valid seal, as an attacker on the way could write it.
         bare.write(Buffer.concat([Buffer.from([23, 3, 3, 0, 32]), Buffer.alloc(32, 1)]));
       });
     });
@@ -263,11 +263,11 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     const answers = await Promise.all(calls);
     expect(answers.length).toBeGreaterThan(50);
     expect(answers.filter((one) => !one)).toEqual([]);
-    // Who still has only the old ones is out, and was not let stay either.
+    // A member with only the old certificates is not let in any more.
     expect(await ask(member(trusting('a')), callee)).toBe(false);
   });
 
-  test('who was let in with what is not trusted any more is cut off a little later', async () => {
+  test('a peer that was let in with a certificate that is not trusted any more is cut off a little later', async () => {
     const callee = member(tls['b'] as PeerTls, { limits: { farewellMs: 20 } });
     const caller = member(tls['a'] as PeerTls);
     expect(await answered(caller, callee)).toBe(true);

@@ -27,7 +27,7 @@ describe('alone', () => {
     });
   });
 
-  test('what it tells others can be said', async () => {
+  test('the advertised addresses can be configured', async () => {
     const flags = { listen: '0.0.0.0:9', 'advertise-api': 'timers.example:80' };
     const { listen, address } = await identify(configured(flags));
     expect([listen, address]).toEqual(['0.0.0.0:9', 'timers.example:80']);
@@ -93,7 +93,7 @@ describe('in a members file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('the file says where a member is, whatever it listens at', async () => {
+  test('the address in the members file goes before the one a member listens at', async () => {
     const flags = {
       name: 'a',
       'cluster-members-file': file,

@@ -1,4 +1,4 @@
-/** Who a member is, where it listens, and under which addresses others know it: from its configuration and the members file. */
+/** A member's name, the addresses it listens at, and the addresses others know it by: from its configuration and the members file. */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '@carillon/core';
 import { advertisedAddress } from './advertise.ts';
@@ -46,7 +46,7 @@ async function identifyInFile(config: Config, file: string): Promise<Identity> {
   return { name, listen, address, peerListen: config.cluster.peerListen ?? peer, peer };
 }
 
-/** An address that nobody configured may be the wrong one: the log says which it is. */
+/** An advertised address that was guessed may be wrong, so the log names it. */
 export function logGuesses({ advertise }: Config, identity: Identity, log: Log): void {
   const { listen, address, peerListen, peer } = identity;
   if (advertise.api === null && address !== listen) {

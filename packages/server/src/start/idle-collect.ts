@@ -1,7 +1,7 @@
 /**
- * A member with little to do gives memory back. For a burst of requests V8 takes some hundred MiB, and it keeps them for as
- * long as it likes: on a member that then waits for an hour that is several times what its timers need. Collecting
- * everything stops the world for a tenth of a second, so it happens only when nothing is due meanwhile.
+ * A member with little to do gives memory back. For a burst of requests V8 takes some hundred MiB, and it keeps them
+ * for as long as it likes: on a member that then waits for an hour that is several times the memory of its timers.
+ * Collecting everything stops the world for a tenth of a second, so it happens only when nothing is due meanwhile.
  */
 import type { Cancel, Clock } from '@carillon/core';
 
@@ -18,11 +18,11 @@ export interface GiveBackOptions {
 
 const lookMs = 5000;
 const spareBytesMin = 32 * 1024 * 1024;
-/** Above this, somebody is waiting for answers. */
+/** Above this share of busy time, clients are waiting for answers. */
 const busyRatioMax = 0.02;
 /** The longest that collecting takes, generously. */
 const pauseMs = 1000;
-/** What did not help is not tried again soon. */
+/** After collecting, the next try waits this long: one that freed little would free no more. */
 const againMs = 60_000;
 
 /** Looks from time to time, until told to stop. */

@@ -46,7 +46,7 @@ describe('resident memory', () => {
 });
 
 describe('addresses of this machine', () => {
-  it('are those of before while no descriptor is free to ask', () => {
+  it('stay as they were while no descriptor is free to ask', () => {
     const one = [{ address: '10.0.0.7' }] as never;
     expect(machineAddresses(() => ({ eth0: one }))).toEqual(['10.0.0.7']);
     const kept = machineAddresses(() => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 
-/** Journal, listeners, peers, name servers and what Node itself needs. */
+/** Descriptors for the journal, listeners, peers, name servers and Node itself. */
 const othersCount = 200;
 
 /** Null: this system does not say. */

@@ -47,9 +47,9 @@ function secretFile(text: string): string {
   return path;
 }
 
-describe('a peer port that lets everybody in', () => {
+describe('a peer port without authentication', () => {
   test.each(['10.0.0.1:7353', '0.0.0.0:7353', '[::]:7353', '127.evil.example:7353'])(
-    'at %s the member does not start, and says what to do',
+    'at %s the member does not start, and says which options help',
     async (peerListen) => {
       await expect(open({}, peerListen)).rejects.toThrow(StartError);
       await expect(open({}, peerListen)).rejects.toThrow(

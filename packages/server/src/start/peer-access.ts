@@ -1,4 +1,4 @@
-/** Who may be a peer of a real member: secrets and certificates from their files, kept up to date, and the rule for doing without. */
+/** Authentication of peers: secrets and certificates from their files, kept up to date, and the rule for doing without. */
 import type { Clock, Log } from '@carillon/core';
 import { isLoopback, StartError } from '../access/start-rule.ts';
 import type { Config } from '../config/config.ts';
@@ -24,7 +24,7 @@ export class PeerAccess {
 
   private constructor() {}
 
-  /** Rejects with StartError when a file cannot be used, or when the peer port would let everybody in. */
+  /** Rejects with StartError when a file cannot be used, or when the peer port would be open without authentication. */
   static async open(options: PeerAccessOptions): Promise<PeerAccess> {
     checkPeers(options);
     const access = new PeerAccess();

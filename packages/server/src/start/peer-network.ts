@@ -1,6 +1,6 @@
 /**
- * What a real member has for other members: the network with its listener, the secrets and certificates that open it, and
- * who may show a certificate. Neighbours: `peer-access.ts` has the files, `replication/tcp-network.ts` the connections.
+ * The network of a real member to other members: its listener, its secrets and certificates, and the names that
+ * certificates may show. Neighbours: `peer-access.ts` has the files, `network/tcp-network.ts` the connections.
  */
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { KnownMembers } from '../cluster/sources/known-members.ts';
@@ -68,7 +68,7 @@ export class PeerSide {
     this.known.update(view);
     const { network, clock, formerMs } = this;
     network?.review();
-    // Those who left are let in a while longer, not for ever.
+    // Certificates of former members are accepted a while longer; after that, their connections are cut.
     this.cancelReview();
     this.cancelReview = clock.at(clock.now() + formerMs + 1, () => network?.review());
   }

@@ -1,2 +1,2 @@
-/** What runs here, for `/metrics`, hellos and the OpenAPI document. */
+/** Version and runtime of this program, for `/metrics`, hellos and the OpenAPI document. */
 export const release = { version: '0.1.0', runtime: `node ${process.versions.node}` } as const;

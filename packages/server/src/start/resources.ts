@@ -1,6 +1,6 @@
 /**
- * What a real member stands in: the ports it runs on, who may come in at its doors, and where its callbacks must not go. Opened
- * before the member and closed after it; what fails on the way leaves nothing open behind.
+ * The resources of a real member: the ports it runs on, authentication of clients and peers, and the guard of its
+ * callbacks. Opened before the member and closed after it; a failure on the way leaves nothing open behind.
  */
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { ApiCertificate } from './api-certificate.ts';

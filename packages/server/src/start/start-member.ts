@@ -33,14 +33,14 @@ const leaseMs = 5000;
 
 export interface StartOptions {
   readonly config: Config;
-  /** Where the configuration is from, for what of it may change while the member runs: the quotas of namespaces. */
+  /** How to read the configuration again, for the options that may change while the member runs: quotas of namespaces. */
   readonly reread?: {
     /** null: not from a file. */
     readonly file: string | null;
     /** Throws with a sentence when it cannot be used. */
     readonly config: () => Config;
   };
-  /** The member cannot go on; whoever runs it should end the process. */
+  /** The member cannot go on; the caller should end the process. */
   readonly onFailed: (error: unknown) => void;
   /** A drain has handed everything on. */
   readonly onDrained: () => void;
@@ -223,7 +223,7 @@ function createSource(config: Config, identity: Identity, env: Env): ViewSource 
   });
 }
 
-/** The source, with somebody told of each view before the member is. */
+/** The source, with `tell` called for each view before the member gets it. */
 function overheard(source: ViewSource, tell: (spec: ViewSpec) => void): ViewSource {
   return {
     start: (onView) =>

@@ -1,4 +1,4 @@
-/** V8's heap: what it keeps to spare, and giving that back to the system. */
+/** V8's heap: the memory it keeps to spare, and giving that back to the system. */
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -15,7 +15,7 @@ export function usedHeapBytes(): number {
 
 let residentKnown = 0;
 
-/** What it last was, while no descriptor is free to ask. */
+/** Resident memory of this process; the last known value while no descriptor is free to ask. */
 export function residentBytes(ask = () => process.memoryUsage.rss()): number {
   try {
     residentKnown = ask();
@@ -25,7 +25,7 @@ export function residentBytes(ask = () => process.memoryUsage.rss()): number {
   return residentKnown;
 }
 
-/** Collects all there is, even what V8 would keep for later. Only the last resort shrinks the young generation too. */
+/** Collects all garbage, also memory that V8 would keep for later. Only the last resort shrinks the young generation too. */
 export function collectHeap(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as (options: { type: string; flavor: string }) => void;

@@ -1,4 +1,4 @@
-/** For the unit tests of whoever uses Carillon: the public surface of `@carillon/server/testing`. */
+/** For unit tests of applications that use Carillon: the public surface of `@carillon/server/testing`. */
 export {
   type Receive,
   startTestMember,

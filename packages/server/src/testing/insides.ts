@@ -1,6 +1,7 @@
 /**
- * What is private in the parts of a member, for tests that break a rule of it on purpose. Declarations of a package say nothing
- * about what is private; here each is named once, with its type, so that the compiler notices when one is renamed or changes.
+ * Private members of a member's parts, for tests that break a rule on purpose. The declarations of a package leave
+ * out the types of private members; here each is named once, with its type, so that the compiler notices when one is
+ * renamed or changes.
  */
 import { Cluster } from '../cluster/cluster.ts';
 import { Doubt } from '../cluster/doubt.ts';

@@ -1,4 +1,4 @@
-/** What a user's unit test may rely on. */
+/** The behaviour of a test member that unit tests of users may rely on. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { startTestMember, type TestMember, type TestMemberOptions } from './test-member.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A member for the unit tests of its users: in this process, with a clock that moves only when told to, and receivers that are
- * plain functions. Nothing goes over a network; what pops, pops inside `advance`. Depends on no test runner.
+ * A member for the unit tests of its users: in this process, with a clock that moves only when told to, and receivers
+ * that are plain functions. Nothing goes over a network; timers pop only inside `advance`. Depends on no test runner.
  */
 import {
   type CallbackRequest,
@@ -12,13 +12,13 @@ import { settle, type VirtualClock } from '@carillon/core/testing';
 import type { ApiResponse } from '../http/message.ts';
 import { type OneMember, startOne } from './one-member.ts';
 
-/** What `receiver(…)` of the client library gives. */
+/** A receiver, as `receiver(…)` of the client library makes it. */
 export type Receive = (request: Request) => Response | Promise<Response>;
 
 export interface TestMemberOptions {
   /** By origin, such as `http://shop.test`. Callbacks to any other origin are refused connections. */
   readonly receivers?: Readonly<Record<string, Receive>>;
-  /** What the clock shows at the start; default 2026-01-01T00:00:00Z. */
+  /** Wall time at the start; default 2026-01-01T00:00:00Z. */
   readonly now?: Date;
 }
 

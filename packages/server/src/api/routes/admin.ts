@@ -1,4 +1,4 @@
-/** What operators and their machines ask: is it alive, is it ready, how is it, who is there, please look again, please leave. */
+/** Routes for operators and their machines: liveness, readiness, status, members, resync, drain. */
 import { CarillonError, type Clock, type Log } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
 import type { Scope } from '../../access/scope.ts';
@@ -16,9 +16,9 @@ export interface AdminOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
-  /** What `/openapi.json` answers. */
+  /** The answer to `/openapi.json`. */
   readonly document: () => string;
-  /** Whether `/metrics` is open to everybody. */
+  /** Whether `/metrics` is open without authentication. */
   readonly openMetrics: boolean;
 }
 
@@ -52,7 +52,7 @@ export function adminRoutes(options: AdminOptions): Route[] {
   ];
 }
 
-/** What only an operator may ask of a member. */
+/** A route that only an operator may use. */
 function order(path: string) {
   return { method: 'POST', path, needs: 'admin', whole: true } as const;
 }
@@ -60,7 +60,7 @@ function order(path: string) {
 const metricsHeaders = ['content-type', 'text/plain; version=0.0.4; charset=utf-8'];
 const jsonHeaders = ['content-type', 'application/json; charset=utf-8'];
 
-/** What the token of a request allows; without tokens everything. */
+/** The scope and namespace of a request's token; without authentication, all. */
 function whoami({ auth, scope, bound, name }: Caller): ApiResponse {
   return jsonResponse({ auth, scope, namespace: bound, name }, 200, ['cache-control', 'no-store']);
 }

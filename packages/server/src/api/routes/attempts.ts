@@ -18,7 +18,7 @@ export function attemptRoutes(service: TimerService): Route[] {
   ];
 }
 
-/** A timer that nobody remembers has none: it may have ended long ago, or not have popped yet. */
+/** A timer that no member remembers has no attempts: it may have ended long ago, or not have popped yet. */
 async function attempts(
   service: TimerService,
   part: string,

@@ -23,7 +23,7 @@ export interface BatchOptions extends TimersOptions {
   readonly work: Pick<LongWork, 'run'>;
 }
 
-/** Changes that are begun between two turns, and what each costs. */
+/** Changes that are begun between two turns of the event loop, and the cost of each. */
 const beginCount = 50;
 const beginCost = 20;
 const lineCost = 5;
@@ -61,7 +61,7 @@ type Round = readonly Placed[];
 
 interface Read {
   readonly rounds: Round[];
-  /** One for each item; those of refused items are there already. */
+  /** One for each item; outcomes of refused items are there already. */
   readonly outcomes: (Outcome | undefined)[];
 }
 
@@ -82,7 +82,7 @@ async function batch(
   return options.work.run(batchResponse(outcomes as Outcome[], ndjson));
 }
 
-/** Throws CarillonError for what is wrong with the whole: an item of an array that is no JSON is, a line by itself is not. */
+/** Throws CarillonError for a fault of the whole batch: an item of an array that is no JSON is one, such a line alone is not. */
 function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const { body, ndjson, caller, key } = asked;
   const { parser, wall, limits } = options;
@@ -110,7 +110,7 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   return { rounds: rounds.all, outcomes };
 }
 
-/** Puts each change of a timer into the round after that of the change before it. */
+/** Puts each change of a timer into the round behind the change before it. */
 class Rounds {
   readonly all: Placed[][] = [];
   private readonly counts = new Map<string, number>();
@@ -170,7 +170,7 @@ function keeper(outcomes: Making['outcomes'], index: number, base: string): Keep
   };
 }
 
-/** Rejects with CarillonError for what is wrong with this change. */
+/** Rejects with CarillonError when this change cannot be made. */
 async function changeAlone(
   change: Exclude<BatchChange, { kind: 'set' }>,
   { namespace, options: { service } }: Making,

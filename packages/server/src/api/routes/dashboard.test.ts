@@ -109,7 +109,7 @@ test('without built files the answer says how to build them', async () => {
   expect(((await answer.json()) as { detail: string }).detail).toContain('npm run dashboard');
 });
 
-test('events flow over a socket, and a stopping member does not wait for those who listen', async () => {
+test('events flow over a socket, and a stopping member does not wait for listeners', async () => {
   await using at = await served();
   // Asked for the headers alone, the answer does not go on.
   expect((await fetch(`${at.url}/events`, { method: 'HEAD' })).status).toBe(200);

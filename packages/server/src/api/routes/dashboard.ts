@@ -13,7 +13,7 @@ import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.
 import type { Route } from '../router.ts';
 import type { TimerService } from '../../request/service.ts';
 
-/** The same place seen from the sources and from what is built of them: `dist/dashboard` of this package. */
+/** `dist/dashboard` of this package: the same path from the sources and from the built files. */
 const builtFolder = join(import.meta.dirname, '../../../dist/dashboard');
 
 const types: Readonly<Record<string, string>> = {
@@ -123,7 +123,7 @@ export class Dashboard {
     if (file === undefined) {
       throw new CarillonError('not_found', 'The dashboard has no such file; load / again.');
     }
-    // Their names carry a hash of what is in them.
+    // The names of these files carry a hash of their content.
     return fileResponse(request, file, 'public, max-age=31536000, immutable');
   }
 }

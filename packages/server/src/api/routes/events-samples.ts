@@ -1,11 +1,12 @@
 /**
- * What a member did, and what all members together say they did, second by second, for the charts of the dashboard: the
- * last five minutes, so that whoever opens it sees more than the moment. Counts are differences of the member's metrics.
+ * Activity of this member, and of all members as they report it, second by second, for the charts of the dashboard:
+ * the last five minutes, so that a newly opened page shows more than the moment. Counts are differences of the
+ * member's metrics.
  */
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { MemberView } from '../../metrics/status.ts';
 
-/** What happened in one second. */
+/** Activity in one second. */
 export interface Sample {
   /** Wall-clock milliseconds at its end. */
   readonly at: number;

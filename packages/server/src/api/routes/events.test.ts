@@ -86,7 +86,7 @@ class Scene {
   }
 }
 
-test('a listener gets what happened before, then one snapshot a second', async () => {
+test('a listener gets the samples of before, then one snapshot a second', async () => {
   const scene = new Scene();
   await scene.pass(3);
   scene.metrics.pops.add('delivered', 5);
@@ -128,7 +128,7 @@ test('the cluster is looked at once a second, however many listen', async () => 
   expect(scene.asked).toBe(21);
 });
 
-test('a sample tells what all members that are heard did together', async () => {
+test('a sample sums up all members that are heard', async () => {
   const scene = new Scene();
   const view = scene.service.cluster();
   const [one] = view.members;
@@ -183,7 +183,7 @@ test('after a stop nothing is computed any more and every listener has its end',
   expect(scene.asked).toBe(0);
 });
 
-test('who is not let in any more hears nothing more', async () => {
+test('a listener whose token is gone hears nothing more', async () => {
   const scene = new Scene();
   const [ada, bob] = [scene.listen('ada'), scene.listen('bob')];
   await scene.pass(1);

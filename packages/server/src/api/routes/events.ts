@@ -1,8 +1,9 @@
 /**
- * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the dashboard.
+ * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the
+ * dashboard.
  *
  * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen.
- * E2  Who would not be let in any more is not told anything more.
+ * E2  A listener whose token is no longer accepted is told nothing more.
  * E3  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
  */
 import { type Cancel, CarillonError, type Clock } from '@carillon/core';
@@ -96,7 +97,7 @@ export class Events {
     const lag = clock.now() - this.dueMs;
     // After a pause of the whole process the missed seconds are not made up for.
     if (lag > everyMs) this.dueMs = clock.now();
-    // The probe for what members tell each other of their load.
+    // Measures the lag of the event loop for the load that members tell each other.
     metrics.eventLoopLag.observe(lag);
     const view = service.cluster();
     const sample = this.samples.take(clock.wall(), lag, view.members);

@@ -96,7 +96,7 @@ class Timers {
     return this.putLoose(request, id, caller);
   }
 
-  /** The factor is what the timer has; of a new one, what the body says. */
+  /** The factor is the one of the existing timer; a new timer takes it from the body. */
   private async putLoose(request: ApiRequest, id: LooseId, caller: Caller): Promise<ApiResponse> {
     const found = await findId(this.options.service, id, caller.namespace);
     return this.set(request, caller, found ?? { ...id, factor: null }, null);
