@@ -55,7 +55,7 @@ everyVariantIsNoticed(keeping, {
     return { story, kept: copies.every((text) => text === '2/2') };
   },
   // P6: a former replica keeps a timer that it should have deleted.
-  'the filter in an id names nobody': async () => {
+  'the filter in an id names no member': async () => {
     const { story, before, wanted } = await rebalanced();
     return { story, kept: story.holders(before.id).join() === wanted.toSorted().join() };
   },

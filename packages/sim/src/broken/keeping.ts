@@ -47,7 +47,7 @@ const places: readonly Broken[] = [
     },
   },
   {
-    name: 'the filter in an id names nobody',
+    name: 'the filter in an id names no member',
     apply: () => {
       const view = View.prototype;
       const { heldBy } = view;

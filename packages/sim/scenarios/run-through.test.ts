@@ -78,7 +78,7 @@ test('rebalancing: a fourth member is added and the timer updated; A lets go, D 
 });
 
 test('rebalancing: without the filter in the id A never hears of the update and keeps its record (resync off)', async () => {
-  const mend = variants.find(({ name }) => name === 'the filter in an id names nobody')?.apply();
+  const mend = variants.find(({ name }) => name === 'the filter in an id names no member')?.apply();
   const { story, before } = await rebalanced();
   mend?.();
   expect(story.holders(before.id)).toEqual(['m0', 'm1', 'm2', 'm3']);
