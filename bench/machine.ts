@@ -1,4 +1,4 @@
-/** What the figures belong to: the machine, and the versions of everything that took part. */
+/** The origin of the figures: the machine, and the versions of everything that took part. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';

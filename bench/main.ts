@@ -15,7 +15,7 @@ import { failed } from './workloads/workload.ts';
 import { writeDocs, writeReport } from './write.ts';
 
 const root = join(import.meta.dirname, '..');
-/** Not CARILLON_…: members take those for their own options. */
+/** Not CARILLON_…: members take such variables for their own options. */
 const folder = process.env['BENCH_REPORT_FOLDER'] ?? join(import.meta.dirname, 'report');
 
 // Servers that were started are ended when this process exits, however it does.

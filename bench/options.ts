@@ -1,4 +1,4 @@
-/** What `npm run bench` was asked for. */
+/** The command line of `npm run bench`. */
 import { parseArgs } from 'node:util';
 import { type Part, parts } from './sections.ts';
 import { type SystemName, systemNames } from './systems/system.ts';
@@ -11,7 +11,7 @@ export interface Options {
   readonly isWhole: boolean;
 }
 
-/** What is wrong, or the usage. */
+/** The fault of the command line, or the usage. */
 export interface Refusal {
   readonly says: string;
   readonly isHelp: boolean;

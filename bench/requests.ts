@@ -30,7 +30,7 @@ export async function requests({ tell }: Context): Promise<readonly Section[]> {
 
 type Asked = Parameters<ReturnType<typeof testApi>['router']['handle']>[0];
 
-/** The least of several tries counts: what else the machine does only adds to a turn. */
+/** The least of several tries counts: other work of the machine only adds to a turn of the event loop. */
 async function measured(request: Asked): Promise<{ turnMs: number; allMs: number }> {
   const { router } = testApi();
   const clock = new SystemClock();

@@ -1,4 +1,4 @@
-/** What can be run, by name, in this order: side by side first, then the parts alone, then growth. */
+/** All parts of the benchmark, by name, in this order: side by side first, then the parts alone, then growth. */
 import { growth } from './growth/growth.ts';
 import { micro } from './micro/micro.ts';
 import { placement } from './micro/placement-section.ts';

@@ -1,4 +1,4 @@
-/** How much of everything: what the report is made from, and a quick pass that only shows that all of it works. */
+/** The amounts of everything: full ones for the report, and a quick pass that only shows that all of it works. */
 
 export interface Sizes {
   readonly isQuick: boolean;

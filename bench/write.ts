@@ -27,7 +27,7 @@ export async function writeDocs(docs: string, folder: string, report: Report): P
   }
 }
 
-/** Those of earlier runs may show what is not measured any more. */
+/** Removes the pictures of earlier runs: they may show things that are not measured any more. */
 async function removePictures(folder: string): Promise<void> {
   for (const name of await readdir(folder)) if (isPicture(name)) await rm(join(folder, name));
 }

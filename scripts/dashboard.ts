@@ -1,6 +1,6 @@
 /**
- * Builds the dashboard where members look for it, unless what is built is newer than all that it is made of.
- * `npm ci` and `npm start` run this, so a fresh clone has a dashboard without anybody asking; --force builds always.
+ * Builds the dashboard where members look for it, unless the built files are newer than all their sources. `npm ci`
+ * and `npm start` run this, so a fresh clone has a dashboard without a further command; --force builds always.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Programs that the tests call and that a Debian package brings. Root gets the package installed; anybody else gets a
- * sentence, and the tests that need the program are skipped in sight. With CI set a missing program is a failure: nobody
- * would notice the skip there.
+ * sentence, and the tests that need the program are skipped in sight. With CI set a missing program is a failure: a
+ * skip would go unnoticed there.
  */
 import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -67,7 +67,7 @@ export function run(command: string, given: readonly string[], cwd?: string): bo
   }
 }
 
-/** Debian keeps programs for root in `sbin`, which is not on everybody's PATH. */
+/** Debian keeps programs for root in `sbin`, which is not on the PATH of other users. */
 function onPath(names: readonly string[]): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** What the documents show works: their request bodies are accepted, their commands exist. */
+/** The examples of the documents work: their request bodies are accepted, their commands exist. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md', 'bench/*
   cwd: root,
 });
 
-/** Bodies of timers in code blocks: whole blocks of JSON, and what follows `-d` in shell commands. */
+/** Bodies of timers in code blocks: whole blocks of JSON, and the text behind `-d` in shell commands. */
 function bodiesIn(text: string): string[] {
   const blocks = [...text.matchAll(/```(json|sh)\n(.*?)```/gs)];
   return blocks.flatMap(([, kind, block = '']) => {
@@ -85,7 +85,7 @@ describe('the threat model', () => {
     name,
   }));
 
-  test('has everybody who could try something, and a test for each attempt', () => {
+  test('has every kind of attacker, and a test for each attempt', () => {
     const sections = page.split(/^## /m).slice(1);
     expect(sections.map((section) => section.split('\n')[0])).toEqual([
       'A stranger',

@@ -135,7 +135,7 @@ export class EtcdCluster {
     }
   }
 
-  /** Runs etcdctl against all endpoints, or one, and returns what it prints. */
+  /** Runs etcdctl against all endpoints, or one, and returns its output. */
   ctl(given: readonly string[], index?: number): string {
     const endpoints = index === undefined ? this.endpoints : [this.endpoints[index] as string];
     const tls =
@@ -152,7 +152,7 @@ export class EtcdCluster {
     );
   }
 
-  /** Which one leads, asked at those that answer; -1: none. */
+  /** The index of the leader, asked at the members that answer; -1: none. */
   leader(): number {
     for (let i = 0; i < this.size; i++) {
       try {

@@ -9,7 +9,7 @@ test.each([
   ['README.md', 'Measurements', 5],
   ['docs/security.md', 'Overload', 4],
 ])(
-  'the figures of %s are those that npm run bench wrote into docs/benchmarks.md, row by row',
+  'the figures of %s are the ones that npm run bench wrote into docs/benchmarks.md, row by row',
   (page, title, least) => {
     const part = read(page).split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
     const rows = part.split('\n').filter((line) => line.startsWith('|'));

@@ -1,5 +1,5 @@
 /**
- * Draws the pictures of docs/placement.md from real runs: what is drawn is what the package answers.
+ * Draws the pictures of docs/placement.md from real runs of the package.
  *
  *   node --conditions=source scripts/placement-pictures.ts
  */
@@ -117,7 +117,7 @@ function loads(placer: Placer): number[] {
   return counts;
 }
 
-/** What a ring with 100 points per target does with the same keys: the key goes to the next point upwards. */
+/** Loads of a hash ring with 100 points per target for the same keys: a key goes to the next point upwards. */
 function ringLoads(names: readonly string[]): number[] {
   const points = names
     .flatMap((name, target) =>
@@ -165,7 +165,7 @@ function drawShares(): void {
   drawing.save('shares');
 }
 
-/** Per target: what stayed and what arrived. */
+/** Per target: the keys that stayed and the keys that arrived. */
 function drawChange(drawing: Drawing, left: number, names: readonly [string[], string[]]): void {
   const before: Placer = compileTargets(names[0]);
   const after: Placer = compileTargets(names[1]);

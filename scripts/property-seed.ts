@@ -1,6 +1,6 @@
 /**
- * Run before every test file: property tests try the same inputs each time, so that a failure belongs to the change that
- * brought it. `CARILLON_SEED=any npm test` tries fresh ones, and `CARILLON_SEED=7` those of seed 7.
+ * Run before every test file: property tests try the same inputs each time, so that a failure belongs to the change
+ * that brought it. `CARILLON_SEED=any npm test` tries fresh ones, and `CARILLON_SEED=7` the ones of seed 7.
  */
 import { configureGlobal } from 'fast-check';
 

@@ -1,4 +1,4 @@
-/** What a release is made of: all of it is known, comes with a hash, and runs nothing when it is installed. */
+/** The parts of a release: each is known, comes with a hash, and runs nothing when it is installed. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ describe('runtimeTree', () => {
     },
   };
 
-  test('follows what each package needs to where it lies, and leaves the rest out', () => {
+  test('follows the dependencies of each package to their folders, and leaves the rest out', () => {
     expect(
       runtimeTree(small, 'packages/a')
         .map(({ key }) => key)
@@ -36,7 +36,7 @@ describe('runtimeTree', () => {
     ]);
   });
 
-  test('does not overlook what is not locked', () => {
+  test('does not overlook a dependency that is not locked', () => {
     const broken: Lock = { packages: { 'packages/a': { dependencies: { b: '1.0.0' } } } };
     expect(() => runtimeTree(broken, 'packages/a')).toThrow('packages/a needs b');
   });
@@ -51,7 +51,7 @@ test.each(workspaces)(
     for (const { key, hasInstallScript, integrity } of foreign) {
       expect(hasInstallScript, key).toBeUndefined();
       expect(integrity, key).toMatch(/^sha512-/);
-      // The lock file says so; what lies there must not say otherwise.
+      // The lock file says that there is no install script; the installed manifest must agree.
       const { scripts = {} } = JSON.parse(
         readFileSync(join(root, key, 'package.json'), 'utf8'),
       ) as {

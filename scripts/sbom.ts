@@ -1,6 +1,7 @@
 /**
- * `npm run sbom --silent > carillon-VERSION.cdx.json`: what a release is made of, as CycloneDX. npm writes it from the lock file; here it
- * is checked that it names everything that runs, and nothing without a hash. A release without such a list is not made.
+ * `npm run sbom --silent > carillon-VERSION.cdx.json`: the parts of a release, as CycloneDX. npm writes it from the
+ * lock file; here it is checked that it names everything that runs, and nothing without a hash. A release without
+ * such a list is not made.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const root = join(import.meta.dirname, '..');
 const released = 'packages/cli';
 
 function main(): void {
-  // Not --omit dev: npm then leaves out what tools of development need too. The workspace itself has no such tools.
+  // Not --omit dev: npm then also leaves out packages that development tools happen to need too. The workspace itself has no such tools.
   const given = ['-w', released, '--package-lock-only', '--sbom-format', 'cyclonedx'];
   const text = execFileSync('npm', ['sbom', ...given, '--sbom-type', 'application'], {
     cwd: root,

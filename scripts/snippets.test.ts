@@ -1,4 +1,4 @@
-/** What the documents show is run: their TypeScript against a real member (and etcd), their commands, and the cluster of the README. */
+/** The examples of the documents are run: their TypeScript against a real member (and etcd), their commands, and the cluster of the README. */
 import { execFile } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -22,7 +22,7 @@ function blocksOf(page: string, kind: string): string[] {
     .map(([, , block = '']) => block);
 }
 
-/** Below the root, so that packages resolve; hidden, so that nobody takes it for a source. */
+/** Below the root, so that packages resolve; hidden, so that no tool takes it for a source. */
 const folder = join(root, '.cache', 'snippets');
 let member: ServedMember;
 let store: EtcdCluster | null = null;
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 }, 60_000);
 
-/** Runs a snippet as a file of its own, at the addresses of what runs here, and gives what it prints. */
+/** Runs a snippet as a file of its own, with the addresses of the processes of this test, and returns its output. */
 async function run(code: string): Promise<string> {
   const file = join(mkdtempSync(join(folder, 'x-')), 'snippet.ts');
   // The names that a page takes from the text around its snippet.
@@ -59,7 +59,7 @@ const snippets = pages.flatMap((page) =>
 );
 
 describe('TypeScript', () => {
-  /** What they print last, where that is the point. */
+  /** The last output of snippets whose output is their point. */
   const expected: Readonly<Record<string, RegExp>> = {
     'README.md 1': /hello from TypeScript, pop 3\n$/,
     'docs/receivers.md 2': /^\[ 'order 17' \]\n$/,

@@ -1,6 +1,6 @@
 /**
  * The source rules that neither the compiler nor the linter knows: sizes, ports, arrows between packages, dead files,
- * words, dependencies. `npm run tidy` prints one line a finding, `file:line what is there, what would be right`.
+ * words, dependencies. `npm run tidy` prints one line a finding, `file:line` with the fault and the right form.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -74,7 +74,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** All files of the repository, from its root, with slashes; hidden folders and what is built are left out. */
+/** All files of the repository, from its root, with slashes; hidden folders and built files are left out. */
 function filesUnder(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith('.') || skipped.has(entry.name)) return [];

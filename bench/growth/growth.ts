@@ -16,7 +16,7 @@ const graceMs = 20_000;
 const settledSeconds = 6;
 const settledMs = 100;
 const settleSecondsMax = 60;
-/** Indexes from here on belong to the timers that are measured, not to those that wait. */
+/** Indexes from here on belong to the measured timers; lower ones to the timers that wait. */
 const measuredFrom = 100_000_000;
 
 const costColumns: readonly Column[] = [
@@ -147,7 +147,7 @@ async function costs(session: Session, sizes: Context['sizes']['growth']): Promi
   };
 }
 
-/** Waits for what came with filling it and is not part of what is measured: a snapshot, memory given back. */
+/** Waits for the work that follows filling and is not measured: a snapshot, memory given back. */
 async function settled(session: Session): Promise<void> {
   for (let quiet = 0, left = settleSecondsMax; quiet < settledSeconds && left > 0; left--) {
     const before = session.cpuMs();

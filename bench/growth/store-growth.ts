@@ -1,4 +1,4 @@
-/** What an operation of the store costs as it grows: a process of its own, so that ten million records do not disturb anything else. */
+/** The cost of a store operation as the store grows: in a process of its own, so that ten million records disturb nothing else. */
 import type { TimerRecord } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import { Store } from '../../packages/server/src/store/store.ts';
@@ -26,7 +26,7 @@ let popsFromMs = 0;
 answerCalls({ run: (countMax: number) => grow(countMax) });
 
 function grow(countMax: number): StoreCosts[] {
-  // What making records costs the heap once shall not count as the store's, and code shall be warm.
+  // A first round warms the code and grows the heap, so that neither counts as the store's.
   measure(filled(new Store(), 0, 100_000), 100_000);
   settleMemory();
   const beforeBytes = process.memoryUsage().rss;

@@ -1,4 +1,4 @@
-/** What the receiver is told to expect, and what it tells. */
+/** Messages to and from the receiver: the expected timers, and the arrivals. */
 
 export interface Expected {
   readonly timerCount: number;

@@ -1,4 +1,4 @@
-/** The same sets through `@carillon/client`, for what the library costs its caller. */
+/** The same sets through `@carillon/client`, for the cost of the library to its caller. */
 import { Carillon, type TimerSpec } from '@carillon/client';
 import { type CarillonConfig, delayMs, payloadOf, type Setter, type Spec } from './setter.ts';
 

@@ -18,7 +18,7 @@ export interface GraphilePayload {
 
 const connectionCountMax = 20;
 
-/** Only what is wrong. */
+/** Logs errors only. */
 export const graphileLogger = new Logger(() => (level, message) => {
   if (level === 'error') console.error(message);
 });

@@ -1,4 +1,4 @@
-/** A binary heap of timers with one setTimeout for the earliest: what people write when they need many timers in one process. */
+/** A binary heap of timers with one setTimeout for the earliest: the usual way to keep many timers in one process. */
 
 export interface HeapEntry {
   readonly dueMs: number;

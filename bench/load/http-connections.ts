@@ -1,7 +1,7 @@
 /**
  * Kept HTTP/1.1 connections, written by hand: as little client as possible, so that the server is measured and not an
- * HTTP library. Calls share a few connections and do not wait for each other's answers (pipelining), as those of the
- * queues' libraries share theirs; or each has a connection of its own. One that breaks is replaced by one to the next server.
+ * HTTP library. Calls share a few connections and do not wait for each other's answers (pipelining), as the libraries
+ * of the queues do; or each has a connection of its own. One that breaks is replaced by one to the next server.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -48,7 +48,7 @@ export class HttpConnections {
 
   /** An unused connection, or a new one, or else the one with the fewest calls under way. */
   private pick(): Connection {
-    // Those that were unused for long were closed meanwhile.
+    // Connections that were unused for long were closed by the server meanwhile.
     for (let at = this.open.length - 1; at >= 0; at--)
       if (this.open[at]?.closed === true) this.open.splice(at, 1);
     const free = this.open.find(({ underWay }) => underWay === 0);
@@ -121,7 +121,7 @@ class Connection {
     this.socket.end();
   }
 
-  /** What is asked in one turn leaves together. */
+  /** Requests of one turn of the event loop leave together. */
   private cork(): void {
     if (this.corked) return;
     this.corked = true;

@@ -1,4 +1,4 @@
-/** One piece of load for the client process, and what came of it. */
+/** One piece of load for the client process, and its result. */
 
 export interface Load {
   readonly call: 'set' | 'setMany' | 'refresh' | 'recur' | 'cancel';

@@ -1,4 +1,4 @@
-/** The callback of systems that have none of their own: what their users write in a worker, an HTTP request with undici. */
+/** The callback of systems without callbacks of their own: an HTTP request with undici, as their users write it in a worker. */
 import { Pool } from 'undici';
 
 const connectionCount = 128;

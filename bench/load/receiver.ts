@@ -1,6 +1,6 @@
 /**
  * Where all callbacks arrive, in a process of its own: records for each how late it came, and whether it came twice.
- * It reads just enough HTTP by hand to be cheaper than any sender, so that senders are what is measured.
+ * It reads just enough HTTP by hand to be cheaper than any sender, so that the senders are measured.
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { answerCalls } from '../support/remote.ts';

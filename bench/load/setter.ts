@@ -1,4 +1,4 @@
-/** What every system can be asked to do, so that all get the same load. */
+/** The calls that every system offers, so that all get the same load. */
 
 /** When a timer is due: so long after it is set, or at an instant. */
 export type Due = { readonly inMs: number } | { readonly atMs: number };

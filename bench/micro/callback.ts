@@ -1,10 +1,10 @@
 /**
  * Callbacks per second and CPU per callback into a minimal receiver in a process of its own on loopback, against bare
- * undici dispatch in the same run, which is what others use, and has no guard, limits, breaker or time limit. Prepared bytes on
- * bare sockets show what the receiver itself can take.
+ * undici dispatch in the same run, which is in wide use, and has no guard, limits, breaker or time limit. Prepared
+ * bytes on bare sockets show the limit of the receiver itself.
  *
- * CPU is that of the calling process alone (user and system). Rounds alternate between the candidates and the
- * median is reported, because two runs on one machine differ more than the candidates do.
+ * CPU counts the calling process alone (user and system). Rounds alternate between the candidates and the median is
+ * reported, because two runs on one machine differ more than the candidates do.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -180,7 +180,7 @@ function bare(pool: Pool, done: () => void): void {
   pool.dispatch({ path: '/pop', method: 'POST', headers, body }, handler);
 }
 
-/** Prepared bytes on kept connections: no sender can do less, so this is what the receiver can take. */
+/** Prepared bytes on kept connections: no sender can do less, so this is the limit of the receiver. */
 class BareSockets {
   private readonly idle: Socket[] = [];
   private readonly port: number;

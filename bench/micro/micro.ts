@@ -18,7 +18,7 @@ interface Part {
   /** Microseconds each. */
   readonly cost: number;
   readonly limit: number;
-  /** What the limit is. */
+  /** The meaning of the limit. */
   readonly note: string;
 }
 

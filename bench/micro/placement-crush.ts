@@ -63,7 +63,7 @@ function speed(map: string): number {
   return (keyCount - 1) / (many - cpuSeconds(map, 1));
 }
 
-/** What the shell says its children used: the second line of `times`, user then system. */
+/** CPU time of the shell's children: the second line of `times`, user then system. */
 function cpuSeconds(map: string, keys: number): number {
   const line = `"$0" "$@" > /dev/null 2>&1; times`;
   const args = ['-c', line, tool, ...testArgs(map, keys), '--show-statistics'];

@@ -43,7 +43,7 @@ function timed(contender: Contender, calls: number): number {
 export interface Spread {
   /** The fullest target against the mean. */
   readonly maxOverMean: number;
-  /** Standard deviation in units of what random throws give. 1 is perfect. */
+  /** Standard deviation in units of the deviation of random throws. 1 is perfect. */
   readonly noise: number;
 }
 

@@ -1,4 +1,4 @@
-/** Who picks: this project's placers and the packages people use today, all behind one call. */
+/** The pickers: this project's placers and packages in wide use, all behind one call. */
 import { createRequire } from 'node:module';
 import {
   compileSkeleton,
@@ -9,7 +9,7 @@ import {
 } from '@carillon/placement';
 import { HashRing as Ketama } from 'ketama';
 
-/** The same keys as numbers (ours) and as texts (theirs), so that nobody pays for making them. */
+/** The same keys as numbers (ours) and as texts (theirs), so that making them costs no picker time. */
 export interface Keys {
   readonly hi: Uint32Array;
   readonly lo: Uint32Array;
@@ -28,7 +28,7 @@ export interface Picker {
 
 export type MakePicker = (targets: readonly string[], keys: Keys) => Picker;
 
-// None of these ship types; what is used of them is written down here.
+// None of these packages has types; the parts in use are declared here.
 const require = createRequire(import.meta.url);
 const HashRing = require('hashring') as new (
   servers: readonly string[],
@@ -78,7 +78,7 @@ export const flatText: MakePicker = (targets, keys) => {
   };
 };
 
-/** One hash of the key a target and nothing else: what rendezvous hashing costs at least without a skeleton. */
+/** One hash of the key a target and nothing else: the least cost of rendezvous hashing without a skeleton. */
 export const bareHash: MakePicker = (targets, keys) => {
   const seeds = Uint32Array.from(targets, (name) => hashText(name, 0));
   const find = (key: number): number => {

@@ -1,6 +1,6 @@
 /**
  * Placement against the packages people use today: picks per second of CPU time, how evenly keys fall, and how many
- * move when a target leaves, all in one run. Ratios are what to read; absolute numbers belong to the machine.
+ * move when a target leaves, all in one run. Read the ratios; absolute numbers belong to the machine.
  *
  *   npm run bench -- --only placement
  */

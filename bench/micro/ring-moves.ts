@@ -1,4 +1,4 @@
-/** How long it takes until somebody else has it: one key, all of a leaver's slots, a crashed process's lock. */
+/** Time until another member has it: one key, all slots of a leaver, the lock of a crashed process. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -80,7 +80,7 @@ async function ownedLocks(endpoints: string[], report: Report) {
   return { perSecond, cpuUs, targetPerSecond: 200_000 };
 }
 
-/** What a lock costs without slots: a record in etcd for each, through the same client. */
+/** The cost of a lock without slots: a record in etcd for each, through the same client. */
 async function plainLocks(endpoints: string[], report: Report) {
   const client = new EtcdClient({ endpoints, clock: new SystemClock(), log });
   const lease = 4242n;
@@ -137,7 +137,7 @@ async function nextHolder(endpoints: string[], report: Report) {
   return { p50Ms, p99Ms, targetMs: 1 };
 }
 
-/** A thousand waiting keys, for ten seconds: CPU, and what etcd is asked. */
+/** A thousand waiting keys, for ten seconds: CPU, and requests to etcd. */
 async function idle(endpoints: string[], report: Report) {
   const ring = await Ring.open({ endpoints, prefix: 'idle' });
   await ring.addMember('a');

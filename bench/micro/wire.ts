@@ -1,4 +1,4 @@
-/** What one record costs on its way to a peer: the binary frames that members exchange, against the same as JSON. */
+/** The cost of one record on its way to a peer: the binary frames that members exchange, against the same as JSON. */
 import { encodeDefinition, type TimerRecord } from '@carillon/core';
 import {
   decodeMessages,

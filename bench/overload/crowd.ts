@@ -1,6 +1,7 @@
 /**
- * The process that asks for too much: many connections, so many sets a second whether they are answered or not. Written by hand, as
- * one core has to ask for several times what the other can do. A set that finds all connections full is offered but never sent.
+ * The process that asks for too much: many connections, so many sets a second whether they are answered or not.
+ * Written by hand, as one core has to ask for several times as much as the other can answer. A set that finds all
+ * connections full is offered but never sent.
  */
 import { connect, type Socket } from 'node:net';
 import { answerCalls } from '../support/remote.ts';
@@ -13,7 +14,7 @@ export interface Offer {
   readonly connections: number;
 }
 
-/** What happened since it was last asked for. */
+/** Counts since the last question. */
 export interface Second {
   readonly offered: number;
   readonly sent: number;

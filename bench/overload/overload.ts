@@ -1,7 +1,8 @@
 /**
- * One member is asked for five times what it can do, for a minute, while it pops: how it answers, how late the pops are, and how much
- * memory it takes, second by second, before, during and after. On two cores, asking and receiving share one, and those who ask
- * come last there: the member has the other for itself, and the first when it needs it.
+ * One member is asked for five times its capacity, for a minute, while it pops: how it answers, how late the pops
+ * are, and how much memory it takes, second by second, before, during and after. On two cores, clients and receiver
+ * share one, and the clients have the lowest priority there: the member has the other for itself, and the first when
+ * it needs it.
  */
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, setPriority } from 'node:os';
@@ -100,7 +101,7 @@ async function measure({ sizes, tell }: Context, folder: string): Promise<Measur
   }
 }
 
-/** Everybody else on one core; elsewhere they would be on machines of their own. */
+/** Pins all other processes to one core; in real use they would be on machines of their own. */
 function pin(others: readonly number[]): void {
   if (process.platform !== 'linux' || availableParallelism() < 2) return;
   for (const pid of others) execFileSync('taskset', ['-a', '-c', '-p', '1', String(pid)]);

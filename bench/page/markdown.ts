@@ -8,7 +8,7 @@ import { markdownTable, tableOf } from './table.ts';
 const begin = '<!-- figures: written by npm run bench -->';
 const end = '<!-- end of figures -->';
 
-/** Sections of this run replace those of the same name; text outside the marks stays. */
+/** Sections of this run replace sections of the same name; text outside the marks stays. */
 export function withFigures(page: string, report: Report): string {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);

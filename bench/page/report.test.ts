@@ -122,7 +122,7 @@ describe('a section', () => {
 });
 
 describe('the page', () => {
-  test('has every section and what is missing, with names made harmless', () => {
+  test('has every section and the missing ones, with names made harmless', () => {
     const page = pageOf(report([section('more', [ours, slow])]));
     expect(page).toContain('Missing: BullMQ.');
     expect(page).toContain('&lt;slow&gt;');

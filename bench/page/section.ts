@@ -64,7 +64,7 @@ export type Chart =
 export interface Section {
   readonly id: string;
   readonly title: string;
-  /** What was done, in a sentence or two. */
+  /** The measurement, in a sentence or two. */
   readonly what: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
@@ -89,7 +89,7 @@ export interface Report {
   readonly isQuick: boolean;
   /** The one-minute load average before the first part: over 1, other work took part. */
   readonly loadBefore: number;
-  /** What could not run, and why. */
+  /** Parts that could not run, with the reason. */
   readonly missing: readonly { readonly label: string; readonly reason: string }[];
   readonly sections: readonly Section[];
 }

@@ -1,4 +1,4 @@
-/** Answers every request with nothing: what an HTTP exchange costs at least. */
+/** Answers every request with nothing: the least cost of an HTTP exchange. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * What processes and all their children cost, as the kernel counts it in /proc: CPU time and memory. A database is many
- * processes that share memory, so a shared page counts once.
+ * The cost of processes and all their children, as the kernel counts it in /proc: CPU time and memory. A database is
+ * many processes that share memory, so a shared page counts once.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -24,7 +24,7 @@ export function cpuMs(roots: readonly number[]): number {
   return (ticks * 1000) / ticksPerSecond;
 }
 
-/** Resident bytes. Shared memory is split among those that share it; program files count in full for each process. */
+/** Resident bytes. Shared memory is split among the processes that share it; program files count in full for each process. */
 export function rssBytes(roots: readonly number[]): number {
   return treeOf(roots, readStats()).reduce((sum, pid) => {
     const status = read(`/proc/${pid}/status`);

@@ -1,5 +1,5 @@
 /**
- * A helper process that answers calls: the parent holds a `Remote`, the child says what it can do with `answerCalls`.
+ * A helper process that answers calls: the parent holds a `Remote`, the child offers its calls with `answerCalls`.
  * Load, workers and receiver are processes of their own, so that each one's CPU can be told from the others'.
  */
 import { type ChildProcess, fork } from 'node:child_process';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Where Debian puts programs that are not on everybody's path. */
+/** Where Debian puts programs that are usually not on the PATH. */
 const folders = [
   ...(process.env['PATH'] ?? '').split(':'),
   ...globSync('/usr/lib/postgresql/*/bin').toSorted(byVersion),

@@ -68,7 +68,7 @@ export class PostgresServer {
     }
   }
 
-  /** Does at once what autovacuum and the checkpointer would do some time later. */
+  /** Does the later work of autovacuum and the checkpointer at once. */
   async settle(): Promise<void> {
     await this.query('VACUUM ANALYZE');
     await this.query('CHECKPOINT');
@@ -85,7 +85,7 @@ export class PostgresServer {
     return (performance.now() - startMs) / 1000;
   }
 
-  /** SIGINT: at once, whoever is connected. */
+  /** SIGINT: at once, even with clients connected. */
   stop(): Promise<void> {
     return this.server.end('SIGINT');
   }

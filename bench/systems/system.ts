@@ -19,7 +19,7 @@ export interface System {
   readonly label: string;
   /** ours; a peer to compare with; or a baseline, which runs inside the client's process and keeps nothing. */
   readonly kind: 'ours' | 'peer' | 'baseline';
-  /** Installs what it needs. Null: ready; else why it cannot run here. */
+  /** Installs its programs and packages. Null: ready; else why it cannot run here. */
   prepare(): Promise<string | null>;
   start(options: StartOptions): Promise<Running>;
 }
@@ -35,9 +35,9 @@ export interface Running {
   /** Process ids of the servers and workers; children are found from there. None: a baseline. */
   pids(): readonly number[];
   readonly setter: SetterConfig;
-  /** Starts whatever makes the callbacks. */
+  /** Starts the processes that make the callbacks. */
   work(): Promise<void>;
-  /** Lets it finish what it does in the background after a fill. */
+  /** Waits for its work in the background after a fill. */
   settle(): Promise<void>;
   pending(): Promise<number>;
   /** Ends the workers, kills the server with SIGKILL and starts it again; seconds until it serves. Null: it keeps nothing. */

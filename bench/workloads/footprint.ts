@@ -91,7 +91,7 @@ async function idle({ sizes, tell }: Context, all: readonly Filled[]): Promise<v
   });
 }
 
-/** After a pause in which all give back what they do not need: heap, connections of pools. */
+/** Weighs after a pause in which all systems give spare memory back: heap, connections of pools. */
 async function weighAll(
   { sizes }: Context,
   all: readonly Filled[],
@@ -124,7 +124,7 @@ async function fill(
   await withoutClient(system, session);
 }
 
-/** What the client's connections cost a server does not count. A baseline lives in the client. */
+/** Closes the client's connections, so that their cost to a server does not count. A baseline lives in the client. */
 async function withoutClient(system: System, session: Session): Promise<void> {
   if (system.kind !== 'baseline') await session.closeClient();
   await session.running.settle();

@@ -66,7 +66,7 @@ export class Session {
     return this.receiver.call<Arrivals>('arrivals');
   }
 
-  /** The client's connections are closed; what it costs to hold them does not count as the system's. */
+  /** Closes the client's connections, so that their cost does not count as the system's. */
   async closeClient(): Promise<void> {
     await this.client.call('close');
   }

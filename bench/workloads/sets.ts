@@ -81,7 +81,7 @@ async function timedSets(session: Session, call: 'set' | 'setMany', { sizes }: C
   return { values };
 }
 
-/** Beside Carillon itself: without sharing connections, through its client library, and what an HTTP exchange that does nothing costs. */
+/** More rows beside Carillon itself: without sharing connections, through its client library, and an HTTP exchange that does nothing. */
 async function extraRows(context: Context): Promise<Row[]> {
   const member = context.systems.find(({ name }) => name === 'carillon');
   if (member === undefined) return [];

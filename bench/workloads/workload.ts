@@ -1,10 +1,10 @@
-/** What every workload gets, and what it gives back. */
+/** The input of every workload, and its result. */
 import type { Sizes } from '../sizes.ts';
 import type { Column, Row, Section } from '../page/section.ts';
 import type { System } from '../systems/system.ts';
 
 export interface Context {
-  /** Those that can run here and were asked for. */
+  /** The systems that can run here and were asked for. */
   readonly systems: readonly System[];
   readonly sizes: Sizes;
   /** One line of progress. */

@@ -5,11 +5,11 @@ import { configurationPage, metricsPage } from './pages.ts';
 
 const docs = join(import.meta.dirname, '../../docs');
 
-test('docs/configuration.md says what the options say; if not, run npm run reference', () => {
+test('docs/configuration.md is up to date with the options; if not, run npm run reference', () => {
   expect(readFileSync(join(docs, 'configuration.md'), 'utf8')).toBe(configurationPage());
 });
 
-test('docs/metrics.md says what a member tells; if not, run npm run reference', () => {
+test('docs/metrics.md is up to date with the metrics; if not, run npm run reference', () => {
   expect(readFileSync(join(docs, 'metrics.md'), 'utf8')).toBe(metricsPage());
 });
 

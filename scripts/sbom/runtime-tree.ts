@@ -1,4 +1,4 @@
-/** What is installed with a package when it runs, as the lock file has it. */
+/** The packages that are installed with a package when it runs, as the lock file has them. */
 
 interface Locked {
   readonly version?: string;

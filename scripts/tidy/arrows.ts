@@ -1,6 +1,6 @@
 /**
- * Who may import whom. Dependencies between packages point one way, the pure packages stay free of the platform, and
- * what a package imports stands in its own manifest.
+ * Which package may import which. Dependencies between packages point one way, the pure packages stay free of the
+ * platform, and each imported package stands in the importer's own manifest.
  */
 import { type Finding, type Import, isTest, type Source } from './source.ts';
 import { packageOf, resolve, type Package, type Workspace } from './workspace.ts';

@@ -6,7 +6,7 @@ import { bannedWordIn, bannedWords, exportStar, focusedTests, leftovers } from '
 
 const inServer = 'packages/server/src/x.ts';
 
-/** What the rule finds in `text`, as `line sentence`. */
+/** Findings of the rule in `text`, as `line sentence`. */
 function findings(rule: Rule, text: string, path = inServer): string[] {
   return rule(parse(path, text)).map(({ line, says }) => `${line} ${says}`);
 }
@@ -138,7 +138,7 @@ describe('words', () => {
     expect(findings(bannedWords, text)).toEqual([]);
   });
 
-  test('a word of somebody else is allowed where that is the subject, nowhere else', () => {
+  test('a foreign word is allowed where its owner is the subject, nowhere else', () => {
     const text = 'const leaseExpired = true;';
     expect(findings(bannedWords, text, 'packages/ring/src/lease.ts')).toEqual([]);
     expect(findings(bannedWords, text)).toHaveLength(1);

@@ -18,7 +18,7 @@ export interface Vertex {
 }
 
 export interface Import {
-  /** What stands between the quotes. */
+  /** The text between the quotes. */
   readonly from: string;
   /** Erased by the compiler: it creates no edge when the program runs. */
   readonly typeOnly: boolean;
@@ -48,7 +48,7 @@ export interface Source {
 export interface Finding {
   readonly path: string;
   readonly line: number;
-  /** A sentence: what is there, and what would be right. */
+  /** A sentence: the fault, and the right form. */
   readonly says: string;
 }
 

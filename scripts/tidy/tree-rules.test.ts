@@ -143,7 +143,7 @@ describe('graph', () => {
     expect(valueCycles(workspace(files))).toEqual([]);
   });
 
-  test('a file that nobody reaches is dead, even when it imports others', () => {
+  test('a file that no other reaches is dead, even when it imports others', () => {
     const files = {
       'packages/core/src/index.ts': `export { a } from './a.ts';`,
       'packages/core/src/a.ts': '',
@@ -212,7 +212,7 @@ describe('dependencies', () => {
     );
   });
 
-  test('what one platform needs is locked on all of them', () => {
+  test('packages that one platform needs are locked on all of them', () => {
     const tool = { integrity, optionalDependencies: { '@tool/mac': '1.0.0' } };
     expect(says(lockFile({ packages: { 'node_modules/tool': tool } })).join()).toContain(
       'not locked',
@@ -246,7 +246,7 @@ describe('links', () => {
     ]);
   });
 
-  test('what stands in a code block is no link', () => {
+  test('text in a code block is no link', () => {
     expect(deadLinks('docs/b.md', '```\n[gone](gone.md)\n```', exists)).toEqual([]);
   });
 });

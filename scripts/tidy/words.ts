@@ -1,6 +1,6 @@
 /**
  * One word, one meaning (docs/glossary.md), and nothing half-done left behind. Only names that this project declares
- * are looked at: what a library calls its own things is its own business.
+ * are looked at: a library may call its own things as it likes.
  */
 import {
   type Comment,
@@ -26,10 +26,10 @@ const banned: Readonly<Record<string, string>> = {
   util: 'what the thing does',
   utils: 'what the thing does',
 };
-/** What Node itself is called. */
+/** Names of Node itself. */
 const unavoidable = new Set(['nodeVersion', 'nodeOptions', 'nodeModules']);
 
-/** Words that belong to what a package talks about: a lease of etcd expires, a level of a topology and a rival's members may be called node. */
+/** Words that belong to the subject of a package: a lease of etcd expires, a level of a topology and a rival's members may be called node. */
 const spoken: readonly { readonly place: RegExp; readonly words: readonly string[] }[] = [
   { place: /^packages\/ring\//, words: ['expire', 'expired'] },
   { place: /^packages\/placement\/.*\.test\.ts$/, words: ['node'] },
@@ -83,7 +83,7 @@ export function bannedWordIn(name: string): string | null {
   return null;
 }
 
-/** The plain names a declaration introduces; what it takes apart keeps the names of its origin. */
+/** The plain names a declaration introduces; a destructured property keeps the name it has at its origin. */
 function boundNames(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(boundNames);
   const name = nameOf(value);

@@ -1,4 +1,4 @@
-/** What the rules between files need to know: the packages, their manifests, and where an import leads. */
+/** The input of the rules between files: the packages, their manifests, and where an import leads. */
 import { posix } from 'node:path';
 import type { Source } from './source.ts';
 
@@ -38,7 +38,7 @@ export function resolve(from: string, request: string, { packages }: Workspace):
   return null;
 }
 
-/** Files that start something or are given to the outside: nobody needs to import them. */
+/** Files that start something or are given to the outside: no other file needs to import them. */
 export function entries({ packages }: Workspace): Set<string> {
   const found = new Set<string>();
   for (const { folder, manifest } of packages) {

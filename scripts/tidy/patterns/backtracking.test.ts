@@ -54,7 +54,7 @@ describe('the rule on regular expressions', () => {
     expect(found('scripts/x.ts', text)).toEqual([]);
   });
 
-  test('finds those that are put together while the program runs', () => {
+  test('finds expressions that are put together while the program runs', () => {
     expect(found('packages/core/src/x.ts', 'new RegExp(a);')).toHaveLength(1);
     expect(found('packages/core/src/x.ts', 'RegExp(a);')).toHaveLength(1);
   });

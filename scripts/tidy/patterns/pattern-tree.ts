@@ -1,6 +1,6 @@
 /**
- * A regular expression as a tree, as far as the rule on backtracking needs it. What it does not know (references back, looks
- * behind, sets of the `v` flag) it does not read: null.
+ * A regular expression as a tree, as far as the rule on backtracking needs it. Expressions with other parts
+ * (references back, looks behind, sets of the `v` flag) give null.
  */
 
 export type Part =

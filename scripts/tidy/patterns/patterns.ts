@@ -1,6 +1,7 @@
 /**
- * Text from outside can be made so that a regular expression tries every way to take it apart: one such line kept the event loop for
- * seconds. So what the product is made of has only expressions whose form proves that they take time in proportion to their input.
+ * Text from outside can be made so that a regular expression tries every way to take it apart: one such line kept the
+ * event loop for seconds. So the product uses only expressions whose form proves that they take time in proportion to
+ * their input.
  */
 import { backtracks } from './backtracking.ts';
 import { type Finding, isTest, nameOf, type Rule, type Syntax } from '../source.ts';
