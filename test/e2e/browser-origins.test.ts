@@ -1,4 +1,4 @@
-/** Pages of other origins in a real browser: those that are listed can use a member, others cannot, whatever their name is. */
+/** Pages of other origins in a real browser: listed ones can use a member, all others cannot, under any name. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';

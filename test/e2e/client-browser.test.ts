@@ -14,7 +14,7 @@ import { bundledClient } from './support/bundled-client.ts';
 
 const executable = chromiumForTests();
 
-/** What the page leaves for the tests. */
+/** Objects that the page leaves for the tests. */
 interface App {
   readonly carillon: typeof import('@carillon/client');
 }
@@ -83,7 +83,7 @@ describe.skipIf(executable === null)('the client in a browser', () => {
     expect(library).not.toMatch(/from ["']node:|require\(|process\./);
   });
 
-  test('set, get, list, cancel, and what a refusal says', async () => {
+  test('set, get, list, cancel, and the text of a refusal', async () => {
     const seen = await page.evaluate(async (uri) => {
       const { Carillon, ApiError } = (window as never as App).carillon;
       const client = new Carillon({ members: [location.origin], refresh: null });

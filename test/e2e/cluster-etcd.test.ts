@@ -50,7 +50,7 @@ describe.skipIf(paths === null)('members on etcd, under load', () => {
     expect(await story.finish('dead and back')).toEqual([]);
   });
 
-  test('etcd is killed and comes back: nobody notices', async () => {
+  test('etcd is killed and comes back: no client notices', async () => {
     const { etcd, story } = await begin();
     story.load.start();
     await story.pass(1000, 1500);

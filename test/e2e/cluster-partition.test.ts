@@ -1,4 +1,4 @@
-/** A net-split between real processes: both sides go on, nothing is lost, and what is repeated can be told apart. */
+/** A net-split between real processes: both sides go on, nothing is lost, and repeated pops can be told apart. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { Namespaces } from './support/namespaces.ts';
 import { Story } from './support/story.ts';

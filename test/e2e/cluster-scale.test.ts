@@ -55,7 +55,7 @@ describe('members come and go under load', () => {
     expect(await story.finish('scaled by file')).toEqual([]);
   });
 
-  test('a fourth member takes a quarter of the primaries, nobody else any, and all copies are there', async () => {
+  test('a fourth member takes a quarter of the primaries, no other member any, and all copies are there', async () => {
     const story = await begin({ names: ['n0', 'n1', 'n2'] });
     const timers = 5000;
     const result = await scaleUp(story, { timers, popsPerSecond: 50, limitMs: 60_000 });

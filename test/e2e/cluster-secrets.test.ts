@@ -1,4 +1,4 @@
-/** Members that know each other by a secret or by certificates: strangers stay outside, and what opens the door can be changed under load. */
+/** Members that authenticate each other by a secret or by certificates: strangers stay outside, and both can be changed under load. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterEach(async () => {
 const quiet = (): void => {};
 const clock = new SystemClock();
 
-/** Whether somebody with these credentials is answered as members are. */
+/** Whether a caller with these credentials is answered as members are. */
 async function isAnswered(address: string, credentials: Credentials): Promise<boolean> {
   const network = new TcpNetwork({
     clock,
@@ -45,7 +45,7 @@ async function isAnswered(address: string, credentials: Credentials): Promise<bo
   return answer !== null;
 }
 
-/** What somebody gets who sends these bytes. */
+/** The bytes that come back to a client that sends these. */
 function sent(address: string, bytes: Uint8Array | string): Promise<Buffer> {
   const [host = '', port] = address.split(':');
   const socket = connect(Number(port), host);
@@ -56,7 +56,7 @@ function sent(address: string, bytes: Uint8Array | string): Promise<Buffer> {
   return new Promise((resolve) => socket.on('close', () => resolve(Buffer.concat(chunks))));
 }
 
-/** The beginning of what one member says to another. */
+/** The first bytes of one member to another. */
 function hello(): Buffer {
   const options = { protocols: { min: 1, max: 1 }, release: 'test', secrets: [] };
   const content = new Handshake(options, 'dialer', new Uint8Array(32)).start() ?? new Uint8Array();
@@ -117,7 +117,7 @@ test('the secret is changed under load: nothing is lost, no copy is missing, and
 });
 
 describe.skipIf(!hasOpenssl)('certificates', () => {
-  test('members talk under TLS; nobody else does, at neither door, and certificates are changed under load', async () => {
+  test('members talk under TLS; no other process does, at neither port, and certificates are changed under load', async () => {
     const certificates = new Certificates();
     opened.push({ end: () => certificates.remove() });
     certificates.authority('ca');

@@ -44,11 +44,11 @@ describe.skipIf(executable === null || paths === null)('a member that sees a rin
   const cell = (index: number): Promise<string> =>
     row().locator(`td:nth-child(${index})`).innerText();
 
-  test('a ring that nobody has opened is told as such', async () => {
+  test('a ring that was never opened is told as such', async () => {
     await sees(page.locator('.panel', { hasText: 'Ring unused' }).getByText('Nobody has opened'));
   });
 
-  test('the holder, its token and who waits are shown while it is so', async () => {
+  test('the holder, its token and the waiters are shown while they last', async () => {
     const first = lock('sleep', '60');
     await sees(row());
     const holder = await cell(2);

@@ -59,7 +59,7 @@ describe.skipIf(executable === null)('a member with tokens', () => {
       return Object.fromEntries(all);
     });
 
-  test('asks for a token, and says what is wrong with one that is not known', async () => {
+  test('asks for a token, and says why an unknown one is refused', async () => {
     await sees(page.getByRole('heading', { name: 'Log in' }));
     await logIn('carillon_000000000000_nonsense');
     await sees(page.getByRole('alert').filter({ hasText: 'There is no such token here' }));
@@ -86,7 +86,7 @@ describe.skipIf(executable === null)('a member with tokens', () => {
     expect(await stored()).toEqual({});
   });
 
-  test('who may only read is offered nothing else', async () => {
+  test('a token with the scope read is offered nothing else', async () => {
     await logIn(reader);
     await page.goto(`${scene.url('n0')}/#/timers`);
     await page.locator('tr[data-timer] a.mono').first().click();

@@ -31,7 +31,7 @@ export class DashboardScene implements AsyncDisposable {
   readonly client: Carillon;
   private readonly folder: string;
   private browser: BrowserContext | null = null;
-  /** What the browser complained about: errors of scripts, refused resources. */
+  /** Complaints of the browser: errors of scripts, refused resources. */
   readonly complaints: string[] = [];
 
   private constructor(parts: {
@@ -55,7 +55,7 @@ export class DashboardScene implements AsyncDisposable {
   ): Promise<DashboardScene> {
     await buildDashboard();
     const folder = mkdtempSync(join(tmpdir(), 'carillon-dashboard-'));
-    // Loopback addresses nobody else uses: no port can be taken.
+    // Loopback addresses that no other process uses: no port can be taken.
     const net = `127.${1 + (process.pid % 250)}.${201 + ((process.pid >> 8) % 50)}`;
     const addressed = specs.map(({ name, labels = {}, args = [] }, i) => ({
       name,

@@ -1,4 +1,4 @@
-/** The dashboard in a real Chromium, on a cluster of three real members: every view, and what a person does with them. */
+/** The dashboard in a real Chromium, on a cluster of three real members: every view, used as a person would. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ const built = join(import.meta.dirname, '../../packages/server/dist/dashboard');
 const soonMs = 15_000;
 const taggedCount = 60;
 
-test('what is built stays under 150 kB, zipped, and refers to nothing outside', async () => {
+test('the built dashboard stays under 150 kB, zipped, and refers to nothing outside', async () => {
   await buildDashboard();
   const names = readdirSync(built, { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => name.includes('.')).map((name) => join(built, name));
@@ -304,7 +304,7 @@ describe.skipIf(executable === null)('in a browser', () => {
 
   test('the browser had nothing to complain about until then', () => {
     const expected = [
-      // Ended timers and what the member refuses, asked for by the tests above.
+      // Answers to requests of the tests above for ended timers, and refusals.
       /status of 40[04]/,
       /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/,
     ];

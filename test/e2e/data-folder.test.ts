@@ -1,4 +1,4 @@
-/** The data folder of a member belongs to it alone: to this name, in this cluster, and to nobody else on the machine. */
+/** The data folder of a member belongs to it alone: to this name, in this cluster, and to no other user of the machine. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ test('a folder of another cluster, or of another member, is refused in one sente
   expect(await once('a', 'production')).toEqual({ code: 0, signal: null });
 });
 
-test('nobody else on the machine can look into it', async () => {
+test('no other user of the machine can look into it', async () => {
   await once('a', 'production');
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(folder)) {

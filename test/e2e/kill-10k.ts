@@ -1,7 +1,7 @@
 /**
- * `carillon dev --members 3` with 10,000 timers that pop within 30 s; one member is killed among them. Prints what came
- * of them, and how long until every remaining timer had two copies again; exits 1 when a promise was broken.
- * `npm run show:kill [-- TIMERS]`
+ * `carillon dev --members 3` with 10,000 timers that pop within 30 s; one member is killed among them. Prints the
+ * result, and how long until every remaining timer had two copies again; exits 1 when a promise was broken. `npm run
+ * show:kill [-- TIMERS]`
  */
 import { CliProcess, type JsonLine } from './cli-process.ts';
 import { setMany } from './support/batch.ts';

@@ -1,4 +1,4 @@
-/** The log of a real member: a line for what matters, none for each pop or request, and nothing that should stay secret. */
+/** The log of a real member: a line for each important event, none for each pop or request, and no secrets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

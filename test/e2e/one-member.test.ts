@@ -1,4 +1,4 @@
-/** One member as a real process: what is set pops, once and on time, whatever happens to the process. */
+/** One member as a real process: every set timer pops, once and on time, through stops, kills and restarts of the process. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliProcess, serve, type ServedMember } from './cli-process.ts';
 import { latenessAt, Receiver } from './receiver.ts';
 
-/** Far above what a quiet machine needs (a few milliseconds), low enough to find a timer that waits for something else. */
+/** Far above the few milliseconds of a quiet machine, low enough to find a timer that waits for something else. */
 const lateMsMax = 2000;
 
 let folder: string;

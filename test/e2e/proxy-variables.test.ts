@@ -1,4 +1,4 @@
-/** Callbacks go where the timer says, whatever the surroundings of the process would have programs do. */
+/** Callbacks go to the uri of the timer, even when the environment of the process names a proxy. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-/** A server that counts what comes, and answers 200. */
+/** A server that counts requests, and answers 200. */
 async function counter(): Promise<{ readonly url: string; readonly paths: string[] }> {
   const paths: string[] = [];
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 /**
- * Three members with 100,000 timers become four while 1,000 pops a second go on. Prints what moved and how long it took;
- * exits 1 when a promise was broken. `npm run show:scale [-- TIMERS [POPS A SECOND]]`
+ * Three members with 100,000 timers become four while 1,000 pops a second go on. Prints how many timers moved and how
+ * long it took; exits 1 when a promise was broken. `npm run show:scale [-- TIMERS [POPS A SECOND]]`
  */
 import { scaleUp } from './support/scale-up.ts';
 import { Story } from './support/story.ts';

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type CliProcess, serve } from './cli-process.ts';
 import { latenessAt, Receiver } from './receiver.ts';
 
-/** Far above what a quiet machine needs, far below what a place held by a silent receiver costs. */
+/** Far above the lateness on a quiet machine, far below the delay of a place held by a silent receiver. */
 const lateMsMax = 2000;
 const rounds = 40;
 
@@ -45,7 +45,7 @@ const worst: Record<string, () => Promise<Act>> = {
 };
 
 test.each(Object.keys(worst))(
-  'one namespace with %s: those of another come once, and none late by seconds',
+  'one namespace with %s: pops of another come once, and none late by seconds',
   { timeout: 180_000 },
   async (name) => {
     const served = await serve(['--name', 'one', '--memory', '--log-level', 'warn']);

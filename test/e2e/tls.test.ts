@@ -35,7 +35,7 @@ async function member(): Promise<ServedMember> {
   return served;
 }
 
-/** Runs a command against the member, trusting the authority; resolves with what it printed. */
+/** Runs a command against the member, trusting the authority; resolves with its output. */
 async function run({ url }: ServedMember, ...args: string[]): Promise<string> {
   const trust = { NODE_EXTRA_CA_CERTS: files.path('authority.crt') };
   const child = new CliProcess([...args, '--server', url], trust);
@@ -57,7 +57,7 @@ function shownNames({ url }: ServedMember): Promise<string> {
 }
 
 describe.runIf(hasOpenssl)('TLS of a real member', () => {
-  test('commands set, read and list by https; who does not trust the certificate gets nothing', async () => {
+  test('commands set, read and list by https; a client that does not trust the certificate gets nothing', async () => {
     use('first');
     const at = await member();
     expect(at.url).toMatch(/^https:/);

@@ -34,7 +34,7 @@ function isolate(cluster: EtcdCluster, index: number): void {
     if (other === index) continue;
     const port = String(cluster.peerPortOf(other));
     const from = ['-m', 'owner', '--gid-owner', String(gidOf(index))];
-    // A reset ends the connections that stand; what the peers still send on them finds nobody.
+    // A reset ends the existing connections; packets that the peers still send on them find no listener.
     firewall('-A', 'OUTPUT', '-p', 'tcp', '--dport', port, ...from, ...reset);
   }
   firewall('-A', 'OUTPUT', '-p', 'tcp', '--dport', own, '-j', 'DROP');

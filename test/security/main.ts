@@ -1,6 +1,6 @@
 /**
- * `npm run security`: a million inputs that nobody would send in good faith, into every place where something from outside comes in,
- * and a table of what became of them. Ends with 1 when one of them did what it must not, and says how to see it again.
+ * `npm run security`: a million hostile inputs, into every place that takes input from outside, and a table of the
+ * results. Ends with 1 when one of them shows a fault, and says how to see it again.
  */
 import { parseArgs } from 'node:util';
 import { asComplaint, asJson, asTable, foundIn, type Run } from './fuzz/report.ts';
@@ -17,7 +17,7 @@ const help = `npm run security -- [options]
   --json           for programs
 `;
 
-/** Far above what the corpora and the compiled code take. */
+/** Far above the memory of the corpora and the compiled code. */
 const rssBytesMax = 1024 * 1024 * 1024;
 
 async function main(): Promise<void> {

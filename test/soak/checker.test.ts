@@ -170,7 +170,7 @@ describe('P4, by 2n', () => {
     expect(broken()).toEqual(['P4']);
   });
 
-  test('what arrived while the receiver could not look counts as arrived when that began', () => {
+  test('a call that arrived while the receiver could not look counts as arrived when that began', () => {
     blind.push({ fromMs: tooLateMs - 100, toMs: tooLateMs + 10 });
     pop(set(50_000), tooLateMs);
     expect(broken()).toEqual([]);
@@ -220,7 +220,7 @@ describe('P5, once unless something failed', () => {
     expect(broken()).toEqual(['P5']);
   });
 
-  test('unless nobody knows who called', () => {
+  test('unless the caller is unknown', () => {
     fault('n2', 'down', 52_000, 53_000);
     const operation = set(50_000);
     pop(operation, 52_010, { by: 'some member' });
@@ -301,7 +301,7 @@ describe('P1 and P7, requests', () => {
     expect(verdict().counts.fewCopies).toEqual({ broken: 0, excused: 1 });
   });
 
-  test('a request that nobody took is refused without reason while one member could', () => {
+  test('a request that no member took is refused without reason while one member could', () => {
     const operation = history.operation(history.timer(), 'set', null, false);
     const attempt = { sentMs: 50_000, arrivedMs: 50_000, settledMs: 50_001, status: 503 };
     operation.attempts.push({ member: 'n0', ...attempt });

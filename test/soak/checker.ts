@@ -1,8 +1,9 @@
 /**
- * Judges a soak after the fact, from what clients asked for and heard, what the receiver saw, and when which member was at fault. P3 and P5
- * are the simulator's own checkers; P1, P2, P4, P6 and P7 are its rules for somebody who cannot look into members, each stated at its function.
- * A member that had no processor for up to a second is no excuse for a timer of 4 s and more; one that had none for longer counts as
- * one that was paused. Planned changes are no faults.
+ * Judges a soak after the fact, from the requests of clients and their answers, the calls that the receiver saw, and
+ * the times at which each member was at fault. P3 and P5 are the simulator's own checkers; P1, P2, P4, P6 and P7 are
+ * its rules without a look into members, each stated at its function. A member that had no processor for up to a
+ * second is no excuse for a timer of 4 s and more; one that had none for longer counts as one that was paused.
+ * Planned changes are no faults.
  */
 import { NeverEarly } from '../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../packages/sim/src/checkers/once.ts';
@@ -32,7 +33,7 @@ export interface Evidence {
   readonly members: readonly string[];
   /** Opaque and sequence of each, with a space between. */
   readonly deadLetters: ReadonlySet<string>;
-  /** When the receiver itself could not look: what arrived then was seen at the end of it. */
+  /** When the receiver itself could not look: calls that arrived then were seen at the end of it. */
   readonly blind: readonly { readonly fromMs: number; readonly toMs: number }[];
 }
 
@@ -46,7 +47,7 @@ export interface Counts {
   /** After 2n. Excused: as many members were away as the timer had copies. */
   readonly late: { readonly broken: number; readonly excused: number };
   readonly twice: { readonly outside: number; readonly inside: number };
-  /** Callbacks of what had been cancelled or replaced. */
+  /** Callbacks of timers that had been cancelled or replaced. */
   readonly revived: { readonly broken: number; readonly excused: number };
   /** Confirmed by fewer members than asked for. */
   readonly fewCopies: { readonly broken: number; readonly excused: number };
@@ -72,7 +73,7 @@ export function judgeSoak(evidence: Evidence): Verdict {
   return new Checker(evidence).verdict();
 }
 
-/** The simulator's judge, at the moment of the call that is looked at; counts what it has no more room to say. */
+/** The simulator's judge, at the moment of the call under judgement; also counts violations beyond the ones it prints. */
 class SoakJudge extends Judge {
   readonly counts = new Map<string, number>();
   private readonly windows: Windows;
@@ -103,7 +104,7 @@ class SoakJudge extends Judge {
   }
 }
 
-/** Who called is not always known: every fault is also one of `someMember`. */
+/** The calling member is not always known: every fault is also one of `someMember`. */
 function faultLogOf(windows: readonly Window[]): FaultLog {
   const log = new FaultLog();
   for (const window of windows) {
@@ -162,7 +163,7 @@ class Checker {
     }
   }
 
-  /** P1: in a cluster that has been whole for a while, what is confirmed has all its copies. */
+  /** P1: in a cluster that has been whole for a while, a confirmed timer has all its copies. */
   private judgeCopies(operation: Operation): void {
     const { ackMs, have, wanted } = operation;
     if (ackMs === null || have >= wanted) return;
@@ -202,7 +203,7 @@ class Checker {
     this.violateAt(span.fromMs, 'P7', `A ${kind} was refused in a whole cluster: ${tries}.`);
   }
 
-  /** Acknowledged timers that nobody replaced or cancelled. */
+  /** Acknowledged timers that were neither replaced nor cancelled. */
   private binding(): Operation[] {
     return this.evidence.history.timers.flatMap(({ operations }) => {
       const last = operations.at(-1);
@@ -247,8 +248,8 @@ class Checker {
   }
 
   /**
-   * P6: nothing of what was cancelled or replaced, except by a member that is cut off or stands still, or was so until just before; or that was
-   * away meanwhile and is back before it, or those it must ask, can know.
+   * P6: no pop of a cancelled or replaced timer, except by a member that is cut off or stands still, or was so until
+   * just before; or that was away meanwhile and is back before it, or the members that it must ask, can know.
    */
   private judgeSticking(call: RecordedCall): void {
     const { judge } = this;

@@ -1,4 +1,4 @@
-/** What goes wrong in a soak, one thing after the other, drawn at random, each with a while of peace behind it. */
+/** The faults of a soak, one after the other, drawn at random, each with a while of peace behind it. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ type Name = (typeof names)[number];
 
 export type FaultName = (typeof faultNames)[number];
 
-/** What this stage allows. */
+/** The faults that are possible on this stage. */
 export function possibleOn({ namespaces, etcd }: Scene['stage']): FaultName[] {
   return faultNames.filter((name) => {
     if (name === 'cut off from members') return namespaces !== null;
@@ -61,7 +61,7 @@ export class Faults {
     this.counts = Object.fromEntries(kinds.map((kind) => [kind, 0]));
   }
 
-  /** Resolves with what it was, when it is over and all members see each other. The rarest first, so that a short soak sees each. */
+  /** Resolves with the name of the fault, when it is over and all members see each other. The rarest first, so that a short soak sees each. */
   async next(): Promise<string> {
     const { scene, counts } = this;
     const least = Math.min(...Object.values(counts));

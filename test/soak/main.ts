@@ -98,7 +98,7 @@ function tooOften({ counts }: Verdict): string[] {
   return [`P5: ${twice.inside} of ${pops} pops were called twice while members had no processor.`];
 }
 
-/** One fault after the other until the time is over; what kept the members from seeing each other again, in sentences. */
+/** One fault after the other until the time is over; returns the reasons why members did not see each other again, in sentences. */
 async function play(scene: Scene, faults: Faults, minutes: number): Promise<string[]> {
   const endMs = performance.now() + minutes * 60_000;
   while (performance.now() < endMs) {

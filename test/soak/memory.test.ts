@@ -9,7 +9,7 @@ function readings(seconds: number, at: (second: number) => number): Reading[] {
   return Array.from({ length: seconds }, (_, second) => ({ second, bytes: at(second) * mib }));
 }
 
-/** What a collector does to a level line: up by 60 MiB, down at once, each 7 seconds. */
+/** The swing of a garbage collector on a level line: up by 60 MiB, down at once, each 7 seconds. */
 const swing = (second: number): number => 60 * ((second % 7) / 7);
 
 describe('memory', () => {
@@ -33,7 +33,7 @@ describe('memory', () => {
     expect(growthOf(readings(600, (s) => 100 + Math.min(s, 60) * 5)).verdict).toBe('level');
   });
 
-  test('of a short soak may rise by what the collector lets lie, and not by more', () => {
+  test('of a short soak may rise by garbage that the collector has left, and not by more', () => {
     expect(growthOf(readings(200, (s) => 150 + s / 3)).verdict).toBe('level');
     expect(growthOf(readings(200, (s) => 150 + s)).verdict).toBe('growing');
   });

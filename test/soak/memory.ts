@@ -1,9 +1,9 @@
 /**
- * Whether the memory of a process grows without bound. What a process needs at rest is the floor under the collector's swings: the least
- * of every twelfth of the time. After the warm-up (caches, compiled code, tombstones up to their retention) that floor must be level. It
- * is called growing when it rose by more than the collector's own pace explains *and* the second half has its part in it: what fills up
- * rises ever more slowly, what leaks goes on. The slope is the median of the slopes between all pairs of floors, so that one burst does
- * not make it.
+ * Whether the memory of a process grows without bound. Memory at rest is the floor under the collector's swings: the
+ * least of every twelfth of the time. After the warm-up (caches, compiled code, tombstones up to their retention)
+ * that floor must be level. It is called growing when it rose by more than the collector's own pace explains *and*
+ * the second half has its part in it: a cache that fills up rises ever more slowly, a leak goes on. The slope is the
+ * median of the slopes between all pairs of floors, so that one burst does not make it.
  */
 export interface Reading {
   readonly second: number;

@@ -1,4 +1,4 @@
-/** What the kernel tells of processes: their memory, and how long their threads waited for a processor. Linux only. */
+/** Figures of the kernel about processes: their memory, and how long their threads waited for a processor. Linux only. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessReading {
@@ -8,7 +8,7 @@ export interface ProcessReading {
   readonly waitedNs: ReadonlyMap<string, number>;
 }
 
-/** Those of the engine compile and collect beside the others, and waiting is all they lose by it. */
+/** Threads of the engine that compile and collect in the background: waiting costs them nothing else. */
 const idlers = new Set(['V8Worker', 'DelayedTaskSche', 'SignalInspector']);
 /** The kernel counts stolen time in hundredths of a second. */
 const jiffyMs = 10;

@@ -49,7 +49,7 @@ export class Sampler {
   constructor(scene: Scene) {
     this.scene = scene;
     this.stolen = this.obstacle === null ? readStolenMs() : [];
-    // What they waited before this belongs to their start.
+    // Waits before this moment belong to the start of the members.
     for (const { name, pid } of scene.cluster.members.values()) {
       const reading = pid === null || this.obstacle !== null ? null : readProcess(pid);
       if (reading !== null) this.readings.set(name, reading);

@@ -1,7 +1,8 @@
 /**
- * What a soak is played on: three members as processes and a guest, with a secret between them and tokens for clients; clients and the
- * receiver in this process. With root each member has a network namespace of its own, so that it can be cut off; where there is an etcd
- * they meet in it, elsewhere by a members file. What cannot be had is said, and left out.
+ * The scene of a soak: three members as processes and a guest, with a secret between them and tokens for clients;
+ * clients and the receiver in this process. With root each member has a network namespace of its own, so that it can
+ * be cut off; where there is an etcd they meet in it, elsewhere by a members file. A part that cannot be had is
+ * named, and left out.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

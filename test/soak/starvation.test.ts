@@ -8,7 +8,7 @@ function reading(pid: number, waits: Readonly<Record<string, number>>): ProcessR
 }
 
 describe('how long a process waited', () => {
-  test('is what its thread that waited longest waited since the last look', () => {
+  test('is the longest wait of one of its threads since the last look', () => {
     const before = reading(7, { main: 1000, disk: 5000 });
     expect(waitedMs(before, reading(7, { main: 1300, disk: 5100, fresh: 20 }))).toBe(300);
   });
@@ -37,7 +37,7 @@ describe('a member counts as paused', () => {
   });
 });
 
-describe('what the kernel tells', () => {
+describe('the figures of the kernel', () => {
   test('waits are the second figure of schedstat', () => {
     expect(waitOf('38459310 132374 11\n')).toBe(132_374);
   });

@@ -12,7 +12,7 @@ export interface Span {
 /** More than this share of the time between two looks: half a second within a second. */
 const starvedShare = 0.5;
 
-/** What the thread that waited longest waited between two readings; a process that was started anew counts from its start. */
+/** The longest wait of one thread between two readings; a process that was started anew counts from its start. */
 export function waitedMs(before: ProcessReading | null, after: ProcessReading): number {
   const known = before?.pid === after.pid ? before.waitedNs : null;
   let mostNs = 0;
@@ -21,7 +21,7 @@ export function waitedMs(before: ProcessReading | null, after: ProcessReading): 
   return mostNs / 1e6;
 }
 
-/** What was stolen from the processor that lost most. */
+/** Time stolen from the processor that lost most. */
 export function stolenMs(before: readonly number[], after: readonly number[]): number {
   return Math.max(0, ...after.map((ms, i) => ms - (before[i] ?? ms)));
 }

@@ -90,7 +90,7 @@ describe('a soak has kept its promises', () => {
     expect(asText(summarize(played({ skipped })))).toContain(`skipped      ${skipped[0]}`);
   });
 
-  test('a machine that had no time for the members is named for what it is', () => {
+  test('a machine that had no time for the members is named as the cause', () => {
     const windows = new Windows();
     windows.starve('n0', 0, 600_000);
     const text = asText(summarize(played({ windows, samples: [sample(1, 1, 100)] })));

@@ -1,4 +1,4 @@
-/** What came of a soak: its figures for people and for programs, and whether every promise was kept. */
+/** The result of a soak: its figures for people and for programs, and whether every promise was kept. */
 import { latenessAt, type RecordedCall } from '../e2e/support/recorder.ts';
 import type { Counts, Verdict } from './checker.ts';
 import { type Growth, growthOf, type Reading } from './memory.ts';
@@ -9,7 +9,7 @@ export interface Played {
   readonly minutes: number;
   readonly seed: number;
   readonly verdict: Verdict;
-  /** What else went wrong, in sentences. */
+  /** Other failures, in sentences. */
   readonly failed: readonly string[];
   readonly faults: Readonly<Record<string, number>>;
   readonly skipped: readonly string[];

@@ -48,7 +48,7 @@ describe('windows', () => {
     expect(windows.touching(faultKinds, { fromMs: 0, toMs: 9000 })).toEqual([]);
   });
 
-  test('who is killed, stands still, has no processor for more than a second or is stopped is absent; who is cut off is not', () => {
+  test('a member that is killed, stands still, has no processor for more than a second or is stopped is absent; one that is cut off is not', () => {
     const windows = new Windows();
     const kinds = ['down', 'paused', 'starved', 'stopped', 'network', 'planned'] as const;
     for (const kind of kinds) windows.begin([kind], kind, kind, 1000)(2500);

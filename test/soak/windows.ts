@@ -1,6 +1,6 @@
 /**
- * When something was wrong, where and why: what a checker may take as an explanation, and what the pictures show. Times are those of
- * `performance.now()`.
+ * Faults with their times, members and reasons: explanations for the checker, and marks for the pictures. Times are
+ * from `performance.now()`.
  */
 import { noticeMs } from '../../packages/sim/src/faults/fault-log.ts';
 
@@ -23,7 +23,7 @@ export const anyKind = [...faultKinds, 'stopped', 'planned'] as const;
 /** While one of these lasts, a member can do nothing for its timers. */
 export const absences = ['down', 'paused', 'starved', 'stopped'] as const;
 
-/** As long as a member must bear to be without a processor, and what the looks at it may add. */
+/** As long as a member must bear to be without a processor, plus the interval of the looks at it. */
 const stallMsMax = 1100;
 
 export interface Window {
@@ -37,7 +37,7 @@ export interface Window {
 export class Windows {
   readonly all: Window[] = [];
 
-  /** Something begins at some members; call what is returned when it is over. */
+  /** Notes the beginning of a fault at some members; the returned function notes its end. */
   begin(
     members: readonly string[],
     kind: Kind,
@@ -101,7 +101,7 @@ export class Windows {
       .reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
   }
 
-  /** What was wrong last before a moment, or still is, in words. */
+  /** The last fault before a moment, or the present one, in words. */
   lastBefore(atMs: number): string {
     const known = this.all.filter(({ fromMs }) => fromMs <= atMs);
     const last = known.toSorted((a, b) => a.toMs - b.toMs).at(-1);

@@ -1,4 +1,4 @@
-/** What a web app would load. */
+/** The bundle of the client library, as a web app would load it. */
 import { join } from 'node:path';
 import { build, type Rolldown } from 'vite';
 

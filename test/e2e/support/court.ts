@@ -1,10 +1,11 @@
 /**
- * Judges the recorded history of real processes with the simulator's own checkers, where they look from outside; those
- * that need a look into simulated members (P2, P4, P6) are written anew here for what a receiver saw.
+ * Judges the recorded history of real processes with the simulator's own checkers, where they look from outside; the
+ * checkers that need a look into simulated members (P2, P4, P6) are written anew here, from the calls that the
+ * receiver saw.
  *
- * What differs from the simulator: the moment a request reached its member is not known, so the moment it was sent stands
- * for it; the moment a callback started is that of its arrival; and who called back is not known, so a fault anywhere
- * explains a duplicate.
+ * Differences from the simulator: the moment a request reached its member is not known, so the moment it was sent
+ * stands for it; the moment a callback started is that of its arrival; and the calling member is not known, so a
+ * fault anywhere explains a duplicate.
  */
 import { NeverEarly } from '../../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../../packages/sim/src/checkers/once.ts';
@@ -58,7 +59,7 @@ export class Court {
     this.checkers = [this.pops, new NeverEarly(this.judge), new Once(this.judge)];
   }
 
-  /** The longest time in which the machine ran nobody. */
+  /** The longest time in which the machine ran none of the processes. */
   get stallMs(): number {
     return this.watch.longestMs;
   }
@@ -67,7 +68,7 @@ export class Court {
     this.watch.stop();
   }
 
-  /** A fault begins; call what is returned when it is over. */
+  /** Notes the beginning of a fault; the returned function notes its end. */
   fault(kind: Kind, what: string): () => void {
     const end = this.faults.begin(someMember, kind, what, performance.now());
     return () => end(performance.now());
@@ -83,7 +84,7 @@ export class Court {
     }
   }
 
-  /** Acknowledged timers that nobody replaced or cancelled. */
+  /** Acknowledged timers that were neither replaced nor cancelled. */
   binding(): Operation[] {
     return this.history.timers.flatMap(({ operations }) => {
       const operation = operations.at(-1);
@@ -99,7 +100,7 @@ export class Court {
     return this.binding().every((operation) => this.missing(operation, atMs) === null);
   }
 
-  /** What was broken until `atMs`, in sentences. Pops that may still come in time are not missed. */
+  /** The promises broken until `atMs`, in sentences. Pops that may still come in time are not missed. */
   verdict(atMs: number): string[] {
     for (const operation of this.binding()) {
       const lost = this.missing(operation, atMs);
@@ -116,7 +117,7 @@ export class Court {
     return this.callCount - this.popIds.size;
   }
 
-  /** P6: nothing of what was replaced or cancelled, unless somebody stood still or was cut off or down just before. */
+  /** P6: no pop of a replaced or cancelled timer, unless a member stood still or was cut off or down just before. */
   private judgeSticking(call: RecordedCall): void {
     const { judge } = this;
     const operation = this.history.find(call.body);

@@ -1,4 +1,4 @@
-/** Who really holds what: asks members for single records as their peers do, because no list of the API shows backups. */
+/** The real holders of each record: asks members for single records as their peers do, because no list of the API shows backups. */
 import { type LogFields, State, type TimerRecord } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { TcpNetwork } from '../../../packages/server/src/network/tcp-network.ts';
@@ -74,7 +74,7 @@ export class Holders {
   }
 }
 
-/** Where each timer is: its holders in the order of its list, and whether somebody else holds it too. */
+/** Where each timer is: its holders in the order of its list, and whether a member that is not listed holds it too. */
 export interface Whereabouts {
   readonly primaryOf: ReadonlyMap<string, string>;
   /** Timers that are not held by exactly as many members as they want, or by others than their list says. */

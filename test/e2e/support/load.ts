@@ -1,6 +1,6 @@
 /**
- * Clients: they set, replace and cancel timers at all members in turn, and write down what they asked for and what they
- * were told. A request that fails goes to the next member, as any client would do it.
+ * Clients: they set, replace and cancel timers at all members in turn, and write down their requests and the answers.
+ * A request that fails goes to the next member, as any client would do it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseVersion } from '@carillon/core';

@@ -13,7 +13,7 @@ export class MachineWatch {
   private lastStallMs = 0;
   private end: (() => void) | null = null;
 
-  /** `begin`: a stall has begun; what it returns is called when it is surely over. */
+  /** `begin` is called when a stall has begun; the function it returns, when the stall is surely over. */
   constructor(begin: () => () => void) {
     this.interval = setInterval(() => this.look(begin), lookMs);
     this.interval.unref();

@@ -46,12 +46,12 @@ export class Namespaces {
     return `${this.net}.${index + 1}`;
   }
 
-  /** The command in front of what is to run there. */
+  /** The words in front of a command that is to run there. */
   via(index: number): string[] {
     return ['ip', 'netns', 'exec', this.nameOf(index)];
   }
 
-  /** What these two send each other is lost, both ways; undone by what is returned. */
+  /** Drops all packets between these two, both ways; the returned function undoes that. */
   cut(one: number, other: number): () => void {
     const undo = [
       this.drop(one, ['INPUT', '--source', this.addressOf(other)]),
@@ -60,7 +60,7 @@ export class Namespaces {
     return () => undo.forEach((each) => each());
   }
 
-  /** What a member and this port of the host send each other is lost, both ways; undone by what is returned. */
+  /** Drops all packets between a member and this port of the host, both ways; the returned function undoes that. */
   cutFromHost(index: number, port: number): () => void {
     const tcp = ['--protocol', 'tcp'];
     const out = ['--destination', this.hostAddress, ...tcp, '--dport', String(port)];

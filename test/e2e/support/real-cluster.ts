@@ -30,7 +30,7 @@ export class RealCluster {
   private readonly options: RealClusterOptions;
   private readonly folder = mkdtempSync(join(tmpdir(), 'carillon-cluster-'));
   private readonly file = join(this.folder, 'members.json');
-  /** Loopback addresses nobody else uses: no port can be taken. */
+  /** Loopback addresses that no other process uses: no port can be taken. */
   private readonly net =
     `127.${1 + (process.pid % 250)}.${1 + ((process.pid >> 8) % 200) + clusterCount++}`;
 

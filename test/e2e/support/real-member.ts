@@ -12,7 +12,7 @@ export interface RealMemberOptions {
   readonly via: readonly string[];
 }
 
-/** What `GET /cluster` says of one member. */
+/** One member in the answer of `GET /cluster`. */
 export interface MemberLine {
   readonly name: string;
   readonly phase: string;
@@ -77,7 +77,7 @@ export class RealMember {
     await this.process?.kill('SIGKILL');
   }
 
-  /** Lets it finish what is under way. */
+  /** Stops it after the requests and callbacks under way. */
   async stop(): Promise<Ended | null> {
     return (await this.process?.kill('SIGTERM')) ?? null;
   }
@@ -115,7 +115,7 @@ export class RealMember {
     return this.metric(/^carillon_timers\{state="(pending|retrying)"\}/);
   }
 
-  /** What it said last, for the report of a failure. */
+  /** Its last lines of output, for the report of a failure. */
   get lastWords(): string {
     const lines = [...(this.process?.lines ?? []), ...(this.process?.errors ?? [])].slice(-20);
     return lines.map((line) => `${this.name}: ${line}`).join('\n');

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Call } from '../../../packages/sim/src/world/calls.ts';
 
-/** A callback, and what only the real world adds. */
+/** A callback, with the lateness that only real clocks can show. */
 export interface RecordedCall extends Call {
   /** From the due time in the request to its arrival, by the same wall clock. */
   readonly latenessMs: number;
@@ -17,7 +17,7 @@ export class Recorder {
   onCall: (call: RecordedCall) => void = () => {};
   private readonly server: Server;
 
-  /** `callerAt`: who calls from an address, where members have addresses of their own. */
+  /** `callerAt`: the member that calls from an address, where members have addresses of their own. */
   constructor(callerAt: (address: string) => string = () => someMember) {
     this.server = createServer((request, response) => {
       const startMs = performance.now();

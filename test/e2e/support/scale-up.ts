@@ -1,6 +1,6 @@
 /**
- * A fourth member joins three that hold many timers, while others pop all the time: what moved, and how long it took.
- * The test runs it small, `scale-100k.ts` with 100,000 timers.
+ * A fourth member joins three that hold many timers, while others pop all the time: how many timers moved, and how
+ * long it took. The test runs it small, `scale-100k.ts` with 100,000 timers.
  */
 import { type Whereabouts, whereabouts } from './holders.ts';
 import type { Story } from './story.ts';
@@ -17,14 +17,14 @@ export interface ScaleUp {
   readonly after: Whereabouts;
   /** Timers whose primary is another than before. */
   readonly moved: number;
-  /** … of them, those whose primary is not the new member. */
+  /** … of them, the ones whose primary is not the new member. */
   readonly movedElsewhere: number;
   /** From the change of the view to the last record in its place. */
   readonly tookMs: number;
   readonly popsMeanwhile: number;
   /** Processor time of all four members meanwhile, pops included. */
   readonly cpuMs: number;
-  /** What was broken, in sentences. */
+  /** Broken promises, in sentences. */
   readonly broken: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A cluster of processes under load, the receiver of its callbacks, and the court that judges what happened. */
+/** A cluster of processes under load, the receiver of its callbacks, and the court that judges their history. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '@carillon/core/testing';
 import type { TimerWish } from '../../../packages/sim/src/history.ts';
@@ -16,7 +16,7 @@ export interface StoryOptions extends RealClusterOptions {
   readonly receiverHost?: string;
 }
 
-/** The same every day, unless somebody wants another. */
+/** The same on every run, unless the environment names another. */
 const seed = Number(process.env['CARILLON_E2E_SEED'] ?? 1);
 
 export class Story {
@@ -133,7 +133,7 @@ export class Story {
     await sleep(msMin + this.random.unit() * (msMax - msMin));
   }
 
-  /** No more requests; resolves when no live timer is left anywhere. Prints what was seen; what is broken, in sentences. */
+  /** No more requests; resolves when no live timer is left anywhere. Prints a summary; returns broken promises, in sentences. */
   async finish(title: string): Promise<string[]> {
     await this.load.stop();
     await until('every pop delivered and no timer left', 60_000, async () => {

@@ -1,4 +1,4 @@
-/** Waiting for conditions: polls, and says what did not happen when it takes too long. */
+/** Waits for conditions: polls, and names the condition when it takes too long. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 50;

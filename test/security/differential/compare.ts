@@ -1,14 +1,16 @@
 /**
- * Whether two readings of the same bytes go together. Null: they do. Else in words what does not.
+ * Whether two readings of the same bytes go together. Null: they do. Else the difference in words.
  *
- * Carillon may refuse what node:http takes (`stricter.ts` says why). It may not read something else, and it may not take what
- * node:http refuses, apart from:
+ * Carillon may refuse bytes that node:http takes (`stricter.ts` says why). It may not read something else, and it may
+ * not take bytes that node:http refuses, apart from:
  *
  * D1  Any token is a method. node:http knows a list of them; the router answers the others with 405.
- * D2  `Upgrade` means nothing: what follows is the next request. node:http reads nothing behind such a request.
- * D3  The status of a receiver's answer counts once its line has arrived, whatever is wrong with its reason and the lines behind.
- *     node:http refuses the answer. The connection is not used again.
- * D4  The answer to a HEAD ends with its head. node:http does not use the connection again where the head names no length.
+ * D2  `Upgrade` means nothing: the bytes behind it are the next request. node:http reads nothing behind such a
+ *     request.
+ * D3  The status of a receiver's answer counts once its line has arrived, even with faults in its reason and the
+ *     lines behind. node:http refuses the answer. The connection is not used again.
+ * D4  The answer to a HEAD ends with its head. node:http does not use the connection again where the head names no
+ *     length.
  */
 import { METHODS } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';

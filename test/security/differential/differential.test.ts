@@ -24,7 +24,7 @@ interface Input {
   readonly method: string;
 }
 
-/** What is wrong, and the bytes that show it. */
+/** The fault, and the bytes that show it. */
 interface Found {
   readonly wrong: string;
   readonly input: string;
@@ -204,7 +204,7 @@ function readOverTcp(port: number, bytes: Buffer): Promise<void> {
 test('node:http reads the same over a socket as in memory', { timeout }, async () => {
   let overTcp: TheirRequests = { requests: [], failed: null };
   const server = recordingServer(() => overTcp);
-  // What breaks off is waited for until its client is gone.
+  // A client that breaks off keeps the server waiting until its socket is gone.
   server.on('clientError', (_, socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,6 +1,6 @@
 /**
- * What node:http reads of bytes, by a real server and real requests of it, over connections that are kept in memory: thousands
- * are read side by side, without a socket for each.
+ * The same bytes as node:http reads them, with a real server and real requests, over connections that are kept in
+ * memory: thousands are read side by side, without a socket for each.
  */
 import {
   createServer,
@@ -50,7 +50,7 @@ export interface TheirRequests {
   failed: string | null;
 }
 
-/** So that whatever the bytes mean has been told: bodies are handed on one turn later. */
+/** Lets node:http finish its reading: bodies are handed on one turn of the event loop later. */
 export async function turns(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -83,7 +83,7 @@ export class TheirServer {
   private readonly all = new WeakMap<Duplex, TheirRequests>();
   private readonly server = recordingServer((socket) => this.all.get(socket) as TheirRequests);
 
-  /** Of each, what was read; to be looked at after `turns`. */
+  /** The requests read from one connection; to be looked at after `turns`. */
   read(pieces: readonly Buffer[]): { readonly result: TheirRequests; readonly done: () => void } {
     const connection = new Memory();
     const result: TheirRequests = { requests: [], failed: null };

@@ -1,4 +1,4 @@
-/** What Carillon reads of bytes from clients and from receivers, in a form that can be compared with what node:http reads. */
+/** Bytes from clients and from receivers as Carillon reads them, in a form that can be compared with node:http. */
 import {
   AnswerParser,
   type Progress,
@@ -22,7 +22,7 @@ export interface ReadRequest {
 
 export interface ReadRequests {
   readonly requests: ReadRequest[];
-  /** open: more may come. closed: the last request said that nothing follows. refused: what came is no request. */
+  /** open: more may come. closed: the last request said that nothing follows. refused: the bytes are no request. */
   end: 'open' | 'closed' | 'refused';
   /** Of a refusal. */
   why: string;
@@ -78,7 +78,7 @@ export interface OurAnswer {
   readonly retryAfter: string | undefined;
 }
 
-/** As a connection to a receiver does: what comes behind an answer ends the connection. */
+/** As a connection to a receiver does: bytes behind an answer end the connection. */
 export function answerIn(pieces: readonly Buffer[], method: string): OurAnswer {
   const parser = new AnswerParser(method);
   let progress: Progress = 'more';

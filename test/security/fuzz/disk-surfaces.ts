@@ -1,6 +1,6 @@
 /**
- * What a member finds on its disk: segments and snapshots that were damaged, some with checksums that fit all the same. It starts
- * with what is intact, or refuses with a sentence.
+ * The disk of a member: segments and snapshots that were damaged, some with checksums that fit all the same. The
+ * member starts with the intact entries, or refuses with a sentence.
  */
 import { ByteReader, MalformedError } from '@carillon/core';
 import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
@@ -47,7 +47,7 @@ function body(kind: FileKind, records: number): Buffer {
   return Buffer.from(out.seal(salt));
 }
 
-/** The file of that kind holds the input; beside it stands what has to: a segment, and a table that notes neither. */
+/** The file of that kind holds the input; beside it stand the files that recovery needs: a segment, and a table that notes neither. */
 async function diskWith(kind: FileKind, input: Uint8Array): Promise<MemoryDisk> {
   const disk = new MemoryDisk();
   await (await disk.create(fileName(kind, 1))).append(input);
@@ -79,7 +79,7 @@ function files(kind: FileKind, name: string): Surface {
   };
 }
 
-/** What recovery names as damaged counts as refused: it is not used. */
+/** Files that recovery names as damaged count as refused: they are not used. */
 const taken = ({ damaged, lost }: Recovered): Verdict =>
   damaged.length === 0 && lost === null ? 'taken' : 'refused';
 
@@ -88,7 +88,7 @@ function refusedBy(error: unknown): Verdict {
   throw error;
 }
 
-/** What stands behind a checksum that fits. */
+/** Payloads of journal entries behind a checksum that fits. */
 function entries(): Surface {
   const payloads = payloadsOf(body('journal', 3));
   const mutator = new Mutator({ corpus: payloads, bytesMax: 8192 });

@@ -1,4 +1,4 @@
-/** The short form of `npm run security`, and that the fuzzer finds what it is there to find. */
+/** The short form of `npm run security`, and proof that the fuzzer finds planted faults. */
 import { expect, test } from 'vitest';
 import { asComplaint, asTable, foundIn, inputsOf, type Run } from './report.ts';
 import { run } from './run.ts';

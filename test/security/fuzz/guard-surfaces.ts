@@ -1,7 +1,7 @@
 /**
- * Addresses that timers want to be called at. Spellings of forbidden ones are made by the hundred thousand and judged as an attempt
- * would judge them; what is forbidden is decided here a second time, by Node's own lists. Some are really called, by names that change
- * their mind between two questions, with somebody listening where nobody may arrive.
+ * Addresses that timers want to be called at. Spellings of forbidden ones are made by the hundred thousand and judged
+ * as an attempt would judge them; a second judgement comes from Node's own lists. Some are really called, by names
+ * that resolve differently at each question (DNS rebinding), with a listener at the address that no call may reach.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { type SeededRandom, VirtualClock } from '@carillon/core/testing';
@@ -138,7 +138,7 @@ async function callbacks(tally: Tally): Promise<Surface> {
       return bytesOf(random.chance(0.4) ? name : spelled(random, receiver.port, victimSpelled));
     },
     put: async (input) => {
-      // Through no other port, whatever the input was made into.
+      // Inputs with another port are not called.
       const uri = textOf(input);
       if (!uri.includes(`:${receiver.port}/`)) return 'refused';
       const reached = await call(calling, clock, uri);

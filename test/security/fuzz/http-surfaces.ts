@@ -1,6 +1,7 @@
 /**
- * What clients send: bodies, targets, headers, tokens, and bytes on a connection. Everything goes through the router of a member; what
- * would be stored goes to a stand-in. No answer may be 5xx, no header of an answer may carry what is not printable.
+ * Requests of clients: bodies, targets, headers, tokens, and bytes on a connection. Everything goes through the
+ * router of a member; timers go to a fake service instead of a store. No answer may be 5xx, no header of an answer
+ * may carry unprintable bytes.
  */
 import fc from 'fast-check';
 import { tokenDigest } from '../../../packages/server/src/access/token.ts';
@@ -46,7 +47,7 @@ function sample<T>(arbitrary: fc.Arbitrary<T>, seed: number, numRuns = 1500): T[
   return fc.sample(arbitrary, { seed, numRuns });
 }
 
-/** Asks the router, and forgets what the stand-in was asked, so that it does not grow. */
+/** Asks the router, and forgets the calls of the fake service, so that it does not grow. */
 class Asked {
   readonly api = testApi();
   private readonly tally: Tally;
@@ -208,7 +209,7 @@ function headers(seed: number, tally: Tally): Surface {
   };
 }
 
-/** What pretends to be a token: none is let in but the one there is. */
+/** Texts that pretend to be a token: only the one existing token is let in. */
 function tokens(tally: Tally): Surface {
   const asked = new Asked(tally);
   const { token, text } = testToken(1);
@@ -242,7 +243,7 @@ const wellSaid = [
   'POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5;a=b\r\n{"x":\r\n2\r\n1}\r\n0\r\na: b\r\n\r\n',
 ];
 
-/** What the parser of connections makes of bytes, and the router of what it makes of them. */
+/** Bytes through the parser of connections, and the parsed requests through the router. */
 function rawBytes(seed: number, tally: Tally): Surface {
   const asked = new Asked(tally);
   const asks = Array.from({ length: 300 }, (_, i) =>

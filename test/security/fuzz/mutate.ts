@@ -6,14 +6,14 @@ import type { SeededRandom } from '@carillon/core/testing';
 
 export interface MutatorOptions {
   readonly corpus: readonly Uint8Array[];
-  /** What the place knows: keywords, delimiters, numbers at the edge. */
+  /** Words of the format under test: keywords, delimiters, numbers at the edge. */
   readonly words?: readonly string[];
   readonly bytesMax?: number;
 }
 
 const edges = [0, 1, 0x7f, 0x80, 0xff, 0x0a, 0x0d, 0x20, 0x22, 0x5c, 0x7b, 0x5b];
 const edges32 = [0, 1, 0x7f, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff, 65_536];
-/** One in so many inputs is left as it was: what is right must stay right. */
+/** One in so many inputs is left as it was: valid inputs must stay valid. */
 const untouched = 12;
 const repeatsMax = 400;
 
@@ -31,7 +31,7 @@ export class Mutator {
   make(random: SeededRandom): Uint8Array {
     let bytes = random.pick(this.corpus);
     if (random.between(1, untouched) === 1) return bytes;
-    // Few changes more often than many: what is broken everywhere is refused at once.
+    // Few changes more often than many: an input that is broken everywhere is refused at once.
     const changes = 1 + Math.floor(random.unit() * random.unit() * 6);
     for (let i = 0; i < changes; i++) bytes = this.changed(bytes, random);
     return bytes.length > this.bytesMax ? bytes.subarray(0, this.bytesMax) : bytes;

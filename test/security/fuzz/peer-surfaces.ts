@@ -1,6 +1,6 @@
 /**
- * What comes in on the listener for members: frames, the first exchange, messages and answers. Nobody without the secret is let in,
- * and bytes that are no message are refused as malformed.
+ * The listener for members: frames, the handshake, messages and answers. No caller without the secret is let in, and
+ * bytes that are no message are refused as malformed.
  */
 import { MalformedError } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
@@ -90,7 +90,7 @@ function messages(): Surface {
     name: 'peer-messages',
     share: 14,
     make: (random) => mutator.make(random),
-    // What was understood can be said again.
+    // A message that was decoded can be encoded again.
     put: (input) => allowing([MalformedError], () => encodeMessages(decodeMessages(input, 0), 0)),
   };
 }
@@ -154,7 +154,7 @@ const options = (secrets: readonly string[]) => ({
 });
 const nonceOf = (byte: number): Uint8Array => Buffer.alloc(nonceBytes, byte);
 
-/** What a stranger says who heard another member's exchange and knows no secret. The listening end never agrees. */
+/** Handshakes of a stranger that recorded another member's and knows no secret. The listening end never agrees. */
 function handshakes(tally: Tally): Surface {
   const dialer = new Handshake(options(['right']), 'dialer', nonceOf(1));
   const hellos = dialer.start() ?? new Uint8Array();

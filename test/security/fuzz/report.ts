@@ -1,4 +1,4 @@
-/** What a run found, as a table for people and as JSON. */
+/** The findings of a run, as a table for people and as JSON. */
 import type { Found, SurfaceResult } from './run.ts';
 import type { Tally } from './surface.ts';
 

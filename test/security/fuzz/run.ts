@@ -1,6 +1,7 @@
 /**
- * Puts many inputs into each surface and looks for what must not be: an error that is not documented, a broken rule, an input that
- * takes absurdly long, memory that is not given back. Input number n of a surface depends on the seed, the name and n alone.
+ * Puts many inputs into each surface and looks for faults: an error that is not documented, a broken rule, an input
+ * that takes absurdly long, memory that is not given back. Input number n of a surface depends on the seed, the name
+ * and n alone.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -51,7 +52,7 @@ export async function run(
   return results;
 }
 
-/** What is wrong with one input; null: nothing. */
+/** The fault that one input shows; null: none. */
 export async function complaint(surface: Surface, input: Uint8Array): Promise<string | null> {
   try {
     await surface.put(input);
@@ -138,9 +139,9 @@ function randomOf(seed: number, name: string, number: number): SeededRandom {
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** What is still held once everything that can go has gone. */
+/** Bytes that are still held after a full collection. */
 export function keptBytes(): number {
-  // What buffers held is given back beside the program, and counted at the next collection.
+  // Memory of buffers is freed in the background, and counted at the next collection.
   collect();
   collect();
   const { heapUsed, external } = process.memoryUsage();

@@ -1,4 +1,4 @@
-/** Addresses that nobody outside may reach through a member, in all the ways that URLs let them be written. */
+/** Addresses that callbacks must not reach, in all the ways that URLs let them be written. */
 import type { SeededRandom } from '@carillon/core/testing';
 
 /** Ranges that are forbidden: their first address and how many bits are free. */

@@ -7,7 +7,7 @@ import type { SeededRandom } from '@carillon/core/testing';
 /** taken: it was understood. refused: with the error that is documented for that place. */
 export type Verdict = 'taken' | 'refused';
 
-/** What must stay zero, and what shows that something was tried. */
+/** Counts that must stay zero, and counts that show that something was tried. */
 export interface Tally {
   addressesRefused: number;
   forbiddenConnections: number;
@@ -20,7 +20,7 @@ export interface Surface extends Partial<AsyncDisposable> {
   /** Of all inputs, in relation to the others. */
   readonly share: number;
   make(random: SeededRandom): Uint8Array;
-  /** Throws whatever is not documented for this place; that is what the fuzzer looks for. */
+  /** Throws an error that is not documented for this place when there is a fault; the fuzzer looks for that. */
   put(input: Uint8Array): Verdict | Promise<Verdict>;
 }
 

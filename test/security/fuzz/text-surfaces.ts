@@ -1,4 +1,4 @@
-/** What people write: cron patterns, timer ids, instants, durations, and the files that a member or the command line reads. */
+/** Texts that people write: cron patterns, timer ids, instants, durations, and the files that a member or the command line reads. */
 import fc from 'fast-check';
 import { CarillonError, formatTimerId, parseDuration, parseTimerId } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';

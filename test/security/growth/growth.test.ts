@@ -1,4 +1,4 @@
-/** Every parser of text from outside takes time in proportion to its input, whatever that repeats. */
+/** Every parser of text from outside takes time in proportion to its input, for any repetition in it. */
 import { parseDuration, parseTimerId } from '@carillon/core';
 import { receiver } from '@carillon/client';
 import { parseTokens } from '@carillon/server';
@@ -32,7 +32,7 @@ import { growth, repeated, type Shape } from './growth.ts';
 
 interface Reader {
   readonly name: string;
-  /** What stands before the repetition. */
+  /** Texts in front of the repetition. */
   readonly starts: readonly string[];
   readonly read: (input: Buffer) => unknown;
 }

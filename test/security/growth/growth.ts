@@ -1,7 +1,8 @@
 /**
- * How the work of a parser grows with its input, measured by the clock. A parser that takes time in proportion to its input needs
- * twice as much for twice the input; one that does not needs four times as much or more, and is found by the first doubling that
- * shows it, before it takes minutes. What else the machine does only ever adds to a measurement, so the least of several counts.
+ * How the work of a parser grows with its input, measured by the clock. A parser that takes time in proportion to its
+ * input needs twice as much for twice the input; one that does not needs four times as much or more, and is found by
+ * the first doubling that shows it, before it takes minutes. Other work of the machine only ever adds to a
+ * measurement, so the least of several counts.
  */
 
 const sizes = [1, 2, 4, 8, 16].map((kib) => kib * 1024);
@@ -31,7 +32,7 @@ export function growth(shape: Shape, read: (input: Buffer) => unknown): string |
   return null;
 }
 
-/** Tries again what seems to be over the limit; what is far over it, less often. */
+/** Measures again when a time seems to be over the limit; less often when it is far over. */
 function fewestMs(work: () => unknown, limitMs: number): number {
   let leastMs = Math.min(tookMs(work), tookMs(work));
   let spentMs = 0;

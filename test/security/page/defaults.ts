@@ -4,7 +4,7 @@ import { eachOption } from '../../../packages/server/src/config/config.ts';
 const shown =
   /^(limits|callbacks\.(allow|timeoutMs|timeoutMsMax|inFlightMax)|auth|access|history)\b/;
 
-/** One row an option: name, default, and what it says first about itself. */
+/** One row an option: name, default, and the first sentence of its help. */
 export function defaultRows(): string[] {
   return eachOption()
     .filter(({ key }) => shown.test(key))

@@ -1,4 +1,4 @@
-/** What docs/security.md says of defaults and tests is so. */
+/** docs/security.md tells the true defaults and names tests that exist. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
