@@ -12,7 +12,7 @@ import type { ParsedTimer, TimerParser } from './parse-timer.ts';
 import { hasFactor, type LooseId, looseIdOf } from './request-id.ts';
 
 export type BatchChange = {
-  /** Where the body of the timer lies in the item: what a JSON pointer into the body begins with. */
+  /** Where the body of the timer lies in the item: the beginning of JSON pointers into the body. */
   readonly base: '' | '/timer';
 } & (
   | { readonly kind: 'set'; readonly request: SetRequest }

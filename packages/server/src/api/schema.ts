@@ -195,7 +195,7 @@ export const ProblemSchema = Type.Object({
 
 const idOfChange = Type.String({ description: 'Of the timer, as an answer gave it.' });
 
-/** What an item of a batch may be: the body of a timer, or a change by its name. */
+/** An item of a batch: the body of a timer, or a change by its name. */
 export const BatchItemSchema = Type.Union([
   TimerBodySchema,
   Type.Object({
