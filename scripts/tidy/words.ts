@@ -165,7 +165,7 @@ export function freeRelatives({ sources }: Workspace, countMax = freeRelativeCou
     .filter(({ path }) => path.startsWith('packages/'))
     .map(({ path, comments }) => ({ path, lines: comments.filter(sendsToTheCode) }))
     .filter(({ lines }) => lines.length > 0)
-    .sort((a, b) => b.lines.length - a.lines.length);
+    .toSorted((a, b) => b.lines.length - a.lines.length);
   const count = found.reduce((sum, { lines }) => sum + lines.length, 0);
   if (count <= countMax) return [];
   return found.slice(0, filesNamed).map(({ path, lines }) => ({
