@@ -1,8 +1,8 @@
 /**
- * The published form: what `npm pack` would upload, unpacked as an install would, run by a plain Node without
+ * The published form: the archives of `npm run pack`, unpacked as an install would, run by a plain Node without
  * `--conditions=source`. Sources that run here may still be broken there: a file left out, a `.ts` in an import.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -12,25 +12,27 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { build, type Rolldown } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDashboard } from './dashboard.ts';
+import { packPackages } from './release/pack.ts';
+import { type PackageManifest, publishedExports } from './release/published-form.ts';
+import { publishedFolders } from './release/stage.ts';
 
 const root = join(import.meta.dirname, '..');
-const folders = ['core', 'placement', 'ring', 'server', 'client', 'cli'];
-const manifests = folders.map((folder) => {
+const manifests = publishedFolders.map((folder) => {
   const text = readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8');
-  return JSON.parse(text) as {
-    name: string;
-    version: string;
-    exports: Record<string, unknown>;
-    dependencies: Record<string, string>;
-  };
+  return JSON.parse(text) as PackageManifest;
 });
+const names = manifests.map(({ name }) => name);
 const home = mkdtempSync(join(tmpdir(), 'carillon-published-'));
+const archives = new Map<string, string>();
 
 beforeAll(async () => {
   await buildDashboard();
@@ -38,27 +40,27 @@ beforeAll(async () => {
     cwd: root,
     stdio: 'inherit',
   });
-  const chosen = folders.flatMap((folder) => ['-w', `packages/${folder}`]);
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', home, ...chosen], { cwd: root });
-  for (const { name, version } of manifests) {
-    const target = join(home, 'node_modules', name);
-    const archive = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
+  for (const { name, archive } of packPackages(home)) {
+    archives.set(name, archive);
+    const target = installed(name);
     mkdirSync(target, { recursive: true });
-    execFileSync('tar', ['-xzf', join(home, archive), '-C', target, '--strip-components=1']);
+    execFileSync('tar', ['-xzf', archive, '-C', target, '--strip-components=1']);
   }
   linkDependencies();
 });
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
+function installed(name: string): string {
+  return join(home, 'node_modules', name);
+}
+
 /** Third-party packages are the ones installed here; only ours are unpacked. */
 function linkDependencies(): void {
-  const ours = new Set(manifests.map(({ name }) => name));
   for (const name of manifests.flatMap(({ dependencies }) => Object.keys(dependencies))) {
-    const target = join(home, 'node_modules', name);
-    if (ours.has(name) || existsSync(target)) continue;
-    mkdirSync(dirname(target), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), target);
+    if (names.includes(name) || existsSync(installed(name))) continue;
+    mkdirSync(dirname(installed(name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), installed(name));
   }
 }
 
@@ -67,7 +69,7 @@ function run(...given: string[]): string {
 }
 
 const entries = manifests.flatMap(({ name, exports }) =>
-  Object.keys(exports).map((subpath) => name + subpath.slice(1)),
+  Object.keys(publishedExports(exports)).map((subpath) => name + subpath.slice(1)),
 );
 
 test.each(entries)('%s can be imported', (entry) => {
@@ -127,9 +129,99 @@ test('the server package carries the dashboard', () => {
   expect(new Set(kinds)).toEqual(new Set(['css', 'js', 'svg']));
 });
 
-test('no package carries its tests', () => {
-  const files = readdirSync(join(home, 'node_modules'), { recursive: true, encoding: 'utf8' });
-  const ours = files.filter((file) => /^(@carillon\/|carillon\/)/.test(file));
-  expect(ours.length).toBeGreaterThan(folders.length);
-  expect(ours.filter((file) => /\.(test|contract)\./.test(file))).toEqual([]);
+/** What a program from `node_modules` complains of; empty when it ends with 0. */
+function complaints(program: string, given: readonly string[]): string {
+  const bin = join(root, 'node_modules/.bin', program);
+  const { status, stdout, stderr } = spawnSync(bin, given, { encoding: 'utf8', cwd: home });
+  return status === 0 ? '' : `${program} ended with ${status}: ${stdout}${stderr}`;
+}
+
+/** Files of a package as they are installed, from its folder. */
+function filesOf(name: string): string[] {
+  const found = readdirSync(installed(name), {
+    recursive: true,
+    encoding: 'utf8',
+    withFileTypes: true,
+  });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(installed(name).length + 1));
+}
+
+function textOf(name: string, file: string): string {
+  return readFileSync(join(installed(name), file), 'utf8');
+}
+
+describe.each(names)('%s', (name) => {
+  test('says what it is and where it comes from', () => {
+    const manifest = JSON.parse(textOf(name, 'package.json')) as Record<string, unknown>;
+    expect(manifest).toMatchObject({
+      license: 'Apache-2.0',
+      homepage: expect.stringMatching(/^https:/) as unknown,
+      repository: { directory: expect.stringMatching(/^packages\//) as unknown },
+      keywords: expect.arrayContaining([expect.any(String)]) as unknown,
+    });
+    expect(textOf(name, 'LICENSE')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
+    expect(textOf(name, 'README.md')).toMatch(/\bESM only\b/);
+  });
+
+  test('has entries with types first, and none that leads into the sources', () => {
+    const { exports } = JSON.parse(textOf(name, 'package.json')) as PackageManifest;
+    for (const entry of Object.values(exports))
+      expect(Object.keys(entry)).toEqual(['types', 'default']);
+  });
+
+  test('carries no tests, no sources, no maps, and doubles at /testing alone', () => {
+    const { exports } = manifests.find((one) => one.name === name) as PackageManifest;
+    const files = filesOf(name);
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => /\.(test|contract)\.|\.map$|^src\//.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
+    const doubles = files.filter((file) => /(^|\/)testing\//.test(file));
+    if (!('./testing' in exports)) expect(doubles).toEqual([]);
+    const built = files.filter((file) => /\.(js|d\.ts)$/.test(file) && !file.includes('dashboard'));
+    expect(built.filter((file) => textOf(name, file).includes('sourceMappingURL'))).toEqual([]);
+  });
+
+  test('has a README whose links lead out of the repository', () => {
+    const links = [...textOf(name, 'README.md').matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => to);
+    expect(links.filter((to) => !/^(https:|#)/.test(to as string))).toEqual([]);
+  });
+
+  test('passes publint', () => {
+    const given = ['--strict', '--pack', 'false', installed(name)];
+    expect(complaints('publint', given)).toBe('');
+  });
+
+  // A CommonJS project is told so by TypeScript: the packages are ESM only, and said to be.
+  test('has types that resolve for ESM and for bundlers', () => {
+    const given = ['--profile', 'esm-only', '--no-definitely-typed', '--format', 'ascii'];
+    expect(complaints('attw', [...given, archives.get(name) as string])).toBe('');
+  });
+
+  test('cannot be published from the clone, in its other form', () => {
+    expect(manifests.find((one) => one.name === name)?.private).toBe(true);
+  });
+});
+
+/** Bytes of everything that `import * as it from NAME` brings into a browser, minified and zipped. */
+async function bundled(name: string): Promise<number> {
+  const entry = join(home, `${name.replace('/', '-')}.mjs`);
+  writeFileSync(entry, `export * from ${JSON.stringify(name)};\n`);
+  const result = await build({
+    configFile: false,
+    root: home,
+    logLevel: 'warn',
+    build: { write: false, minify: true, lib: { entry, formats: ['es'] } },
+  });
+  const [output] = result as Rolldown.RolldownOutput[];
+  return gzipSync((output as Rolldown.RolldownOutput).output[0].code).length;
+}
+
+/** Raise a limit on purpose, with a reason in the commit. */
+test.each([
+  { name: '@carillon/client', bytesMax: 12_000 },
+  { name: '@carillon/placement', bytesMax: 20_000 },
+])('$name takes at most $bytesMax bytes of a page', async ({ name, bytesMax }) => {
+  expect(await bundled(name)).toBeLessThanOrEqual(bytesMax);
 });
