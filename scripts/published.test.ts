@@ -20,7 +20,7 @@ import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildDashboard } from './dashboard.ts';
+import { buildPackages } from './release/build.ts';
 import { packPackages } from './release/pack.ts';
 import { type PackageManifest, publishedExports } from './release/published-form.ts';
 import { publishedFolders } from './release/stage.ts';
@@ -35,11 +35,7 @@ const home = mkdtempSync(join(tmpdir(), 'carillon-published-'));
 const archives = new Map<string, string>();
 
 beforeAll(async () => {
-  await buildDashboard();
-  execFileSync(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/cli'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  await buildPackages();
   for (const { name, archive } of packPackages(home)) {
     archives.set(name, archive);
     const target = installed(name);
@@ -176,7 +172,7 @@ describe.each(names)('%s', (name) => {
     const files = filesOf(name);
     expect(files.length).toBeGreaterThan(5);
     expect(files.filter((file) => /\.(test|contract)\.|\.map$|^src\//.test(file))).toEqual([]);
-    expect(files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
+    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
     const doubles = files.filter((file) => /(^|\/)testing\//.test(file));
     if (!('./testing' in exports)) expect(doubles).toEqual([]);
     const built = files.filter((file) => /\.(js|d\.ts)$/.test(file) && !file.includes('dashboard'));

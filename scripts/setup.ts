@@ -1,10 +1,11 @@
 /**
  * Brings the programs that the tests call, before they run: Node 24 (from `npm ci`), etcd (`etcd.ts`), Chromium
- * (`chromium.ts`) and the rest of `debian.ts`. Names each one that is missing; in CI that is a failure.
+ * (`chromium.ts`), the rest of `debian.ts` and other runtimes (`runtimes.ts`). Names each one that is missing; in CI that is a failure.
  */
 import { chromiumForTests } from './chromium.ts';
 import { toolForTests, tools } from './debian.ts';
 import { etcdForTests } from './etcd.ts';
+import { runtimeForTests, runtimes } from './runtimes.ts';
 
 const runtimeMajorMin = 24;
 
@@ -18,6 +19,7 @@ function main(): void {
   etcdForTests();
   chromiumForTests();
   for (const tool of Object.values(tools)) toolForTests(tool);
+  for (const runtime of runtimes) runtimeForTests(runtime);
 }
 
 try {

@@ -1,0 +1,122 @@
+/**
+ * A release rehearsed: all packages published to a registry on loopback, installed into an empty project with an empty
+ * cache, and used from there, on every runtime that they promise. Packages of others come from the registry that npm is
+ * configured with.
+ */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { compileTargets } from '@carillon/placement';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPackages } from './release/build.ts';
+import { EmptyProject, type Serving } from './release/rehearsal/empty-project.ts';
+import { runtimeForTests, runtimes } from './runtimes.ts';
+
+const root = join(import.meta.dirname, '..');
+const programs = [
+  { name: 'Node 24', kind: 'node', program: process.execPath },
+  ...runtimes.map((one) => ({ name: one.name, kind: one.kind, program: runtimeForTests(one) })),
+];
+/** Members and locks need Node; client and placement do not. */
+const wholeProduct = programs.filter(({ kind }) => kind === 'node');
+/** Copied into the project. */
+const files = [
+  'examples/receiver-express.ts',
+  'examples/place-keys.ts',
+  'examples/lock-fencing.ts',
+  'scripts/release/rehearsal/portable.ts',
+];
+const ours = ['carillon', '@carillon/client', '@carillon/placement', '@carillon/ring'];
+
+let project: EmptyProject;
+let member: Serving;
+beforeAll(async () => {
+  await buildPackages();
+  project = await EmptyProject.create();
+  await project.publish();
+  await project.install(...ours, 'express@5', '@types/express@5', '@types/node@24');
+  for (const file of files) project.write(basename(file), readFileSync(join(root, file), 'utf8'));
+  member = await project.serve('npx', 'carillon');
+  project.server = member.url;
+});
+afterAll(async () => {
+  await member?.stop();
+  project?.remove();
+});
+
+test('every package was published, and npx finds the command', async () => {
+  expect(project.registry.names.toSorted()).toEqual([
+    '@carillon/client',
+    '@carillon/core',
+    '@carillon/placement',
+    '@carillon/ring',
+    '@carillon/server',
+    'carillon',
+  ]);
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(await project.run('npx', 'carillon', '--version')).toBe(`${version}\n`);
+  expect(await (await fetch(`${member.url}/ping`)).text()).toBe('OK');
+});
+
+test('the examples compile in a strict project with DOM types, and so do all declarations', async () => {
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'NodeNext',
+    target: 'ES2024',
+    lib: ['ES2024', 'DOM', 'DOM.Iterable', 'ESNext.Disposable'],
+    types: ['node'],
+    skipLibCheck: false,
+  };
+  project.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  expect(await project.run(join(root, 'node_modules/.bin/tsc'), '-p', '.')).toBe('');
+});
+
+describe.concurrent.each(wholeProduct)('$name', ({ program }) => {
+  const runtime = program ?? '';
+
+  test.skipIf(program === null)('runs a member', async () => {
+    const started = await project.serve(runtime, 'node_modules/carillon/bin/carillon.js');
+    expect(await (await fetch(`${started.url}/ping`)).text()).toBe('OK');
+    expect(await started.stop()).toBe(0);
+  });
+
+  test.skipIf(program === null)('runs an Express app that gets its timer', async () => {
+    expect(await project.run(runtime, 'receiver-express.ts')).toBe(
+      'Express: pop 1 of "{"order": 17}"\n',
+    );
+  });
+
+  test.skipIf(program === null)('places keys and takes locks', async () => {
+    expect(await project.run(runtime, 'place-keys.ts')).toMatch(/^customer\/ada: eu\/b\/db-3, /);
+    expect(await project.run(runtime, 'lock-fencing.ts')).toMatch(/the store holds "from B"\n$/);
+  });
+});
+
+/** Flags with which each runtime runs a file of the project. */
+const running: Readonly<Record<string, readonly string[]>> = {
+  node: [],
+  bun: ['run'],
+  deno: [
+    'run',
+    '--quiet',
+    '--allow-net',
+    '--allow-read',
+    '--allow-env',
+    '--node-modules-dir=manual',
+  ],
+};
+
+describe.each(programs)('$name', ({ kind, program }) => {
+  test.skipIf(program === null)('uses the client and places keys as all others do', async () => {
+    const given = [...(running[kind] ?? []), 'portable.ts', member.url];
+    const targets = compileTargets([{ name: 'a' }, { name: 'b', weight: 2 }, { name: 'c' }]);
+    expect(JSON.parse(await project.run(program ?? '', ...given))).toEqual({
+      state: 'pending',
+      handled: ['order 17, pop 1'],
+      statuses: [200, 200],
+      ranked: targets.rank('customer/ada').map(({ name, score }) => `${name} ${score}`),
+    });
+  });
+});
