@@ -34,7 +34,7 @@ describe.skipIf(executable === null)('a member with tokens', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'carillon-tokens-'));
     const file = join(folder, 'tokens.json');
-    writeFileSync(file, renderTokens(made));
+    writeFileSync(file, renderTokens({ tokens: made, numberKey: 'ab'.repeat(32) }));
     scene = await DashboardScene.begin([{ name: 'n0', args: ['--auth-tokens', file] }], {
       token: shop,
     });

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SeededRandom } from '@carillon/core/testing';
-import { newToken, renderTokens, tokenDigest } from '@carillon/server';
+import { newNumberKey, newToken, renderTokens, tokenDigest } from '@carillon/server';
 import { History } from '../../packages/sim/src/history.ts';
 import { Load } from '../e2e/support/load.ts';
 import { Namespaces } from '../e2e/support/namespaces.ts';
@@ -189,7 +189,8 @@ function writeTokens(folder: string): string {
   const created = new Date().toISOString();
   const about = { name: 'soak', scope: 'admin', namespace: '*', created, until: null } as const;
   const path = join(folder, 'tokens.json');
-  writeFileSync(path, renderTokens([{ id, ...about, digest: tokenDigest(text) }]));
+  const tokens = [{ id, ...about, digest: tokenDigest(text) }];
+  writeFileSync(path, renderTokens({ tokens, numberKey: newNumberKey(randomBytes) }));
   const plain = globalThis.fetch;
   globalThis.fetch = (input, init) => {
     const headers = new Headers(init?.headers);

@@ -39,7 +39,7 @@ export {
   parseTimerId,
   type TimerId,
 } from './ids.ts';
-export { shiftNumber } from './namespace-number.ts';
+export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
 export {
   compareProgress,
   decodeRecord,

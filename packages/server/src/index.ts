@@ -3,12 +3,15 @@ export { tokensFileOf } from './access/open-access.ts';
 export { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './config/namespace.ts';
 export { type Scope, scopeNamed, scopes } from './access/scope.ts';
 export { StartError } from './access/start-rule.ts';
+export { newNumberKey, numberingOf } from './access/number-key.ts';
 export { newToken, type Token, tokenDigest } from './access/token.ts';
 export {
   isTokenName,
+  noTokens,
   parseTokens,
   renderTokens,
   tokenNameRule,
+  type TokensFile,
   TokensFileError,
   tokensMax,
 } from './access/tokens-file.ts';

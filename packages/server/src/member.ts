@@ -6,7 +6,9 @@ import {
   CarillonError,
   type DiskError,
   type Env,
+  type Numbering,
   NumberSource,
+  openNumbering,
   type Timing,
   VersionClock,
 } from '@carillon/core';
@@ -34,7 +36,7 @@ import { Replica } from './replication/replica.ts';
 import { NamespaceRates } from './access/namespace-rates.ts';
 import { QuotaTable } from './quotas/quota-table.ts';
 import { fullBoxes, isBoxFull, refuseMore, type RoomParts } from './quotas/room.ts';
-import { idOf } from './request/timer-view.ts';
+import { ClientIds } from './request/client-ids.ts';
 import { hedgeMs } from './replication/write.ts';
 import { Journal } from './store/journal/journal.ts';
 import { Store } from './store/store.ts';
@@ -69,6 +71,8 @@ export interface MemberOptions {
   readonly readRings?: ReadRings | null;
   /** Quotas of namespaces; default: as configured, for ever. */
   readonly quotas?: QuotaTable;
+  /** How numbers that clients see become those that members keep; the same at all members. Default: without a key. */
+  readonly numbering?: Numbering;
   /** Beside the API: the dashboard. */
   readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
 }
@@ -80,6 +84,7 @@ export class Member {
   private readonly history: History;
   private readonly versions = new VersionClock();
   private readonly cluster: Cluster;
+  private readonly ids: ClientIds;
   private journal: Journal | null = null;
   private readonly diskCare: DiskCare;
   private replica: Replica;
@@ -118,6 +123,7 @@ export class Member {
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
+    this.ids = new ClientIds(options.numbering ?? openNumbering, () => this.cluster.view);
     this.quotas = options.quotas ?? new QuotaTable(options.config);
     this.replica = this.createReplica();
     const { limits } = options.config;
@@ -323,7 +329,7 @@ export class Member {
       isBoxFull: (namespace) => isBoxFull(this.room, namespace),
       othersOf: (record, widely) =>
         this.cluster.othersOf(record, widely || this.cluster.viewsDiffer),
-      idOf: (record) => idOf(record, this.cluster.view),
+      idOf: (record) => this.ids.of(record),
       tell: (record) => this.cluster.tell(record),
       keep: (record, done) => this.coordinator.keep(record, done),
       holds: (handle, slept, stale) => this.cluster.holds(handle, slept, stale),
@@ -408,9 +414,9 @@ export class Member {
 
   private readParts() {
     const { env, name } = this.options;
-    const { cluster, popper, replica, history } = this;
+    const { cluster, popper, replica, history, ids } = this;
     const { peers } = cluster;
-    return { self: name, clock: env.clock, replica, peers, cluster, popper, history };
+    return { self: name, clock: env.clock, replica, peers, cluster, popper, history, ids };
   }
 
   /** A number that was never given out before, not even before a restart with a clock that went back. */

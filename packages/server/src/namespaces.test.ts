@@ -2,7 +2,13 @@
  * Namespaces do not see each other: every route, asked by one namespace for a timer or letter of another, answers
  * exactly as if there were none, and changes nothing.
  */
-import { formatTimerId, parseTimerId, shiftNumber, State, type TimerRecord } from '@carillon/core';
+import {
+  formatTimerId,
+  openNumbering,
+  parseTimerId,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiResponse } from './http/message.ts';
 import { defaultConfig } from './config/config.ts';
@@ -102,8 +108,8 @@ describe.each(byId)('%s of an id of another namespace', (method, path, given) =>
     for (const each of [timer, letter]) {
       const id = parseTimerId(each);
       if (id === null) throw new Error('It is an id.');
-      const inside = shiftNumber('team-a', id);
-      const made = formatTimerId({ ...id, ...shiftNumber('team-b', inside) });
+      const inside = openNumbering.inside('team-a', id);
+      const made = formatTimerId({ ...id, ...openNumbering.outside('team-b', inside) });
       const answer = await send(method, path(made), given, ours);
       expect(recordsOf('team-a')).toEqual(before);
       expect(answer.body).not.toContain('ding');
@@ -164,7 +170,7 @@ describe('lists and everything at once', () => {
 
   test('a key whose number another namespace took on purpose gives nothing of theirs away', async () => {
     const kept = before.find(({ state }) => state === State.live);
-    const free = shiftNumber('team-b', kept ?? { hi: 0, lo: 0 });
+    const free = openNumbering.outside('team-b', kept ?? { hi: 0, lo: 0 });
     // Theirs goes, ours takes the number that the key leads to; then they use the key again.
     await world.clock.advance(30 * 86_400_000);
     expect(recordsOf('team-a').filter(({ state }) => state === State.live)).toEqual([]);
@@ -229,7 +235,7 @@ describe('a new timer', () => {
     );
     const taken = parseTimerId(String(plain));
     if (taken === null) throw new Error('It is an id.');
-    const next = shiftNumber('team-b', { hi: taken.hi, lo: taken.lo + 1 });
+    const next = openNumbering.outside('team-b', { hi: taken.hi, lo: taken.lo + 1 });
     const made = formatTimerId({ ...next, bloomHi: 0, bloomLo: 0, factor: 1 });
     expect((await send('PUT', `/timers/${made}`, timerBody(60), ours)).status).toBe(200);
     const answer = await send('POST', '/timers', timerBody(60), {});

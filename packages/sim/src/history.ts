@@ -1,6 +1,7 @@
 /** Requests of clients and the answers they got: the outside view that checkers judge by. */
 import type { WallTiming } from './wall-timing.ts';
-import { compareVersions, formatVersion, shiftNumber, type Version } from '@carillon/core';
+import { compareVersions, formatVersion, type Version } from '@carillon/core';
+import { numbering } from './world/numbering.ts';
 
 export interface TimerWish {
   readonly intervalMs: number;
@@ -134,7 +135,7 @@ export function numberOf({ id }: TimerHistory): string {
 export function keptUnder(timer: TimerHistory): { hi: number; lo: number } {
   const number = numberOf(timer);
   const hi = Number.parseInt(number.slice(0, 8), 16);
-  return shiftNumber(timer.namespace, { hi, lo: Number.parseInt(number.slice(8), 16) });
+  return numbering.inside(timer.namespace, { hi, lo: Number.parseInt(number.slice(8), 16) });
 }
 
 /** The first moment at which the operation can have begun to act; Infinity when nothing arrived. */

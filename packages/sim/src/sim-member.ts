@@ -7,6 +7,7 @@ import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
 import { type Config, Member, type ViewSource } from '@carillon/server/internal';
 import type { FaultLog } from './faults/fault-log.ts';
 import type { Cables } from './world/network.ts';
+import { numbering } from './world/numbering.ts';
 import { type ClockFaults, Process } from './world/process.ts';
 import type { Receivers } from './world/receivers.ts';
 import { isReplaced, type Rot, rot } from './rot/rot.ts';
@@ -235,6 +236,7 @@ export class SimMember {
       config,
       source: source(process),
       release: { version: '0.0.0', runtime: 'simulated' },
+      numbering,
       onFailed: (error: unknown) => this.failed(process, error),
       repair,
     };

@@ -2,12 +2,13 @@
  * A cluster for written stories: members by name, time in seconds since the story began, and pops as a receiver would list
  * them. Everything is as in the simulation of seeds; only the plan is written by hand.
  */
-import { shiftNumber, type TimerRecord } from '@carillon/core';
+import type { TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
 import { SeenVersion } from './history.ts';
 import { EtcdMeeting } from './operator.ts';
 import type { Call } from './world/calls.ts';
 import { headerOf, SimCluster, versionIn } from './sim-cluster.ts';
+import { numbering } from './world/numbering.ts';
 import { Trace } from './world/trace.ts';
 import { viewMember } from './world/views.ts';
 import { World } from './world/world.ts';
@@ -171,7 +172,7 @@ export class Story {
 
   /** The record of a timer in a member's store. */
   record(id: string, at: string): TimerRecord | undefined {
-    const { hi, lo } = shiftNumber(this.namespace, {
+    const { hi, lo } = numbering.inside(this.namespace, {
       hi: Number.parseInt(id.slice(0, 8), 16),
       lo: Number.parseInt(id.slice(8, 16), 16),
     });

@@ -228,8 +228,26 @@ function tokensFiles(): Surface {
   return surface({
     name: 'tokens-files',
     share: 6,
-    corpus: [renderTokens([testToken(1).token, testToken(2).token]), '{"tokens":[]}'],
-    words: ['"*"', '"admin"', '"until":', 'null', '""', '{', '[', '\\u0000', '"id":', '"digest":'],
+    corpus: [
+      renderTokens({
+        tokens: [testToken(1).token, testToken(2).token],
+        numberKey: 'ab'.repeat(32),
+      }),
+      '{"tokens":[]}',
+    ],
+    words: [
+      '"number-key":',
+      '"*"',
+      '"admin"',
+      '"until":',
+      'null',
+      '""',
+      '{',
+      '[',
+      '\\u0000',
+      '"id":',
+      '"digest":',
+    ],
     put: (text) => allowing([TokensFileError], () => parseTokens(text)),
   });
 }

@@ -37,7 +37,7 @@ describe('carillon token', () => {
     expect(err.join()).toContain('only time');
     const kept = readFileSync(file, 'utf8');
     expect(kept).not.toContain((out[0] ?? '').slice(-43));
-    expect(parseTokens(kept)).toMatchObject([
+    expect(parseTokens(kept).tokens).toMatchObject([
       { name: 'billing', scope: 'write', namespace: 'team-a', until: null },
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -55,7 +55,7 @@ describe('carillon token', () => {
 
   test('list shows who has which, neither tokens nor digests', async () => {
     const { id = '', token = '' } = await made('--scope', 'write', '--expires', '1h');
-    const [{ digest } = { digest: '?' }] = parseTokens(readFileSync(file, 'utf8'));
+    const [{ digest } = { digest: '?' }] = parseTokens(readFileSync(file, 'utf8')).tokens;
     for (const json of [[], ['--json']]) {
       const { code, out } = await cli(['list', '--tokens', file, ...json]);
       expect(code).toBe(0);
@@ -71,9 +71,25 @@ describe('carillon token', () => {
     const second = await made('--scope', 'read');
     const gone = await cli(['revoke', String(first['id']), '--tokens', file]);
     expect([gone.code, gone.out]).toEqual([0, [`${first['id']} revoked.`]]);
-    expect(parseTokens(readFileSync(file, 'utf8'))).toMatchObject([{ id: second['id'] }]);
+    expect(parseTokens(readFileSync(file, 'utf8')).tokens).toMatchObject([{ id: second['id'] }]);
     const again = await cli(['revoke', String(first['id']), '--tokens', file]);
     expect([again.code, again.err.join()]).toEqual([1, expect.stringContaining('No token')]);
+  });
+
+  test('a new file gets a number key, which stays; one that has none gets none', async () => {
+    const key = () => parseTokens(readFileSync(file, 'utf8')).numberKey;
+    const { id = '' } = await made('--scope', 'read');
+    const first = key();
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    await made('--scope', 'read');
+    await cli(['revoke', id, '--tokens', file]);
+    expect(key()).toBe(first);
+    rmSync(file);
+    await made('--scope', 'read');
+    expect(key()).not.toBe(first);
+    writeFileSync(file, '{"tokens": []}');
+    await made('--scope', 'read');
+    expect(key()).toBeNull();
   });
 
   test('the file is the one that a member with the same words finds', async () => {

@@ -140,7 +140,7 @@ function asked(flags: Flags): { name: string; scope: Scope; namespace: string } 
 }
 
 async function list(file: string, asJson: boolean, io: Io): Promise<number> {
-  const tokens = await readTokens(file);
+  const tokens = (await readTokens(file))?.tokens ?? [];
   if (asJson) for (const token of tokens) jsonLine(io, shown(token));
   else if (tokens.length === 0) io.err(`There are no tokens in ${file}.`);
   else io.out(table(io, ['ID', 'NAME', 'SCOPE', 'NAMESPACE', 'CREATED', 'EXPIRES'], rows(tokens)));

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hex16 } from '@carillon/core';
+import { numberingOf, renderTokens } from '@carillon/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../command.ts';
 import { command as plan } from './plan.ts';
@@ -60,6 +62,24 @@ describe('carillon where', () => {
       ...'--id 00000000000000640000204080102040-2 --members A,B,C --json'.split(' '),
     );
     expect(json().replicas).toEqual(['B', 'A']);
+  });
+
+  test('an id of another namespace is placed as members with the same tokens file place it', async () => {
+    const numberKey = 'ab'.repeat(32);
+    const tokens = file('tokens.json', renderTokens({ tokens: [], numberKey }));
+    const asked = '--id 0000000000000064 --members A,B,C --json'.split(' ');
+    const of = ['--namespace', 'team-a'];
+    const keyText = async (...more: string[]): Promise<unknown> =>
+      (await run(where, ...asked, ...more)).json().key;
+    const kept = (key: string | null): string => {
+      const { hi, lo } = numberingOf(key).inside('team-a', { hi: 0, lo: 100 });
+      return hex16(hi, lo);
+    };
+    expect(await keyText(...of, '--tokens', tokens)).toBe(kept(numberKey));
+    expect(await keyText(...of)).toBe(kept(null));
+    expect((await run(where, ...asked, ...of)).err.join()).toContain('add --tokens FILE');
+    expect(await keyText('--tokens', tokens)).toBe('0000000000000064');
+    await expect(run(where, ...asked, ...of, '--tokens', '/none')).rejects.toThrow(UsageError);
   });
 
   test('prints roles for people', async () => {

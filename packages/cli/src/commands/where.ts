@@ -1,7 +1,9 @@
 /** `carillon where`: which members or targets hold a key, computed here without asking any member. */
-import { parseHex16, parseTimerId, shiftNumber } from '@carillon/core';
+import { parseHex16, parseTimerId } from '@carillon/core';
 import { algorithm, compileTargets, explain, type Key, type Step } from '@carillon/placement';
+import { defaultNamespace, numberingOf } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { readTokens } from '../member/tokens-on-disk.ts';
 import { commonOptions, parseOptions } from '../options.ts';
 import {
   membersOf,
@@ -19,6 +21,7 @@ Computes where a key lives: the same answer that every member with the same view
 
   --id HEX16             The key is a 64-bit number in 16 hex digits; a whole timer id is taken too
   --namespace NAME       Of the timer with that id, if it is not default
+  --tokens FILE          With --namespace: the tokens file of the members, if they have one
   --members A,B,C        Flat targets, in any order
   --topology FILE        A topology in JSON or YAML
 ${policyUsage}
@@ -31,11 +34,12 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     ...policyOptions,
     id: 'text',
     namespace: 'text',
+    tokens: 'text',
     members: 'text',
     topology: 'text',
     explain: 'flag',
   });
-  const key = keyOf(operands, flags.id, flags.namespace ?? 'default');
+  const key = await keptUnder(keyOf(operands, flags.id), flags, io);
   if ((flags.members === undefined) === (flags.topology === undefined)) {
     throw new UsageError('Say who there is: either --members A,B,C or --topology FILE.');
   }
@@ -99,7 +103,7 @@ function walk({ topology, policy }: Targets, key: Key): Found {
   return { replicas, scores: Object.fromEntries(scored), steps };
 }
 
-function keyOf(operands: readonly string[], id: string | undefined, namespace: string): Key {
+function keyOf(operands: readonly string[], id: string | undefined): Key {
   const [key, extra] = operands;
   if (extra !== undefined) throw new UsageError('Give one key; put it in quotes if it has blanks.');
   if ((key === undefined) === (id === undefined)) {
@@ -111,7 +115,30 @@ function keyOf(operands: readonly string[], id: string | undefined, namespace: s
   if (number === null) {
     throw new UsageError(`--id must be 16 hex digits or a timer id, not "${id}".`);
   }
-  return shiftNumber(namespace, number);
+  return { hi: number.hi, lo: number.lo };
+}
+
+interface Of {
+  readonly namespace: string | undefined;
+  readonly tokens: string | undefined;
+}
+
+/** A number that clients of a namespace see, as the members place it. */
+async function keptUnder(
+  key: Key,
+  { namespace = defaultNamespace, tokens }: Of,
+  io: Io,
+): Promise<Key> {
+  if (typeof key !== 'object' || namespace === defaultNamespace) return key;
+  if (tokens === undefined) {
+    io.err(
+      'This is how members without a tokens file place it; if they have one, add --tokens FILE.',
+    );
+    return numberingOf(null).inside(namespace, key);
+  }
+  const found = await readTokens(tokens);
+  if (found === null) throw new UsageError(`There is no tokens file ${tokens}.`);
+  return numberingOf(found.numberKey).inside(namespace, key);
 }
 
 function keyText(key: Key): string {

@@ -2,25 +2,35 @@
  * The tokens file, changed as a whole: written beside itself and put in its place, so that a member sees the old one or the new one
  * and never half of it. Two commands at once do not lose each other's change: one of them is told to try again.
  */
+import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parseTokens, renderTokens, type Token } from '@carillon/server';
+import {
+  newNumberKey,
+  parseTokens,
+  renderTokens,
+  type Token,
+  type TokensFile,
+} from '@carillon/server';
 
-/** Those of a file that is not there are none. Throws TokensFileError. */
-export async function readTokens(file: string): Promise<readonly Token[]> {
+/** null: there is no such file. Throws TokensFileError. */
+export async function readTokens(file: string): Promise<TokensFile | null> {
   try {
     return parseTokens(await readFile(file, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
 
-/** Replaces the tokens by what `change` makes of them; resolves with those. */
+/**
+ * Replaces the tokens by what `change` makes of them. A new file gets a number key; one that is there keeps what it has, also
+ * no key: the numbers of timers that its members hold follow from that.
+ */
 export async function changeTokens(
   file: string,
   change: (tokens: readonly Token[]) => readonly Token[],
-): Promise<readonly Token[]> {
+): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const part = `${file}.part`;
   const handle = await open(part, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -29,12 +39,11 @@ export async function changeTokens(
     throw new Error(says, { cause: error });
   });
   try {
-    const tokens = change(await readTokens(file));
-    await handle.writeFile(renderTokens(tokens));
+    const old = (await readTokens(file)) ?? { tokens: [], numberKey: newNumberKey(randomBytes) };
+    await handle.writeFile(renderTokens({ ...old, tokens: change(old.tokens) }));
     await handle.sync();
     await giveTo(part, file);
     await rename(part, file);
-    return tokens;
   } catch (error) {
     await rm(part, { force: true });
     throw error;

@@ -11,6 +11,7 @@ import { WhatIf } from './what-if.tsx';
 export function Placement({ now }: { readonly now: Snapshot }) {
   const [text, setText] = useState('order-4711');
   const [replicas, setReplicas] = useState(now.factor);
+  const keyed = keyOf(text, presentNamespace.value);
   const active = placedMembers(now.cluster);
   const signature = JSON.stringify(
     active.map(({ name, weight, labels }) => [name, weight, labels]),
@@ -51,7 +52,14 @@ export function Placement({ now }: { readonly now: Snapshot }) {
             />
           </label>
         </div>
-        <Walk members={members} keyed={keyOf(text, presentNamespace.value)} replicas={replicas} />
+        {keyed === null ? (
+          <p class="dim">
+            Only members know where an id of another namespace than default leads. If there is such
+            a timer, <a href={`#/timers/${text.trim()}`}>its page</a> says which members hold it.
+          </p>
+        ) : (
+          <Walk members={members} keyed={keyed} replicas={replicas} />
+        )}
       </Panel>
       <WhatIf members={members} replicas={replicas} />
     </>

@@ -1,5 +1,5 @@
 /** The placement explorer without its looks: where a key lives and why, and which keys would move if the members changed. */
-import { parseHex16, parseTimerId, shiftNumber } from '@carillon/core';
+import { parseHex16, parseTimerId } from '@carillon/core';
 import {
   compileLabelled,
   type Diff,
@@ -17,14 +17,18 @@ export interface Found {
   readonly steps: readonly Step[];
 }
 
+/** Whose ids carry the very numbers that members place. */
+const plainNamespace = 'default';
+
 /** Keys that the what-if tries: enough for half a percent, few enough to answer while the user types. */
 export const sampleKeys = 10_000;
 
-/** A timer id, or 16 hex digits, is a number of the namespace; everything else is a text. */
-export function keyOf(text: string, namespace = 'default'): Key {
+/** A timer id, or 16 hex digits, is a number; everything else is a text. null: only members know where such an id leads. */
+export function keyOf(text: string, namespace = plainNamespace): Key | null {
   const lower = text.trim().toLowerCase();
   const number = parseHex16(lower) ?? parseTimerId(lower);
-  return number === null ? text : shiftNumber(namespace, number);
+  if (number === null) return text;
+  return namespace === plainNamespace ? { hi: number.hi, lo: number.lo } : null;
 }
 
 export function roleOf(position: number, replicas: number): string {

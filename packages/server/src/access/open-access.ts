@@ -1,13 +1,16 @@
 /** Who may do what at a real member: the tokens from their file, kept up to date, and the rule for starting without any. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cancel, Clock, Log } from '@carillon/core';
+import type { Cancel, Clock, Log, Numbering } from '@carillon/core';
 import type { Config } from '../config/config.ts';
+import { anyNamespace } from '../config/namespace.ts';
 import { NamespaceRates } from './namespace-rates.ts';
 import type { QuotaTable } from '../quotas/quota-table.ts';
 import { Access } from './access.ts';
+import { numberingOf } from './number-key.ts';
 import { rateOf } from './rate-limit.ts';
 import { checkStart } from './start-rule.ts';
+import type { TokensFile } from './tokens-file.ts';
 import { TokensSource } from './tokens-source.ts';
 
 export interface OpenAccessOptions {
@@ -21,6 +24,8 @@ export interface OpenAccessOptions {
 
 export interface OpenAccess {
   readonly access: Access;
+  /** By the key in the tokens file. */
+  readonly numbering: Numbering;
   /** Reads the tokens again. */
   readonly reload: () => Promise<void>;
   readonly close: () => void;
@@ -48,13 +53,26 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
     read: () => readIfThere(file),
     use: (tokens) => access.use(tokens),
   });
-  const count = await source.start();
+  const found = await source.start();
+  const count = found.tokens.length;
   checkStart({ listens, hasTokens: count > 0, insecureNoAuth, tokensFile: file });
   if (count === 0 && insecureNoAuth) {
     log.warn('Nobody is asked for a token: whoever reaches this member may do everything.');
   }
+  if (lacksKey(found)) {
+    log.warn(
+      'The tokens file has no "number-key": a namespace can find out which ids and idempotency keys another one uses, and take them. docs/security.md says how to add one.',
+      { file },
+    );
+  }
+  const numbering = numberingOf(found.numberKey);
   const close = watch({ file, stamp, clock, changed: () => source.reload() });
-  return { access, reload: () => source.reload(), close };
+  return { access, numbering, reload: () => source.reload(), close };
+}
+
+/** Whether clients that may not see each other's timers share numbers. */
+function lacksKey({ tokens, numberKey }: TokensFile): boolean {
+  return numberKey === null && tokens.some(({ namespace }) => namespace !== anyNamespace);
 }
 
 interface Watch {

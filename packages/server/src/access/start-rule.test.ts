@@ -9,6 +9,7 @@ import { testToken } from '../testing/tokens.ts';
 import { QuotaTable } from '../quotas/quota-table.ts';
 import { openAccess } from './open-access.ts';
 import { checkStart, StartError } from './start-rule.ts';
+import type { Token } from './token.ts';
 import { renderTokens, TokensFileError } from './tokens-file.ts';
 
 const nothing = { hasTokens: false, insecureNoAuth: false, tokensFile: '/data/tokens.json' };
@@ -45,6 +46,12 @@ describe('a member without tokens', () => {
   });
 });
 
+const numberKey = 'ab'.repeat(32);
+
+function tokensText(tokens: readonly Token[], key: string | null = numberKey): string {
+  return renderTokens({ tokens, numberKey: key });
+}
+
 describe('the tokens of a member', () => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-access-'));
   const file = join(folder, 'tokens.json');
@@ -58,8 +65,10 @@ describe('the tokens of a member', () => {
 
   async function open(options: Record<string, unknown> = {}, listen = '10.0.0.1:7253') {
     const errors: string[] = [];
+    const warnings: string[] = [];
     const log = {
       ...silentLog,
+      warn: (message: string) => warnings.push(message),
       error: (message: string, fields: object = {}) =>
         errors.push(`${message} ${JSON.stringify(fields)}`),
     };
@@ -76,21 +85,21 @@ describe('the tokens of a member', () => {
           { needs: 'admin' },
         )
       );
-    return { ...opened, may, errors, clock };
+    return { ...opened, may, errors, warnings, clock };
   }
 
   test('are those of the data folder, or of the file that is named', async () => {
-    writeFileSync(file, renderTokens([first.token]));
+    writeFileSync(file, tokensText([first.token]));
     expect((await open()).may(first)).toBe(true);
     const named = join(folder, 'shared.json');
-    writeFileSync(named, renderTokens([second.token]));
+    writeFileSync(named, tokensText([second.token]));
     const { may } = await open({ 'auth.tokens': named });
     expect([may(first), may(second)]).toEqual([false, true]);
   });
 
   test('are needed where others reach it: none, no file and a named file that is not there do not do', async () => {
     await expect(open()).rejects.toThrow(StartError);
-    writeFileSync(file, renderTokens([]));
+    writeFileSync(file, tokensText([]));
     await expect(open()).rejects.toThrow(StartError);
     await expect(open({ 'auth.tokens': join(folder, 'none') }, '[::1]:1')).rejects.toThrow(
       /There is no tokens file .*none; carillon token create/,
@@ -102,13 +111,13 @@ describe('the tokens of a member', () => {
   test('are asked for from the moment there are some', async () => {
     const { access, reload, may } = await open({}, '127.0.0.1:1');
     expect([access.needsToken, may(second)]).toEqual([false, true]);
-    writeFileSync(file, renderTokens([first.token]));
+    writeFileSync(file, tokensText([first.token]));
     await reload();
     expect([access.needsToken, may(first), may(second)]).toEqual([true, true, false]);
   });
 
   test('stay as they were, with a report, when the file is broken or gone; a good one is taken', async () => {
-    writeFileSync(file, renderTokens([first.token]));
+    writeFileSync(file, tokensText([first.token]));
     const { reload, may, errors } = await open();
     writeFileSync(file, `{"tokens": [{"id": "${second.text}"}]}`);
     await reload();
@@ -118,19 +127,72 @@ describe('the tokens of a member', () => {
     expect(errors).toHaveLength(2);
     expect(errors[0]).toContain('The tokens file cannot be used; the tokens stay as they were.');
     expect(errors.join()).not.toContain(second.text);
-    writeFileSync(file, renderTokens([second.token]));
+    writeFileSync(file, tokensText([second.token]));
     await reload();
     expect([may(first), may(second)]).toEqual([false, true]);
   });
 
   test('are read again by themselves when the file changes', async () => {
-    writeFileSync(file, renderTokens([first.token]));
+    writeFileSync(file, tokensText([first.token]));
     const { may, clock } = await open();
-    writeFileSync(file, renderTokens([first.token, second.token]));
+    writeFileSync(file, tokensText([first.token, second.token]));
     await expect.poll(() => clock.advance(1000).then(() => may(second))).toBe(true);
     const replaced = join(folder, 'new.json');
-    writeFileSync(replaced, renderTokens([second.token]));
+    writeFileSync(replaced, tokensText([second.token]));
     renameSync(replaced, file);
     await expect.poll(() => clock.advance(1000).then(() => may(first))).toBe(false);
+  });
+
+  describe('and the number key beside them', () => {
+    const bound = testToken(3, { namespace: 'team-a' });
+
+    test('is the same for every member with the same file', async () => {
+      writeFileSync(file, tokensText([bound.token]));
+      const [one, other] = [await open(), await open()];
+      expect(one.warnings).toEqual([]);
+      expect(one.numbering.fingerprint).toBeGreaterThan(0);
+      expect(one.numbering.fingerprint).toBe(other.numbering.fingerprint);
+      const number = { hi: 1, lo: 2 };
+      expect(one.numbering.inside('team-a', number)).toEqual(
+        other.numbering.inside('team-a', number),
+      );
+    });
+
+    test('is missed with a warning where a token is for one namespace only', async () => {
+      writeFileSync(file, tokensText([first.token], null));
+      expect((await open()).warnings).toEqual([]);
+      writeFileSync(file, tokensText([first.token, bound.token], null));
+      const { warnings, numbering } = await open();
+      expect(warnings).toEqual([expect.stringMatching(/has no "number-key".*docs\/security\.md/)]);
+      expect(numbering.fingerprint).toBe(0);
+    });
+
+    test.each([
+      ['another', 'cd'.repeat(32)],
+      ['none', null],
+    ])('stays: a file with %s is not taken, nor are its tokens', async (_, key) => {
+      writeFileSync(file, tokensText([first.token]));
+      const { reload, may, errors } = await open();
+      writeFileSync(file, tokensText([second.token], key));
+      await reload();
+      expect([may(first), may(second)]).toEqual([true, false]);
+      expect(errors).toEqual([expect.stringContaining('number-key')]);
+      expect(errors.join()).not.toContain('cdcd');
+      writeFileSync(file, tokensText([second.token]));
+      await reload();
+      expect([may(first), may(second)]).toEqual([false, true]);
+    });
+
+    test('that comes later counts from the next start, and the tokens with it at once', async () => {
+      const { reload, may, warnings, errors } = await open({}, '127.0.0.1:1');
+      writeFileSync(file, tokensText([first.token]));
+      await reload();
+      expect([may(first), may(second)]).toEqual([true, false]);
+      expect(warnings).toEqual([expect.stringContaining('from the next start')]);
+      expect(errors).toEqual([]);
+      writeFileSync(file, tokensText([second.token]));
+      await reload();
+      expect([may(first), may(second)]).toEqual([false, true]);
+    });
   });
 });

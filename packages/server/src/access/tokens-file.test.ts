@@ -5,13 +5,16 @@ import { parseTokens, renderTokens, TokensFileError, tokensMax } from './tokens-
 
 const { token } = testToken(1, { namespace: 'team-a', until: '2030-01-01T00:00:00.000Z' });
 
+const numberKey = '0f'.repeat(32);
+
 describe('the tokens file', () => {
   test('gives back what was written, and holds no token', () => {
     const all = [token, testToken(2).token];
-    const text = renderTokens(all);
-    expect(parseTokens(text)).toEqual(all);
+    const text = renderTokens({ tokens: all, numberKey });
+    expect(parseTokens(text)).toEqual({ tokens: all, numberKey });
     expect(text).not.toContain(testToken(2).text);
-    expect(parseTokens('{"tokens": []}')).toEqual([]);
+    expect(parseTokens('{"tokens": []}')).toEqual({ tokens: [], numberKey: null });
+    expect(renderTokens({ tokens: [], numberKey: null })).not.toContain('key');
   });
 
   test.each([
@@ -43,7 +46,9 @@ describe('the tokens file', () => {
     ['null', /list "tokens"/],
     ['{"tokens": {}}', /list "tokens"/],
     ['{"tokens": [null]}', /Token 1/],
-    [renderTokens([token, { ...token, name: 'other' }]), /same id/],
+    [renderTokens({ tokens: [token, { ...token, name: 'other' }], numberKey: null }), /same id/],
+    [renderTokens({ tokens: [], numberKey: 'ab' }), /"number-key" .* must have 64 hex digits\.$/],
+    ['{"tokens": [], "number-key": 7}', /"number-key"/],
     [`{"tokens": [${'0,'.repeat(tokensMax)}0]}`, /more than/],
   ])('%.30s is refused', (text, why) => {
     expect(() => parseTokens(text)).toThrow(TokensFileError);

@@ -1,9 +1,11 @@
 /** The file that holds the tokens of a cluster: JSON, written by `carillon token`, read by every member. Pure. */
 import { anyNamespace, isNamespace, namespaceRule } from '../config/namespace.ts';
+import { isNumberKey, numberKeyRule } from './number-key.ts';
 import { scopeNamed, scopes } from './scope.ts';
 import type { Token } from './token.ts';
 
 export const tokensMax = 10_000;
+const keyField = 'number-key';
 export const tokenNameRule = '1 to 100 characters, none of them a control character';
 
 /** A tokens file that cannot be used. The message is a sentence, and never repeats what is in the file. */
@@ -15,9 +17,18 @@ export function isTokenName(text: unknown): text is string {
   return typeof text === 'string' && /^[^\p{C}]{1,100}$/u.test(text);
 }
 
+export interface TokensFile {
+  readonly tokens: readonly Token[];
+  /** What the numbers of timers follow from; null: a file of a release without it. */
+  readonly numberKey: string | null;
+}
+
+export const noTokens: TokensFile = { tokens: [], numberKey: null };
+
 /** Throws TokensFileError. */
-export function parseTokens(text: string): Token[] {
-  const listed = (parseJson(text) as { tokens?: unknown } | null)?.tokens;
+export function parseTokens(text: string): TokensFile {
+  const json = parseJson(text) as { tokens?: unknown; [keyField]?: unknown } | null;
+  const listed = json?.tokens;
   if (!Array.isArray(listed)) {
     throw new TokensFileError('The tokens file must be an object with a list "tokens".');
   }
@@ -28,11 +39,16 @@ export function parseTokens(text: string): Token[] {
   if (new Set(tokens.map(({ id }) => id)).size < tokens.length) {
     throw new TokensFileError('Two tokens of the tokens file have the same id.');
   }
-  return tokens;
+  const numberKey = json?.[keyField] ?? null;
+  if (numberKey !== null && !isNumberKey(numberKey)) {
+    throw new TokensFileError(`The "${keyField}" of the tokens file must have ${numberKeyRule}.`);
+  }
+  return { tokens, numberKey };
 }
 
-export function renderTokens(tokens: readonly Token[]): string {
-  return `${JSON.stringify({ tokens }, null, 2)}\n`;
+export function renderTokens({ tokens, numberKey }: TokensFile): string {
+  const key = numberKey === null ? {} : { [keyField]: numberKey };
+  return `${JSON.stringify({ ...key, tokens }, null, 2)}\n`;
 }
 
 function parseJson(text: string): unknown {

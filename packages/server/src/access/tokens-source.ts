@@ -1,10 +1,11 @@
 /**
  * Tokens from their file, read again when told to (SIGHUP, or the file changed). A file that cannot be used, or is gone, is
  * reported and the tokens stay as they were. Unlike other files it need not be there: it may come while the member runs.
+ * The number key of the start stays for as long as the member runs: all its numbers follow from it.
  */
 import type { Log } from '@carillon/core';
 import type { Token } from './token.ts';
-import { parseTokens, TokensFileError } from './tokens-file.ts';
+import { noTokens, parseTokens, type TokensFile, TokensFileError } from './tokens-file.ts';
 
 export interface TokensSourceOptions {
   readonly file: string;
@@ -19,21 +20,24 @@ export interface TokensSourceOptions {
 export class TokensSource {
   private readonly options: TokensSourceOptions;
   private text: string | null = null;
+  private numberKey: string | null = null;
 
   constructor(options: TokensSourceOptions) {
     this.options = options;
   }
 
-  /** The first time; resolves with how many there are. Throws TokensFileError. */
-  async start(): Promise<number> {
+  /** The first time. Throws TokensFileError. */
+  async start(): Promise<TokensFile> {
     const { file, named } = this.options;
-    const count = await this.load();
+    const found = await this.load((parsed) => {
+      this.numberKey = parsed.numberKey;
+    });
     if (this.text === null && named) {
       throw new TokensFileError(
         `There is no tokens file ${file}; carillon token create --tokens ${file} makes one.`,
       );
     }
-    return count;
+    return found;
   }
 
   /** Never throws. */
@@ -41,20 +45,38 @@ export class TokensSource {
     const { file, log } = this.options;
     const before = this.text;
     try {
-      const count = await this.load();
-      if (this.text !== before) log.info('The tokens were read again.', { file, tokens: count });
+      const { tokens } = await this.load((parsed) => this.compareKeys(parsed));
+      if (this.text === before) return;
+      log.info('The tokens were read again.', { file, tokens: tokens.length });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log.error('The tokens file cannot be used; the tokens stay as they were.', { file, reason });
     }
   }
 
-  private async load(): Promise<number> {
+  private async load(check: (parsed: TokensFile) => void): Promise<TokensFile> {
     const text = await this.options.read();
     if (text === null && this.text !== null) throw new TokensFileError('The tokens file is gone.');
-    const tokens = text === null ? [] : parseTokens(text);
-    if (text !== this.text) this.options.use(tokens);
+    const parsed = text === null ? noTokens : parseTokens(text);
+    if (text === this.text) return parsed;
+    check(parsed);
+    this.options.use(parsed.tokens);
     this.text = text;
-    return tokens.length;
+    return parsed;
+  }
+
+  /** Throws TokensFileError. */
+  private compareKeys({ numberKey }: TokensFile): void {
+    const { file, log } = this.options;
+    if (numberKey === this.numberKey) return;
+    if (this.numberKey !== null) {
+      throw new TokensFileError(
+        'Its "number-key" is not the one that this member started with, from which the numbers of all its timers follow: put that one back.',
+      );
+    }
+    log.warn(
+      'The tokens file has a "number-key" that it did not have at the start. It counts from the next start of the member; start all members together then.',
+      { file },
+    );
   }
 }

@@ -71,9 +71,9 @@ function namedChange(json: Named, derivedKey: string | null, rules: ItemRules): 
     case 'set':
       return newTimer('/timer', timer, key === undefined ? derivedKey : keyOf(key), rules);
     case 'replace':
-      return replaced(idOf(id, rules.namespace), timer, rules);
+      return replaced(idOf(id), timer, rules);
     case 'cancel':
-      return { kind: 'cancel', base: '', id: idOf(id, rules.namespace) };
+      return { kind: 'cancel', base: '', id: idOf(id) };
     default:
       throw badRequest('The change must be "set", "replace" or "cancel".', '/change');
   }
@@ -107,8 +107,8 @@ function parsed<T>(base: string, parse: () => T): T {
   }
 }
 
-function idOf(value: unknown, namespace: string): LooseId {
-  if (typeof value === 'string') return looseIdOf(value, namespace);
+function idOf(value: unknown): LooseId {
+  if (typeof value === 'string') return looseIdOf(value);
   throw badRequest('The member "id" must be the id of a timer.', '/id');
 }
 

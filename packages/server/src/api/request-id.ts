@@ -1,10 +1,9 @@
-/** Timer ids as requests name them, turned into the ids that members know. */
+/** Timer ids as requests name them. */
 import {
   CarillonError,
   factorMax,
   parseLooseTimerId,
   parseTimerId,
-  shiftNumber,
   type TimerId,
 } from '@carillon/core';
 import type { TimerService } from '../request/service.ts';
@@ -25,17 +24,17 @@ export function anywhere(id: LooseId): TimerId {
 }
 
 /** As `timerIdOf`; the factor may be left out. */
-export function looseIdOf(part: string, namespace: string): LooseId {
+export function looseIdOf(part: string): LooseId {
   const id = parseLooseTimerId(part);
   if (id === null) throw notAnId();
-  return { ...id, ...shiftNumber(namespace, id) };
+  return id;
 }
 
-/** The id of a request as members know it. Throws CarillonError: a malformed id is the id of nothing. */
-export function timerIdOf(part: string, namespace: string): TimerId {
+/** Throws CarillonError: a malformed id is the id of nothing. */
+export function timerIdOf(part: string): TimerId {
   const id = parseTimerId(part);
   if (id === null) throw notAnId();
-  return { ...id, ...shiftNumber(namespace, id) };
+  return id;
 }
 
 /** The whole id of a timer whose factor is not known; null when there is none. */
@@ -45,7 +44,7 @@ export async function findId(
   namespace: string,
 ): Promise<TimerId | null> {
   const timer = await service.get(namespace, anywhere(id));
-  return timer === null ? null : timerIdOf(timer.id, namespace);
+  return timer === null ? null : timerIdOf(timer.id);
 }
 
 function notAnId(): CarillonError {

@@ -419,7 +419,7 @@ export const options = {
     tokens: option(
       null,
       optional(path),
-      'File with the tokens that let clients in, as carillon token create writes it; the same for all members. Read again when it changes and on SIGHUP. Not set: tokens.json in the data folder; without it and on loopback nobody is asked for a token.',
+      'File with the tokens that let clients in, as carillon token create writes it, and the key that the numbers of timers follow from; the same for all members. Read again when it changes and on SIGHUP. Not set: tokens.json in the data folder; without it and on loopback nobody is asked for a token.',
     ),
     openMetrics: option(
       false,

@@ -206,7 +206,7 @@ export class Metrics {
   readonly peersRefused = this.add(
     new ReadFamily<RefusalReason>({
       name: 'carillon_peers_refused_total',
-      help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate or name, no common protocol, altered or malformed frames, too slow or too many of those who have yet to say who they are.',
+      help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate, name or number key, no common protocol, altered or malformed frames, too slow or too many of those who have yet to say who they are.',
       label: 'result',
       type: 'counter',
     }),

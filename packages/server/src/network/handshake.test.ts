@@ -64,6 +64,34 @@ describe('Handshake', () => {
     expect(() => dialer.take(lastContent ?? new Uint8Array())).toThrow('speaks protocols 8');
   });
 
+  test('members with different number keys refuse each other, whichever dials', () => {
+    const [one, other] = [
+      { ...secured, numbering: 7 },
+      { ...secured, numbering: 8 },
+    ];
+    for (const [dialer, acceptor] of [
+      [one, other],
+      [one, secured],
+      [secured, one],
+    ] as const) {
+      const sides = pair(dialer, acceptor);
+      expect(() => converse(sides)).toThrow('do not have the same "number-key"');
+      expect([sides.dialer.agreement, sides.acceptor.agreement]).toEqual([null, null]);
+    }
+    const alike = pair(one, { ...one });
+    converse(alike);
+    expect(alike.acceptor.agreement).not.toBeNull();
+  });
+
+  test('a member of a release that tells no number key talks with members that have none', () => {
+    const { acceptor, dialer } = pair(open, open);
+    const hello = dialer.start() ?? new Uint8Array();
+    acceptor.take(hello.subarray(0, hello.length - 4));
+    expect(acceptor.agreement).not.toBeNull();
+    const keyed = new Handshake({ ...open, numbering: 7 }, 'acceptor', nonce());
+    expect(() => keyed.take(hello.subarray(0, hello.length - 4))).toThrow('number-key');
+  });
+
   test('any bit changed on the wire ends the exchange when there is a secret', () => {
     fc.assert(
       fc.property(fc.nat({ max: 3 }), fc.nat({ max: 8 * 200 }), (step, bit) => {

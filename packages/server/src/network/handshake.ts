@@ -31,6 +31,8 @@ export interface HandshakeOptions {
   readonly release: string;
   /** The first is used, each is accepted. None: every process that can connect is taken for a member. */
   readonly secrets: readonly string[];
+  /** Fingerprint of the number key, which both sides must share; default 0, without one. */
+  readonly numbering?: number;
 }
 
 /** The longest content either side sends before the exchange is over. */
@@ -45,6 +47,8 @@ interface Hello {
   readonly protocols: ProtocolRange;
   readonly authenticated: boolean;
   readonly release: string;
+  /** 0 from releases that do not tell. */
+  readonly numbering: number;
 }
 
 /** The result of a handshake, the same on both sides. */
@@ -140,10 +144,13 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function refusalOf(
-  { protocols, release, secrets }: HandshakeOptions,
-  hello: Hello,
-): { readonly reason: 'protocol' | 'secret'; readonly why: string } | null {
+interface Mismatch {
+  readonly reason: 'protocol' | 'secret' | 'numbers';
+  readonly why: string;
+}
+
+function refusalOf(options: HandshakeOptions, hello: Hello): Mismatch | null {
+  const { protocols, release, secrets, numbering = 0 } = options;
   const highestCommon = Math.min(protocols.max, hello.protocols.max);
   if (highestCommon < Math.max(protocols.min, hello.protocols.min)) {
     const why =
@@ -151,11 +158,17 @@ function refusalOf(
       `this member (release ${release}) ${rangeText(protocols)}: there is none in common.`;
     return { reason: 'protocol', why };
   }
-  if (hello.authenticated === secrets.length > 0) return null;
-  const why = hello.authenticated
-    ? 'The peer has a cluster secret and this member has none: give every member the same one.'
-    : 'The peer has no cluster secret and this member has one: give every member the same one.';
-  return { reason: 'secret', why };
+  if (hello.authenticated !== secrets.length > 0) {
+    const why = hello.authenticated
+      ? 'The peer has a cluster secret and this member has none: give every member the same one.'
+      : 'The peer has no cluster secret and this member has one: give every member the same one.';
+    return { reason: 'secret', why };
+  }
+  if (hello.numbering === numbering) return null;
+  const why =
+    'The peer and this member do not have the same "number-key", so the same id means different timers to them: ' +
+    'give every member the same tokens file.';
+  return { reason: 'numbers', why };
 }
 
 function rangeText({ min, max }: ProtocolRange): string {
@@ -170,6 +183,7 @@ function encodeHello(options: HandshakeOptions, nonce: Uint8Array): Uint8Array {
   out.u8(options.secrets.length === 0 ? 0 : 1);
   out.raw(nonce);
   out.text(options.release.slice(0, releaseLengthMax));
+  out.u32(options.numbering ?? 0);
   return out.copy();
 }
 
@@ -179,8 +193,9 @@ function decodeHello(content: Uint8Array): Hello {
   const protocols = { min: from.u16(), max: from.u16() };
   const authenticated = from.u8() !== 0;
   from.raw(nonceBytes);
+  const release = printable(from.text());
   // Later releases may append fields to their hello; unknown fields are not read.
-  return { protocols, authenticated, release: printable(from.text()) };
+  return { protocols, authenticated, release, numbering: from.left < 4 ? 0 : from.u32() };
 }
 
 /** Comes from a stranger and goes to the log. */

@@ -39,6 +39,8 @@ export interface TcpNetworkOptions {
   readonly release: string;
   /** Default: none, for loopback and networks of one's own. */
   readonly credentials?: Credentials;
+  /** Fingerprint of the number key; default 0, without one. */
+  readonly numbering?: number;
   /** null: every holder of a certificate that the authority signed. */
   readonly members?: MemberNames | null;
   readonly protocols?: ProtocolRange;
@@ -203,11 +205,11 @@ export class TcpNetwork implements Network {
   }
 
   private link(socket: Socket, role: Role, events: LinkEvents): Link {
-    const { clock, release, protocols: spoken = protocols } = this.options;
+    const { clock, release, numbering = 0, protocols: spoken = protocols } = this.options;
     const { handshakeMs, frameBytesMax, idleMs } = this.limits;
     const { secrets } = this.credentials;
     const handshake = new Handshake(
-      { protocols: spoken, release, secrets },
+      { protocols: spoken, release, secrets, numbering },
       role,
       randomBytes(nonceBytes),
     );

@@ -13,6 +13,7 @@ import {
   type VersionClock,
 } from '@carillon/core';
 import { desiredReplicas } from '../cluster/desired.ts';
+import type { ClientIds } from './client-ids.ts';
 import type { View } from '../cluster/view.ts';
 import type { Peers } from '../replication/peers.ts';
 import { type ReadParts, readNewest } from '../replication/read.ts';
@@ -37,6 +38,7 @@ export interface WritingParts extends ReadParts, WriteParts {
   readonly view: () => View;
   readonly versions: VersionClock;
   readonly numbers: Pick<NumberSource, 'next'>;
+  readonly ids: ClientIds;
   readonly instant: () => Instant;
 }
 
@@ -120,9 +122,10 @@ export class Writing {
     return versions.stamp(Math.floor(wallMs), view().numberOf(self));
   }
 
-  newNumber(): Numbered {
-    const { numbers, clock, view, self } = this.parts;
-    return numbers.next(clock.wall(), view().numberOf(self));
+  /** Of a new timer. What its clients see is made first: members keep it under a number that no other namespace foresees. */
+  newNumber(namespace: string): Numbered {
+    const { numbers, ids, clock, view, self } = this.parts;
+    return ids.number(namespace, numbers.next(clock.wall(), view().numberOf(self)));
   }
 
   /** A live record; without a content it is due at once. */

@@ -27,7 +27,7 @@ import { resent } from '../pop/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { listEverywhere } from '../replication/read.ts';
 import { entomb } from '../timer/schedule.ts';
-import { idOf, timerView } from './timer-view.ts';
+import { timerView } from './timer-view.ts';
 import { write } from '../replication/write.ts';
 import { confirmed } from './outcome.ts';
 import { Setting, type SettingParts } from './set.ts';
@@ -78,33 +78,38 @@ export class Coordinator implements TimerService {
     return this.setting.setMany(requests);
   }
 
-  async cancel(namespace: string, id: TimerId): Promise<Changed> {
-    const { metrics } = this.parts;
-    const end = (version: Version): TimerRecord => {
+  cancel(namespace: string, id: TimerId): Promise<Changed> {
+    return this.end(namespace, this.parts.ids.read(namespace, id));
+  }
+
+  /** `id`: as members know it. */
+  private async end(namespace: string, id: TimerId): Promise<Changed> {
+    const { metrics, ids } = this.parts;
+    const ended = (version: Version): TimerRecord => {
       const at = this.parts.instant();
       const record = this.writing.draft({ namespace, factor: id.factor, number: id, version, at });
       return entomb(record, false, at);
     };
     try {
-      const { record, copies } = await this.writing.write(end, id);
+      const { record, copies } = await this.writing.write(ended, id);
       metrics.cancels.add('confirmed');
-      return { id: idOf(record, this.parts.view()), copies, version: record };
+      return { id: ids.of(record), copies, version: record };
     } catch (error) {
       metrics.cancels.add('refused');
       // Somebody else's timer is none of this client's: there was nothing of its own to cancel, as if there were none.
       if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
-      const record = end(this.writing.stamp(this.parts.instant()));
+      const record = ended(this.writing.stamp(this.parts.instant()));
       const wanted = record.replicas.length;
       const copies = { have: wanted, wanted };
-      return { id: idOf(record, this.parts.view()), copies, version: record };
+      return { id: ids.of(record), copies, version: record };
     }
   }
 
   async get(namespace: string, id: TimerId): Promise<TimerView | null> {
-    const record = await this.writing.read(id);
+    const { ids, instant } = this.parts;
+    const record = await this.writing.read(ids.read(namespace, id));
     if (record === null || record.namespace !== namespace) return null;
-    if (record.state === State.tombstone) return null;
-    return timerView(record, this.parts.view(), this.parts.instant());
+    return record.state === State.tombstone ? null : timerView(record, ids, instant());
   }
 
   list(query: ListQuery): Promise<Page<TimerView>> {
@@ -116,7 +121,8 @@ export class Coordinator implements TimerService {
   }
 
   async attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
-    const gathered = await gatherAttempts(this.parts, namespace, id, this.everybody());
+    const number = this.parts.ids.number(namespace, id);
+    const gathered = await gatherAttempts(this.parts, namespace, number, this.everybody());
     return { ...gathered, missing: this.membersOf(gathered.missing) };
   }
 
@@ -146,7 +152,7 @@ export class Coordinator implements TimerService {
           `Not all members answered, so some ${what} may remain; ${count} are gone. Try again.`,
         );
       }
-      await Promise.all(page.items.map((record) => this.cancel(namespace, this.idParts(record))));
+      await Promise.all(page.items.map((record) => this.end(namespace, this.idParts(record))));
       count += page.items.length;
       ({ cursor } = page);
     } while (cursor !== null && count < countMax);
@@ -154,7 +160,7 @@ export class Coordinator implements TimerService {
   }
 
   async redeliver(namespace: string, id: TimerId): Promise<Version | null> {
-    const letter = await this.deadLetter(namespace, id);
+    const letter = await this.deadLetter(namespace, this.parts.ids.read(namespace, id));
     if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
     const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
@@ -167,8 +173,9 @@ export class Coordinator implements TimerService {
   }
 
   async discard(namespace: string, id: TimerId): Promise<Version | null> {
-    if ((await this.deadLetter(namespace, id)) === null) return null;
-    return (await this.cancel(namespace, id)).version;
+    const known = this.parts.ids.read(namespace, id);
+    if ((await this.deadLetter(namespace, known)) === null) return null;
+    return (await this.end(namespace, known)).version;
   }
 
   cluster(): ClusterView {
@@ -209,10 +216,16 @@ export class Coordinator implements TimerService {
   private async page(
     query: Omit<ListQuery, 'state'> & { readonly state: string },
   ): Promise<Page<TimerView>> {
-    const { items, cursor, missing } = await this.records(query);
-    const view = this.parts.view();
+    const { ids } = this.parts;
+    const { namespace } = query;
+    const from = ids.readCursor(namespace, query.cursor);
+    const { items, cursor, missing } = await this.records({ ...query, cursor: from });
     const at = this.parts.instant();
-    return { items: items.map((record) => timerView(record, view, at)), cursor, missing };
+    return {
+      items: items.map((record) => timerView(record, ids, at)),
+      cursor: ids.cursor(namespace, cursor),
+      missing,
+    };
   }
 
   private async records(

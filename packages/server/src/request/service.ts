@@ -95,6 +95,7 @@ export interface Page<T> {
   readonly missing: readonly string[];
 }
 
+/** Ids and cursors are those that clients of the namespace know. */
 export interface TimerService {
   /**
    * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too far

@@ -15,7 +15,7 @@ import type { SetOutcome, SetRequest, TimerView } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { abreast } from '../replication/concurrently.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
-import { idOf, timerView } from './timer-view.ts';
+import { timerView } from './timer-view.ts';
 import { write } from '../replication/write.ts';
 import { confirmed, isTaken, noCopies, type Written } from './outcome.ts';
 import type { Numbered } from '../replication/wire.ts';
@@ -102,7 +102,7 @@ export class Setting {
     failed: (error: unknown) => void,
   ): void {
     const { namespace, factor, at, content } = asked;
-    const number = this.writing.newNumber();
+    const number = this.writing.newNumber(namespace);
     const version = this.writing.stamp(at);
     const record = this.writing.draft({ namespace, factor, number, version, at }, content);
     write(this.parts, { record, mode: 'create', former: [] }, (result) => {
@@ -123,7 +123,7 @@ export class Setting {
     failed: (error: unknown) => void,
   ): void {
     const { namespace, definition } = request;
-    const id = request.id as TimerId;
+    const id = this.parts.ids.read(namespace, request.id as TimerId);
     const body = encodeDefinition(definition);
     const { timing } = definition;
     const record = (version: Version): TimerRecord => {
@@ -136,16 +136,16 @@ export class Setting {
   }
 
   private setDone({ record, copies }: Written): SetOutcome {
-    const view = this.parts.view();
-    const timer = (): TimerView => timerView(record, view, this.parts.instant());
-    return { ok: true, id: idOf(record, view), copies, version: record, timer };
+    const { ids, instant } = this.parts;
+    const timer = (): TimerView => timerView(record, ids, instant());
+    return { ok: true, id: ids.of(record), copies, version: record, timer };
   }
 
   /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
   private async setOnce(request: SetRequest, factor: number, key: string): Promise<SetOutcome> {
     const { namespace } = request;
     const definition = { ...request.definition, idempotent: true };
-    const number = numberFromKey(namespace, key);
+    const number = this.parts.ids.number(namespace, numberFromKey(namespace, key));
     const body = encodeDefinition(definition);
     const known = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
     if (known !== null) return this.repeated(namespace, known, body);

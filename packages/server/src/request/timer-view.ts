@@ -1,37 +1,17 @@
 /** Records as clients see them: wall-clock times, a refreshed id, words for states and outcomes. */
 import { timerState } from '../timer/state.ts';
-import {
-  type Definition,
-  decodeDefinition,
-  formatTimerId,
-  formatVersion,
-  Outcome,
-  shiftNumber,
-  State,
-  type TimerRecord,
-} from '@carillon/core';
+import { decodeDefinition, formatVersion, Outcome, State, type TimerRecord } from '@carillon/core';
+import type { ClientIds } from './client-ids.ts';
 import type { TimerView } from './service.ts';
-import type { View } from '../cluster/view.ts';
 import { dueWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
 
-/** The id, as clients of its namespace know it, that leads to the record's present replicas. */
-export function idOf(record: TimerRecord, view: View): string {
-  const bloom = view.bloomOf(record.replicas);
-  const { hi, lo } = shiftNumber(record.namespace, record);
-  return formatTimerId({ hi, lo, factor: record.factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
-}
-
-export function timerView(
-  record: TimerRecord,
-  view: View,
-  at: Instant,
-  definition: Definition = decodeDefinition(record.body),
-): TimerView {
+export function timerView(record: TimerRecord, ids: ClientIds, at: Instant): TimerView {
+  const definition = decodeDefinition(record.body);
   const live = record.state === State.live;
   const wall = (ms: number): number => Math.round(ms - at.nowMs + at.wallMs);
   return {
-    id: idOf(record, view),
+    id: ids.of(record),
     namespace: record.namespace,
     definition,
     state: timerState(record),

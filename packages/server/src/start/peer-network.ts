@@ -16,6 +16,8 @@ export interface PeerSideOptions {
   readonly config: Config;
   readonly identity: Identity;
   readonly release: string;
+  /** Fingerprint of the number key; 0 without one. */
+  readonly numbering: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -31,7 +33,7 @@ export class PeerSide {
   private cancelReview: Cancel = () => {};
 
   private constructor(options: PeerSideOptions, access: PeerAccess) {
-    const { config, identity, clock, random, log, release } = options;
+    const { config, identity, clock, random, log, release, numbering } = options;
     const { peerListen } = identity;
     // As long as a member may take to hand everything on.
     this.formerMs = config.shutdown.drainLimitMs;
@@ -48,6 +50,7 @@ export class PeerSide {
             random,
             log,
             release,
+            numbering,
             listen: splitAddress(peerListen),
             credentials,
             members: known,

@@ -47,9 +47,9 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
     const quotas = new QuotaTable(config);
     const gate = keep(await openAccess({ config, listens: [listen], quotas, clock, log }));
     const certificate = keep(await ApiCertificate.open({ config, clock, log }));
-    const { version } = release;
+    const about = { release: release.version, numbering: gate.numbering.fingerprint };
     const ports = { clock, random, log };
-    const peers = keep(await PeerSide.open({ config, identity, release: version, ...ports }));
+    const peers = keep(await PeerSide.open({ config, identity, ...about, ...ports }));
     logGuesses(config, identity, log);
     const fixed = ownEndpoints(config, identity);
     const denied = keep(new Denied({ clock, resolve: systemResolve(), fixed }));

@@ -25,6 +25,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { type RereadQuotas, rereadQuotas } from '../quotas/reread-quotas.ts';
 import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
 import { release } from './release.ts';
+import { isNumberingNoted, noteNumbering } from './number-note.ts';
 import { openRings } from '../request/rings.ts';
 import { openSurroundings, type Surroundings } from './resources.ts';
 import { watchFile } from '../config/watch-file.ts';
@@ -80,13 +81,12 @@ async function startWithin(
   const { name, listen, peerListen } = identity;
   const { env, gate } = around;
   const { log } = env;
-  const filesMax = openFilesMax();
-  const tooFew = tooFewFiles(filesMax, config);
-  if (tooFew !== null) log.warn(tooFew);
+  const filesMax = countFiles(config, log);
   const source = createSource(config, identity, env);
   const dashboard = createDashboard(name, around, config);
   const rings = openRings(config, env);
   const quotas = keepQuotas(around, options);
+  const noteKey = await keyToNote(around);
   const member = await Member.start({
     name,
     env,
@@ -96,6 +96,7 @@ async function startWithin(
     ...loggedEnds(options, log),
     access: gate.access,
     quotas: around.quotas,
+    numbering: gate.numbering,
     readRings: rings === null ? null : () => rings.read(),
     routes: dashboard.routes,
   });
@@ -115,6 +116,7 @@ async function startWithin(
   const address = await listener.listen(listen);
   const stopGivingBack = giveBack(member, env.clock);
   const timers = member.store.counts.live;
+  await noteKey(timers);
   log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
     name,
@@ -140,6 +142,20 @@ async function startWithin(
   };
 }
 
+/** How the data folder is told a number key that is new to it, once the member is known to be its owner. Rejects with StartError. */
+async function keyToNote({ env, gate }: Surroundings): Promise<(timers: number) => Promise<void>> {
+  const { disk, log } = env;
+  const { fingerprint } = gate.numbering;
+  if (disk === null || (await isNumberingNoted(disk, fingerprint))) return async () => {};
+  return async (timers) => {
+    await noteNumbering(disk, fingerprint);
+    if (timers === 0) return;
+    log.warn(
+      'The "number-key" is new here: timers of other namespaces than default have other ids from now on.',
+    );
+  };
+}
+
 function createDashboard(self: string, { env, gate }: Surroundings, config: Config): Dashboard {
   return new Dashboard({
     clock: env.clock,
@@ -148,6 +164,14 @@ function createDashboard(self: string, { env, gate }: Surroundings, config: Conf
     factor: config.defaultFactor,
     knows: (caller) => gate.access.knows(caller),
   });
+}
+
+/** How many files this process may have open, null where that is not known; the log says when they are too few for the configuration. */
+function countFiles(config: Config, log: Log): number | null {
+  const filesMax = openFilesMax();
+  const tooFew = tooFewFiles(filesMax, config);
+  if (tooFew !== null) log.warn(tooFew);
+  return filesMax;
 }
 
 function keepQuotas({ quotas, env }: Surroundings, { config, reread }: StartOptions): RereadQuotas {

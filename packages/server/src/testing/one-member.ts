@@ -4,7 +4,7 @@ import { FakeCallbacks, SeededRandom, settle, VirtualClock } from '@carillon/cor
 import type { ApiResponse } from '../http/message.ts';
 import { aloneSource } from '../cluster/sources/alone.ts';
 import { type Config, defaultConfig } from '../config/config.ts';
-import { Member } from '../member.ts';
+import { Member, type MemberOptions } from '../member.ts';
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -27,6 +27,8 @@ export interface OneMemberOptions {
   readonly disk?: Disk | null;
   readonly config?: Partial<Config>;
   readonly clock?: VirtualClock;
+  /** What else the member is given. */
+  readonly more?: (clock: Clock) => Partial<Pick<MemberOptions, 'access' | 'numbering' | 'routes'>>;
   /** Instead of the scripted receivers. */
   readonly callbacks?: (clock: Clock) => Callbacks;
 }
@@ -49,6 +51,7 @@ export async function startOne(options: OneMemberOptions = {}): Promise<OneMembe
     source: aloneSource({ name: 'n0', address: 'n0:1' }),
     release: { version: 'test', runtime: 'test' },
     onFailed: (error) => failures.push(error),
+    ...options.more?.(clock),
   });
   const member = await settled(clock, started);
   return {

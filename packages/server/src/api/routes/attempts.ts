@@ -24,7 +24,7 @@ async function attempts(
   part: string,
   { namespace }: Caller,
 ): Promise<ApiResponse> {
-  const id = timerIdOf(part, namespace);
+  const id = timerIdOf(part);
   return jsonResponse(render(await service.attempts(namespace, id)));
 }
 

@@ -25,9 +25,9 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     return pageResponse('dead-letters', items, renderDeadLetter, { cursor, missing });
   };
   const redeliver: Handler = async (_, id, { namespace }) =>
-    found(await service.redeliver(namespace, timerIdOf(id, namespace)));
+    found(await service.redeliver(namespace, timerIdOf(id)));
   const discard: Handler = async (_, id, { namespace }) =>
-    found(await service.discard(namespace, timerIdOf(id, namespace)));
+    found(await service.discard(namespace, timerIdOf(id)));
   const discardMany: Handler = async (request, _, { namespace }) => {
     // Not by mistake: an id that is empty must not mean everything.
     if (new URLSearchParams(request.query).get('all') !== 'true') {

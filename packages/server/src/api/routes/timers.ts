@@ -91,7 +91,7 @@ class Timers {
   }
 
   put(request: ApiRequest, part: string, caller: Caller): Promise<ApiResponse> {
-    const id = looseIdOf(part, caller.namespace);
+    const id = looseIdOf(part);
     if (hasFactor(id)) return this.set(request, caller, id, null);
     return this.putLoose(request, id, caller);
   }
@@ -123,7 +123,7 @@ class Timers {
   }
 
   async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
-    const id = looseIdOf(part, namespace);
+    const id = looseIdOf(part);
     const timer = await this.options.service.get(namespace, anywhere(id));
     if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
     return jsonResponse(renderTimer(timer));
@@ -131,7 +131,7 @@ class Timers {
 
   async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
     const { service } = this.options;
-    const id = looseIdOf(part, namespace);
+    const id = looseIdOf(part);
     const found = hasFactor(id) ? id : await findId(service, id, namespace);
     const changed = await service.cancel(namespace, found ?? { ...id, factor: factorUnsaid });
     return { status: 200, headers: changedHeaders(changed), body: '' };

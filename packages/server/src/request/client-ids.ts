@@ -1,0 +1,64 @@
+/**
+ * Ids and cursors as clients of a namespace know them, to and from the numbers that members keep. Every id and cursor of a
+ * request comes through here, and so does every one that leaves a member: in answers, lists, callbacks and dead letters.
+ */
+import {
+  formatTimerId,
+  hex16,
+  type Numbering,
+  parseHex16,
+  type TimerId,
+  type TimerRecord,
+} from '@carillon/core';
+import type { View } from '../cluster/view.ts';
+import type { Numbered } from '../replication/wire.ts';
+
+export class ClientIds {
+  private readonly numbering: Numbering;
+  private readonly view: () => View;
+
+  constructor(numbering: Numbering, view: () => View) {
+    this.numbering = numbering;
+    this.view = view;
+  }
+
+  /** Under which members keep a number that a client chose, or was given. */
+  number(namespace: string, number: Numbered): Numbered {
+    return this.numbering.inside(namespace, number);
+  }
+
+  /** What an id of a client means to members. */
+  read(namespace: string, id: TimerId): TimerId {
+    return { ...id, ...this.numbering.inside(namespace, id) };
+  }
+
+  /** The id, as clients of its namespace know it, that leads to the record's present replicas. */
+  of(record: TimerRecord): string {
+    const bloom = this.view().bloomOf(record.replicas);
+    const { hi, lo } = this.numbering.outside(record.namespace, record);
+    return formatTimerId({ hi, lo, factor: record.factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
+  }
+
+  /** Empty, the beginning of a list, for what no page gave out. */
+  readCursor(namespace: string, cursor: string | null): string {
+    const given = parseHex16(cursor ?? '');
+    if (given === null) return '';
+    const { hi, lo } = this.numbering.inside(cursorsOf(namespace), given);
+    return hex16(hi, lo);
+  }
+
+  cursor(namespace: string, cursor: string | null): string | null {
+    const number = parseHex16(cursor ?? '');
+    if (number === null) return null;
+    const { hi, lo } = this.numbering.outside(cursorsOf(namespace), number);
+    return hex16(hi, lo);
+  }
+}
+
+/**
+ * A page may stop at a record of any namespace, whose number is nobody else's business. So cursors have a mapping of their
+ * own, also those of `default`. No namespace has a blank in its name.
+ */
+function cursorsOf(namespace: string): string {
+  return `cursors of ${namespace}`;
+}
