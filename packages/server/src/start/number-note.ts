@@ -15,7 +15,7 @@ export async function isNumberingNoted(disk: Disk, fingerprint: number): Promise
   if (noted === noteOf(fingerprint)) return true;
   const has = fingerprint === 0 ? 'no "number-key"' : 'another "number-key"';
   throw new StartError(
-    `The tokens file has ${has} than this data folder was written with, and the numbers of timers follow from it. ` +
+    `The tokens file has ${has}: not the one that this data folder was written with, from which the numbers of its timers follow. ` +
       'Bring back the tokens file with the old key. If the key is lost for good, stop all members and remove the file ' +
       `${noted} from their data folders: timers stay, but those of other namespaces than default get other ids.`,
   );
