@@ -6,7 +6,7 @@ import { decipher, encipher, scheduleOf } from './xtea.ts';
 const counting = Uint8Array.from({ length: 16 }, (_, i) => i);
 const zeros = new Uint8Array(16);
 
-/** Published with the cipher and used by other implementations of it. */
+/** Known answers that other implementations of the cipher are tested with too. */
 const vectors = [
   [counting, '4142434445464748', '497df3d072612cb5'],
   [counting, '4141414141414141', 'e78f2d13744341d8'],

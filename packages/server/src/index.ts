@@ -7,7 +7,6 @@ export { newNumberKey, numberingOf } from './access/number-key.ts';
 export { newToken, type Token, tokenDigest } from './access/token.ts';
 export {
   isTokenName,
-  noTokens,
   parseTokens,
   renderTokens,
   tokenNameRule,

@@ -1,6 +1,6 @@
 /**
- * The first exchange on a connection between members: agreement on a protocol, and proof that both know the cluster
- * secret.
+ * The first exchange on a connection between members: agreement on a protocol, proof that both know the cluster
+ * secret, and comparison of the number keys.
  *
  *   dialer → hello      acceptor → hello      (with a secret:)  dialer → proof      acceptor → proof
  *

@@ -16,6 +16,6 @@ test('a folder with a note takes the same key, and says what to do with another 
   expect((await disk.list()).map(({ name }) => name)).toEqual(['numbers-00000007']);
   expect(await isNumberingNoted(disk, 7)).toBe(true);
   await expect(isNumberingNoted(disk, 8)).rejects.toThrow(StartError);
-  await expect(isNumberingNoted(disk, 8)).rejects.toThrow(/has another "number-key" .*numbers-0/);
+  await expect(isNumberingNoted(disk, 8)).rejects.toThrow(/has another "number-key": .*numbers-0/);
   await expect(isNumberingNoted(disk, 0)).rejects.toThrow(/has no "number-key"/);
 });

@@ -148,7 +148,10 @@ async function keyToNote({ env, gate }: Surroundings): Promise<(timers: number) 
   const { fingerprint } = gate.numbering;
   if (disk === null || (await isNumberingNoted(disk, fingerprint))) return async () => {};
   return async (timers) => {
-    await noteNumbering(disk, fingerprint);
+    // A disk without room for it is no reason not to start: the next start tells it.
+    await noteNumbering(disk, fingerprint).catch((error: unknown) =>
+      log.warn('The data folder has no note of the "number-key".', { reason: String(error) }),
+    );
     if (timers === 0) return;
     log.warn(
       'The "number-key" is new here: timers of other namespaces than default have other ids from now on.',
