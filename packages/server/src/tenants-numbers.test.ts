@@ -125,14 +125,14 @@ type Ask = (method: string, path: string, body?: unknown, key?: string) => Promi
 
 /** How a tenant uses each route that there is. A new route must say what it is asked here. */
 const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promise<void>>> = {
-  'GET /timers/:id': each((ask, id) => ask('GET', `/timers/${id}`)),
-  'GET /timers/:id/attempts': each((ask, id) => ask('GET', `/timers/${id}/attempts`)),
-  'POST /dead-letters/:id/redeliver': each((ask, id) =>
+  'GET /timers/:id': withEach((ask, id) => ask('GET', `/timers/${id}`)),
+  'GET /timers/:id/attempts': withEach((ask, id) => ask('GET', `/timers/${id}/attempts`)),
+  'POST /dead-letters/:id/redeliver': withEach((ask, id) =>
     ask('POST', `/dead-letters/${id}/redeliver`),
   ),
-  'DELETE /dead-letters/:id': each((ask, id) => ask('DELETE', `/dead-letters/${id}`)),
-  'DELETE /timers/:id': each((ask, id) => ask('DELETE', `/timers/${id}`)),
-  'PUT /timers/:id': each(async (ask, id) => {
+  'DELETE /dead-letters/:id': withEach((ask, id) => ask('DELETE', `/dead-letters/${id}`)),
+  'DELETE /timers/:id': withEach((ask, id) => ask('DELETE', `/timers/${id}`)),
+  'PUT /timers/:id': withEach(async (ask, id) => {
     await ask('PUT', `/timers/${id}`, timerBody(60, { opaque: 'ours' }));
     await ask('GET', `/timers/${id}`);
     // As Chronos writes ids: the member looks for the factor.
@@ -177,7 +177,7 @@ const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promi
   'GET /openapi.json': plain,
   'GET /': plain,
   'GET /docs': plain,
-  'GET /dashboard/:id': each((ask, id) => ask('GET', `/dashboard/${id}`)),
+  'GET /dashboard/:id': withEach((ask, id) => ask('GET', `/dashboard/${id}`)),
   'GET /events': plain,
   // These show what the member holds in all, which namespaces share: see the test below.
   'GET /cluster': () => Promise.resolve(),
@@ -185,7 +185,7 @@ const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promi
 };
 const dashboardRoutes = ['GET /', 'GET /docs', 'GET /dashboard/:id', 'GET /events'];
 
-function each(one: (ask: Ask, id: string) => Promise<void>) {
+function withEach(one: (ask: Ask, id: string) => Promise<void>) {
   return async (ask: Ask, aims: readonly string[]): Promise<void> => {
     for (const id of aims) await one(ask, id);
   };
@@ -242,7 +242,7 @@ describe.each(['team-b', 'default'] as const)('a tenant of %s', (namespace) => {
     const answers = await answersOf(taken, tenant, aims);
     expect(answers).toEqual(await answersOf(free, tenant, aims));
     const statuses = new Set(answers.map((answer) => (answer as unknown[])[3]));
-    expect([...statuses].toSorted()).toEqual([200, 403, 404]);
+    expect(statuses).toEqual(new Set([200, 403, 404]));
     expect(recordsOf(taken, 'team-a')).toEqual(before);
     expect(recordsOf(taken, namespace)).toEqual(recordsOf(free, namespace));
   });
