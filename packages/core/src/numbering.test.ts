@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-test('with a key, what is known of some numbers tells nothing of others', () => {
+test('with a key, knowledge of some numbers tells nothing of others', () => {
   const difference = (a: { lo: number }, b: { lo: number }): number => (a.lo ^ b.lo) >>> 0;
   const own = (lo: number) => keyed.inside('team-b', { hi: 0, lo });
   const theirs = (lo: number) => keyed.inside('team-a', { hi: 0, lo });

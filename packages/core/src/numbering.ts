@@ -1,11 +1,11 @@
 /**
- * Numbers as clients of a namespace see them (outside), and as members keep them (inside). Members know every timer by its
- * number alone; so that two namespaces can both have a timer 1, and an id of one means nothing in another, each namespace has
- * a one-to-one mapping of its own. The namespace `default` has numbers as they are.
+ * Numbers as clients of a namespace see them (outside), and as members keep them (inside). Members know every timer
+ * by its number alone; so that two namespaces can both have a timer 1, and an id of one means nothing in another,
+ * each namespace has a one-to-one mapping of its own. The namespace `default` has numbers as they are.
  *
  * N1  `outside(n, inside(n, x))` is `x`, and the other way round.
- * N2  With a key, a client without it cannot choose a number that becomes a given one inside: not by knowing its own numbers on
- *     both sides, and not by knowing those of others.
+ * N2  With a key, a client without it cannot choose a number that becomes a given one inside: not by knowing its own
+ *     numbers on both sides, and not by knowing numbers of others.
  * N3  Without a key anybody can. That is for clusters without tokens, where every client may do everything anyway.
  */
 import { decipher, encipher, type Halves, type Schedule, scheduleOf } from './xtea.ts';

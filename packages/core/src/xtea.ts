@@ -9,7 +9,7 @@ export interface Halves {
   readonly lo: number;
 }
 
-/** What a key adds in each of the 64 rounds. */
+/** The numbers that a key adds in each of the 64 rounds. */
 export type Schedule = Int32Array;
 
 const cycles = 32;

@@ -71,7 +71,7 @@ export interface MemberOptions {
   readonly readRings?: ReadRings | null;
   /** Quotas of namespaces; default: as configured, for ever. */
   readonly quotas?: QuotaTable;
-  /** How numbers that clients see become those that members keep; the same at all members. Default: without a key. */
+  /** Maps the numbers that clients see to the numbers that members keep; the same at all members. Default: without a key. */
   readonly numbering?: Numbering;
   /** Beside the API: the dashboard. */
   readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];

@@ -1,7 +1,7 @@
 /**
- * Tenants and each other's numbers, where a tokens file has a number key: whatever a tenant does with ids, cursors and
- * idempotency keys of another one, or with numbers computed from them, it is told what it would be told if the other one did
- * not exist, byte for byte. Shown with two worlds: in one the other tenant has timers, in the other one it has none.
+ * Tenants and each other's numbers, where a tokens file has a number key: a tenant may try ids, cursors and
+ * idempotency keys of another one, or numbers computed from them: every answer is the same, byte for byte, as if the
+ * other one did not exist. Shown with two worlds: in one the other tenant has timers, in the other one it has none.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -25,7 +25,7 @@ import { testToken } from './testing/tokens.ts';
 const victim = testToken(1, { namespace: 'team-a' });
 const tenants = {
   'team-b': testToken(2, { namespace: 'team-b' }),
-  /** Whose numbers are those that members keep. */
+  /** In this namespace the numbers of clients are the numbers that members keep. */
   default: testToken(3, { namespace: 'default' }),
 };
 const operator = testToken(4);
@@ -61,7 +61,7 @@ function recordsOf(world: OneMember, namespace: string): TimerRecord[] {
     .filter((record) => record.namespace === namespace);
 }
 
-/** What a tenant has: timers of its own choice and of the member's, by key and in a batch, and a dead letter. */
+/** The property of a tenant: timers with numbers of its own choice and of the member's, by key and in a batch, and a dead letter. */
 interface Property {
   readonly ids: readonly string[];
   readonly cursor: string;
@@ -123,7 +123,7 @@ function aimsOf({ ids, cursor, wallMs }: Property, namespace: string, member: nu
 
 type Ask = (method: string, path: string, body?: unknown, key?: string) => Promise<void>;
 
-/** How a tenant uses each route that there is. A new route must say what it is asked here. */
+/** How a tenant uses each existing route. A new route must be added here with its requests. */
 const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promise<void>>> = {
   'GET /timers/:id': withEach((ask, id) => ask('GET', `/timers/${id}`)),
   'GET /timers/:id/attempts': withEach((ask, id) => ask('GET', `/timers/${id}/attempts`)),
@@ -179,7 +179,7 @@ const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promi
   'GET /docs': plain,
   'GET /dashboard/:id': withEach((ask, id) => ask('GET', `/dashboard/${id}`)),
   'GET /events': plain,
-  // These show what the member holds in all, which namespaces share: see the test below.
+  // These routes show the sum over all namespaces of a member: see the test below.
   'GET /cluster': () => Promise.resolve(),
   'GET /metrics': () => Promise.resolve(),
 };

@@ -28,7 +28,7 @@ function refused(answer: Caller | Refusal): [status: number, detail: string, ...
 }
 
 describe('tokens', () => {
-  test('are what they were made as, and differ', () => {
+  test('have the form they are made in, and differ', () => {
     const made = Array.from({ length: 100 }, () => newToken(randomBytes));
     for (const { id, text } of made) expect(tokenIdOf(text)).toBe(id);
     expect(new Set(made.map(({ text }) => text)).size).toBe(100);
@@ -45,7 +45,7 @@ describe('tokens', () => {
 });
 
 describe('without tokens', () => {
-  test('everybody may do everything, in the namespace they name', () => {
+  test('every caller may do everything, in the namespace it names', () => {
     const { access } = accessOf();
     expect(access.needsToken).toBe(false);
     expect(access.admit(request(), { needs: 'admin' })).toMatchObject({
@@ -70,7 +70,7 @@ describe('without tokens', () => {
 });
 
 describe('with tokens', () => {
-  test('a token says who asks, what it allows and for which namespace', () => {
+  test('a token has a name, a scope and a namespace', () => {
     const { access } = accessOf(reader, writer, admin);
     expect(access.admit(request(reader.headers), { needs: 'read' })).toMatchObject({
       auth: true,
@@ -107,7 +107,7 @@ describe('with tokens', () => {
     expect(access.admit(request(headers), { needs: 'admin' })).toMatchObject({ auth: true });
   });
 
-  test('nothing but a token gets in, whatever the header holds', () => {
+  test('nothing but a token gets in, for any value of the header', () => {
     const { access } = accessOf(admin);
     const digest = tokenDigest(admin.text);
     const near = fc
@@ -159,7 +159,7 @@ describe('with tokens', () => {
     });
   });
 
-  test('what concerns all namespaces needs a token for all of them', () => {
+  test('a route that concerns all namespaces needs a token for all of them', () => {
     const local = testToken(7, { scope: 'admin', namespace: 'team-a' });
     const { access } = accessOf(local, admin);
     const demand = { needs: 'admin', whole: true } as const;
@@ -199,7 +199,7 @@ describe('with tokens', () => {
     });
   });
 
-  test('who was let in is known until the token ends or is revoked', async () => {
+  test('an accepted token is known until it ends or is revoked', async () => {
     const clock = new VirtualClock();
     const until = new Date(clock.wall() + 1000).toISOString();
     const brief = testToken(8, { until });
@@ -218,7 +218,7 @@ describe('with tokens', () => {
     expect(access.knows(long)).toBe(false);
   });
 
-  test('nobody gets in any more once all tokens are revoked', () => {
+  test('no request gets in any more once all tokens are revoked', () => {
     const { access } = accessOf(admin);
     access.use([]);
     expect(access.needsToken).toBe(true);
@@ -258,7 +258,7 @@ describe('wrong tokens', () => {
     expect(refused(access.admit(asked, { needs: 'read' }))[0]).toBe(429);
   });
 
-  test('of an address keep no right one from it out, and nobody elsewhere', async () => {
+  test('of an address keep no right token out, neither from it nor from elsewhere', async () => {
     const { access } = accessOf(admin);
     for (let i = 0; i < 100; i++) {
       access.admit(from('192.0.2.1', wrong), { needs: 'read' });
@@ -272,7 +272,7 @@ describe('wrong tokens', () => {
     expect(status(from('192.0.2.1', {}))).toBe(401);
   });
 
-  test('those that have ended count as well, right ones do not', async () => {
+  test('tokens that have ended count as well, right ones do not', async () => {
     const clock = new VirtualClock();
     const brief = testToken(4, { until: new Date(clock.wall() + 1000).toISOString() });
     const access = new Access({ clock });

@@ -1,12 +1,12 @@
 /**
- * Who asks, for which namespace, and may they: every request but those to open routes passes here before its handler runs.
+ * Authentication and permission: every request passes here before its handler runs, except on open routes.
  *
- * A1  Without tokens everybody may do everything (`start-rule.ts` says where a member may be so); from the first token on, and for
- *     as long as the process runs, nobody gets in without one, even if all are revoked.
- * A2  What is compared are digests, in constant time; a token whose id is not known costs the same as a wrong one.
+ * A1  Without tokens every request may do everything (`start-rule.ts` says where a member may be so); from the first
+ *     token on, and for as long as the process runs, no request gets in without one, even if all are revoked.
+ * A2  Digests are compared, in constant time; a token whose id is not known costs the same as a wrong one.
  * A3  No token, and nothing of one but its name, gets into an answer or a log.
- * A4  Wrong tokens of one address beyond `wrongRate` are 429. A right one is looked up before that and never slowed down by it,
- *     and who sends none is still told to: behind one address there may be many clients.
+ * A4  Wrong tokens of one address beyond `wrongRate` are 429. A right one is looked up before that and never slowed
+ *     down by it, and a request without a token still gets a 401: behind one address there may be many clients.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { CarillonError, type Clock } from '@carillon/core';
@@ -32,14 +32,14 @@ export interface Caller {
   readonly key: string;
 }
 
-/** What a route asks of a caller. */
+/** The permission that a route needs. */
 export interface Demand {
   readonly needs: Scope;
   /** Whether it concerns all namespaces. */
   readonly whole?: boolean;
 }
 
-/** Why a request is not let in, and what the answer must carry beside that. */
+/** Why a request is refused, and the headers that the answer must carry. */
 export interface Refusal {
   readonly error: CarillonError;
   readonly headers: readonly string[];
@@ -61,7 +61,7 @@ interface Known {
   readonly caller: Caller;
 }
 
-/** Enough for a client that was handed the wrong token, and for people at the dashboard; nothing for whoever guesses. */
+/** Enough for a client with a wrong token, and for people at the dashboard; too little for guessing. */
 const wrongRate: Rate = { perSecond: 1, burst: 20 };
 const namespaceHeader = 'carillon-namespace';
 const challenge = 'Bearer realm="carillon"';
@@ -106,7 +106,7 @@ export class Access {
     if (tokens.length > 0) this.asks = true;
   }
 
-  /** What of `admit` can be said before a body is read, without counting against the rate. */
+  /** The part of `admit` that can be decided before a body is read, without counting against the rate. */
   refuse(request: ApiRequest, demand: Demand): Refusal | null {
     if (!this.asks) return null;
     const who = this.authenticate(request);
@@ -195,7 +195,7 @@ function knownOf(token: Token): Known {
   };
 }
 
-/** What the caller would need to have; null: nothing more. */
+/** The permission that the caller lacks, as a refusal; null: none. */
 function lacking({ scope, bound }: Caller, { needs, whole = false }: Demand): Refusal | null {
   if (!allows(scope, needs)) return tooSmall(scope, needs);
   if (!whole || bound === anyNamespace) return null;

@@ -91,7 +91,7 @@ describe('with tokens or without, a page of another origin is refused', () => {
   });
 });
 
-test('every route refuses it, before its body and after, and those that are open to everybody', async () => {
+test('every route refuses it, before its body and after, and so do open routes', async () => {
   const { ask, router } = testApi();
   const headers = { host: '127.0.0.1', origin: 'https://evil.example' };
   for (const [method, path] of [

@@ -1,11 +1,12 @@
 /**
- * Requests that a browser makes for a page of somebody else. A browser reaches addresses that nobody outside does, such as
- * loopback, and says for which page it asks; a page cannot make it say otherwise.
+ * Requests that a browser makes for a page of another origin. A browser reaches addresses that are closed to the
+ * outside, such as loopback, and says for which page it asks; a page cannot make it say otherwise.
  *
- * W1  What a page of another origin asks is refused, with tokens or without, unless `access.origins` lists the origin; such a
- *     page is answered as CORS has it. Following a link to this member is no such thing.
- * W2  Where no tokens are asked for, the Host must be an address, a name without a dot, or one that is configured: a page that
- *     makes its own name point here (DNS rebinding) counts as one of this member for the browser, and its name has a dot.
+ * W1  A request of a page of another origin is refused, with tokens or without, unless `access.origins` lists the
+ *     origin; such a page is answered as CORS has it. Following a link to this member is no such thing.
+ * W2  Where no tokens are asked for, the Host must be an address, a name without a dot, or one that is configured: a
+ *     page that makes its own name point here (DNS rebinding) counts as one of this member for the browser, and its
+ *     name has a dot.
  */
 import { CarillonError } from '@carillon/core';
 import { type ApiRequest, headerOf } from '../http/message.ts';
@@ -34,7 +35,7 @@ export class Browsers {
     return foreignPage;
   }
 
-  /** What the answer to a listed page carries; null for every other request. */
+  /** CORS headers for the answer to a listed page; null for every other request. */
   corsHeaders(request: ApiRequest): readonly string[] | null {
     const origin = headerOf(request, 'origin');
     if (origin === undefined || !this.origins.has(origin)) return null;
@@ -78,7 +79,7 @@ function hostnameOf(host: string): string {
   return (end <= 0 ? host : host.slice(0, end)).toLowerCase();
 }
 
-/** Whether no browser asks, or one for a page that came from here, or for somebody who follows a link. */
+/** Whether the request comes from no browser, from a page of this origin, or from a followed link. */
 function isOfThisOrigin(request: ApiRequest, host: string): boolean {
   const site = headerOf(request, 'sec-fetch-site');
   if (site === 'same-origin' || site === 'none') return true;

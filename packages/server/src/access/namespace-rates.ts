@@ -2,7 +2,7 @@
 import { RateLimits } from './rate-limit.ts';
 import type { QuotaTable } from '../quotas/quota-table.ts';
 
-/** Rates that differ; of more, those are forgotten that were in force before a change. */
+/** Different rates that are kept; beyond this, the oldest go: they were in force before a change of quotas. */
 const ratesMax = 1000;
 
 export class NamespaceRates {

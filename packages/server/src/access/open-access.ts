@@ -1,4 +1,4 @@
-/** Who may do what at a real member: the tokens from their file, kept up to date, and the rule for starting without any. */
+/** Authentication of clients at a real member: the tokens from their file, kept up to date, and the rule for starting without any. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cancel, Clock, Log, Numbering } from '@carillon/core';

@@ -7,13 +7,13 @@ const rates = fc.record({
   perSecond: fc.integer({ min: 1, max: 1000 }),
   burst: fc.integer({ min: 1, max: 1000 }),
 });
-/** Requests: how long after the one before, and what they cost. */
+/** Requests: the time since the one before, and their cost. */
 const arrivals = fc.array(
   fc.record({ afterMs: fc.nat({ max: 5000 }), cost: fc.integer({ min: 1, max: 500 }) }),
   { maxLength: 60 },
 );
 
-/** What is let in, by time. */
+/** The requests that are let in, by time. */
 function admitted(rate: { perSecond: number; burst: number }, asked: readonly Arrival[]) {
   const limits = new RateLimits(rate);
   let nowMs = 0;
@@ -30,7 +30,7 @@ interface Arrival {
 }
 
 describe('rate limits', () => {
-  test('whatever arrives: in no span more than the burst, what trickled in, and one request', () => {
+  test('in no span more than the burst, the rate times the span, and one request', () => {
     fc.assert(
       fc.property(rates, arrivals, (rate, asked) => {
         const let_in = admitted(rate, asked);
@@ -50,7 +50,7 @@ describe('rate limits', () => {
     );
   });
 
-  test('who waits as long as told is let in, and not before', () => {
+  test('a caller that waits as long as told is let in, and not before', () => {
     fc.assert(
       fc.property(rates, fc.nat({ max: 5000 }), (rate, taken) => {
         const bucket = { level: rate.burst - taken, atMs: 0 };
@@ -72,7 +72,7 @@ describe('rate limits', () => {
     );
   });
 
-  test('callers beyond the bound push out those that have not asked for longest', () => {
+  test('callers beyond the bound push out the callers that have not asked for longest', () => {
     const limits = new RateLimits({ perSecond: 1, burst: 1 });
     for (let i = 0; i < bucketsMax; i++) expect(limits.ask(`caller ${i}`, 0)).toBe(0);
     expect(limits.ask('caller 0', 0)).toBeGreaterThan(0);

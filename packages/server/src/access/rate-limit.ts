@@ -1,26 +1,26 @@
 /**
  * How much one caller may ask for: token buckets, decided by pure arithmetic.
  *
- * R1  Whatever arrives, within any span a caller gets at most `burst`, and what trickled in meanwhile, and the cost of one request.
- * R2  A request is admitted while the bucket holds at least one; its cost may take the bucket below zero, because what a batch
- *     costs is known only when it has been read. Then nothing more is admitted until that is paid back.
- * R3  No more than `bucketsMax` callers are remembered. Of more, those that have not asked for longest are forgotten, which only
- *     gives them a full bucket again.
+ * R1  Within any span a caller gets at most `burst`, plus the rate times the span, plus the cost of one request.
+ * R2  A request is admitted while the bucket holds at least one; its cost may take the bucket below zero, because the
+ *     cost of a batch is known only when it has been read. Then nothing more is admitted until that is paid back.
+ * R3  No more than `bucketsMax` callers are remembered. Beyond that, the callers that have not asked for longest are
+ *     forgotten, which only gives them a full bucket again.
  */
 
 export interface Rate {
   readonly perSecond: number;
-  /** What may come at once after a quiet time. */
+  /** Requests that may come at once after a quiet time. */
   readonly burst: number;
 }
 
 export interface Bucket {
-  /** What is left as of `atMs`; negative while more was taken than there was. */
+  /** Tokens left in the bucket as of `atMs`; negative while more was taken than there was. */
   level: number;
   atMs: number;
 }
 
-/** What is configured; null: no limit. */
+/** The configured rate; null: no limit. */
 export function rateOf(limits: {
   readonly ratePerSecond: number | null;
   readonly rateBurst: number | null;
@@ -30,7 +30,7 @@ export function rateOf(limits: {
   return { perSecond: ratePerSecond, burst: rateBurst ?? ratePerSecond };
 }
 
-/** What the bucket holds at `nowMs`. */
+/** The level of the bucket at `nowMs`. */
 export function levelAt({ level, atMs }: Bucket, nowMs: number, rate: Rate): number {
   const passedMs = Math.max(0, nowMs - atMs);
   return Math.min(rate.burst, level + (passedMs * rate.perSecond) / 1000);
@@ -46,7 +46,7 @@ export const bucketsMax = 10_000;
 
 export class RateLimits {
   private readonly rate: Rate;
-  /** Who asked last is last. */
+  /** By caller; the most recent caller is last. */
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(rate: Rate) {

@@ -1,8 +1,8 @@
-/** What a token allows. Each scope includes the ones before it. */
+/** The permission of a token. Each scope includes the ones before it. */
 
 export const scopes = ['read', 'write', 'admin'] as const;
 
-/** read: look at timers and members. write: set, cancel, send again. admin: what concerns members, such as a drain. */
+/** read: look at timers and members. write: set, cancel, send again. admin: orders to members, such as a drain. */
 export type Scope = (typeof scopes)[number];
 
 export function allows(has: Scope, needs: Scope): boolean {

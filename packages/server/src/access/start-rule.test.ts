@@ -88,7 +88,7 @@ describe('the tokens of a member', () => {
     return { ...opened, may, errors, warnings, clock };
   }
 
-  test('are those of the data folder, or of the file that is named', async () => {
+  test('come from the data folder, or from the file that is named', async () => {
     writeFileSync(file, tokensText([first.token]));
     expect((await open()).may(first)).toBe(true);
     const named = join(folder, 'shared.json');

@@ -1,7 +1,7 @@
-/** A member that others can reach asks who they are, or somebody has said in plain words that it need not. */
+/** Refuses to start a member that listens beyond loopback without authentication, unless `insecureNoAuth` is set. */
 import { isIPv4 } from 'node:net';
 
-/** What was configured does not let the member start; trying again would not help. The message says the ways out. */
+/** The configuration does not let the member start; trying again would not help. The message says the ways out. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -1,5 +1,5 @@
 /**
- * Access tokens. A token is shown once, when it is made; what is kept is the SHA-256 of it. Its secret has 256 random bits, so
+ * Access tokens. A token is shown once, when it is made; only its SHA-256 is kept. Its secret has 256 random bits, so
  * that a slow hash would protect nothing more. The id in it is no secret: it finds the entry, and names it in lists.
  */
 import { hash } from 'node:crypto';
@@ -7,7 +7,7 @@ import type { Scope } from './scope.ts';
 
 export interface Token {
   readonly id: string;
-  /** Who uses it; for people. Two tokens may have the same, so that one can take over from the other. */
+  /** The user of the token, for people. Two tokens may have the same name, so that one can take over from the other. */
   readonly name: string;
   readonly scope: Scope;
   /** The name of one, or `*` for any. */
@@ -27,7 +27,7 @@ const secretBytes = 32;
 
 export interface NewToken {
   readonly id: string;
-  /** To be given to whoever is to use it, and to nobody else. */
+  /** The whole token, a secret: only its user may get it. */
   readonly text: string;
 }
 

@@ -8,7 +8,7 @@ const { token } = testToken(1, { namespace: 'team-a', until: '2030-01-01T00:00:0
 const numberKey = '0f'.repeat(32);
 
 describe('the tokens file', () => {
-  test('gives back what was written, and holds no token', () => {
+  test('gives back the written entries, and holds no token', () => {
     const all = [token, testToken(2).token];
     const text = renderTokens({ tokens: all, numberKey });
     expect(parseTokens(text)).toEqual({ tokens: all, numberKey });

@@ -8,7 +8,7 @@ export const tokensMax = 10_000;
 const keyField = 'number-key';
 export const tokenNameRule = '1 to 100 characters, none of them a control character';
 
-/** A tokens file that cannot be used. The message is a sentence, and never repeats what is in the file. */
+/** A tokens file that cannot be used. The message is a sentence, and never repeats content of the file. */
 export class TokensFileError extends Error {
   override readonly name = 'TokensFileError';
 }
@@ -19,7 +19,7 @@ export function isTokenName(text: unknown): text is string {
 
 export interface TokensFile {
   readonly tokens: readonly Token[];
-  /** What the numbers of timers follow from; null: a file of a release without it. */
+  /** The key from which the numbers of timers follow; null: a file of a release without it. */
   readonly numberKey: string | null;
 }
 
@@ -55,7 +55,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without what the parser says: it shows the text around the mistake.
+    // The parser's own message is left out: it shows the text around the mistake.
     throw new TokensFileError('The tokens file is not JSON.');
   }
 }

@@ -10,7 +10,7 @@ test('a folder without a note takes any key, and needs none for no key', async (
   expect(await disk.list()).toEqual([]);
 });
 
-test('a folder with a note takes the same key, and says what to do with another or none', async () => {
+test('a folder with a note takes the same key, and says the ways out with another or none', async () => {
   const disk = new MemoryDisk();
   await noteNumbering(disk, 7);
   expect((await disk.list()).map(({ name }) => name)).toEqual(['numbers-00000007']);

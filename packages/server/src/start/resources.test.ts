@@ -1,4 +1,4 @@
-/** What a real member makes of the number key in its tokens file towards other members: real sockets on loopback. */
+/** The number key in the tokens file of a real member, and its effect between members: real sockets on loopback. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
