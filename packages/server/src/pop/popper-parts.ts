@@ -15,7 +15,7 @@ export interface PopperParts {
   readonly store: Store;
   readonly replica: Replica;
   /** null: alone. */
-  readonly peers: Peers | null;
+  readonly peers: Pick<Peers, 'send' | 'silent'> | null;
   readonly metrics: Metrics;
   readonly history: History;
   /** Pops in memory at once; what else is due waits in the wheel. */

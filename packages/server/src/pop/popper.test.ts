@@ -5,6 +5,7 @@ import { defaultConfig } from '../config/config.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
 import { Replica } from '../replication/replica.ts';
+import type { Message } from '../replication/wire.ts';
 import { Store } from '../store/store.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import type { BeginPop } from './batches.ts';
@@ -15,11 +16,12 @@ const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
 const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
 const digestsOf = () => new Digests('a', () => 0);
 
-/** A popper over a real store, whose only member is `a`; callbacks are made by the test. */
-function rig() {
+/** The popper of member `a` over a real store. It asks `others`, which grant every claim; callbacks are made by the test. */
+function rig(others: readonly string[] = []) {
   const clock = new VirtualClock();
   const store = new Store();
   const calls: { begin: BeginPop; done: (result: CallbackResult) => void }[] = [];
+  const sent: Message[] = [];
   const digests = digestsOf();
   const instant = () => ({ nowMs: clock.now(), wallMs: clock.wall() });
   const retention = { tombstoneMs: 60_000, idempotentMs: 60_000, deadLetterMs: 60_000 };
@@ -40,7 +42,13 @@ function rig() {
     random: new SeededRandom(1),
     store,
     replica,
-    peers: null,
+    peers: {
+      silent: () => false,
+      send: (_, message, done) => {
+        sent.push(message);
+        done({ type: 'granted' });
+      },
+    },
     metrics: new Metrics({ version: 'test', runtime: 'test' }),
     history: new History(defaultConfig.history),
     activeCountMax: 100,
@@ -51,7 +59,7 @@ function rig() {
     callbackTimeoutMs: 1000,
     retry: defaultConfig.retry,
     instant,
-    othersOf: () => [],
+    othersOf: () => others,
     isBoxFull: () => false,
     idOf: () => 'id',
     tell: () => undefined,
@@ -60,7 +68,7 @@ function rig() {
     onEnd: () => undefined,
   });
   popper.wakeUp();
-  return { clock, replica, calls, digests };
+  return { clock, replica, popper, calls, sent, digests };
 }
 
 it('the outcome of a pop is written over the record as it is by then, not as it was when the call began', async () => {
@@ -106,4 +114,29 @@ it('the outcome of a pop means nothing to a timer that was replaced meanwhile', 
   replica.write(replaced);
   calls[0]?.done(ok);
   expect(replica.get(record.hi, record.lo)).toMatchObject({ state: State.live, dueMs });
+});
+
+it('a request that did not leave ends the renewals of its claim, also after another replica has gone past the pop', async () => {
+  const { clock, replica, popper, calls, sent } = rig(['b']);
+  const record = recordOf({ dueMs: clock.now() + 100, body: encodeDefinition(once) });
+  replica.write(record);
+  await clock.advance(100);
+  const renewals = () => sent.filter((message) => message.type === 'claim' && message.calling);
+  calls[0]?.begin();
+  await clock.advance(5000);
+  const { length } = renewals();
+  expect(length).toBeGreaterThan(0);
+  const entry = { ...record, attempt: 1 };
+  const ask = {
+    type: 'claim',
+    entry,
+    termMs: 1000,
+    position: 0,
+    calling: false,
+    serial: 7,
+  } as const;
+  expect(popper.claimed('b', ask)).toEqual({ type: 'granted' });
+  calls[0]?.done({ kind: 'unmade', detail: '', waitMs: 1000 });
+  await clock.advance(5000);
+  expect(renewals()).toHaveLength(length);
 });

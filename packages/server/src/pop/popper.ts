@@ -387,8 +387,8 @@ export class Popper {
 
   /** The request did not leave. A pop that is somebody else's by then is no longer this member's to judge. */
   private refused(pop: Pop, result: Unmade, at: Instant): void {
-    if (this.active.get(pop.handle) !== pop) return;
     pop.stopRenewing();
+    if (this.active.get(pop.handle) !== pop) return;
     pop.phase = 'queued';
     pop.startMs = at.nowMs;
     pop.missed = missedPops(pop.record, pop.definition, at);
