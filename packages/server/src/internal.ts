@@ -13,10 +13,14 @@ export { type Phase, View, type ViewMember, type ViewSpec } from './cluster/view
 export { type Config, configOf, defaultConfig } from './config/config.ts';
 export { DiskCare } from './cluster/disk-care.ts';
 export { Member, type MemberOptions } from './member.ts';
-export { Popper } from './pop/popper.ts';
 export { Peers } from './replication/peers.ts';
 export { Replica } from './replication/replica.ts';
 export { turnOf } from './timer/schedule.ts';
 export { Journal } from './store/journal/journal.ts';
 export { Writing } from './request/change.ts';
-export { insides, type PopperInside, type ReplicaInside } from './testing/insides.ts';
+export {
+  type AttemptsInside,
+  type GrantingInside,
+  insides,
+  type ReplicaInside,
+} from './testing/insides.ts';

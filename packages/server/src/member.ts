@@ -25,9 +25,10 @@ import { Coordinator } from './request/coordinator.ts';
 import { DiskCare } from './cluster/disk-care.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { Batches } from './pop/batches.ts';
+import { createPopper } from './pop/create-popper.ts';
 import { Destinations } from './pop/destinations.ts';
 import { History } from './pop/history.ts';
-import { Popper } from './pop/popper.ts';
+import type { Popper } from './pop/popper.ts';
 import { Signers } from './callback/signers.ts';
 import { Deadlines } from './replication/deadlines.ts';
 import { createHandler } from './cluster/peer-handler.ts';
@@ -311,29 +312,31 @@ export class Member {
 
   private createPopper(): Popper {
     const { name, env, config } = this.options;
-    const { clock, random } = env;
-    return new Popper({
+    const { store, replica, metrics, history, cluster } = this;
+    return createPopper({
       self: name,
-      clock,
-      random,
-      store: this.store,
-      replica: this.replica,
-      peers: this.cluster.peers,
-      metrics: this.metrics,
-      history: this.history,
-      activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
+      env,
+      store,
+      replica,
+      cluster: {
+        peers: cluster.peers,
+        instant: () => cluster.instant(),
+        idOf: (record) => this.ids.of(record),
+        othersOf: (record, widely) => cluster.othersOf(record, widely || cluster.viewsDiffer),
+        holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
+        tell: (record) => cluster.tell(record),
+        keep: (record, done) => this.coordinator.keep(record, done),
+        end: (record) => cluster.end(record),
+      },
+      metrics,
+      history,
       batches: this.createBatches(),
-      callbackTimeoutMs: config.callbacks.timeoutMs,
-      retry: config.retry,
-      instant: () => this.cluster.instant(),
+      limits: {
+        activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
+        callbackTimeoutMs: config.callbacks.timeoutMs,
+        retry: config.retry,
+      },
       isBoxFull: (namespace) => isBoxFull(this.room, namespace),
-      othersOf: (record, widely) =>
-        this.cluster.othersOf(record, widely || this.cluster.viewsDiffer),
-      idOf: (record) => this.ids.of(record),
-      tell: (record) => this.cluster.tell(record),
-      keep: (record, done) => this.coordinator.keep(record, done),
-      holds: (handle, slept, stale) => this.cluster.holds(handle, slept, stale),
-      onEnd: (record) => this.cluster.end(record),
     });
   }
 

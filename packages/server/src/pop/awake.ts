@@ -1,7 +1,13 @@
-/** Since when a member runs without a break, and what it may have missed before. */
+/**
+ * Since when a member runs without a break, and which records it may have missed news of before.
+ *
+ * Example: an alarm that was set to 10.000 s rings at 10.700 s. The member has slept, and is awake since 10.700 s. A pop that
+ * was due at 10.300 s was slept over. One that is due at 12.000 s may be stale: until 13.700 s other members may not have
+ * told yet of its cancel.
+ */
 import type { TimerRecord } from '@carillon/core';
 
-/** After a sleep or a start, the time until the others have told what was missed. */
+/** After a sleep or a start, the time until the others have told their news. */
 const catchUpMs = 3000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
@@ -10,9 +16,12 @@ const stoodMs = 100;
 
 export class Awake {
   private since: number;
+  private readonly alarmMs: (record: TimerRecord) => number;
 
-  constructor(nowMs: number) {
+  /** `alarmMs`: when this member lets a record pop. */
+  constructor(nowMs: number, alarmMs: (record: TimerRecord) => number) {
     this.since = nowMs;
+    this.alarmMs = alarmMs;
   }
 
   get sinceMs(): number {
@@ -23,7 +32,7 @@ export class Awake {
     this.since = nowMs;
   }
 
-  /** Something that was to happen at `wantedMs` happens now. True: the member stood still for so long that others had no time. */
+  /** An event that was planned for `wantedMs` comes now. True: the member stood still for so long that others had no time. */
   rang(wantedMs: number, nowMs: number): boolean {
     const lateMs = nowMs - wantedMs;
     if (lateMs > sleptMs) this.since = nowMs;
@@ -35,8 +44,8 @@ export class Awake {
     return record.retryMs < this.since;
   }
 
-  /** Also what falls due soon after: the others may not have told yet what became of it meanwhile. */
-  mayBeStale(record: TimerRecord, alarmMs: number): boolean {
-    return record.startMs < this.since && alarmMs < this.since + catchUpMs;
+  /** Also for a pop that falls due soon after: the others may not have told yet of a change meanwhile. */
+  mayBeStale(record: TimerRecord): boolean {
+    return record.startMs < this.since && this.alarmMs(record) < this.since + catchUpMs;
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '@carillon/core';
 import type { Message } from '../replication/wire.ts';
 import type { Call } from './batches.ts';
+import { isOut, type PopPhase } from './pop-phase.ts';
 
 export interface Pop {
   readonly handle: number;
@@ -19,7 +20,7 @@ export interface Pop {
   readonly others: readonly string[];
   /** Of its claims. */
   readonly serial: number;
-  phase: 'claiming' | 'queued' | 'calling';
+  phase: PopPhase;
   /** End of the claim at the others. */
   untilMs: number;
   /** Nobody has written the record since it was read. */
@@ -32,7 +33,7 @@ export interface Pop {
 /** What the other replicas are told of it; with no term, that it will not be made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
   const { record: entry, position, phase, serial } = pop;
-  return { type: 'claim', entry, termMs, position, calling: phase === 'calling', serial };
+  return { type: 'claim', entry, termMs, position, calling: isOut(phase), serial };
 }
 
 /**
@@ -47,5 +48,5 @@ export function concerns(pop: Pop, now: TimerRecord | null): boolean {
 
 /** How many pops before its own a call stands for that the record still waits for; below 0: not even its own. */
 export function missedFrom({ phase, record, missed }: Pop, now: TimerRecord): number {
-  return (phase === 'calling' ? missed : 0) + record.sequence - now.sequence;
+  return (isOut(phase) ? missed : 0) + record.sequence - now.sequence;
 }

@@ -9,8 +9,9 @@ import type { Message } from '../replication/wire.ts';
 import { Store } from '../store/store.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import type { BeginPop } from './batches.ts';
+import { createPopper } from './create-popper.ts';
 import { History } from './history.ts';
-import { Popper } from './popper.ts';
+import type { Popper } from './popper.ts';
 
 const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
 const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
@@ -23,7 +24,6 @@ function rig(others: readonly string[] = []) {
   const calls: { begin: BeginPop; done: (result: CallbackResult) => void }[] = [];
   const sent: Message[] = [];
   const digests = digestsOf();
-  const instant = () => ({ nowMs: clock.now(), wallMs: clock.wall() });
   const retention = { tombstoneMs: 60_000, idempotentMs: 60_000, deadLetterMs: 60_000 };
   const replica: Replica = new Replica({
     self: 'a',
@@ -36,36 +36,35 @@ function rig(others: readonly string[] = []) {
     desired: () => ['a', 'b'],
     onChange: (handle, record) => popper.changed(handle, record),
   });
-  const popper: Popper = new Popper({
+  const popper: Popper = createPopper({
     self: 'a',
-    clock,
-    random: new SeededRandom(1),
+    env: { clock, random: new SeededRandom(1) },
     store,
     replica,
-    peers: {
-      silent: () => false,
-      send: (_, message, done) => {
-        sent.push(message);
-        done({ type: 'granted' });
+    cluster: {
+      peers: {
+        silent: () => false,
+        send: (_, message, done) => {
+          sent.push(message);
+          done({ type: 'granted' });
+        },
       },
+      instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
+      idOf: () => 'id',
+      othersOf: () => others,
+      holds: () => false,
+      tell: () => undefined,
+      keep: (_, done) => done(true),
+      end: () => undefined,
     },
     metrics: new Metrics({ version: 'test', runtime: 'test' }),
     history: new History(defaultConfig.history),
-    activeCountMax: 100,
     batches: {
       waitMs: () => 0,
       call: (_, begin, done) => void calls.push({ begin, done }),
     },
-    callbackTimeoutMs: 1000,
-    retry: defaultConfig.retry,
-    instant,
-    othersOf: () => others,
+    limits: { activeCountMax: 100, callbackTimeoutMs: 1000, retry: defaultConfig.retry },
     isBoxFull: () => false,
-    idOf: () => 'id',
-    tell: () => undefined,
-    keep: (_, done) => done(true),
-    holds: () => false,
-    onEnd: () => undefined,
   });
   popper.wakeUp();
   return { clock, replica, popper, calls, sent, digests };

@@ -9,30 +9,50 @@ import { HandOff } from '../cluster/hand-off.ts';
 import { Presence } from '../cluster/presence.ts';
 import { Resync } from '../cluster/resync.ts';
 import { Member } from '../member.ts';
-import { Popper } from '../pop/popper.ts';
+import { Attempts } from '../pop/attempts.ts';
+import { Claiming } from '../pop/claiming.ts';
+import { Granting } from '../pop/granting.ts';
+import { PopRules } from '../pop/pop-rules.ts';
+import { Readiness } from '../pop/readiness.ts';
 import { Replica } from '../replication/replica.ts';
 import { Write } from '../replication/write.ts';
 
-const popperMethods = {
-  claim: Popper.prototype['claim'],
-  queue: Popper.prototype['queue'],
-  renew: Popper.prototype['renew'],
-  giveBack: Popper.prototype['giveBack'],
-  present: Popper.prototype['present'],
-  ended: Popper.prototype['ended'],
-  restMs: Popper.prototype['restMs'],
-  circumstances: Popper.prototype['circumstances'],
-  carryOut: Popper.prototype['carryOut'],
-  buried: Popper.prototype['buried'],
-};
-
-function popperFields(popper: Popper) {
-  return { parts: popper['parts'], claims: popper['claims'], active: popper['active'] };
+function claimingFields(claiming: Claiming) {
+  return { parts: claiming['parts'] };
 }
 
-export type PopperInside = Pick<Popper, 'claimed' | 'calling'> &
-  typeof popperMethods &
-  ReturnType<typeof popperFields>;
+export type ClaimingInside = Pick<Claiming, 'ask' | 'renew' | 'giveBack'> &
+  ReturnType<typeof claimingFields>;
+
+function grantingFields(granting: Granting) {
+  return { parts: granting['parts'], claims: granting['claims'] };
+}
+
+export type GrantingInside = Pick<Granting, 'claimed'> & ReturnType<typeof grantingFields>;
+
+const readinessMethods = { restMs: Readiness.prototype['restMs'] };
+
+export type ReadinessInside = typeof readinessMethods;
+
+const attemptsMethods = {
+  present: Attempts.prototype['present'],
+  carryOut: Attempts.prototype['carryOut'],
+  buried: Attempts.prototype['buried'],
+};
+
+function attemptsFields(attempts: Attempts) {
+  return { parts: attempts['parts'] };
+}
+
+export type AttemptsInside = Pick<Attempts, 'ended'> &
+  typeof attemptsMethods &
+  ReturnType<typeof attemptsFields>;
+
+function rulesFields(rules: PopRules) {
+  return { parts: rules['parts'] };
+}
+
+export type PopRulesInside = Pick<PopRules, 'circumstances'> & ReturnType<typeof rulesFields>;
 
 const handOffMethods = { one: HandOff.prototype['one'] };
 
@@ -100,7 +120,11 @@ export type MemberInside = typeof memberMethods & ReturnType<typeof memberFields
 
 /** The parts that tests break, private ones included. */
 export const insides = {
-  popper: Popper.prototype as unknown as PopperInside,
+  claiming: Claiming.prototype as unknown as ClaimingInside,
+  granting: Granting.prototype as unknown as GrantingInside,
+  readiness: Readiness.prototype as unknown as ReadinessInside,
+  attempts: Attempts.prototype as unknown as AttemptsInside,
+  popRules: PopRules.prototype as unknown as PopRulesInside,
   handOff: HandOff.prototype as unknown as HandOffInside,
   resync: Resync.prototype as unknown as ResyncInside,
   doubt: Doubt.prototype as unknown as DoubtInside,

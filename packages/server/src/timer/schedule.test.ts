@@ -1,7 +1,7 @@
 import { type Ending, State, type TimerRecord, type Timing } from '@carillon/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claimWaitMs } from '../pop/claims.ts';
+import { claimWaitMs } from '../pop/claims/claim-terms.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import {
   afterPop,

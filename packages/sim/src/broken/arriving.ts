@@ -40,15 +40,15 @@ const late: readonly Broken[] = [
   {
     name: 'a claim is over when the wait for its answers is',
     apply: () => {
-      const { popper } = insides;
-      const { claim } = popper;
-      popper.claim = function (pop) {
-        claim.call(this, pop);
+      const { claiming } = insides;
+      const { ask } = claiming;
+      claiming.ask = function (pop) {
+        ask.call(this, pop);
         const nowMs = this.parts.clock.now();
         pop.untilMs = nowMs + (pop.untilMs - nowMs) / 2;
       };
       return () => {
-        popper.claim = claim;
+        claiming.ask = ask;
       };
     },
   },

@@ -1,5 +1,5 @@
 /** Broken rules of giving up: which calls count as attempts, and the fate of a letter that is sent again or has no room. */
-import { insides } from '@carillon/server/internal';
+import { type AttemptsInside, insides } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
 import { endsWith } from './popping.ts';
 
@@ -7,25 +7,30 @@ const delivered = { kind: 'answer', status: 200, retryAfterMs: null } as const;
 
 /** A pop whose receiver is left alone is not kept back before it asks for its place. */
 const noRest = (): Mend => {
-  const { popper } = insides;
-  const { restMs } = popper;
-  popper.restMs = () => 0;
+  const { readiness } = insides;
+  const { restMs } = readiness;
+  readiness.restMs = () => 0;
   return () => {
-    popper.restMs = restMs;
+    readiness.restMs = restMs;
   };
 };
 
 /** A full box is as good as any other: the letter has its place. */
 const neverFull = (): Mend => {
-  const { popper } = insides;
-  const { circumstances } = popper;
-  popper.circumstances = function (pop, at) {
+  const { popRules } = insides;
+  const { circumstances } = popRules;
+  popRules.circumstances = function (pop, at) {
     return { ...circumstances.call(this, pop, at), boxIsFull: false };
   };
   return () => {
-    popper.circumstances = circumstances;
+    popRules.circumstances = circumstances;
   };
 };
+
+function isBoxFull({ parts }: AttemptsInside, namespace: string): boolean {
+  const { parts: rules } = parts.rules as unknown as typeof insides.popRules;
+  return rules.isBoxFull(namespace);
+}
 
 export const givingUp: readonly Broken[] = [
   {
@@ -48,16 +53,16 @@ export const givingUp: readonly Broken[] = [
   {
     name: 'a full letter box drops the pop',
     apply: together(neverFull, () => {
-      const { popper } = insides;
-      const { carryOut } = popper;
-      popper.carryOut = function (pop, current, after) {
-        const isDropped = after.kind === 'letter' && this.parts.isBoxFull(pop.record.namespace);
+      const { attempts } = insides;
+      const { carryOut } = attempts;
+      attempts.carryOut = function (pop, current, after) {
+        const isDropped = after.kind === 'letter' && isBoxFull(this, pop.record.namespace);
         if (!isDropped) return carryOut.call(this, pop, current, after);
-        pop.phase = 'calling';
+        this.parts.happens(pop, 'give-up');
         this.buried(pop, after.record, true);
       };
       return () => {
-        popper.carryOut = carryOut;
+        attempts.carryOut = carryOut;
       };
     }),
   },

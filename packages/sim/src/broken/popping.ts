@@ -1,8 +1,9 @@
 /** Broken rules of popping: the order of replicas, the permission to call, and the result of a call. */
 import { type CallbackResult, compareProgress, State, type TimerRecord } from '@carillon/core';
 import {
+  type AttemptsInside,
+  type GrantingInside,
   insides,
-  type PopperInside,
   type ReplicaInside,
   turnOf,
   View,
@@ -26,45 +27,50 @@ function livingAlarm(alarmMs: (replica: ReplicaInside, record: TimerRecord) => n
 }
 
 /** Makes a member that holds the timer grant each claim that `wrongly` accepts. */
-function grants(wrongly: (popper: PopperInside, ask: ClaimAsk) => boolean): () => Mend {
+function grants(wrongly: (granting: GrantingInside, ask: ClaimAsk) => boolean): () => Mend {
   return () => {
-    const { popper } = insides;
-    const { claimed } = popper;
-    popper.claimed = function (from, ask) {
+    const { granting } = insides;
+    const { claimed } = granting;
+    granting.claimed = function (from, ask) {
       return wrongly(this, ask) ? { type: 'granted' } : claimed.call(this, from, ask);
     };
     return () => {
-      popper.claimed = claimed;
+      granting.claimed = claimed;
     };
   };
 }
 
-type ClaimAsk = Parameters<PopperInside['claimed']>[1];
+type ClaimAsk = Parameters<GrantingInside['claimed']>[1];
 
-type Ended = PopperInside['ended'];
+type Ended = AttemptsInside['ended'];
 
 /** Replaces the result of a call before the popper sees it. */
 export function endsWith(
   heard: (pop: Parameters<Ended>[0], result: CallbackResult) => CallbackResult,
 ): () => Mend {
   return () => {
-    const { popper } = insides;
-    const { ended } = popper;
-    popper.ended = function (pop, result) {
+    const { attempts } = insides;
+    const { ended } = attempts;
+    attempts.ended = function (pop, result) {
       ended.call(this, pop, heard(pop, result));
     };
     return () => {
-      popper.ended = ended;
+      attempts.ended = ended;
     };
   };
 }
 
+/** Whether the request of this member for the timer is out. */
+function isCalling({ parts }: GrantingInside, { hi, lo }: ClaimAsk['entry']): boolean {
+  return parts.pops.get(parts.store.find(hi, lo))?.phase === 'calling';
+}
+
 const noRenewing = (): Mend => {
-  const { popper } = insides;
-  const { renew } = popper;
-  popper.renew = () => undefined;
+  const { claiming } = insides;
+  const { renew } = claiming;
+  claiming.renew = () => undefined;
   return () => {
-    popper.renew = renew;
+    claiming.renew = renew;
   };
 };
 
@@ -95,28 +101,28 @@ const claims: readonly Broken[] = [
   {
     name: 'no claim',
     apply: together(noRenewing, () => {
-      const { popper } = insides;
-      const { claim } = popper;
-      popper.claim = function (pop) {
+      const { claiming } = insides;
+      const { ask } = claiming;
+      claiming.ask = function (pop) {
         pop.untilMs = Number.POSITIVE_INFINITY;
-        this.queue(pop);
+        this.parts.happens(pop, 'unopposed');
       };
       return () => {
-        popper.claim = claim;
+        claiming.ask = ask;
       };
     }),
   },
   {
     name: 'a claim for an older state is granted',
-    apply: grants((popper, { entry }) => {
-      const stored = popper.parts.replica.get(entry.hi, entry.lo);
+    apply: grants((granting, { entry }) => {
+      const stored = granting.parts.replica.get(entry.hi, entry.lo);
       return stored !== undefined && compareProgress(stored, entry) > 0;
     }),
   },
   {
     name: 'a claim that overtakes its record is not remembered',
-    apply: grants((popper, { entry }) => {
-      const stored = popper.parts.replica.get(entry.hi, entry.lo);
+    apply: grants((granting, { entry }) => {
+      const stored = granting.parts.replica.get(entry.hi, entry.lo);
       return stored !== undefined && compareProgress(stored, entry) < 0;
     }),
   },
@@ -135,34 +141,34 @@ const claims: readonly Broken[] = [
     name: 'a claim ends while its call is under way',
     apply: together(
       noRenewing,
-      grants((popper, { entry }) => popper.calling(entry)),
+      grants((granting, { entry }) => isCalling(granting, entry)),
     ),
   },
   {
     // A member that knows that its view is not that of the others asks them all: then this alone does no harm.
     name: 'a claim is given to each that asks, though they do not ask each other',
     apply: together(viewsAlike, () => {
-      const { popper } = insides;
-      const { claimed } = popper;
-      popper.claimed = function (from, ask) {
+      const { granting } = insides;
+      const { claimed } = granting;
+      granting.claimed = function (from, ask) {
         const { store } = this.parts;
         const handle = store.find(ask.entry.hi, ask.entry.lo);
         if (handle !== -1) this.claims.changed(handle, null);
         return claimed.call(this, from, ask);
       };
       return () => {
-        popper.claimed = claimed;
+        granting.claimed = claimed;
       };
     }),
   },
   {
     name: 'claims are not given back',
     apply: () => {
-      const { popper } = insides;
-      const { giveBack } = popper;
-      popper.giveBack = () => undefined;
+      const { claiming } = insides;
+      const { giveBack } = claiming;
+      claiming.giveBack = () => undefined;
       return () => {
-        popper.giveBack = giveBack;
+        claiming.giveBack = giveBack;
       };
     },
   },
@@ -178,11 +184,11 @@ const outcomes: readonly Broken[] = [
   {
     name: 'the outcome of a pop beats an update',
     apply: () => {
-      const { popper } = insides;
-      const { present } = popper;
-      popper.present = (pop) => pop.record;
+      const { attempts } = insides;
+      const { present } = attempts;
+      attempts.present = (pop) => pop.record;
       return () => {
-        popper.present = present;
+        attempts.present = present;
       };
     },
   },

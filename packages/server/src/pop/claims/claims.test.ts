@@ -1,16 +1,7 @@
 import { State } from '@carillon/core';
 import { expect, it } from 'vitest';
-import { recordOf } from '../testing/records.ts';
-import {
-  afterGrantMs,
-  afterRefusalMs,
-  type ClaimAsk,
-  Claims,
-  callTermMs,
-  claimTermMs,
-  claimWaitMs,
-  judgeClaim,
-} from './claims.ts';
+import { recordOf } from '../../testing/records.ts';
+import { type ClaimAsk, GrantedClaims, judgeClaim, serialAfter } from './claims.ts';
 
 const nowMs = 1000;
 const stored = recordOf({ sequence: 3, replicas: ['a', 'b', 'x'] });
@@ -49,8 +40,8 @@ it('lets a claimant that knows more go on, remembers that, and gives up its own 
   });
 });
 
-it('a claim for a state yet to come holds against others, those behind included, and not against those further on', () => {
-  const claims = new Claims(0);
+it('a claim for a state yet to come holds against claims for that state and older ones, not against claims for newer ones', () => {
+  const claims = new GrantedClaims();
   const [coming, further] = [4, 5].map((sequence) => ({ ...stored, sequence }));
   if (coming === undefined || further === undefined) throw new Error('There are two.');
   claims.grant(7, 'x', ask({ entry: coming, calling: true }), nowMs);
@@ -60,7 +51,7 @@ it('a claim for a state yet to come holds against others, those behind included,
 });
 
 it('a claim for a state yet to come is still there when that state comes', () => {
-  const claims = new Claims(0);
+  const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({ entry: { ...stored, sequence: 4 } }), nowMs);
   claims.changed(7, { ...stored, attempt: 1 });
   claims.changed(7, { ...stored, sequence: 4 });
@@ -102,7 +93,7 @@ it.each([
     calling: true,
     type: 'granted',
   },
-  // Its own claim has run out while it waited for a free place: somebody else may go on.
+  // Its own claim has run out while it waited for a free place: another replica may go on.
   {
     own: { by: 'self', calling: false, position: 0, untilMs: 900 },
     position: 1,
@@ -130,7 +121,7 @@ it.each([
   expect(judgeClaim(stored, ask({ position }), { ...nothing, claim }, nowMs).type).toBe(type);
 });
 
-it('of two that have the same position the name decides, at themselves and at everybody else', () => {
+it('of two that have the same position the name decides, at themselves and at every other member', () => {
   const own = (by: string) => ({ by, calling: false, position: 0, untilMs: 2000 });
   const at = (self: string, from: string) =>
     judgeClaim(stored, ask({ position: 0 }), { claim: undefined, own: own(self), from }, nowMs);
@@ -148,24 +139,16 @@ it('of two that have the same position the name decides, at themselves and at ev
 it.each([
   { what: 'whose holder is not listed', replicas: ['a', 'self'] },
   { what: 'whose asker is not listed', replicas: ['x', 'self'] },
-])('a claim $what is nobody else’s: the two may not know each other', ({ replicas }) => {
+])('a claim $what is given to no second asker: the two may not know each other', ({ replicas }) => {
   const here = { ...stored, replicas };
   for (const position of [0, 1]) {
     const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, ...held };
     const known = { ...nothing, claim };
     expect(judgeClaim(here, ask({ position }), known, nowMs).type).toBe('claimed');
-    // It runs out for everybody, and a call that is under way is a fact.
+    // The claim runs out for all askers, and a call that is under way is a fact.
     expect(judgeClaim(here, ask({ position }), known, 1500).type).toBe('granted');
     expect(judgeClaim(here, ask({ position, calling: true }), known, nowMs).type).toBe('granted');
   }
-});
-
-it('whoever granted a claim comes before whoever was refused for it, listed or not', () => {
-  const last = stored.replicas.length;
-  const granted = Array.from({ length: last + 1 }, (_, position) => afterGrantMs(position));
-  const refused = granted.map((_, position) => afterRefusalMs(stored, position));
-  const moments = [...granted, ...refused];
-  expect(moments).toEqual([...new Set(moments)].toSorted((a, b) => a - b));
 });
 
 it('says how long a claim still holds', () => {
@@ -176,53 +159,13 @@ it('says how long a claim still holds', () => {
   });
 });
 
-it('a claim whose call is under way holds for half of the gap, within bounds', () => {
-  expect(callTermMs(20)).toBe(50);
-  expect(callTermMs(2000)).toBe(1000);
-  expect(callTermMs(1e9)).toBe(3000);
-});
-
-it.each([
-  { gapMs: 100, lateMs: 0, termMs: 50 },
-  { gapMs: 2000, lateMs: 0, termMs: 1000 },
-  { gapMs: 1e9, lateMs: 0, termMs: 3000 },
-  // What is left until 2n, less what the next one needs: 20 ms after the end of a claim, and 100 ms for answers to its own.
-  { gapMs: 1000, lateMs: 400, termMs: 480 },
-  { gapMs: 1000, lateMs: 500, termMs: 380 },
-  { gapMs: 1000, lateMs: 870, termMs: 20 },
-  // Nobody can be inside 2n any more.
-  { gapMs: 1000, lateMs: 880, termMs: 500 },
-  { gapMs: 1000, lateMs: 60_000, termMs: 500 },
-])(
-  'a claim that is asked for $lateMs ms after a pop with a gap of $gapMs ms was due holds for $termMs ms',
-  ({ gapMs, lateMs, termMs }) => {
-    const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
-    expect(claimTermMs(record, 5000 + lateMs)).toBe(termMs);
-  },
-);
-
-it('the answers to a claim are awaited for half of its term at most, so that it still holds when the call starts', () => {
-  for (const gapMs of [0, 20, 100, 300, 1000, 3000, 60_000]) {
-    for (const factor of [1, 2, 16]) {
-      const record = recordOf({ dueMs: 5000, gapMs, factor, replicas: ['a'] });
-      for (const lateMs of [0, 10, gapMs / 2, gapMs, 2 * gapMs + 1]) {
-        for (const slept of [false, true]) {
-          const waitMs = claimWaitMs(record, slept, 5000 + lateMs);
-          expect(waitMs).toBeGreaterThan(0);
-          expect(waitMs).toBeLessThanOrEqual(claimTermMs(record, 5000 + lateMs) / 2);
-        }
-      }
-    }
-  }
-});
-
 it('never trusts a peer with a claim longer than the longest term', () => {
-  const claims = new Claims(0);
+  const claims = new GrantedClaims();
   expect(claims.grant(7, 'a', ask({ termMs: 1e12 }), nowMs).untilMs).toBe(4000);
 });
 
 it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s own', (termMs) => {
-  const claims = new Claims(0);
+  const claims = new GrantedClaims();
   claims.grant(7, 'a', ask(), nowMs);
   const back = ask({ termMs });
   const known = { claim: claims.get(7), own: null, from: 'a' };
@@ -232,7 +175,7 @@ it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s
   expect(judgeClaim(stored, ask({ position: 2 }), next, nowMs).type).toBe('granted');
 });
 
-it('who gives back takes nothing from anybody else: neither a claim nor a pop under way, whatever it knows', () => {
+it('a give-back takes nothing from another member: neither a claim nor a pop under way, even if its sender knows more', () => {
   const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, ...held };
   const own = { by: 'self', calling: false, position: 1, untilMs: 2000 };
   const further = { ...stored, sequence: stored.sequence + 1 };
@@ -251,7 +194,7 @@ it('who gives back takes nothing from anybody else: neither a claim nor a pop un
 });
 
 it('a give-back that comes late or twice ends no claim of a later pop', () => {
-  const claims = new Claims(0);
+  const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({ serial: 5 }), nowMs);
   const late = ask({ serial: 4, termMs: 0 });
   const known = { claim: claims.get(7), own: null, from: 'a' };
@@ -261,7 +204,7 @@ it('a give-back that comes late or twice ends no claim of a later pop', () => {
 });
 
 it('a claim that comes behind its own give-back is over; one of the next pop is not', () => {
-  const claims = new Claims(0);
+  const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({ serial: 5 }), nowMs);
   claims.grant(7, 'a', ask({ serial: 5, termMs: 0 }), nowMs);
   const known = { claim: claims.get(7), own: null, from: 'a' };
@@ -273,25 +216,28 @@ it.each([
   { claimed: 0, back: 0 },
   { claimed: 0, back: 5 },
   { claimed: 5, back: 0 },
-])('without serials a give-back ends what its sender has, and the next claim counts: %j', (row) => {
-  const claims = new Claims(0);
-  claims.grant(7, 'a', ask({ serial: row.claimed }), nowMs);
-  const back = ask({ serial: row.back, termMs: 0 });
-  const known = { claim: claims.get(7), own: null, from: 'a' };
-  expect(judgeClaim(stored, back, known, nowMs)).toMatchObject({ remember: true });
-  claims.grant(7, 'a', back, nowMs);
-  const again = { ...known, claim: claims.get(7) };
-  expect(judgeClaim(stored, ask({ serial: 0 }), again, nowMs)).toMatchObject({ remember: true });
-});
+])(
+  'without serials a give-back ends any claim of its sender, and the next claim counts: %j',
+  (row) => {
+    const claims = new GrantedClaims();
+    claims.grant(7, 'a', ask({ serial: row.claimed }), nowMs);
+    const back = ask({ serial: row.back, termMs: 0 });
+    const known = { claim: claims.get(7), own: null, from: 'a' };
+    expect(judgeClaim(stored, back, known, nowMs)).toMatchObject({ remember: true });
+    claims.grant(7, 'a', back, nowMs);
+    const again = { ...known, claim: claims.get(7) };
+    expect(judgeClaim(stored, ask({ serial: 0 }), again, nowMs)).toMatchObject({ remember: true });
+  },
+);
 
 it('serials of pops differ, and none is that of a claimant without them', () => {
-  const claims = new Claims(2 ** 32 - 3);
-  const serials = Array.from({ length: 5 }, () => claims.nextSerial());
+  const serials = [2 ** 32 - 2];
+  for (let i = 0; i < 4; i++) serials.push(serialAfter(serials.at(-1) as number));
   expect(serials).toEqual([2 ** 32 - 2, 2 ** 32 - 1, 1, 2, 3]);
 });
 
 it('a claim outlives a new list of replicas, and ends when the timer moves on', () => {
-  const claims = new Claims(0);
+  const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({}), nowMs);
   claims.changed(7, { ...stored, replicas: ['x', 'y'] });
   expect(claims.get(7)?.by).toBe('a');

@@ -1,0 +1,156 @@
+/**
+ * One attempt at a pop: from the moment its request may leave to the record that comes of it, on disk and at the other
+ * replicas. `after-attempt.ts` works the record out; here it is carried out.
+ *
+ * Example: pop 3 of a timer leaves at 30.000 s. The receiver answers 200 at 30.050 s: the record with sequence 3, due at
+ * 40.000 s, is written and sent to the others. It answers 500 instead: the record keeps sequence 2, with attempt 1 and a
+ * retry within 1 s. The limits of the retry policy are used up: a dead letter is stored first, and only then the record
+ * moves on to sequence 3.
+ */
+import {
+  type CallbackResult,
+  type Clock,
+  compareProgress,
+  invariant,
+  type TimerRecord,
+  type Unmade,
+} from '@carillon/core';
+import type { PopContext } from '../callback/request.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Replica } from '../replication/replica.ts';
+import { afterPop, type Instant, missedPops } from '../timer/schedule.ts';
+import { type After, afterAttempt, afterRefusal } from './after-attempt.ts';
+import type { History } from './history.ts';
+import { answerClass, attemptOf } from './outcome.ts';
+import { concerns, missedFrom, type Pop } from './pop.ts';
+import { isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
+import type { PopRules } from './pop-rules.ts';
+
+export interface AttemptsParts {
+  readonly clock: Clock;
+  readonly replica: Pick<Replica, 'get' | 'write'>;
+  readonly metrics: Pick<Metrics, 'callbackAnswers' | 'callbackDuration' | 'popLateness' | 'pops'>;
+  readonly history: History;
+  readonly rules: PopRules;
+  readonly instant: () => Instant;
+  /** Sends a new state of a record to its other replicas. */
+  readonly tell: (record: TimerRecord) => void;
+  /** Finds replicas for a new record and stores it there; false when none confirmed. */
+  readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
+  /** Tells the popper of an event. */
+  readonly happens: (pop: Pop, event: PopEvent) => PopAction;
+  /** Looks at a record again after a while. */
+  readonly again: (handle: number, afterMs: number) => void;
+}
+
+/** Another try after a dead letter found no replica to keep it. */
+const deadLetterRetryMs = 5000;
+
+export class Attempts {
+  private readonly parts: AttemptsParts;
+
+  constructor(parts: AttemptsParts) {
+    this.parts = parts;
+  }
+
+  /** The request of the pop leaves now. */
+  begin(pop: Pop): PopContext {
+    const { metrics, rules, instant } = this.parts;
+    const at = instant();
+    const { record } = pop;
+    pop.startMs = this.parts.clock.now();
+    pop.missed = missedPops(record, pop.definition, at);
+    invariant(pop.startMs >= record.retryMs, 'no callback starts before it is due');
+    if (record.attempt === 0) metrics.popLateness.observe(pop.startMs - record.dueMs);
+    return rules.context(pop, at);
+  }
+
+  /** The request was answered, failed, or did not leave. */
+  ended(pop: Pop, result: CallbackResult): void {
+    const { metrics, history, rules, happens } = this.parts;
+    const at = this.parts.instant();
+    if (result.kind === 'unmade') return this.unmade(pop, result, at);
+    metrics.callbackDuration.observe(at.nowMs - pop.startMs);
+    metrics.callbackAnswers.add(answerClass(result));
+    history.add(pop.record, attemptOf(pop, result, at));
+    const current = this.present(pop);
+    if (current === null) {
+      happens(pop, 'superseded');
+      metrics.pops.add('superseded');
+      return;
+    }
+    const circumstances = rules.circumstances({ ...pop, missed: missedFrom(pop, current) }, at);
+    this.carryOut(pop, current, afterAttempt(current, pop.definition, result, circumstances));
+  }
+
+  /** A pop whose record has gone to another by then is not judged. */
+  private unmade(pop: Pop, result: Unmade, at: Instant): void {
+    const { rules, happens } = this.parts;
+    if (happens(pop, 'unmade') !== 'judge') return;
+    pop.startMs = at.nowMs;
+    pop.missed = missedPops(pop.record, pop.definition, at);
+    const current = this.present(pop);
+    if (current === null) return void happens(pop, 'superseded');
+    const circumstances = rules.circumstances(pop, at);
+    this.carryOut(pop, current, afterRefusal(current, pop.definition, result, circumstances));
+  }
+
+  /** The record as it is now, if it still waits for the outcome of this pop. */
+  private present(pop: Pop): TimerRecord | null {
+    if (pop.unchanged && isUnderWay(pop.phase)) return pop.record;
+    const current = this.parts.replica.get(pop.record.hi, pop.record.lo);
+    return current !== undefined && concerns(pop, current) ? current : null;
+  }
+
+  private carryOut(pop: Pop, current: TimerRecord, after: After): void {
+    const { metrics, keep, happens, again } = this.parts;
+    switch (after.kind) {
+      case 'delivered':
+        metrics.pops.add('delivered');
+        for (let i = 0; i < pop.missed; i++) metrics.pops.add('merged');
+        return this.settle(pop, after.record, current);
+      case 'retry':
+        metrics.pops.add('retried');
+        return this.settle(pop, after.record);
+      case 'wait':
+        happens(pop, 'rest');
+        return again(pop.handle, after.waitMs);
+      case 'letter':
+        if (pop.definition.origin === null) {
+          happens(pop, 'give-up');
+          return keep(after.letter, (kept) => this.buried(pop, after.record, kept));
+        }
+        metrics.pops.add('dead');
+        this.settle(pop, after.letter);
+    }
+  }
+
+  /** The dead letter is safe (or found no place): now the timer may move on (or must wait). */
+  private buried(pop: Pop, attempted: TimerRecord, kept: boolean): void {
+    const { clock, metrics, instant, happens, again } = this.parts;
+    const current = this.present(pop);
+    if (current === null) return void happens(pop, 'superseded');
+    const { attempt, outcome, triedMs } = attempted;
+    if (!kept) {
+      const retryMs = clock.now() + deadLetterRetryMs;
+      const tried = { ...current, attempt, outcome, triedMs, retryMs };
+      if (attempt > current.attempt) return this.settle(pop, tried);
+      // Given up for having waited: there is no attempt to write down.
+      happens(pop, 'rest');
+      return again(pop.handle, deadLetterRetryMs);
+    }
+    metrics.pops.add('dead');
+    const missed = missedFrom(pop, current);
+    const next = afterPop(current, pop.definition, missed, instant());
+    this.settle(pop, { ...next, outcome });
+  }
+
+  /** The pop is over: its outcome goes to disk and to the other replicas. `stored`: the record that is there now, if at hand. */
+  private settle(pop: Pop, next: TimerRecord, stored?: TimerRecord): void {
+    const { replica, tell, happens } = this.parts;
+    invariant(compareProgress(next, pop.record) > 0, 'a pop moves its record on');
+    happens(pop, 'outcome');
+    replica.write(next, stored);
+    tell(next);
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * The side of a claim that asks: which members are asked before a pop, how long their answers are waited for, how the
+ * claim is renewed while the request is out, and how it is given back. `claims/` has the times and the rules,
+ * `granting.ts` the side that answers.
+ *
+ * Example: a timer of 10 s with replicas a, b and c, at a. At 10.000 s a asks b and c to hold back for 3 s, and waits for 100 ms.
+ * b grants at 10.002 s; c is silent, so a goes on at once. The request leaves at 10.003 s; at 11.003 s and each second
+ * after, a renews the claim for 3 s more. If a dies at 11.500 s, b is free to pop at 14.003 s.
+ */
+import { type Clock, compareProgress, State, type TimerRecord } from '@carillon/core';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Answer } from '../replication/wire.ts';
+import type { Store } from '../store/store.ts';
+import { turnOf } from '../timer/schedule.ts';
+import type { Awake } from './awake.ts';
+import { afterRefusalMs, callTermMs, claimTermMs, claimWaitMs } from './claims/claim-terms.ts';
+import { serialAfter } from './claims/claims.ts';
+import { claimResult } from './outcome.ts';
+import { claimMessage, type Pop } from './pop.ts';
+import { isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
+
+export interface ClaimingParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly store: Pick<Store, 'read'>;
+  readonly replica: Pick<Replica, 'receive'>;
+  /** null: alone. */
+  readonly peers: Pick<Peers, 'send' | 'silent'> | null;
+  readonly metrics: Pick<Metrics, 'claims' | 'pops'>;
+  readonly awake: Awake;
+  /** The members to ask before a pop; `widely`: also those that may have stood in for this one. */
+  readonly othersOf: (record: TimerRecord, widely: boolean) => readonly string[];
+  /** Tells the popper of an event. */
+  readonly happens: (pop: Pop, event: PopEvent) => PopAction;
+  /** Looks at a record again after a while. */
+  readonly again: (handle: number, afterMs: number) => void;
+}
+
+/** A claim that another replica reports holds for no longer than this, whatever it says. */
+const reportedMsMax = 60_000;
+
+export class Claiming {
+  private readonly parts: ClaimingParts;
+  private lastSerial: number;
+  /** Records that were overdue when they came here: a member that held them before may be popping them. */
+  private readonly cameLate = new Set<number>();
+
+  /** `serial`: drawn anew at each start, so that no pop is taken for one from before the start. */
+  constructor(serial: number, parts: ClaimingParts) {
+    this.lastSerial = serial;
+    this.parts = parts;
+  }
+
+  /** What a new pop of the record claims with. */
+  claimOf(handle: number, record: TimerRecord): Pick<Pop, 'position' | 'others' | 'serial'> {
+    const { self, othersOf, awake } = this.parts;
+    const widely = awake.mayBeStale(record) || this.cameLate.has(handle);
+    const others = othersOf(record, widely);
+    this.lastSerial = serialAfter(this.lastSerial);
+    return { position: turnOf(record, self), others, serial: this.lastSerial };
+  }
+
+  /** The record behind a handle changed, or went (null). */
+  changed(handle: number, record: TimerRecord | null): void {
+    const isLate = record?.state === State.live && record.retryMs < this.parts.clock.now();
+    if (isLate) this.cameLate.add(handle);
+    else this.cameLate.delete(handle);
+  }
+
+  /** Asks the other replicas to hold back; goes on when all have answered, or at the latest after a bound. */
+  ask(pop: Pop): void {
+    const { clock, peers, awake, happens } = this.parts;
+    const { record, others } = pop;
+    const nowMs = clock.now();
+    const termMs = claimTermMs(record, nowMs);
+    pop.untilMs = nowMs + termMs;
+    if (others.length === 0) return void happens(pop, 'unopposed');
+    const slept = awake.mayBeStale(record);
+    // After a sleep this member has heard no answers, so a silent peer may be well.
+    const awaited = new Set(others.filter((name) => slept || !peers?.silent(name)));
+    const waitedMs = nowMs + claimWaitMs(record, slept, nowMs);
+    // Answers that came while this member was busy are read before it gives up on them.
+    const cancel = clock.at(waitedMs, () => clock.soon(() => this.waited(pop, waitedMs)));
+    const goOn = (): void => {
+      cancel();
+      happens(pop, 'unopposed');
+    };
+    const message = claimMessage(pop, termMs);
+    for (const name of others) {
+      peers?.send(name, message, (answer) => {
+        this.parts.metrics.claims.add(claimResult(answer));
+        this.answered(pop, answer);
+        awaited.delete(name);
+        if (!isUnderWay(pop.phase)) cancel();
+        else if (awaited.size === 0) goOn();
+      });
+    }
+    if (awaited.size === 0) goOn();
+  }
+
+  /** Some did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again. */
+  private waited(pop: Pop, untilMs: number): void {
+    const { clock, awake, happens } = this.parts;
+    happens(pop, awake.rang(untilMs, clock.now()) ? 'stalled' : 'unopposed');
+  }
+
+  private answered(pop: Pop, answer: Answer | null): void {
+    const { replica, metrics, happens, again } = this.parts;
+    if (answer?.type === 'ahead') {
+      if (happens(pop, 'ahead') === 'count-duplicate') metrics.pops.add('skipped_duplicate');
+      replica.receive(answer.record, 'any', () => undefined);
+    } else if (answer?.type === 'claimed' && happens(pop, 'taken') === 'postpone') {
+      const leftMs = Math.min(Math.max(answer.leftMs, 0), reportedMsMax);
+      again(pop.handle, leftMs + afterRefusalMs(pop.record, pop.position));
+    }
+  }
+
+  /** Keeps the claim alive while the request is out. */
+  renew(pop: Pop): void {
+    if (pop.others.length === 0) return;
+    const { clock, peers } = this.parts;
+    const termMs = callTermMs(pop.record.gapMs);
+    pop.stopRenewing = clock.at(clock.now() + termMs / 3, () => {
+      pop.untilMs = clock.now() + termMs;
+      const message = claimMessage(pop, termMs);
+      for (const name of pop.others) {
+        if (!peers?.silent(name)) peers?.send(name, message, () => undefined);
+      }
+      this.renew(pop);
+    });
+  }
+
+  /** Tells the others that the pop is not made here. Where it was made, the member that made it has told them. */
+  giveBack(pop: Pop): void {
+    const { store, peers } = this.parts;
+    if (compareProgress(store.read(pop.handle), pop.record) !== 0) return;
+    const message = claimMessage(pop, 0);
+    for (const name of pop.others) peers?.send(name, message, () => undefined);
+  }
+}

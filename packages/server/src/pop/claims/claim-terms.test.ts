@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { recordOf } from '../../testing/records.ts';
+import {
+  afterGrantMs,
+  afterRefusalMs,
+  callTermMs,
+  claimTermMs,
+  claimWaitMs,
+} from './claim-terms.ts';
+
+it('a replica that granted a claim comes before one that was refused for it, listed or not', () => {
+  const stored = recordOf({ replicas: ['a', 'b', 'x'] });
+  const last = stored.replicas.length;
+  const granted = Array.from({ length: last + 1 }, (_, position) => afterGrantMs(position));
+  const refused = granted.map((_, position) => afterRefusalMs(stored, position));
+  const moments = [...granted, ...refused];
+  expect(moments).toEqual([...new Set(moments)].toSorted((a, b) => a - b));
+});
+
+it('a claim whose call is under way holds for half of the gap, within bounds', () => {
+  expect(callTermMs(20)).toBe(50);
+  expect(callTermMs(2000)).toBe(1000);
+  expect(callTermMs(1e9)).toBe(3000);
+});
+
+it.each([
+  { gapMs: 100, lateMs: 0, termMs: 50 },
+  { gapMs: 2000, lateMs: 0, termMs: 1000 },
+  { gapMs: 1e9, lateMs: 0, termMs: 3000 },
+  // The time left until twice the gap, less 20 ms after the end of a claim and 100 ms for answers to the next one's own.
+  { gapMs: 1000, lateMs: 400, termMs: 480 },
+  { gapMs: 1000, lateMs: 500, termMs: 380 },
+  { gapMs: 1000, lateMs: 870, termMs: 20 },
+  // No replica can be inside twice the gap any more.
+  { gapMs: 1000, lateMs: 880, termMs: 500 },
+  { gapMs: 1000, lateMs: 60_000, termMs: 500 },
+])(
+  'a claim that is asked for $lateMs ms after a pop with a gap of $gapMs ms was due holds for $termMs ms',
+  ({ gapMs, lateMs, termMs }) => {
+    const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
+    expect(claimTermMs(record, 5000 + lateMs)).toBe(termMs);
+  },
+);
+
+it('the answers to a claim are awaited for half of its term at most, so that it still holds when the call starts', () => {
+  for (const gapMs of [0, 20, 100, 300, 1000, 3000, 60_000]) {
+    for (const factor of [1, 2, 16]) {
+      const record = recordOf({ dueMs: 5000, gapMs, factor, replicas: ['a'] });
+      for (const lateMs of [0, 10, gapMs / 2, gapMs, 2 * gapMs + 1]) {
+        for (const slept of [false, true]) {
+          const waitMs = claimWaitMs(record, slept, 5000 + lateMs);
+          expect(waitMs).toBeGreaterThan(0);
+          expect(waitMs).toBeLessThanOrEqual(claimTermMs(record, 5000 + lateMs) / 2);
+        }
+      }
+    }
+  }
+});

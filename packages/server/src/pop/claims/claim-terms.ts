@@ -1,0 +1,77 @@
+/**
+ * The times of claims: how long one holds, how long its answers are waited for, and when a replica that held back looks
+ * after the pop again. Pure.
+ *
+ * Example: a timer of 10 s with replicas a, b and c. a claims at 10.000 s: the claim holds for 3 s, and answers are waited for
+ * 100 ms. b and c grant; if a dies, b looks again at 13.010 s and c at 13.020 s, 10 ms for each position. A fourth member, which was
+ * refused because of the claim, looks again at 13.070 s, after all of these.
+ * With a gap of 1 s, and a claim that a asks for 400 ms late, 600 ms are left until twice the gap. The next replica needs
+ * 20 ms to look again and 100 ms for answers of its own: the claim holds for 480 ms.
+ */
+import type { TimerRecord } from '@carillon/core';
+import { latestMs, stepMs } from '../../timer/schedule.ts';
+
+export const termMsMax = 3000;
+const termMsMin = 50;
+/** For a claimant that comes late: time enough for an answer and for the request to leave. */
+const lateTermMsMin = 20;
+
+const claimWaitMsMax = 100;
+/** A claimant that comes late anyway can wait this long for the others to say that the pop was made. */
+const lateClaimWaitMs = 1000;
+
+/** Between two replicas that wait for the same claim to end. */
+const afterClaimStepMs = 10;
+
+/** How long after the end of a claim a replica that granted it looks after the pop again. */
+export function afterGrantMs(position: number): number {
+  return position * afterClaimStepMs;
+}
+
+/**
+ * The same for a replica that was refused because of the claim: later than all that granted it. Two that do not know each
+ * other and were each refused for the other would only meet again and again.
+ */
+export function afterRefusalMs({ replicas }: TimerRecord, position: number): number {
+  return (replicas.length + 1 + position) * afterClaimStepMs;
+}
+
+/** How long a claim holds while its call is under way: renewed well before. */
+export function callTermMs(gapMs: number): number {
+  return Math.min(termMsMax, Math.max(termMsMin, gapMs / 2));
+}
+
+/**
+ * How long a claim holds before its call: short enough that the next replica is still inside twice the gap, also where the
+ * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual.
+ */
+export function claimTermMs(record: TimerRecord, nowMs: number): number {
+  const { gapMs, retryMs, factor, replicas } = record;
+  const fullMs = callTermMs(gapMs);
+  const leftMs =
+    retryMs + latestMs(gapMs, factor) - nowMs - afterGrantMs(replicas.length) - briefWaitMs(record);
+  return leftMs <= 0 ? fullMs : Math.min(fullMs, Math.max(lateTermMsMin, leftMs));
+}
+
+/**
+ * How long to wait for answers to a claim. Briefly while it is the first one's turn. Later, or after a sleep, another replica
+ * has probably popped, and half of the time that is left until the latest moment may be spent on hearing so. Never longer than half
+ * the claim's term: a claim that is over when the wait is would have to be asked for again, and again.
+ */
+export function claimWaitMs(record: TimerRecord, slept: boolean, nowMs: number): number {
+  return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, slept, nowMs));
+}
+
+function briefWaitMs({ gapMs, factor, replicas }: TimerRecord): number {
+  return Math.min(claimWaitMsMax, stepMs(gapMs, Math.max(factor, replicas.length)) / 2);
+}
+
+function patienceMs(record: TimerRecord, slept: boolean, nowMs: number): number {
+  const { gapMs, retryMs, factor, replicas } = record;
+  const step = stepMs(gapMs, Math.max(factor, replicas.length));
+  const briefMs = briefWaitMs(record);
+  const leftMs = retryMs + latestMs(gapMs, factor) - nowMs;
+  if (slept && leftMs <= 0) return lateClaimWaitMs;
+  if (!slept && nowMs - retryMs < step) return briefMs;
+  return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
+}

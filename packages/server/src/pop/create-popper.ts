@@ -1,0 +1,113 @@
+/** Puts the parts of a popper together. The only file that knows them all. */
+import type { Env, RetryPolicy, TimerRecord } from '@carillon/core';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Store } from '../store/store.ts';
+import type { Instant } from '../timer/schedule.ts';
+import { ActivePops } from './active-pops.ts';
+import { Alarm } from './alarm.ts';
+import { Attempts } from './attempts.ts';
+import { Awake } from './awake.ts';
+import type { Batches } from './batches.ts';
+import { Claiming } from './claiming.ts';
+import { Granting } from './granting.ts';
+import type { History } from './history.ts';
+import type { Pop } from './pop.ts';
+import type { PopAction, PopEvent } from './pop-phase.ts';
+import { PopRules } from './pop-rules.ts';
+import { Popper } from './popper.ts';
+import { Readiness } from './readiness.ts';
+
+/** What pops need from the rest of the member. */
+export interface PoppingParts {
+  readonly self: string;
+  readonly env: Pick<Env, 'clock' | 'random'>;
+  readonly store: Store;
+  readonly replica: Replica;
+  readonly cluster: PopCluster;
+  readonly metrics: Metrics;
+  readonly history: History;
+  readonly batches: Pick<Batches, 'call' | 'waitMs'>;
+  readonly limits: PopLimits;
+  /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
+  readonly isBoxFull: (namespace: string) => boolean;
+}
+
+export interface PopLimits {
+  /** Pops in memory at once; other records that are due wait in the wheel. */
+  readonly activeCountMax: number;
+  /** For callbacks that have no time limit of their own. */
+  readonly callbackTimeoutMs: number;
+  /** For timers that have no policy of their own. */
+  readonly retry: RetryPolicy;
+}
+
+/** The other members, as pops see them. */
+export interface PopCluster {
+  /** null: alone. */
+  readonly peers: Pick<Peers, 'send' | 'silent'> | null;
+  /** Both clocks at once, the wall clock corrected by the clocks of peers. */
+  instant(): Instant;
+  /** The timer's id as clients know it. */
+  idOf(record: TimerRecord): string;
+  /** The members to ask before a pop; `widely`: also those that may have stood in for this one. */
+  othersOf(record: TimerRecord, widely: boolean): readonly string[];
+  /**
+   * The pop may have been made by others, or its timer may have ended long ago: wait until that is known. `slept`: it
+   * fell due while this member did not run. `stale`: or so soon after that others may not have told their news yet.
+   */
+  holds(handle: number, slept: boolean, stale: boolean): boolean;
+  /** Sends a new state of a record to its other replicas. */
+  tell(record: TimerRecord): void;
+  /** Finds replicas for a new record and stores it there; false when none confirmed. */
+  keep(record: TimerRecord, done: (kept: boolean) => void): void;
+  /** The time of a tombstone or dead letter is over. */
+  end(record: TimerRecord): void;
+}
+
+export function createPopper(parts: PoppingParts): Popper {
+  const { self, store, replica, cluster, metrics, history, batches, isBoxFull } = parts;
+  const { clock, random } = parts.env;
+  const { activeCountMax, callbackTimeoutMs, retry } = parts.limits;
+  const instant = () => cluster.instant();
+  const idOf = (record: TimerRecord) => cluster.idOf(record);
+  const happens = (pop: Pop, event: PopEvent): PopAction => popper.happens(pop, event);
+  const again = (handle: number, afterMs: number) => alarm.again(handle, afterMs);
+  const pops = new ActivePops();
+  const awake = new Awake(clock.now(), (record) => replica.alarm(record));
+  const rules = new PopRules({ random, retry, callbackTimeoutMs, isBoxFull, idOf });
+  const alarm = new Alarm({
+    clock,
+    store,
+    awake,
+    activeCount: () => pops.size,
+    activeCountMax,
+    due: (handle) => popper.due(handle),
+  });
+  const yields = (pop: Pop) => void popper.happens(pop, 'yield');
+  const onArmed = () => alarm.adjust();
+  const granting = new Granting({ self, clock, store, replica, pops, yields, onArmed });
+  const { peers } = cluster;
+  const othersOf: PopCluster['othersOf'] = (record, widely) => cluster.othersOf(record, widely);
+  const asking = { self, clock, store, replica, peers, metrics, awake, othersOf, happens, again };
+  const claiming = new Claiming(random.u32(), asking);
+  const holds: PopCluster['holds'] = (...pop) => cluster.holds(...pop);
+  const readiness = new Readiness({ clock, awake, granting, batches, rules, instant, holds });
+  const attempts = new Attempts({
+    clock,
+    replica,
+    metrics,
+    history,
+    rules,
+    instant,
+    tell: (record) => cluster.tell(record),
+    keep: (record, done) => cluster.keep(record, done),
+    happens,
+    again,
+  });
+  const onEnd = (record: TimerRecord) => cluster.end(record);
+  const steps = { alarm, readiness, claiming, granting, batches, attempts };
+  const popper: Popper = new Popper({ clock, store, pops, ...steps, onEnd });
+  return popper;
+}

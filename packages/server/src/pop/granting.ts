@@ -1,0 +1,85 @@
+/**
+ * The side of a claim that answers: another replica wants to pop, and this member says whether it holds back.
+ * `claims/` has the times and the rules, `claiming.ts` the side that asks.
+ *
+ * Example: a timer of 10 s with replicas a, b and c, at b, whose own alarm is set to 12.000 s. At 10.001 s a claims the pop for
+ * 3 s: b grants, and sets its alarm to 13.011 s, the end of the claim and 10 ms for its position. At 11.003 s a renews
+ * for 3 s more: 14.013 s. At 11.200 s the new record comes, and with it the alarm for the next pop: the claim is over.
+ */
+import type { Clock, TimerRecord } from '@carillon/core';
+import type { Replica } from '../replication/replica.ts';
+import type { Answer } from '../replication/wire.ts';
+import type { Store } from '../store/store.ts';
+import { turnOf } from '../timer/schedule.ts';
+import type { ActivePops } from './active-pops.ts';
+import { afterGrantMs } from './claims/claim-terms.ts';
+import {
+  type ClaimAsk,
+  claimAnswer,
+  GrantedClaims,
+  judgeClaim,
+  type OwnPop,
+} from './claims/claims.ts';
+import type { Pop } from './pop.ts';
+import { isOut } from './pop-phase.ts';
+
+export interface GrantingParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly replica: Pick<Replica, 'alarm' | 'get'>;
+  readonly pops: ActivePops;
+  /** The pop of this member makes way for that of another. */
+  readonly yields: (pop: Pop) => void;
+  /** The alarm of a record has changed. */
+  readonly onArmed: () => void;
+}
+
+export class Granting {
+  private readonly parts: GrantingParts;
+  private readonly claims = new GrantedClaims();
+
+  constructor(parts: GrantingParts) {
+    this.parts = parts;
+  }
+
+  /** The record behind a handle changed, or went (null). */
+  changed(handle: number, record: TimerRecord | null): void {
+    this.claims.changed(handle, record);
+  }
+
+  /** Until when this member holds back from the pop, for a claim that it has granted; null: it does not. */
+  heldUntilMs(handle: number, record: TimerRecord): number | null {
+    const { self, clock } = this.parts;
+    const claim = this.claims.get(handle);
+    if (claim === undefined || claim.untilMs <= clock.now()) return null;
+    return claim.untilMs + afterGrantMs(turnOf(record, self));
+  }
+
+  /** Another replica wants to pop, renews its claim, or gives it back. */
+  claimed(from: string, ask: ClaimAsk): Answer {
+    const { self, clock, store, replica, pops, yields, onArmed } = this.parts;
+    const nowMs = clock.now();
+    const handle = store.find(ask.entry.hi, ask.entry.lo);
+    const stored = handle === -1 ? undefined : store.read(handle);
+    const pop = pops.get(handle);
+    const known = { claim: this.claims.get(handle), own: this.own(pop), from };
+    const judgement = judgeClaim(stored, ask, known, nowMs);
+    if (judgement.type === 'granted' && stored !== undefined) {
+      if (judgement.yields && pop !== undefined) yields(pop);
+      if (judgement.remember) {
+        const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
+        const heldMs = untilMs + afterGrantMs(turnOf(stored, self));
+        store.arm(handle, Math.max(replica.alarm(stored), heldMs));
+      } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
+      onArmed();
+    }
+    return claimAnswer(judgement, stored);
+  }
+
+  private own(pop: Pop | undefined): OwnPop {
+    if (pop === undefined) return null;
+    const { phase, position, untilMs } = pop;
+    return { by: this.parts.self, calling: isOut(phase), position, untilMs };
+  }
+}

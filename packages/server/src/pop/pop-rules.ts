@@ -1,0 +1,42 @@
+/** Rules that hold for every pop of a member: its retry policy, its time limit, the room for dead letters, its ids. */
+import type { Random, RetryPolicy, TimerRecord } from '@carillon/core';
+import type { PopContext } from '../callback/request.ts';
+import type { Instant } from '../timer/schedule.ts';
+import type { Circumstances } from './after-attempt.ts';
+import type { Pop } from './pop.ts';
+
+export interface PopRulesParts {
+  readonly random: Random;
+  /** For timers that have none of their own. */
+  readonly retry: RetryPolicy;
+  /** For callbacks that have none of their own. */
+  readonly callbackTimeoutMs: number;
+  /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
+  readonly isBoxFull: (namespace: string) => boolean;
+  /** The timer's id as clients know it. */
+  readonly idOf: (record: TimerRecord) => string;
+}
+
+export class PopRules {
+  private readonly parts: PopRulesParts;
+
+  constructor(parts: PopRulesParts) {
+    this.parts = parts;
+  }
+
+  /** For judging the outcome of a pop. */
+  circumstances(
+    { record, missed, startMs }: Pick<Pop, 'record' | 'missed' | 'startMs'>,
+    at: Instant,
+  ): Circumstances {
+    const { retry, random, idOf } = this.parts;
+    const boxIsFull = this.parts.isBoxFull(record.namespace);
+    return { at, startMs, missed, id: idOf(record), retry, random, boxIsFull };
+  }
+
+  /** For making the request of a pop. */
+  context({ record, definition, missed }: Pop, at: Instant): PopContext {
+    const { idOf, callbackTimeoutMs: timeoutMs } = this.parts;
+    return { record, definition, missed, id: idOf(record), timeoutMs, at };
+  }
+}

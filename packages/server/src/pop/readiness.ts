@@ -1,0 +1,79 @@
+/**
+ * Whether a record whose alarm rang may pop now, or when to look at it again.
+ *
+ * Example: the alarm of a record rings at 10.000 s. Another replica has a claim until 12.000 s: again at 12.010 s. The
+ * cluster is still finding out whether the timer was cancelled: again at 10.100 s. The client asked for a wall-clock time that is
+ * 250 ms away, because the clock was set back: again at 10.250 s. The receiver is left alone for 5 s: again after 5 s
+ * and a part of the time that the pop has waited. None of these: it pops.
+ */
+import type { Clock, Definition, TimerRecord } from '@carillon/core';
+import { unmade } from '../callback/callback-failure.ts';
+import { type Instant, missedPops } from '../timer/schedule.ts';
+import { afterRefusal } from './after-attempt.ts';
+import type { Awake } from './awake.ts';
+import type { Batches, Call } from './batches.ts';
+import type { Granting } from './granting.ts';
+import type { PopRules } from './pop-rules.ts';
+
+export interface ReadinessParts {
+  readonly clock: Clock;
+  readonly awake: Awake;
+  readonly granting: Pick<Granting, 'heldUntilMs'>;
+  readonly batches: Pick<Batches, 'waitMs'>;
+  readonly rules: PopRules;
+  readonly instant: () => Instant;
+  /**
+   * The pop may have been made by others, or its timer may have ended long ago: wait until that is known. `slept`: it
+   * fell due while this member did not run. `stale`: or so soon after that others may not have told their news yet.
+   */
+  readonly holds: (handle: number, slept: boolean, stale: boolean) => boolean;
+}
+
+/** A pop that the cluster holds is looked at again after this time. */
+const holdMs = 100;
+
+export class Readiness {
+  private readonly parts: ReadinessParts;
+
+  constructor(parts: ReadinessParts) {
+    this.parts = parts;
+  }
+
+  /** When to look again at a pop that the other members may be making, or have made; null: nothing of the kind is known. */
+  heldUntilMs(handle: number, record: TimerRecord): number | null {
+    const { clock, awake, granting, holds } = this.parts;
+    const grantedMs = granting.heldUntilMs(handle, record);
+    if (grantedMs !== null) return grantedMs;
+    const slept = awake.sleptOver(record);
+    // No pop is held back for longer than half of its gap: the promised time counts more than news that may still come.
+    const sinceMs = slept ? awake.sinceMs : record.retryMs;
+    const canWait = clock.now() < sinceMs + record.gapMs / 2;
+    const isHeld = canWait && holds(handle, slept, slept || awake.mayBeStale(record));
+    return isHeld ? clock.now() + holdMs : null;
+  }
+
+  /** How long the pop had better wait for its wall-clock time, or for its receiver; 0: no longer. */
+  waitMs(record: TimerRecord, definition: Definition, call: Call): number {
+    const earlyMs = this.earlyMs(record, definition);
+    return earlyMs > 0 ? earlyMs : this.restMs(record, definition, call);
+  }
+
+  /** How far away a wall-clock instant still is: the clock may have been set back since the timer was armed. */
+  private earlyMs(record: TimerRecord, { timing, origin }: Definition): number {
+    if (timing.kind !== 'at' || record.attempt > 0 || origin !== null) return 0;
+    return timing.atMs - this.parts.instant().wallMs;
+  }
+
+  /** How long a pop rests because its receiver is left alone, or has too many waiting; 0: its turn is now. */
+  private restMs(record: TimerRecord, definition: Definition, call: Call): number {
+    const { batches, rules, instant } = this.parts;
+    const waitMs = batches.waitMs(call);
+    if (waitMs === 0) return 0;
+    const at = instant();
+    const pop = { record, missed: missedPops(record, definition, at), startMs: at.nowMs };
+    const result = unmade('', waitMs);
+    const after = afterRefusal(record, definition, result, rules.circumstances(pop, at));
+    // A pop that is to be given up goes its way: the others are asked first.
+    return after.kind === 'wait' ? after.waitMs : 0;
+  }
+}
