@@ -89,6 +89,7 @@ function candidates(
 ): Candidate[] {
   const request: CallbackRequest = {
     uri: `${origin}/pop`,
+    split: { origin, path: '/pop' },
     namespace: 'default',
     method: 'POST',
     headers,

@@ -106,8 +106,18 @@ export interface Network {
   close(): Promise<void>;
 }
 
+/** A callback's uri in its two parts. */
+export interface SplitUri {
+  /** Canonical: `http://receiver.example:8080`. */
+  readonly origin: string;
+  /** Path and query, starting with a slash. */
+  readonly path: string;
+}
+
 export interface CallbackRequest {
   readonly uri: string;
+  /** The same uri; null: it is not absolute, not HTTP, or carries credentials. */
+  readonly split: SplitUri | null;
   /** Whose it is: requests of two namespaces have nothing in common, not even a connection. */
   readonly namespace: string;
   readonly method: string;

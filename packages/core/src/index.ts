@@ -26,6 +26,7 @@ export {
   type LogFields,
   type Network,
   type Random,
+  type SplitUri,
   type Unmade,
 } from './env.ts';
 export { CarillonError, type ErrorCode, invariant } from './errors.ts';

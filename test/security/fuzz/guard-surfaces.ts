@@ -101,11 +101,10 @@ function urls(tally: Tally): Surface {
 }
 
 const none: readonly [] = [];
-const noOrigins = { has: () => false };
 
 /** The way of a uri from a body to a connection. */
 function judge(uri: string, guard: Guard, tally: Tally): Verdict {
-  const split = refuseUri(uri) === null ? splitUri(uri, noOrigins) : null;
+  const split = refuseUri(uri) === null ? splitUri(uri) : null;
   if (split === null) {
     tally.addressesRefused++;
     return 'refused';
@@ -161,6 +160,7 @@ const victimSpelled = (random: SeededRandom): number =>
 async function call(calling: HttpCallbacks, clock: VirtualClock, uri: string): Promise<boolean> {
   const results: string[] = [];
   const about = {
+    split: splitUri(uri),
     namespace: 'default',
     method: 'POST',
     headers: {},

@@ -23,7 +23,7 @@ import { address } from '../../../packages/server/src/config/kinds.ts';
 import { parseAddress, parseRange } from '../../../packages/server/src/callback/address.ts';
 import { AnswerParser } from '../../../packages/server/src/callback/answer-parser.ts';
 import { refuseHeader } from '../../../packages/server/src/callback/callback-request.ts';
-import { splitUri } from '../../../packages/server/src/callback/uri.ts';
+import { UriSplitter } from '../../../packages/server/src/callback/uri.ts';
 import { parseAllow } from '../../../packages/server/src/callback/guard.ts';
 import { parseRetryAfter } from '../../../packages/server/src/callback/retry-after.ts';
 import { FrameReader } from '../../../packages/server/src/network/frames.ts';
@@ -96,7 +96,6 @@ function* inPieces(input: Buffer): Iterable<Buffer> {
   for (let at = 0; at < input.length; at += 7) yield input.subarray(at, at + 7);
 }
 
-const none = { has: () => false };
 const wire: Reader[] = [
   { name: 'answers of receivers', starts: answerStarts, read: (input) => readAnswer([input]) },
   {
@@ -169,7 +168,7 @@ const words: Reader[] = [
   text(
     'callback URIs taken apart',
     ['', 'http://', 'http://x', 'http://x:', 'https://x/?'],
-    (uri) => splitUri(uri, none),
+    (uri) => new UriSplitter().split(uri),
   ),
   text('callback headers', ['', 'x-'], (name) => [
     refuseHeader(name, 'v'),

@@ -75,8 +75,10 @@ export function callbacksContract(name: string, make: () => Promise<CallbacksRig
 }
 
 function request(uri: string): CallbackRequest {
+  const { origin, pathname: path } = new URL(uri);
   return {
     uri,
+    split: { origin, path },
     namespace: 'default',
     method: 'POST',
     headers: { 'x-a': 'b' },

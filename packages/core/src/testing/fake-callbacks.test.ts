@@ -7,6 +7,7 @@ import { VirtualClock } from './virtual-clock.ts';
 function request(limitMs = 1000): CallbackRequest {
   return {
     uri: 'http://receiver.example/a',
+    split: { origin: 'http://receiver.example', path: '/a' },
     namespace: 'default',
     method: 'POST',
     headers: {},

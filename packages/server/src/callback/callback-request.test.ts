@@ -60,6 +60,7 @@ describe('refuseMethod', () => {
 describe('refuseRequest', () => {
   const request = {
     uri: '',
+    split: null,
     namespace: 'default',
     method: 'POST',
     headers: {},

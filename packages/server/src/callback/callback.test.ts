@@ -9,6 +9,7 @@ import { HttpCallbacks, type HttpCallbacksOptions } from './callback.ts';
 import { type Endpoint, Guard } from './guard.ts';
 import { type Behaviour, ok, TestReceiver } from './receiver.contract.ts';
 import type { Resolve } from './resolve.ts';
+import { splitUri } from './uri.ts';
 
 const none: readonly Endpoint[] = [];
 const developing = new Guard({ allow: [], loopback: true, denied: () => none });
@@ -21,7 +22,7 @@ async function until(holds: () => boolean): Promise<void> {
 function request(uri: string, change: Partial<CallbackRequest> = {}): CallbackRequest {
   const body = Buffer.from('opaque');
   const usual = { namespace: 'default', method: 'POST', headers: {}, body, limitMs: 1000 };
-  return { uri, ...usual, ...change };
+  return { uri, split: splitUri(uri), ...usual, ...change };
 }
 
 class Rig {

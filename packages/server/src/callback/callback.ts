@@ -12,7 +12,6 @@
 import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
 import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
-import { splitUri } from './uri.ts';
 import type { Guard } from './guard.ts';
 import { type Call, Origin, type OriginOptions } from './origin.ts';
 import type { ReceiverConnection, Turn } from './receiver-connection.ts';
@@ -45,8 +44,6 @@ export class HttpCallbacks implements Callbacks {
   private readonly originCountMax: number;
   /** By namespace and origin: no connection is shared between namespaces. */
   private readonly origins = new Map<string, Origin>();
-  /** Origins that were met in their canonical form. */
-  private readonly canonical = new Set<string>();
   private sweeping: Cancel | null = null;
   private closed = false;
 
@@ -61,12 +58,12 @@ export class HttpCallbacks implements Callbacks {
   }
 
   call(request: CallbackRequest, done: Done): void {
-    const uri = splitUri(request.uri, this.canonical);
-    const origin = uri === null ? badUri : this.origin(uri.origin, request.namespace);
+    const { split, namespace } = request;
+    const origin = split === null ? badUri : this.origin(split.origin, namespace);
     const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
     if (hindrance !== null) this.clock.soon(() => done(hindrance));
-    else if (origin instanceof Origin && uri !== null) {
-      new Attempt(this.clock, request, uri.path, done).start(origin);
+    else if (origin instanceof Origin && split !== null) {
+      new Attempt(this.clock, request, split.path, done).start(origin);
     }
   }
 
@@ -102,8 +99,6 @@ export class HttpCallbacks implements Callbacks {
     if (this.origins.size >= this.originCountMax && !this.dropIdle()) return tooMany;
     const origin = new Origin(name, this.perOrigin);
     this.origins.set(key, origin);
-    if (this.canonical.size >= this.originCountMax) this.canonical.clear();
-    this.canonical.add(name);
     this.sweepLater();
     return origin;
   }

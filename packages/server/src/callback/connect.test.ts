@@ -8,6 +8,7 @@ import { ForbiddenError, guardedConnect } from './connect.ts';
 import { type Endpoint, Guard, type GuardOptions, parseAllow } from './guard.ts';
 import { TestReceiver } from './receiver.contract.ts';
 import type { Resolve } from './resolve.ts';
+import { splitUri } from './uri.ts';
 
 const none: readonly Endpoint[] = [];
 let receiver: TestReceiver;
@@ -33,7 +34,15 @@ async function call(uri: string): Promise<CallbackResult> {
   const results: CallbackResult[] = [];
   const body = new Uint8Array();
   callbacks.call(
-    { uri, namespace: 'default', method: 'POST', headers: {}, body, limitMs: 5000 },
+    {
+      uri,
+      split: splitUri(uri),
+      namespace: 'default',
+      method: 'POST',
+      headers: {},
+      body,
+      limitMs: 5000,
+    },
     (result) => results.push(result),
   );
   while (results.length === 0) await clock.advance(0);

@@ -6,6 +6,7 @@ import { SystemClock } from '@carillon/core/system';
 import { afterEach, expect, it } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
 import { Guard } from './guard.ts';
+import { splitUri } from './uri.ts';
 
 const yes = 'HTTP/1.1 204 Yes\r\n\r\n';
 const no = 'HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n';
@@ -44,7 +45,8 @@ async function receiver(behave: Behaviour): Promise<{ uri: string; connections: 
 }
 
 function call(uri: string, namespace = 'default'): Promise<CallbackResult> {
-  const request = { uri, namespace, method: 'POST', headers: {}, body: new Uint8Array() };
+  const split = splitUri(uri);
+  const request = { uri, split, namespace, method: 'POST', headers: {}, body: new Uint8Array() };
   return new Promise((resolve) => callbacks.call({ ...request, limitMs: 5000 }, resolve));
 }
 

@@ -8,6 +8,7 @@ import { Guard, parseAllow } from './guard.ts';
 import { NameServer, type Zone } from './name-server.contract.ts';
 import { TestReceiver } from './receiver.contract.ts';
 import { systemResolve } from './resolve.ts';
+import { splitUri } from './uri.ts';
 
 const clock = new VirtualClock();
 let names: NameServer;
@@ -39,6 +40,7 @@ async function call(host: string): Promise<CallbackResult> {
   callbacks.call(
     {
       uri,
+      split: splitUri(uri),
       namespace: 'default',
       method: 'POST',
       headers: {},

@@ -3,6 +3,7 @@ import {
   type CallbackRequest,
   type Definition,
   formatVersion,
+  type SplitUri,
   type TimerRecord,
 } from '@carillon/core';
 import { dueWallMs } from '../timer/due-wall.ts';
@@ -13,6 +14,8 @@ import { callbackId, type Signer } from './sign.ts';
 export interface PopContext {
   readonly record: TimerRecord;
   readonly definition: Definition;
+  /** The uri of the definition; null: it leads nowhere. */
+  readonly split: SplitUri | null;
   /** Earlier pops merged into this one. */
   readonly missed: number;
   /** The timer's id as clients know it. */
@@ -43,7 +46,7 @@ export function toldOf({ definition, record, missed, id, at }: PopContext): Told
   return {
     id: origin?.id ?? id,
     sequence: origin?.sequence ?? record.sequence + missed + 1,
-    due: dueText(origin?.dueMs ?? dueWallMs(record, definition.timing, at)),
+    due: new Date(origin?.dueMs ?? dueWallMs(record, definition.timing, at)).toISOString(),
     version: formatVersion(origin ?? record),
     attempt: record.attempt + 1,
     missed: origin?.missed ?? missed,
@@ -51,7 +54,7 @@ export function toldOf({ definition, record, missed, id, at }: PopContext): Told
 }
 
 export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
-  const { definition, record, at } = pop;
+  const { definition, record, split, at } = pop;
   const told = toldOf(pop);
   const body = encoder.encode(definition.opaque);
   const headers: Record<string, string> = {
@@ -71,20 +74,9 @@ export function callbackRequest(pop: PopContext, signer: Signer | null): Callbac
   };
   const { uri, method } = definition;
   const { namespace } = record;
-  return { uri, namespace, method, headers, body, limitMs: limitMsOf(pop) };
+  return { uri, split, namespace, method, headers, body, limitMs: limitMsOf(pop) };
 }
 
 export function limitMsOf({ definition, timeoutMs }: PopContext): number {
   return definition.timeoutMs ?? timeoutMs;
-}
-
-const newest = { dueMs: Number.NaN, text: '' };
-
-/** Pops that come together are mostly due together. */
-function dueText(dueMs: number): string {
-  if (newest.dueMs !== dueMs) {
-    newest.text = new Date(dueMs).toISOString();
-    newest.dueMs = dueMs;
-  }
-  return newest.text;
 }

@@ -1,16 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitUri as splitAgain } from './uri.ts';
+import { splitUri, UriSplitter } from './uri.ts';
 
-const nothing = new Set<string>();
-/** After another one, so that nothing is remembered of it. */
-const splitUri: typeof splitAgain = (uri, known) => {
-  splitAgain('http://another.example/', nothing);
-  return splitAgain(uri, known);
-};
+/** A splitter that has met these origins before. */
+function acquainted(origins: readonly string[]): UriSplitter {
+  const splitter = new UriSplitter();
+  for (const origin of origins) expect(splitter.split(`${origin}/`)?.origin).toBe(origin);
+  return splitter;
+}
+
 const characters = `abZ09-._~!$&'()*+,;=:@/%?#2eE\\ "<>[]ü`.split('');
 
-describe('splitUri', () => {
+describe('a uri is split', () => {
   it.each([
     ['http://a.example/x?y=1', 'http://a.example', '/x?y=1'],
     ['http://a.example', 'http://a.example', '/'],
@@ -26,9 +27,9 @@ describe('splitUri', () => {
     ['http://a.example/ü b', 'http://a.example', '/%C3%BC%20b'],
     ['http://a.example\\@b.example/', 'http://a.example', '/@b.example/'],
   ])('%s', (uri, origin, path) => {
-    expect(splitUri(uri, nothing)).toEqual({ origin, path });
-    expect(splitUri(uri, new Set([origin]))).toEqual({ origin, path });
-    expect(splitAgain(uri, nothing)).toEqual({ origin, path });
+    expect(splitUri(uri)).toEqual({ origin, path });
+    expect(new UriSplitter().split(uri)).toEqual({ origin, path });
+    expect(acquainted([origin]).split(uri)).toEqual({ origin, path });
   });
 
   it.each([
@@ -44,26 +45,29 @@ describe('splitUri', () => {
     'http://a.example:99999/',
     'http://a b/',
     'javascript:1',
-  ])('refuses %s', (uri) => expect(splitUri(uri, nothing)).toBeNull());
+  ])('refuses %s', (uri) => {
+    expect(splitUri(uri)).toBeNull();
+    expect(new UriSplitter().split(uri)).toBeNull();
+  });
 
   it('gives the same with and without a known origin, for any path', () => {
     const origins = ['http://a.example', 'https://b.example:8443', 'http://127.0.0.1:9'];
-    const known = new Set(origins);
+    const splitter = acquainted(origins);
     const rest = fc.string({ unit: fc.constantFrom(...characters) });
     fc.assert(
       fc.property(fc.constantFrom(...origins), rest, (origin, path) => {
         const uri = `${origin}/${path}`;
-        expect(splitUri(uri, known)).toEqual(splitUri(uri, nothing));
+        expect(splitter.split(uri)).toEqual(splitUri(uri));
       }),
       { numRuns: 2000 },
     );
   });
 
   it('gives the same with and without a known origin, for any uri', () => {
-    const known = new Set(['http://a.example']);
+    const splitter = acquainted(['http://a.example']);
     fc.assert(
       fc.property(fc.oneof(fc.webUrl(), fc.string()), (uri) => {
-        expect(splitUri(uri, known)).toEqual(splitUri(uri, nothing));
+        expect(splitter.split(uri)).toEqual(splitUri(uri));
       }),
     );
   });

@@ -1,34 +1,40 @@
-/** Splits a callback's uri into the origin to connect to and what to ask for there. */
+/**
+ * Splits a callback's uri into the origin to connect to and the path to ask for there. Done once for each pop; the parts
+ * travel in the request.
+ *
+ * Example: `HTTP://Receiver.example:80/a/../b?c=1` is the origin `http://receiver.example` and the path `/b?c=1`. The full
+ * parser says so. From then on `http://receiver.example/b?c=2` is split by one match instead of a whole parse: its origin is
+ * known to be canonical, and its path has nothing to normalise.
+ */
+import type { SplitUri } from '@carillon/core';
 
-export interface CallbackUri {
-  /** Canonical: `http://receiver.example:8080`. */
-  readonly origin: string;
-  /** Path and query, starting with a slash. */
-  readonly path: string;
-}
-
-/** What needs no normalising. Dot segments do; they are looked for apart. */
+/** An origin and a path that need no normalising, but for dot segments. */
 const plain =
   /^(https?:\/\/[a-z0-9.-]+(?::[0-9]+)?)(\/[\w\-.~!$&()*+,;=:@/%]*(?:\?[\w\-.~!$&()*+,;=:@/%?]+)?)?$/;
 
-let newest: { readonly uri: string; readonly split: CallbackUri | null } = { uri: '', split: null };
+const knownCountMax = 16_384;
 
-/**
- * null when the uri is not absolute http or https, or carries credentials. `known` holds canonical origins from
- * earlier calls: with one of those the common uri costs one match instead of a whole parse.
- */
-export function splitUri(uri: string, known: { has(origin: string): boolean }): CallbackUri | null {
-  // Many pops in a row are for the same receiver, and each is asked about several times.
-  if (uri !== newest.uri) newest = { uri, split: split(uri, known) };
-  return newest.split;
+export class UriSplitter {
+  /** Origins as the full parser wrote them. */
+  private readonly known = new Set<string>();
+
+  /** As `splitUri` says. */
+  split(uri: string): SplitUri | null {
+    const match = plain.exec(uri);
+    if (match !== null) {
+      const [, origin = '', path = '/'] = match;
+      const isNormal = !path.includes('/.') && !path.includes('/%2');
+      if (isNormal && this.known.has(origin)) return { origin, path };
+    }
+    const split = splitUri(uri);
+    if (this.known.size >= knownCountMax) this.known.clear();
+    if (split !== null) this.known.add(split.origin);
+    return split;
+  }
 }
 
-function split(uri: string, known: { has(origin: string): boolean }): CallbackUri | null {
-  const match = plain.exec(uri);
-  if (match !== null) {
-    const [, origin = '', path = '/'] = match;
-    if (known.has(origin) && !path.includes('/.') && !path.includes('/%2')) return { origin, path };
-  }
+/** null when the uri is not absolute http or https, or carries credentials. */
+export function splitUri(uri: string): SplitUri | null {
   const url = URL.parse(uri);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
   if (url.username !== '' || url.password !== '') return null;

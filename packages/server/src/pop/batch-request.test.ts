@@ -10,6 +10,7 @@ function popOf(fields: Partial<PopContext> = {}): PopContext {
   return {
     record: recordOf({ versionMs: 1_700_000_000_000, versionTie: 7 }),
     definition: definitionOf({ opaque: 'x' }),
+    split: { origin: 'http://receiver', path: '/' },
     missed: 0,
     id: '00000019000000aa-2',
     timeoutMs: 1000,
@@ -18,10 +19,16 @@ function popOf(fields: Partial<PopContext> = {}): PopContext {
   };
 }
 
+const addressee = {
+  uri: 'http://receiver/',
+  split: { origin: 'http://receiver', path: '/' },
+  namespace: 'default',
+};
+
 function requestOf(pops: readonly PopContext[]) {
   const batch = new BatchRequest(limits);
   for (const pop of pops) batch.add(pop);
-  return batch.finish({ uri: 'http://receiver/', namespace: 'default' }, null, 0);
+  return batch.finish(addressee, null, 0);
 }
 
 function linesOf(pops: readonly PopContext[]): Record<string, string | number>[] {

@@ -39,11 +39,12 @@ export class BatchRequest {
   }
 
   /** The whole; to be asked for once. */
-  finish(to: Addressee, signer: Signer | null, wallMs: number): CallbackRequest {
+  finish(addressee: Addressee, signer: Signer | null, wallMs: number): CallbackRequest {
     const body = encoder.encode(this.text);
-    const { uri, namespace } = to;
+    const { uri, split, namespace } = addressee;
     return {
       uri,
+      split,
       namespace,
       method: 'POST',
       headers: {

@@ -2,11 +2,12 @@ import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
-import { Batches, callOf } from './batches.ts';
+import { Batches } from './batches.ts';
 import type { Begin } from './destinations.ts';
 import type { PopContext } from '../callback/request.ts';
 
 const uri = 'http://receiver.test/';
+const split = { origin: 'http://receiver.test', path: '/' };
 const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
 const cut: CallbackResult = { kind: 'no-answer', reason: 'cut', detail: '' };
 
@@ -28,7 +29,7 @@ function rig({ countMax = 500, queueLengthMax = 3 } = {}) {
   const call = (name: string, alone = false): void => {
     const begin = (): PopContext => popOf(name);
     const done = (result: CallbackResult): void => void results.push([name, result]);
-    batches.call({ uri, namespace: 'default', batch: true, alone }, begin, done);
+    batches.call({ uri, split, namespace: 'default', batch: true, alone }, begin, done);
   };
   return { clock, calls, batches, results, call };
 }
@@ -36,7 +37,7 @@ function rig({ countMax = 500, queueLengthMax = 3 } = {}) {
 function popOf(opaque: string): PopContext {
   const definition = definitionOf({ uri, opaque, batch: true });
   const at = { nowMs: 10_000, wallMs: 10_000 };
-  return { record: recordOf(), definition, missed: 0, id: 'id', timeoutMs: 1000, at };
+  return { record: recordOf(), definition, split, missed: 0, id: 'id', timeoutMs: 1000, at };
 }
 
 function countOf(request: CallbackRequest | null | undefined): string | undefined {
@@ -44,16 +45,17 @@ function countOf(request: CallbackRequest | null | undefined): string | undefine
 }
 
 it('a pop that failed before goes alone, however many wait with it', async () => {
-  const { clock, calls, call } = rig();
+  const { clock, calls, call, batches } = rig();
   call('a', true);
   call('b', true);
   call('c');
   await clock.advance(1);
   expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['1', '1', '1']);
-  const definition = { ...definitionOf(), batch: true };
-  expect([0, 1].map((attempt) => callOf(recordOf({ attempt }), definition).alone)).toEqual([
-    false,
-    true,
+  const definition = definitionOf({ uri, batch: true });
+  const to = [0, 1].map((attempt) => batches.addresseeOf(recordOf({ attempt }), definition));
+  expect(to).toMatchObject([
+    { uri, split, batch: true, alone: false },
+    { uri, split, batch: true, alone: true },
   ]);
 });
 
@@ -71,7 +73,7 @@ it('a batch that has grown large leaves without the rest, which follows', async 
 it('what waits for a receiver that is left alone gets the same answer at once', async () => {
   const { clock, calls, results, call, batches } = rig();
   for (const name of ['a', 'b', 'c']) call(name);
-  const crowded = { uri, namespace: 'default', batch: true, alone: false };
+  const crowded = { uri, split, namespace: 'default', batch: true, alone: false };
   expect(batches.waitMs(crowded)).toBeGreaterThan(0);
   expect(batches.waitMs({ ...crowded, namespace: 'other' })).toBe(0);
   await clock.advance(1);
@@ -85,7 +87,7 @@ it('what waits for a receiver that is left alone gets the same answer at once', 
 
 it('who waits is counted by uri and namespace, also where nobody waited for a while', async () => {
   const { clock, calls, call, batches } = rig();
-  const waiting = { uri, namespace: 'default', batch: true, alone: false };
+  const waiting = { uri, split, namespace: 'default', batch: true, alone: false };
   call('a');
   await clock.advance(1);
   calls[0]?.begin();
@@ -113,7 +115,8 @@ it('as many batches wait for a place as everybody needs, and each takes what is 
 
 it('pops that are gone when their batch leaves make room for others; a batch of none is no request', async () => {
   const { clock, calls, call, batches } = rig({ countMax: 2 });
-  const gone = () => batches.call(callOf(recordOf(), popOf('').definition), () => null, unwanted);
+  const to = batches.addresseeOf(recordOf(), popOf('').definition);
+  const gone = () => batches.call(to, () => null, unwanted);
   gone();
   call('a');
   gone();

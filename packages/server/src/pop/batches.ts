@@ -23,6 +23,7 @@ import type { Addressee, Destinations } from './destinations.ts';
 import { Fifo } from '../callback/fifo.ts';
 import { callbackRequest, type PopContext } from '../callback/request.ts';
 import type { Signer } from '../callback/sign.ts';
+import { UriSplitter } from '../callback/uri.ts';
 import type { Instant } from '../timer/schedule.ts';
 
 export interface BatchesOptions {
@@ -35,17 +36,11 @@ export interface BatchesOptions {
   readonly queueLengthMax: number;
 }
 
-/** Whom to call, and whether others may come along. */
-export interface Call {
-  readonly uri: string;
-  readonly namespace: string;
+/** The receiver of a pop, and whether other pops may go along. */
+export interface PopAddressee extends Addressee {
   readonly batch: boolean;
   /** As a batch, but of one. */
   readonly alone: boolean;
-}
-
-export function callOf({ namespace, attempt }: TimerRecord, { uri, batch }: Definition): Call {
-  return { uri, namespace, batch, alone: attempt > 0 };
 }
 
 /** Gives the pop when its turn has come; null when it is no longer wanted. */
@@ -57,9 +52,7 @@ const crowdedMs = 2000;
 type Done = (result: CallbackResult) => void;
 
 /** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
-interface Line {
-  readonly uri: string;
-  readonly namespace: string;
+interface Line extends Addressee {
   readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: Done }>;
   /** Batches that wait for their place and will take what is here by then. */
   asked: number;
@@ -67,6 +60,7 @@ interface Line {
 
 export class Batches {
   private readonly options: BatchesOptions;
+  private readonly uris = new UriSplitter();
   private readonly lines = new Map<string, Line>();
   /** The one used last: most pops of a burst are for the same. */
   private newest: Line | null = null;
@@ -75,29 +69,32 @@ export class Batches {
     this.options = options;
   }
 
+  addresseeOf({ namespace, attempt }: TimerRecord, { uri, batch }: Definition): PopAddressee {
+    return { uri, split: this.uris.split(uri), namespace, batch, alone: attempt > 0 };
+  }
+
   /** How long a pop had better wait elsewhere: its receiver is left alone, or others would suffer from one more. 0: it is welcome. */
-  waitMs({ uri, namespace, batch }: Call): number {
+  waitMs(to: PopAddressee): number {
     const { destinations, queueLengthMax } = this.options;
-    const line = batch ? this.known(uri, namespace) : undefined;
+    const line = to.batch ? this.known(to) : undefined;
     if ((line?.queue.length ?? 0) >= queueLengthMax) return crowdedMs;
-    return destinations.waitMs({ uri, namespace });
+    return destinations.waitMs(to);
   }
 
   /**
    * Calls `begin` when the turn of this callback has come; without a pop (null) it is forgotten, otherwise `done` is
    * called once with what came of it.
    */
-  call(to: Call, begin: BeginPop, done: Done): void {
+  call(to: PopAddressee, begin: BeginPop, done: Done): void {
     const { destinations } = this.options;
-    const { uri, namespace, batch, alone } = to;
-    if (!batch) return destinations.call(to, () => this.single(begin, namespace), done);
-    if (alone) return destinations.call(to, () => this.alone(begin, namespace), done);
-    const line = this.known(uri, namespace) ?? this.open(uri, namespace);
+    if (!to.batch) return destinations.call(to, () => this.single(begin, to.namespace), done);
+    if (to.alone) return destinations.call(to, () => this.alone(begin, to), done);
+    const line = this.known(to) ?? this.open(to);
     line.queue.push({ begin, done });
     this.ask(line);
   }
 
-  private known(uri: string, namespace: string): Line | undefined {
+  private known({ uri, namespace }: Addressee): Line | undefined {
     const { newest } = this;
     if (newest?.uri === uri && newest.namespace === namespace) return newest;
     const line = this.lines.get(keyOf(uri, namespace));
@@ -105,8 +102,8 @@ export class Batches {
     return line;
   }
 
-  private open(uri: string, namespace: string): Line {
-    const line: Line = { uri, namespace, queue: new Fifo(), asked: 0 };
+  private open({ uri, split, namespace }: Addressee): Line {
+    const line: Line = { uri, split, namespace, queue: new Fifo(), asked: 0 };
     this.lines.set(keyOf(uri, namespace), line);
     this.newest = line;
     return line;
@@ -123,12 +120,12 @@ export class Batches {
     return pop === null ? null : callbackRequest(pop, this.options.signer(namespace));
   }
 
-  private alone(begin: BeginPop, namespace: string): CallbackRequest | null {
+  private alone(begin: BeginPop, to: Addressee): CallbackRequest | null {
     const pop = begin();
     if (pop === null) return null;
     const batch = new BatchRequest(this.options.limits);
     batch.add(pop);
-    return this.finish(batch, { uri: pop.definition.uri, namespace });
+    return this.finish(batch, to);
   }
 
   private ask(line: Line): void {

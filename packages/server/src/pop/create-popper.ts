@@ -28,7 +28,7 @@ export interface PoppingParts {
   readonly cluster: PopCluster;
   readonly metrics: Metrics;
   readonly history: History;
-  readonly batches: Pick<Batches, 'call' | 'waitMs'>;
+  readonly batches: Pick<Batches, 'addresseeOf' | 'call' | 'waitMs'>;
   readonly limits: PopLimits;
   /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
   readonly isBoxFull: (namespace: string) => boolean;

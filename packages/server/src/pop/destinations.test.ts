@@ -7,6 +7,7 @@ import {
 } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
+import { splitUri } from '../callback/uri.ts';
 import { failureCountMax, openMsMin } from './places/breaker.ts';
 import { Destinations, type DestinationsOptions } from './destinations.ts';
 
@@ -54,6 +55,7 @@ class Rig {
     for (let i = 0; i < count; i++) {
       const request = {
         uri,
+        split: splitUri(uri),
         namespace,
         method: 'POST',
         headers: {},
@@ -321,6 +323,7 @@ describe('Destinations: limits', () => {
     const rig = new Rig(() => ({ kind: 'no-answer', reason: 'forbidden', detail: '' }));
     const request = {
       uri: 'nowhere',
+      split: null,
       namespace: 'default',
       method: 'POST',
       headers: {},
@@ -387,7 +390,7 @@ it('asks for a request only when its turn has come, and forgets the call when th
     asked.push(rig.clock.now());
     return null;
   };
-  rig.destinations.call({ uri: live, namespace: 'default' }, gone, () =>
+  rig.destinations.call({ uri: live, split: splitUri(live), namespace: 'default' }, gone, () =>
     expect.unreachable('a forgotten call has no result'),
   );
   rig.call(live);

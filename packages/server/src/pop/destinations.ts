@@ -12,10 +12,9 @@
  *  5. The request is asked for when its turn has come, so that a timer cancelled while it waited is not called; without
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
-import type { CallbackResult, Callbacks, Clock, Unmade } from '@carillon/core';
+import type { CallbackResult, Callbacks, Clock, SplitUri, Unmade } from '@carillon/core';
 import { type Admission, type Sign, signOf } from './places/breaker.ts';
 import { unmade } from '../callback/callback-failure.ts';
-import { splitUri } from '../callback/uri.ts';
 import { Fifo } from '../callback/fifo.ts';
 import { type Begin, Destination, type Done, Tenant, type Waiting } from './places/destination.ts';
 import { Places } from './places/places.ts';
@@ -40,6 +39,8 @@ export interface DestinationsOptions {
 /** Whom to call, and for whom. */
 export interface Addressee {
   readonly uri: string;
+  /** The same uri; null: it leads nowhere. */
+  readonly split: SplitUri | null;
   readonly namespace: string;
 }
 
@@ -60,8 +61,6 @@ export class Destinations {
   /** By namespace and origin. */
   private readonly destinations = new Map<string, Destination>();
   private readonly tenants = new Map<string, Tenant>();
-  /** Origins that were met in their canonical form. */
-  private readonly canonical = new Set<string>();
   private readonly refused = new Fifo<{ done: Done; result: CallbackResult }>();
   private queuedCount = 0;
   /** Namespaces with waiting calls. */
@@ -94,10 +93,9 @@ export class Destinations {
    * How long a call had better wait elsewhere: the circuit is open, or its namespace fills most of what may wait, or its destination
    * most of that, so that more of it would be at the expense of others. 0: it is welcome.
    */
-  waitMs({ uri, namespace }: Addressee): number {
+  waitMs({ split, namespace }: Addressee): number {
     const waiting = this.tenants.get(namespace)?.queued ?? 0;
     if (waiting > 0 && waiting >= this.crowd) return crowdedMs;
-    const split = splitUri(uri, this.canonical);
     const key = keyOf(split?.origin ?? '', namespace);
     const known = this.destinations.get(key);
     if (known === undefined) return 0;
@@ -122,8 +120,7 @@ export class Destinations {
     return this.destinations.size;
   }
 
-  call({ uri, namespace }: Addressee, begin: Begin, done: Done): void {
-    const split = splitUri(uri, this.canonical);
+  call({ split, namespace }: Addressee, begin: Begin, done: Done): void {
     if (this.closed) this.refuse(done, closing);
     else if (split === null) this.callNowhere(begin, done);
     else this.enter(this.destination(split.origin, namespace), { begin, done });
@@ -250,8 +247,6 @@ export class Destinations {
     tenant.destinationCount++;
     this.tenants.set(namespace, tenant);
     this.destinations.set(key, destination);
-    if (this.canonical.size >= destinationCountMax) this.canonical.clear();
-    this.canonical.add(origin);
     return destination;
   }
 

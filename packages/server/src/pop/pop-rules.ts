@@ -35,8 +35,8 @@ export class PopRules {
   }
 
   /** For making the request of a pop. */
-  context({ record, definition, missed }: Pop, at: Instant): PopContext {
+  context({ record, definition, to, missed }: Pop, at: Instant): PopContext {
     const { idOf, callbackTimeoutMs: timeoutMs } = this.parts;
-    return { record, definition, missed, id: idOf(record), timeoutMs, at };
+    return { record, definition, split: to.split, missed, id: idOf(record), timeoutMs, at };
   }
 }

@@ -1,7 +1,6 @@
 import { type Definition, State, type TimerRecord } from '@carillon/core';
 import { expect, test } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
-import { callOf } from './batches.ts';
 import { concerns, missedFrom, type Pop } from './pop.ts';
 
 /** A call for the pop of this record, which stands for some that were missed. */
@@ -12,7 +11,7 @@ function popOf(record: TimerRecord, missed: number, phase: Pop['phase'] = 'calli
     serial: 1,
     record,
     definition,
-    call: callOf(record, definition),
+    to: { uri: '', split: null, namespace: '', batch: false, alone: false },
     position: 0,
     others: [],
     phase,

@@ -7,14 +7,14 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { Message } from '../replication/wire.ts';
-import type { Call } from './batches.ts';
+import type { PopAddressee } from './batches.ts';
 import { isOut, type PopPhase } from './pop-phase.ts';
 
 export interface Pop {
   readonly handle: number;
   readonly record: TimerRecord;
   readonly definition: Definition;
-  readonly call: Call;
+  readonly to: PopAddressee;
   /** Whose turn it is: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];

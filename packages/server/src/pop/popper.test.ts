@@ -60,6 +60,7 @@ function rig(others: readonly string[] = []) {
     metrics: new Metrics({ version: 'test', runtime: 'test' }),
     history: new History(defaultConfig.history),
     batches: {
+      addresseeOf: () => ({ uri: '', split: null, namespace: '', batch: false, alone: false }),
       waitMs: () => 0,
       call: (_, begin, done) => void calls.push({ begin, done }),
     },

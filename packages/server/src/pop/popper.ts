@@ -30,7 +30,7 @@ import type { Store } from '../store/store.ts';
 import type { ActivePops } from './active-pops.ts';
 import type { Alarm } from './alarm.ts';
 import type { Attempts } from './attempts.ts';
-import { type Batches, type Call, callOf } from './batches.ts';
+import type { Batches, PopAddressee } from './batches.ts';
 import type { Claiming } from './claiming.ts';
 import type { ClaimAsk } from './claims/claims.ts';
 import type { Granting } from './granting.ts';
@@ -48,7 +48,7 @@ export interface PopperParts {
   readonly claiming: Claiming;
   readonly granting: Granting;
   /** Calls back when the receiver has a place, and again when its answer is there. */
-  readonly batches: Pick<Batches, 'call'>;
+  readonly batches: Pick<Batches, 'addresseeOf' | 'call'>;
   readonly attempts: Attempts;
   /** The time of a tombstone or dead letter is over. */
   readonly onEnd: (record: TimerRecord) => void;
@@ -117,7 +117,7 @@ export class Popper {
 
   /** The alarm of the record rang: it pops, or goes back into the wheel until it may. */
   due(handle: number): void {
-    const { pops, store, clock, readiness, onEnd } = this.parts;
+    const { pops, store, clock, batches, readiness, onEnd } = this.parts;
     // The pop under way looks after the record; its end puts it back into the wheel.
     if (pops.has(handle)) return;
     const record = store.read(handle);
@@ -125,10 +125,10 @@ export class Popper {
     const heldMs = readiness.heldUntilMs(handle, record);
     if (heldMs !== null) return store.arm(handle, heldMs);
     const definition = decodeDefinition(record.body);
-    const call = callOf(record, definition);
-    const waitMs = readiness.waitMs(record, definition, call);
+    const to = batches.addresseeOf(record, definition);
+    const waitMs = readiness.waitMs(record, definition, to);
     if (waitMs > 0) return store.arm(handle, clock.now() + waitMs);
-    this.begin(handle, record, definition, call);
+    this.begin(handle, record, definition, to);
   }
 
   /**
@@ -146,13 +146,18 @@ export class Popper {
   }
 
   /** A pop comes to be, and with it the claim at the other replicas. */
-  private begin(handle: number, record: TimerRecord, definition: Definition, call: Call): void {
+  private begin(
+    handle: number,
+    record: TimerRecord,
+    definition: Definition,
+    to: PopAddressee,
+  ): void {
     const { pops, claiming } = this.parts;
     const pop: Pop = {
       handle,
       record,
       definition,
-      call,
+      to,
       ...claiming.claimOf(handle, record),
       phase: 'claiming',
       untilMs: 0,
@@ -169,7 +174,7 @@ export class Popper {
   private queue(pop: Pop): void {
     const { batches, attempts } = this.parts;
     batches.call(
-      pop.call,
+      pop.to,
       () => this.start(pop),
       (result) => attempts.ended(pop, result),
     );

@@ -11,7 +11,7 @@ import { unmade } from '../callback/callback-failure.ts';
 import { type Instant, missedPops } from '../timer/schedule.ts';
 import { afterRefusal } from './after-attempt.ts';
 import type { Awake } from './awake.ts';
-import type { Batches, Call } from './batches.ts';
+import type { Batches, PopAddressee } from './batches.ts';
 import type { Granting } from './granting.ts';
 import type { PopRules } from './pop-rules.ts';
 
@@ -53,9 +53,9 @@ export class Readiness {
   }
 
   /** How long the pop had better wait for its wall-clock time, or for its receiver; 0: no longer. */
-  waitMs(record: TimerRecord, definition: Definition, call: Call): number {
+  waitMs(record: TimerRecord, definition: Definition, to: PopAddressee): number {
     const earlyMs = this.earlyMs(record, definition);
-    return earlyMs > 0 ? earlyMs : this.restMs(record, definition, call);
+    return earlyMs > 0 ? earlyMs : this.restMs(record, definition, to);
   }
 
   /** How far away a wall-clock instant still is: the clock may have been set back since the timer was armed. */
@@ -65,9 +65,9 @@ export class Readiness {
   }
 
   /** How long a pop rests because its receiver is left alone, or has too many waiting; 0: its turn is now. */
-  private restMs(record: TimerRecord, definition: Definition, call: Call): number {
+  private restMs(record: TimerRecord, definition: Definition, to: PopAddressee): number {
     const { batches, rules, instant } = this.parts;
-    const waitMs = batches.waitMs(call);
+    const waitMs = batches.waitMs(to);
     if (waitMs === 0) return 0;
     const at = instant();
     const pop = { record, missed: missedPops(record, definition, at), startMs: at.nowMs };

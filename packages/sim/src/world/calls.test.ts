@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { callsIn } from './calls.ts';
 
-const to = { uri: 'http://r1/pop', namespace: 'default', method: 'POST', limitMs: 5000 };
+const to = {
+  uri: 'http://r1/pop',
+  split: { origin: 'http://r1', path: '/pop' },
+  namespace: 'default',
+  method: 'POST',
+  limitMs: 5000,
+};
 const line =
   '{"id":"66ddb6aa0024f0008400000000020284-2","sequence":3,"due":"2026-01-01T00:00:10.000Z",';
 

@@ -2,6 +2,7 @@
 import type { CallbackResult } from '@carillon/core';
 import { type CallbackScript, FakeCallbacks, VirtualClock } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
+import { splitUri } from '../../callback/uri.ts';
 import { Destinations, type DestinationsOptions } from '../destinations.ts';
 
 interface Outcome {
@@ -26,7 +27,8 @@ function rig(script: CallbackScript, change: Partial<DestinationsOptions> = {}) 
   const call = (namespace: string, uri: string, limitMs = 10_000): void => {
     const startMs = clock.now();
     const body = new Uint8Array();
-    const request = { uri, namespace, method: 'POST', headers: {}, body, limitMs };
+    const split = splitUri(uri);
+    const request = { uri, split, namespace, method: 'POST', headers: {}, body, limitMs };
     destinations.call(
       request,
       () => request,
@@ -129,7 +131,7 @@ it('places are shared by weight among namespaces that wait for them', async () =
 it('a namespace that fills what may wait is told to wait elsewhere, and no other is', () => {
   const { call, destinations } = rig(() => 'hang', { queueLengthMax: 1000 });
   for (let i = 0; i < 1100; i++) call('bad', `http://silent-${i % 100}.example/`);
-  const to = (namespace: string) => ({ uri: good, namespace });
+  const to = (namespace: string) => ({ uri: good, split: splitUri(good), namespace });
   expect(destinations.waitMs(to('bad'))).toBeGreaterThan(0);
   expect(destinations.waitMs(to('good'))).toBe(0);
 });
