@@ -21,7 +21,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   network: [],
   pop: ['callback', 'metrics', 'pop/claims', 'pop/places', 'replication', 'store', 'timer'],
   'pop/claims': ['replication', 'timer'],
-  'pop/places': ['callback'],
+  'pop/places': [],
   quotas: ['config'],
   replication: ['metrics', 'quotas', 'store', 'store/journal', 'timer'],
   request: ['cluster', 'cluster/sources', 'config', 'metrics', 'pop', 'replication', 'timer'],

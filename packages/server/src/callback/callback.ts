@@ -7,7 +7,8 @@
  *     limit counts everything: resolving, connecting, sending, the whole answer.
  *  2. A request whose limit is over before it was written is never written.
  *  3. At most 16 KiB of an answer are read, and none of it is kept. Redirects are answers like any other.
- *  4. Origins, connections to one and requests waiting for a connection are bounded; unused origins are closed.
+ *  4. Origins and connections to one are bounded; over the bounds a request is answered as unmade. Requests wait in
+ *     `destinations.ts`, and nowhere else. A connection is free before `done` is called. Unused origins are closed.
  */
 import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
 import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
@@ -85,10 +86,7 @@ export class HttpCallbacks implements Callbacks {
   private hindrance(origin: Origin, request: CallbackRequest): CallbackResult | null {
     const refusal = refuseRequest(request) ?? origin.judge(this.guard);
     if (refusal !== null) return noAnswer('forbidden', refusal);
-    if (origin.isFull) {
-      return unmade('Earlier requests still wait for connections to this receiver.', crowdedMs);
-    }
-    return null;
+    return origin.isFull ? allInUse : null;
   }
 
   private origin(name: string, namespace: string): Origin | CallbackResult {
@@ -134,6 +132,7 @@ const badUri = noAnswer(
   'The uri must be absolute, http or https, and without credentials.',
 );
 const cut = noAnswer('cut', 'The connection ended before the answer.');
+const allInUse = unmade('All connections to this receiver are in use.', crowdedMs);
 const closing = unmade('The member is closing its connections.', crowdedMs);
 const tooMany = unmade('Calls to too many receivers are in flight.', crowdedMs);
 
@@ -200,9 +199,10 @@ class Attempt implements Call {
   private overdue(): void {
     const { connection } = this;
     const status = connection?.status ?? 0;
-    if (status === 0) this.finish(noAnswer('timeout', 'No answer in time.'));
-    else this.answered(status, connection?.retryAfter);
+    const retryAfter = connection?.retryAfter;
     connection?.giveUp();
+    if (status === 0) this.finish(noAnswer('timeout', 'No answer in time.'));
+    else this.answered(status, retryAfter);
   }
 
   private finish(result: CallbackResult): void {

@@ -1,6 +1,9 @@
 /**
- * The connections to one origin. The free ones lie on a stack, the most recently used on top; those that lie there for long are
- * closed. With all of them busy, calls wait for the next that is not.
+ * The connections to one origin. The free ones lie on a stack, the most recently used on top; a connection that lies there for
+ * long is closed. There are no more of them than calls that may be in flight, so no call waits here.
+ *
+ * Example: of 128 connections 3 are in use and 2 are free. A call takes the free one on top. With 5 in use the next call opens a
+ * sixth. After 4 s without a call the free ones are closed, before the receiver does so.
  */
 import { type CallbackRequest, type Cancel, type Clock, invariant } from '@carillon/core';
 import {
@@ -11,7 +14,6 @@ import {
   type Receiver,
   receiverOf,
 } from './connect.ts';
-import { Fifo } from './fifo.ts';
 import type { Guard } from './guard.ts';
 import {
   type Asking,
@@ -54,7 +56,6 @@ export class Origin implements ConnectionEvents {
   private readonly connect: Connect;
   private readonly all = new Set<ReceiverConnection>();
   private readonly unused: ReceiverConnection[] = [];
-  private readonly waiting = new Fifo<Call>();
   private cancelTidy: Cancel | null = null;
   /** The guard's edition that `refusal` holds for. */
   private edition: object | null = null;
@@ -74,12 +75,12 @@ export class Origin implements ConnectionEvents {
   }
 
   get isBusy(): boolean {
-    return this.waiting.length > 0 || this.all.size > this.unused.length;
+    return this.all.size > this.unused.length;
   }
 
-  /** As many wait as may. */
+  /** All connections that there may be are in use. */
   get isFull(): boolean {
-    return this.waiting.length >= this.options.connectionCountMax;
+    return this.unused.length === 0 && this.all.size >= this.options.connectionCountMax;
   }
 
   /**
@@ -100,47 +101,35 @@ export class Origin implements ConnectionEvents {
     return this.refusal;
   }
 
-  /** Over an unused connection, or a new one; else it waits for one. */
+  /** Over an unused connection, or a new one. Only while it is not full. */
   send(call: Call): void {
     this.used = true;
-    const connection = this.pick();
-    if (connection === null) this.waiting.push(call);
-    else this.begin(call, connection);
+    this.begin(call, this.pick() ?? this.open());
   }
 
-  /** Over a new connection: one that was used before has failed the call. */
+  /** Over a new connection: one that was used before has failed the call, and is gone. */
   sendFresh(call: Call): void {
-    const isFull = this.all.size >= this.options.connectionCountMax;
-    if (isFull) this.unused.shift()?.end(null);
-    if (this.all.size < this.options.connectionCountMax) this.begin(call, this.open());
-    else this.waiting.push(call);
+    this.begin(call, this.open());
   }
 
-  /** Those who wait fail as well. */
   destroy(): void {
     this.addresses.clear();
     this.cancelTidy?.();
     this.cancelTidy = null;
-    for (const call of this.drained()) call.failed(null);
-    for (const connection of this.all) connection.end(null);
+    // A call that fails may be followed by another one, over a new connection.
+    for (const connection of [...this.all]) connection.end(null);
   }
 
   free(connection: ReceiverConnection): void {
-    const next = this.nextWaiting();
-    if (next !== null) this.begin(next, connection);
-    else {
-      connection.freeMs = this.options.clock.now();
-      this.unused.push(connection);
-      this.tidyLater();
-    }
+    connection.freeMs = this.options.clock.now();
+    this.unused.push(connection);
+    this.tidyLater();
   }
 
   ended(connection: ReceiverConnection): void {
     this.all.delete(connection);
     const at = this.unused.indexOf(connection);
     if (at >= 0) this.unused.splice(at, 1);
-    const next = this.nextWaiting();
-    if (next !== null) this.begin(next, this.open());
   }
 
   private begin(call: Call, connection: ReceiverConnection): void {
@@ -157,7 +146,7 @@ export class Origin implements ConnectionEvents {
       if (nowMs - top.bornMs < connectionAgeMsMax && nowMs < unusedUntilMs(top)) return top;
       top.end(null);
     }
-    return this.all.size < this.options.connectionCountMax ? this.open() : null;
+    return null;
   }
 
   private open(): ReceiverConnection {
@@ -170,19 +159,6 @@ export class Origin implements ConnectionEvents {
       'a receiver has a bounded number of connections',
     );
     return connection;
-  }
-
-  private nextWaiting(): Call | null {
-    for (let call = this.waiting.shift(); call !== undefined; call = this.waiting.shift()) {
-      if (call.request !== null) return call;
-    }
-    return null;
-  }
-
-  private drained(): Call[] {
-    const calls: Call[] = [];
-    for (let call = this.nextWaiting(); call !== null; call = this.nextWaiting()) calls.push(call);
-    return calls;
   }
 
   private tidyLater(): void {

@@ -20,7 +20,7 @@ import {
 } from '@carillon/core';
 import { type BatchLimits, BatchRequest } from './batch-request.ts';
 import type { Addressee, Destinations } from './destinations.ts';
-import { Fifo } from '../callback/fifo.ts';
+import { Fifo } from './places/fifo.ts';
 import { callbackRequest, type PopContext } from '../callback/request.ts';
 import type { Signer } from '../callback/sign.ts';
 import { UriSplitter } from '../callback/uri.ts';

@@ -15,7 +15,7 @@
 import type { CallbackResult, Callbacks, Clock, SplitUri, Unmade } from '@carillon/core';
 import { type Admission, type Sign, signOf } from './places/breaker.ts';
 import { unmade } from '../callback/callback-failure.ts';
-import { Fifo } from '../callback/fifo.ts';
+import { Fifo } from './places/fifo.ts';
 import { type Begin, Destination, type Done, Tenant, type Waiting } from './places/destination.ts';
 import { Places } from './places/places.ts';
 

@@ -1,7 +1,7 @@
 /** What is known of the receivers of one namespace, and of each of them: what is under way, what waits, and how it fares. */
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { Breaker } from './breaker.ts';
-import { Fifo } from '../../callback/fifo.ts';
+import { Fifo } from './fifo.ts';
 
 export type Done = (result: CallbackResult) => void;
 
