@@ -1,6 +1,6 @@
 /** The guard on real sockets: a server that counts connections listens where forbidden addresses lead. */
 import { Socket } from 'node:net';
-import type { CallbackResult } from '@carillon/core';
+import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
@@ -30,21 +30,14 @@ function guarded(options: Partial<GuardOptions>, resolve: Resolve): void {
   callbacks = new HttpCallbacks({ clock, guard, resolve });
 }
 
+function request(uri: string): CallbackRequest {
+  const usual = { namespace: 'default', method: 'POST', headers: {}, limitMs: 5000 };
+  return { uri, split: splitUri(uri), ...usual, body: new Uint8Array() };
+}
+
 async function call(uri: string): Promise<CallbackResult> {
   const results: CallbackResult[] = [];
-  const body = new Uint8Array();
-  callbacks.call(
-    {
-      uri,
-      split: splitUri(uri),
-      namespace: 'default',
-      method: 'POST',
-      headers: {},
-      body,
-      limitMs: 5000,
-    },
-    (result) => results.push(result),
-  );
+  callbacks.call(request(uri), (result) => results.push(result));
   while (results.length === 0) await clock.advance(0);
   await settle();
   return results[0] as CallbackResult;
@@ -269,7 +262,24 @@ describe('guarded connections', () => {
     expect(await call(uri)).toMatchObject({ status: 204 });
   });
 
-  it('an address is judged before the connection, whoever asked for it', async () => {
+  it('a call that follows one which was cut off so is judged by itself, and not cut off with it', async () => {
+    let peers: readonly Endpoint[] = [];
+    guarded({ loopback: true, denied: () => peers }, fromZone);
+    receiver.behave = () => null;
+    const uri = `http://loopback4.example:${receiver.port}/`;
+    const results: CallbackResult[] = [];
+    callbacks.call(request(uri), (first) => {
+      results.push(first);
+      callbacks.call(request(uri), (next) => results.push(next));
+    });
+    while (receiver.requests.length === 0) await settle();
+    peers = [{ host: '127.0.0.1', port: receiver.port }];
+    expect(await call(uri)).toMatchObject({ reason: 'forbidden' });
+    while (results.length < 2) await clock.advance(0);
+    expect(results).toMatchObject([{ reason: 'cut' }, { reason: 'forbidden' }]);
+  });
+
+  it('an address is judged before the connection, also one that was not asked for by a callback', async () => {
     guarded({}, fromZone);
     const guard = new Guard({ allow: [], loopback: false, denied: () => none });
     const { port } = receiver;
