@@ -149,10 +149,13 @@ export interface Unmade {
 /** The result of a request that left the member. */
 export type Attempted = Exclude<CallbackResult, Unmade>;
 
+/** Told once of the end of a callback. */
+export type CallbackDone = (result: CallbackResult) => void;
+
 /** HTTP requests to receivers. Never follows redirects, never reads more of an answer than it needs. */
 export interface Callbacks {
   /** Makes the request and calls `done` exactly once, at the latest shortly after `limitMs`. */
-  call(request: CallbackRequest, done: (result: CallbackResult) => void): void;
+  call(request: CallbackRequest, done: CallbackDone): void;
   close(): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ export {
 export { formatDuration, parseDuration } from './duration.ts';
 export {
   type Attempted,
+  type CallbackDone,
   type CallbackRequest,
   type CallbackResult,
   type Callbacks,

@@ -10,11 +10,18 @@
  *  4. Origins and connections to one are bounded; over the bounds a request is answered as unmade. Requests wait in
  *     `destinations.ts`, and nowhere else. A connection is free before `done` is called. Unused origins are closed.
  */
-import type { CallbackRequest, CallbackResult, Callbacks, Cancel, Clock } from '@carillon/core';
+import type {
+  CallbackDone,
+  CallbackRequest,
+  CallbackResult,
+  Callbacks,
+  Cancel,
+  Clock,
+} from '@carillon/core';
 import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
 import type { Guard } from './guard.ts';
-import { type Call, Origin, type OriginOptions } from './origin.ts';
+import { Origin, type OriginOptions, type ReceiverCall } from './origin.ts';
 import type { ReceiverConnection, Turn } from './receiver-connection.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -36,8 +43,6 @@ const connectLimitMs = 10_000;
 const crowdedMs = 2000;
 const originIdleMsMax = 60_000;
 
-type Done = (result: CallbackResult) => void;
-
 export class HttpCallbacks implements Callbacks {
   private readonly clock: Clock;
   private readonly guard: Guard;
@@ -58,7 +63,7 @@ export class HttpCallbacks implements Callbacks {
     this.originCountMax = options.originCountMax ?? 1024;
   }
 
-  call(request: CallbackRequest, done: Done): void {
+  call(request: CallbackRequest, done: CallbackDone): void {
     const { split, namespace } = request;
     const origin = split === null ? badUri : this.origin(split.origin, namespace);
     const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
@@ -156,17 +161,17 @@ function turnsOf(clock: Clock): Turn {
 }
 
 /** One request on its way. */
-class Attempt implements Call {
+class Attempt implements ReceiverCall {
   readonly path: string;
   request: CallbackRequest | null;
   connection: ReceiverConnection | null = null;
   private readonly clock: Clock;
-  private done: Done | null;
+  private done: CallbackDone | null;
   private alarm: Cancel | null = null;
   private starting = true;
   private origin: Origin | null = null;
 
-  constructor(clock: Clock, request: CallbackRequest, path: string, done: Done) {
+  constructor(clock: Clock, request: CallbackRequest, path: string, done: CallbackDone) {
     this.clock = clock;
     this.request = request;
     this.path = path;

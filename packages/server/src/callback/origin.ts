@@ -38,8 +38,8 @@ export interface OriginOptions {
   readonly turn: Turn;
 }
 
-/** Somebody who wants to ask here. */
-export interface Call extends Asking {
+/** A request on its way to the origin, and its sender. */
+export interface ReceiverCall extends Asking {
   readonly path: string;
   /** null: it is no longer wanted. */
   readonly request: CallbackRequest | null;
@@ -102,13 +102,13 @@ export class Origin implements ConnectionEvents {
   }
 
   /** Over an unused connection, or a new one. Only while it is not full. */
-  send(call: Call): void {
+  send(call: ReceiverCall): void {
     this.used = true;
     this.begin(call, this.pick() ?? this.open());
   }
 
   /** Over a new connection: one that was used before has failed the call, and is gone. */
-  sendFresh(call: Call): void {
+  sendFresh(call: ReceiverCall): void {
     this.begin(call, this.open());
   }
 
@@ -132,7 +132,7 @@ export class Origin implements ConnectionEvents {
     if (at >= 0) this.unused.splice(at, 1);
   }
 
-  private begin(call: Call, connection: ReceiverConnection): void {
+  private begin(call: ReceiverCall, connection: ReceiverConnection): void {
     const { path, request } = call;
     if (request === null) return;
     invariant(call.connection === null, 'a callback has one connection');

@@ -11,6 +11,7 @@
  *  4. Namespaces never share a request: each may have its own secrets to sign with.
  */
 import {
+  type CallbackDone,
   type CallbackRequest,
   type CallbackResult,
   type Clock,
@@ -49,11 +50,9 @@ export type BeginPop = () => PopContext | null;
 /** With too many waiting, about so much later there may be room. */
 const crowdedMs = 2000;
 
-type Done = (result: CallbackResult) => void;
-
 /** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
 interface Line extends Addressee {
-  readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: Done }>;
+  readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: CallbackDone }>;
   /** Batches that wait for their place and will take what is here by then. */
   asked: number;
 }
@@ -85,7 +84,7 @@ export class Batches {
    * Calls `begin` when the turn of this callback has come; without a pop (null) it is forgotten, otherwise `done` is
    * called once with what came of it.
    */
-  call(to: PopAddressee, begin: BeginPop, done: Done): void {
+  call(to: PopAddressee, begin: BeginPop, done: CallbackDone): void {
     const { destinations } = this.options;
     if (!to.batch) return destinations.call(to, () => this.single(begin, to.namespace), done);
     if (to.alone) return destinations.call(to, () => this.alone(begin, to), done);
@@ -132,7 +131,7 @@ export class Batches {
     if (line.queue.length <= line.asked * this.options.limits.countMax) return;
     line.asked++;
     this.options.clock.soon(() => {
-      const inBatch: Done[] = [];
+      const inBatch: CallbackDone[] = [];
       let left = false;
       const leave = (): CallbackRequest | null => {
         left = true;
@@ -149,7 +148,7 @@ export class Batches {
   }
 
   /** The batch's turn has come. */
-  private leave(line: Line, inBatch: Done[]): CallbackRequest | null {
+  private leave(line: Line, inBatch: CallbackDone[]): CallbackRequest | null {
     const batch = new BatchRequest(this.options.limits);
     while (!batch.full) {
       const next = line.queue.shift();
@@ -165,8 +164,8 @@ export class Batches {
   }
 
   /** Refused before its turn came: so is everything that waits. */
-  private giveUp(line: Line): Done[] {
-    const all: Done[] = [];
+  private giveUp(line: Line): CallbackDone[] {
+    const all: CallbackDone[] = [];
     for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {
       all.push(next.done);
     }

@@ -12,11 +12,23 @@
  *  5. The request is asked for when its turn has come, so that a timer cancelled while it waited is not called; without
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
-import type { CallbackResult, Callbacks, Clock, SplitUri, Unmade } from '@carillon/core';
+import type {
+  CallbackDone,
+  CallbackResult,
+  Callbacks,
+  Clock,
+  SplitUri,
+  Unmade,
+} from '@carillon/core';
 import { type Admission, type Sign, signOf } from './places/breaker.ts';
 import { unmade } from '../callback/callback-failure.ts';
 import { Fifo } from './places/fifo.ts';
-import { type Begin, Destination, type Done, Tenant, type Waiting } from './places/destination.ts';
+import {
+  type Begin,
+  CallingNamespace,
+  Destination,
+  type QueuedCall,
+} from './places/destination.ts';
 import { Places } from './places/places.ts';
 
 export type { Begin } from './places/destination.ts';
@@ -60,8 +72,8 @@ export class Destinations {
   private readonly places: Places;
   /** By namespace and origin. */
   private readonly destinations = new Map<string, Destination>();
-  private readonly tenants = new Map<string, Tenant>();
-  private readonly refused = new Fifo<{ done: Done; result: CallbackResult }>();
+  private readonly namespaces = new Map<string, CallingNamespace>();
+  private readonly refused = new Fifo<{ done: CallbackDone; result: CallbackResult }>();
   private queuedCount = 0;
   /** Namespaces with waiting calls. */
   private queueingCount = 0;
@@ -94,8 +106,8 @@ export class Destinations {
    * most of that, so that more of it would be at the expense of others. 0: it is welcome.
    */
   waitMs({ split, namespace }: Addressee): number {
-    const waiting = this.tenants.get(namespace)?.queued ?? 0;
-    if (waiting > 0 && waiting >= this.crowd) return crowdedMs;
+    const waitingCount = this.namespaces.get(namespace)?.queued ?? 0;
+    if (waitingCount > 0 && waitingCount >= this.crowd) return crowdedMs;
     const key = keyOf(split?.origin ?? '', namespace);
     const known = this.destinations.get(key);
     if (known === undefined) return 0;
@@ -120,7 +132,7 @@ export class Destinations {
     return this.destinations.size;
   }
 
-  call({ split, namespace }: Addressee, begin: Begin, done: Done): void {
+  call({ split, namespace }: Addressee, begin: Begin, done: CallbackDone): void {
     if (this.closed) this.refuse(done, closing);
     else if (split === null) this.callNowhere(begin, done);
     else this.enter(this.destination(split.origin, namespace), { begin, done });
@@ -134,35 +146,35 @@ export class Destinations {
   }
 
   /** Not a uri that leads anywhere: the port knows what to say, and says it at once. */
-  private callNowhere(begin: Begin, done: Done): void {
+  private callNowhere(begin: Begin, done: CallbackDone): void {
     const request = begin();
     if (request !== null) this.options.callbacks.call(request, done);
   }
 
-  private enter(destination: Destination | null, waiting: Waiting): void {
+  private enter(destination: Destination | null, call: QueuedCall): void {
     if (destination === null) {
-      this.refuse(waiting.done, tooManyReceivers);
+      this.refuse(call.done, tooManyReceivers);
     } else if (destination.breaker.refuses(this.clock.now())) {
-      this.refuse(waiting.done, this.left(destination));
+      this.refuse(call.done, this.left(destination));
     } else if (destination.queue.length === 0 && this.places.hasRoom(destination)) {
-      this.start(destination, waiting);
+      this.start(destination, call);
     } else if (this.queuedCount >= this.options.queueLengthMax) {
-      this.refuse(waiting.done, tooManyWaiting);
+      this.refuse(call.done, tooManyWaiting);
     } else {
-      destination.queue.push(waiting);
+      destination.queue.push(call);
       this.countQueued(destination, 1);
       this.places.list(destination);
     }
   }
 
-  private countQueued({ tenant }: Destination, by: 1 | -1): void {
+  private countQueued({ namespace }: Destination, by: 1 | -1): void {
     this.queuedCount += by;
-    tenant.queued += by;
-    if (tenant.queued === (by === 1 ? 1 : 0)) this.queueingCount += by;
+    namespace.queued += by;
+    if (namespace.queued === (by === 1 ? 1 : 0)) this.queueingCount += by;
   }
 
   /** Makes the call, or answers it at once when the circuit is open. */
-  private start(destination: Destination, { begin, done }: Waiting): void {
+  private start(destination: Destination, { begin, done }: QueuedCall): void {
     const nowMs = this.clock.now();
     if (destination.breaker.refuses(nowMs)) return this.refuse(done, this.left(destination));
     const request = begin();
@@ -194,19 +206,19 @@ export class Destinations {
 
   private advance(): void {
     for (let next = this.places.next(); next !== undefined; next = this.places.next()) {
-      const waiting = next.queue.shift();
-      if (waiting === undefined) continue;
+      const call = next.queue.shift();
+      if (call === undefined) continue;
       this.countQueued(next, -1);
-      this.start(next, waiting);
+      this.start(next, call);
       this.places.list(next);
     }
   }
 
   private flush(destination: Destination, result: CallbackResult): void {
     const { queue } = destination;
-    for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
+    for (let call = queue.shift(); call !== undefined; call = queue.shift()) {
       this.countQueued(destination, -1);
-      this.refuse(waiting.done, result);
+      this.refuse(call.done, result);
     }
   }
 
@@ -216,7 +228,7 @@ export class Destinations {
     return unmade(`${leftAlone}${known}`, breaker.waitMs(this.clock.now()));
   }
 
-  private refuse(done: Done, result: CallbackResult): void {
+  private refuse(done: CallbackDone, result: CallbackResult): void {
     this.refused.push({ done, result });
     if (this.refusing) return;
     this.refusing = true;
@@ -234,32 +246,32 @@ export class Destinations {
   }
 
   /** null when there are too many, all with calls under way or waiting. */
-  private destination(origin: string, namespace: string): Destination | null {
-    const key = keyOf(origin, namespace);
+  private destination(origin: string, name: string): Destination | null {
+    const key = keyOf(origin, name);
     const known = this.destinations.get(key);
     if (known !== undefined) return known;
     const { destinationCountMax = 16_384 } = this.options;
-    const tenant = this.tenants.get(namespace) ?? new Tenant(namespace);
-    const greedy = tenant.destinationCount >= destinationCountMax * destinationRatio;
-    if (greedy && !this.forgetOne(tenant)) return null;
+    const namespace = this.namespaces.get(name) ?? new CallingNamespace(name);
+    const greedy = namespace.destinationCount >= destinationCountMax * destinationRatio;
+    if (greedy && !this.forgetOne(namespace)) return null;
     if (this.destinations.size >= destinationCountMax && !this.forgetOne(null)) return null;
-    const destination = new Destination(tenant);
-    tenant.destinationCount++;
-    this.tenants.set(namespace, tenant);
+    const destination = new Destination(namespace);
+    namespace.destinationCount++;
+    this.namespaces.set(name, namespace);
     this.destinations.set(key, destination);
     return destination;
   }
 
   /** Of anybody (null), or of one. The busy ones it meets go to the end, so that they are not looked at again and again. */
-  private forgetOne(of: Tenant | null): boolean {
+  private forgetOne(of: CallingNamespace | null): boolean {
     let left = this.destinations.size;
     for (const [key, destination] of this.destinations) {
       if (left-- === 0) return false;
       this.destinations.delete(key);
-      const { tenant } = destination;
-      if (destination.isIdle && (of === null || of === tenant)) {
-        tenant.destinationCount--;
-        if (tenant.isIdle) this.tenants.delete(tenant.name);
+      const { namespace } = destination;
+      if (destination.isIdle && (of === null || of === namespace)) {
+        namespace.destinationCount--;
+        if (namespace.isIdle) this.namespaces.delete(namespace.name);
         return true;
       }
       this.destinations.set(key, destination);

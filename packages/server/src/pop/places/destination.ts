@@ -1,24 +1,23 @@
 /** What is known of the receivers of one namespace, and of each of them: what is under way, what waits, and how it fares. */
-import type { CallbackRequest, CallbackResult } from '@carillon/core';
+import type { CallbackDone, CallbackRequest, CallbackResult } from '@carillon/core';
 import { Breaker } from './breaker.ts';
 import { Fifo } from './fifo.ts';
-
-export type Done = (result: CallbackResult) => void;
 
 /** Gives the request when its turn has come; null when it is no longer wanted. */
 export type Begin = () => CallbackRequest | null;
 
-export interface Waiting {
+/** A call that waits for a place. */
+export interface QueuedCall {
   readonly begin: Begin;
-  readonly done: Done;
+  readonly done: CallbackDone;
 }
 
-/** Destinations with waiting calls stand in one of these lines of their tenant, at times in two: what they are may change. */
+/** Destinations with waiting calls stand in one of these lines of their namespace, at times in two: what they are may change. */
 export const lineNames = ['strangers', 'small', 'large'] as const;
 export type LineName = (typeof lineNames)[number];
 
 /** A namespace whose callbacks are made here. */
-export class Tenant {
+export class CallingNamespace {
   readonly name: string;
   readonly lines: Readonly<Record<LineName, Fifo<Destination>>> = {
     strangers: new Fifo(),
@@ -43,9 +42,9 @@ export class Tenant {
 
 /** An origin, as one namespace meets it: what another one did there says nothing about it. */
 export class Destination {
-  readonly tenant: Tenant;
+  readonly namespace: CallingNamespace;
   readonly breaker = new Breaker();
-  readonly queue = new Fifo<Waiting>();
+  readonly queue = new Fifo<QueuedCall>();
   readonly inLine: Record<LineName, boolean> = { strangers: false, small: false, large: false };
   inFlight = 0;
   /** Whether the newest sign was one of life. */
@@ -53,8 +52,8 @@ export class Destination {
   /** What opened the circuit. */
   failure: CallbackResult | null = null;
 
-  constructor(tenant: Tenant) {
-    this.tenant = tenant;
+  constructor(namespace: CallingNamespace) {
+    this.namespace = namespace;
   }
 
   get isIdle(): boolean {

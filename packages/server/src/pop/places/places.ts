@@ -12,7 +12,12 @@
  *     with few calls under way first.
  */
 import { invariant } from '@carillon/core';
-import { type Destination, type LineName, lineNames, type Tenant } from './destination.ts';
+import {
+  type Destination,
+  type LineName,
+  lineNames,
+  type CallingNamespace,
+} from './destination.ts';
 
 export interface PlacesOptions {
   readonly inFlightMax: number;
@@ -29,8 +34,8 @@ const smallCount = 16;
 const largeRatio = 3 / 4;
 const smallRatio = 7 / 8;
 const strangeRatio = 1 / 2;
-const strangeOfTenantRatio = 1 / 4;
-const tenantRatio = 1 / 16;
+const strangeOfNamespaceRatio = 1 / 4;
+const smallNamespaceRatio = 1 / 16;
 
 export class Places {
   private readonly options: PlacesOptions;
@@ -39,11 +44,11 @@ export class Places {
   private readonly smallMax: number;
   /** For destinations that have not answered: of all, and of one namespace. */
   private readonly strangeMax: number;
-  private readonly strangeOfTenantMax: number;
+  private readonly strangeOfNamespaceMax: number;
   /** A namespace with fewer calls under way than this is small. */
-  private readonly tenantCount: number;
+  private readonly smallNamespaceCount: number;
   /** Those with destinations in line. */
-  private readonly waiting = new Set<Tenant>();
+  private readonly waiting = new Set<CallingNamespace>();
   private count = 0;
   private strange = 0;
 
@@ -53,8 +58,8 @@ export class Places {
     this.largeMax = Math.ceil(inFlightMax * largeRatio);
     this.smallMax = Math.ceil(inFlightMax * smallRatio);
     this.strangeMax = Math.ceil(inFlightMax * strangeRatio);
-    this.strangeOfTenantMax = Math.ceil(inFlightMax * strangeOfTenantRatio);
-    this.tenantCount = Math.ceil(inFlightMax * tenantRatio);
+    this.strangeOfNamespaceMax = Math.ceil(inFlightMax * strangeOfNamespaceRatio);
+    this.smallNamespaceCount = Math.ceil(inFlightMax * smallNamespaceRatio);
   }
 
   get taken(): number {
@@ -79,54 +84,55 @@ export class Places {
 
   /** Puts a destination with waiting calls in its line, once. */
   list(destination: Destination): void {
-    const { queue, inFlight, inLine, tenant } = destination;
+    const { queue, inFlight, inLine, namespace } = destination;
     if (queue.length === 0 || inFlight >= this.limitOf(destination)) return;
     const line = lineOf(destination);
-    if (!inLine[line]) tenant.lines[line].push(destination);
+    if (!inLine[line]) namespace.lines[line].push(destination);
     inLine[line] = true;
-    this.waiting.add(tenant);
+    this.waiting.add(namespace);
   }
 
   /** The destination whose call is to start next; undefined when none may. It has left its line. */
   next(): Destination | undefined {
     for (;;) {
-      const tenant = this.nextTenant();
-      if (tenant === null) return undefined;
-      const destination = this.nextOf(tenant);
+      const namespace = this.nextNamespace();
+      if (namespace === null) return undefined;
+      const destination = this.nextOf(namespace);
       if (destination.queue.length > 0 && this.hasRoom(destination)) return destination;
       // What it is has changed since it took its place.
       this.list(destination);
     }
   }
 
-  private nextTenant(): Tenant | null {
-    let best: Tenant | null = null;
+  private nextNamespace(): CallingNamespace | null {
+    let best: CallingNamespace | null = null;
     let least = Number.POSITIVE_INFINITY;
-    for (const tenant of this.waiting) {
-      if (lineNames.every((line) => tenant.lines[line].length === 0)) this.waiting.delete(tenant);
-      const load = tenant.inFlight / this.options.shareOf(tenant.name);
-      if (load >= least || !this.mayStart(tenant)) continue;
-      best = tenant;
+    for (const namespace of this.waiting) {
+      if (lineNames.every((line) => namespace.lines[line].length === 0))
+        this.waiting.delete(namespace);
+      const load = namespace.inFlight / this.options.shareOf(namespace.name);
+      if (load >= least || !this.mayStart(namespace)) continue;
+      best = namespace;
       least = load;
     }
     return best;
   }
 
   /** Whether some destination in its lines has room. */
-  private mayStart(tenant: Tenant): boolean {
-    const { strangers, small, large } = tenant.lines;
-    const most = this.mostOfSmall(tenant);
+  private mayStart(namespace: CallingNamespace): boolean {
+    const { strangers, small, large } = namespace.lines;
+    const most = this.mostOfSmall(namespace);
     if (this.count >= most) return false;
-    if (strangers.length > 0 && this.hasStrangeRoom(tenant)) return true;
+    if (strangers.length > 0 && this.hasStrangeRoom(namespace)) return true;
     return small.length > 0 || (large.length > 0 && this.count < this.largeMax);
   }
 
-  /** Of a tenant that may start a call. */
-  private nextOf(tenant: Tenant): Destination {
-    const { strangers, small } = tenant.lines;
+  /** Of a namespace that may start a call. */
+  private nextOf(namespace: CallingNamespace): Destination {
+    const { strangers, small } = namespace.lines;
     const usual = small.length > 0 ? 'small' : 'large';
-    const from = strangers.length > 0 && this.hasStrangeRoom(tenant) ? 'strangers' : usual;
-    const destination = tenant.lines[from].shift();
+    const from = strangers.length > 0 && this.hasStrangeRoom(namespace) ? 'strangers' : usual;
+    const destination = namespace.lines[from].shift();
     invariant(destination !== undefined, 'a namespace that may start a call has a line for it');
     destination.inLine[from] = false;
     return destination;
@@ -134,37 +140,37 @@ export class Places {
 
   private fits(destination: Destination): boolean {
     if (destination.inFlight >= this.limitOf(destination)) return false;
-    return destination.trusted || this.hasStrangeRoom(destination.tenant);
+    return destination.trusted || this.hasStrangeRoom(destination.namespace);
   }
 
-  private hasStrangeRoom(tenant: Tenant): boolean {
-    if (tenant.strange >= this.strangeOfTenantMax) return false;
-    return this.strange < this.strangeMax || tenant.strange < this.tenantCount;
+  private hasStrangeRoom(namespace: CallingNamespace): boolean {
+    if (namespace.strange >= this.strangeOfNamespaceMax) return false;
+    return this.strange < this.strangeMax || namespace.strange < this.smallNamespaceCount;
   }
 
-  private mostFor({ inFlight, tenant }: Destination): number {
-    return inFlight < smallCount ? this.mostOfSmall(tenant) : this.largeMax;
+  private mostFor({ inFlight, namespace }: Destination): number {
+    return inFlight < smallCount ? this.mostOfSmall(namespace) : this.largeMax;
   }
 
-  private mostOfSmall({ inFlight }: Tenant): number {
-    return inFlight < this.tenantCount ? this.options.inFlightMax : this.smallMax;
+  private mostOfSmall({ inFlight }: CallingNamespace): number {
+    return inFlight < this.smallNamespaceCount ? this.options.inFlightMax : this.smallMax;
   }
 
-  private limitOf({ trusted, tenant }: Destination): number {
+  private limitOf({ trusted, namespace }: Destination): number {
     const { perDestinationMax } = this.options;
     if (trusted) return perDestinationMax;
-    const isTight = tenant.strange * 2 >= this.strangeOfTenantMax;
+    const isTight = namespace.strange * 2 >= this.strangeOfNamespaceMax;
     return isTight ? 1 : Math.min(strangeCountMax, perDestinationMax);
   }
 
   private move(destination: Destination, strange: number, by: 1 | -1): void {
-    const { tenant } = destination;
+    const { namespace } = destination;
     destination.inFlight += by;
-    tenant.inFlight += by;
+    namespace.inFlight += by;
     this.count += by;
-    tenant.strange += by * strange;
+    namespace.strange += by * strange;
     this.strange += by * strange;
-    invariant(tenant.inFlight >= 0 && tenant.strange >= 0, 'a place is given back once');
+    invariant(namespace.inFlight >= 0 && namespace.strange >= 0, 'a place is given back once');
   }
 }
 
