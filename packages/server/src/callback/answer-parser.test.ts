@@ -24,7 +24,7 @@ function read(pieces: readonly string[], method = 'POST'): Read {
 const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
 const okHead = 'HTTP/1.1 200 OK';
 
-const whole: [what: string, answer: string, status: number, keeps: boolean][] = [
+const whole: [name: string, answer: string, status: number, keeps: boolean][] = [
   ['no content', head('HTTP/1.1 204 No Content'), 204, true],
   ['no reason', head('HTTP/1.1 204'), 204, true],
   ['a length', `${head(okHead, 'Content-Length: 3')}abc`, 200, true],
@@ -67,7 +67,7 @@ const whole: [what: string, answer: string, status: number, keeps: boolean][] = 
   ],
 ];
 
-const malformed: [what: string, answer: string][] = [
+const malformed: [name: string, answer: string][] = [
   ['another protocol', head('SSH-2.0-x')],
   ['another version', head('HTTP/2 200 OK')],
   ['no such status', head('HTTP/1.1 600 X')],
@@ -76,13 +76,13 @@ const malformed: [what: string, answer: string][] = [
   ['a line that does not end', `${okHead}${'x'.repeat(16_400)}`],
   ['digits behind the status', head('HTTP/1.1 2000 OK')],
   [
-    'only what comes before an answer',
+    'only the bytes before an answer',
     head('HTTP/1.1 103 Hints', `x: ${'x'.repeat(1000)}`).repeat(17),
   ],
 ];
 
 /** Of these the status counts, and nothing else does. */
-const odd: [what: string, answer: string][] = [
+const odd: [name: string, answer: string][] = [
   ['a nul in the reason', head('HTTP/1.1 200 \0')],
   ['lines that end with a line feed alone', `${okHead}\ncontent-length: 0\n\n`],
   ['an empty line that ends with a line feed alone', `${okHead}\r\ncontent-length: 0\r\n\n`],
@@ -109,7 +109,7 @@ const odd: [what: string, answer: string][] = [
   ['a size that is none', `${head(okHead, 'transfer-encoding: chunked')}0x1\r\na\r\n`],
 ];
 
-const enough: [what: string, answer: string][] = [
+const enough: [name: string, answer: string][] = [
   ['a length', head(okHead, 'content-length: 16385')],
   ['a chunk', `${head(okHead, 'transfer-encoding: chunked')}4001\r\n`],
   ['many chunks', `${head(okHead, 'transfer-encoding: chunked')}${'1\r\nx\r\n'.repeat(10_000)}`],
@@ -184,7 +184,7 @@ describe('answers of receivers', () => {
     },
   );
 
-  it('a HEAD has no content, whatever its length', () => {
+  it('a HEAD has no content, whichever length is given', () => {
     const answer = head(okHead, 'content-length: 99999');
     expect(read([answer], 'HEAD')).toMatchObject({ progress: 'whole', keeps: true });
   });

@@ -2,9 +2,9 @@
  * The answer of a receiver, from its bytes: status, `Retry-After`, and where it ends. Nothing else of it is looked at, and none of
  * its content is kept.
  *
- *  1. A status counts as soon as its line has arrived, whatever follows.
- *  2. A connection is only used again after an answer whose end is beyond doubt: what two readers could understand differently ends
- *     the reading.
+ *  1. A status counts as soon as its line has arrived, even if the rest is odd or missing.
+ *  2. A connection is only used again after an answer whose end is beyond doubt: bytes that two readers could understand
+ *     differently end the reading.
  *  3. Heads of up to 16 KiB and content of up to 16 KiB are read. More is no failure: the status is known.
  *  4. Every byte is looked at once, wherever the bytes are cut.
  */
@@ -64,7 +64,7 @@ export class AnswerParser {
       progress = this.took(bytes.subarray(at, to));
       at = to;
     }
-    // What comes behind an answer is none that was asked for.
+    // Bytes behind an answer were not asked for.
     if (at < bytes.length || progress === 'enough') this.keeps = false;
     return progress;
   }
@@ -191,7 +191,7 @@ export class AnswerParser {
     return 'more';
   }
 
-  /** Lines like those of headers, of which none means anything, up to an empty one. */
+  /** Lines like headers, of which none means anything, up to an empty one. */
   private tookTrailer(line: Buffer): Progress {
     if (line.length === 0) return 'whole';
     const lines = new HeadLines();

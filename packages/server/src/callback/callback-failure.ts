@@ -1,5 +1,5 @@
 /**
- * Names what went wrong with a callback. The detail carries the error's code and never its message: messages hold
+ * Names the failure of a callback. The detail carries the error's code and never its message: messages hold
  * inner addresses and parts of answers, and details end up in dead letters.
  */
 import type { Attempted, Unmade } from '@carillon/core';

@@ -1,9 +1,9 @@
-/** What may be asked of a receiver: methods and headers that cannot be used to say something else than was meant. */
+/** Methods and headers that a callback may have: none that changes where the request ends, or its receiver. */
 import type { CallbackRequest } from '@carillon/core';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Belong to the connection, not to the request; or decide where a request ends or whom it is for. */
+/** Headers that belong to the connection, or that decide where a request ends or which host it is for. */
 const reserved = new Set([
   'connection',
   'content-length',

@@ -96,7 +96,7 @@ callbacksContract('HttpCallbacks', async () => {
   };
 });
 
-describe('HttpCallbacks: what is sent', () => {
+describe('HttpCallbacks: requests', () => {
   it('sends method, path, query, headers and body byte for byte', async () => {
     rig = new Rig();
     const receiver = await rig.receiver();
@@ -162,7 +162,7 @@ describe('HttpCallbacks: what is sent', () => {
   });
 });
 
-describe('HttpCallbacks: what comes back', () => {
+describe('HttpCallbacks: answers', () => {
   it.each([200, 201, 299, 301, 302, 307, 308, 400, 410, 429, 500, 599])(
     'status %d is passed on',
     async (status) => {
@@ -231,7 +231,10 @@ describe('HttpCallbacks: what comes back', () => {
 
   it.each([
     ['not HTTP', 'SSH-2.0-x\r\n\r\n'],
-    ['an upgrade nobody asked for', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    [
+      'an upgrade that was not asked for',
+      'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ],
     ['an endless line', `HTTP/1.1 200 O${'x'.repeat(80_000)}`],
   ])('%s is a cut, and says nothing of the content', async (_, answer) => {
     rig = new Rig();
@@ -373,7 +376,7 @@ describe('HttpCallbacks: pools', () => {
     expect(receiver.connectionCount).toBe(2);
   });
 
-  it('a connection is closed by the member when nobody uses it', async () => {
+  it('a connection is closed by the member when it is not used', async () => {
     rig = new Rig();
     const receiver = await rig.receiver();
     await rig.call(receiver.uri());
@@ -382,7 +385,7 @@ describe('HttpCallbacks: pools', () => {
     await until(() => receiver.openCount === 0);
   });
 
-  it('a receiver that says something unasked loses the connection, and its words are nobody\u2019s answer', async () => {
+  it('a receiver that says something unasked loses the connection, and its words count for no request', async () => {
     rig = new Rig();
     const receiver = await rig.receiver(() => `${ok}HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n`);
     expect(await rig.call(receiver.uri())).toMatchObject({ status: 204 });
@@ -455,7 +458,7 @@ describe.skipIf(!hasOpenssl())('HttpCallbacks: TLS', () => {
   });
 
   it.each([
-    ['nobody vouches for', 'receiver.example', false],
+    ['is signed by no known authority', 'receiver.example', false],
     ['is for another name', 'other.example', true],
   ])('refuses a certificate that %s', async (_, name, trusted) => {
     const { uri, cert, stop } = await secure(name);

@@ -1,6 +1,6 @@
 /**
- * The callbacks port on real connections, kept alive (`origin.ts`, `receiver-connection.ts`). How often and whom to call is
- * decided elsewhere (`retry.ts`, `destinations.ts`); where a call may go, in `guard.ts`.
+ * The callbacks port on real connections, kept alive (`origin.ts`, `receiver-connection.ts`). When to call which
+ * receiver is decided elsewhere (`retry.ts`, `destinations.ts`); where a call may go, in `guard.ts`.
  *
  * Invariants:
  *  1. `done` is called exactly once, after `call` has returned, at the latest when the time limit is over; the
@@ -73,7 +73,7 @@ export class HttpCallbacks implements Callbacks {
     }
   }
 
-  /** Cuts what is in flight. Nothing can be called afterwards. */
+  /** Cuts requests in flight. None can be made afterwards. */
   async close(): Promise<void> {
     this.closed = true;
     this.sweeping?.();

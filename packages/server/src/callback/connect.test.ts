@@ -235,7 +235,7 @@ describe('guarded connections', () => {
   });
 
   it('an address that no longer passes when the socket is there is not used', async () => {
-    // What a guard can see of an address that turned into another on the way.
+    // The guard meets an address that turned into another on the way.
     const options = { allow: parseAllow('127.0.0.1'), loopback: false, denied: () => none };
     const guard = new Guard(options);
     const judged: string[] = [];

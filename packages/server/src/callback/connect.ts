@@ -1,6 +1,6 @@
 /**
  * Opens connections to receivers, guarded: every address a name resolves to is judged, the socket can only go to
- * those, and the address it ended at is judged again before the first request is written.
+ * addresses that passed, and the address it ended at is judged again before the first request is written.
  */
 import { isIP, type LookupFunction, connect as plainConnect, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
@@ -32,7 +32,7 @@ export type Connect = (
   done: (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void,
 ) => void;
 
-/** Nobody took the connection in time. */
+/** The connection did not come about in time. */
 class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
   readonly code = 'ETIMEDOUT';
@@ -119,7 +119,7 @@ class Opening {
       cancel();
       done(null, socket);
     });
-    // Stays for as long as the socket: one that nobody listens to would end the member.
+    // Stays for as long as the socket: an error event without a listener would end the member.
     socket.on('error', (error) => {
       cancel();
       if (!open) done(error, null);

@@ -43,7 +43,7 @@ describe('Denied', () => {
     denied.close();
   });
 
-  it('keeps up when the name leads elsewhere, and keeps what it knows when nobody answers', async () => {
+  it('keeps up when the name leads elsewhere, and keeps its addresses when no name server answers', async () => {
     const zone: Record<string, readonly string[]> = { 'etcd.internal': ['10.0.0.9'] };
     const { clock, denied, guard } = create(zone);
     await denied.start();
@@ -61,7 +61,7 @@ describe('Denied', () => {
     denied.close();
   });
 
-  it('holds the listeners of each view, those given by name too', async () => {
+  it('holds the listeners of each view, also ones given by name', async () => {
     const { denied, guard } = create({ 'b.internal': ['10.0.0.2'] });
     await denied.start();
     denied.setMembers([
@@ -91,7 +91,7 @@ describe('Denied', () => {
     denied.close();
   });
 
-  it('asks nobody any more once it is closed', async () => {
+  it('asks no name server any more once it is closed', async () => {
     let asked = 0;
     const clock = new VirtualClock();
     const denied = new Denied({

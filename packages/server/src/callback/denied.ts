@@ -1,5 +1,5 @@
 /**
- * What no timer may call: the cluster itself. Own listeners, those of the other members, and etcd; where one is given by
+ * Endpoints that no timer may call: the cluster itself. Own listeners, listeners of the other members, and etcd; where one is given by
  * name, the addresses behind the name too, asked for again and again, because a name may lead elsewhere tomorrow.
  *
  * `all` is a new list whenever something changed, so that connections that are kept alive are judged again.
@@ -81,7 +81,7 @@ export class Denied {
     this.machine = machine;
   }
 
-  /** Whatever comes of it, there is a next time; until then the list stays. */
+  /** A lookup that fails leaves the list as it is, and is repeated. */
   private lookAgain(): void {
     const later = (): void => this.lookLater();
     this.look().then(later, later);

@@ -12,7 +12,7 @@ function guard(change: Partial<GuardOptions> = {}): Guard {
   });
 }
 
-describe('Guard: what is not the public internet', () => {
+describe('Guard: addresses outside the public internet', () => {
   it.each([
     ['0.0.0.0', 'unspecified'],
     ['0.1.2.3', 'unspecified'],
@@ -90,7 +90,7 @@ describe('Guard: what is not the public internet', () => {
     '2606:4700::1111',
   ])('%s is allowed', (address) => expect(guard().judge(address, 80)).toBeNull());
 
-  it('refuses what is no address, and never says which address was asked about', () => {
+  it('refuses a text that is no address, and never says which address was asked about', () => {
     expect(guard().judge('', 80)).toMatch(/no usable address/);
     expect(guard().judge('10.1.2.3', 80)).not.toContain('10.1');
   });
@@ -208,7 +208,7 @@ describe('Guard: own listeners, peers and etcd', () => {
     ['10.0.0.9', 7254],
     ['::ffff:10.0.0.9', 7254],
     ['fd00::9', 7254],
-  ])('%s port %d is denied whatever is allowed', (address, port) => {
+  ])('%s port %d is denied, even if it is allowed', (address, port) => {
     expect(open.judge(address, port)).toContain('part of this cluster');
   });
 

@@ -1,13 +1,13 @@
 /**
  * Where callbacks may go. Timers carry addresses chosen by clients, and a member stands inside a network:
- * without a guard it would fetch on their behalf what they cannot reach themselves.
+ * without a guard it would call on their behalf addresses that they cannot reach themselves.
  *
  * The guard judges addresses, never names: `connect.ts` asks it about every address a name resolves to, at every
- * connection, connects only to those, and asks once more about the address the socket ended at.
+ * connection, connects only to addresses that passed, and asks once more about the address the socket ended at.
  *
  * In this order:
  *  1. The member's own listeners, peers, etcd, and the metadata services of clouds: never.
- *  2. What `callbacks.allow` lists: yes.
+ *  2. Addresses that `callbacks.allow` lists: yes.
  *  3. Loopback: only when the member itself listens on loopback (development).
  *  4. Everything that is not the public internet: no.
  */
@@ -22,7 +22,7 @@ import {
   sameAddress,
 } from './address.ts';
 
-/** A listener nobody may reach through a callback. */
+/** A listener that no callback may reach. */
 export interface Endpoint {
   /** An address or a name. An unspecified address (`0.0.0.0`, `::`) means every address of this machine. */
   readonly host: string;
@@ -52,7 +52,7 @@ const loopback = [range('127.0.0.0/8'), range('::1')];
 const unspecified = [range('0.0.0.0'), range('::')];
 const here = [...loopback, ...unspecified];
 
-/** Answer secrets to whoever asks from inside. Some lie in ranges that an allow list may open. */
+/** Metadata services, which tell secrets to any process inside. Some lie in ranges that an allow list may open. */
 const metadata = [
   '169.254.169.254',
   '169.254.170.2',
@@ -88,7 +88,7 @@ const special4 = (
   ] as const
 ).map(([text, name]) => ({ range: range(text), name }));
 
-/** The only part of IPv6 that is the public internet, and what is special inside it. */
+/** The only part of IPv6 that is the public internet, and the special ranges inside it. */
 const global6 = range('2000::/3');
 const special6 = (
   [
@@ -205,7 +205,7 @@ function allows(rule: AllowRule, address: Address, port: number): boolean {
   return (rule.port === null || rule.port === port) && inRange(address, rule.range);
 }
 
-/** Says which kind of address, not which address: what a name resolves to inside is nobody's business. */
+/** Says which kind of address, not which address: clients must not learn the inner addresses of a name. */
 function refusal(kind: string): string {
   return `The receiver's address may not be called: it is ${kind}. callbacks.allow opens ranges on purpose.`;
 }
@@ -216,7 +216,7 @@ function bare(name: string): string {
 
 let addressesKnown: readonly string[] = [];
 
-/** All of them, loopback too. A process without a free descriptor cannot ask: then those it last had. */
+/** All of them, loopback too. A process without a free descriptor cannot ask: then the addresses it last had. */
 export function machineAddresses(ask = networkInterfaces): readonly string[] {
   try {
     const all = Object.values(ask());

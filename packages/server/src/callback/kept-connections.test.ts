@@ -1,4 +1,4 @@
-/** Connections that were used before: what may go wrong with them is no fault of the next request. */
+/** Connections that were used before: a failure of theirs is no fault of the next request. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { CallbackResult } from '@carillon/core';
@@ -24,7 +24,7 @@ function create(connectionCountMax = 64): HttpCallbacks {
   return new HttpCallbacks({ clock: new SystemClock(), guard, connectionCountMax });
 }
 
-/** What a receiver does with the `nth` request of a connection, both from 1. */
+/** Answers the `nth` request of a connection, or ends it; both numbers count from 1. */
 type Behaviour = (socket: Socket, nth: number, connection: number) => void;
 
 async function receiver(behave: Behaviour): Promise<{ uri: string; connections: () => number }> {
@@ -89,7 +89,7 @@ it('a fresh connection that ends without a byte is a failure, and so is a kept o
   expect(await call(begun.uri)).toMatchObject({ kind: 'no-answer', reason: 'cut' });
 });
 
-it('what is closed by the member is not made again', async () => {
+it('a request whose connection the member closes is not made again', async () => {
   const { uri, connections } = await receiver((socket, nth) => {
     if (nth === 1) socket.write(yes);
     else void callbacks.close();

@@ -1,4 +1,4 @@
-/** A name server on loopback for tests: answers what the test says, each time anew, and remembers what it was asked. */
+/** A name server on loopback for tests: answers as the test says, each time anew, and remembers the questions. */
 import { createSocket, type Socket } from 'node:dgram';
 
 /** The addresses behind a name at this moment. */

@@ -25,7 +25,7 @@ import {
 /** Unused connections are closed before receivers usually do, or when they say they will. */
 const keepsMsUsual = 4000;
 const keepsMsMax = 60_000;
-/** What they say is counted from before the answer was on its way. */
+/** The time that receivers announce is counted from before the answer was on its way. */
 const keepsMsMargin = 1000;
 /** A connection is not used for longer, so that a changed DNS entry is noticed. */
 const connectionAgeMsMax = 300_000;
@@ -84,8 +84,8 @@ export class Origin implements ConnectionEvents {
   }
 
   /**
-   * Why nothing may be sent here; null when it may. When the guard has changed, what is connected is judged
-   * anew too, and dropped if it no longer passes.
+   * Why nothing may be sent here; null when it may. When the guard has changed, connections are judged
+   * anew too, and dropped if they no longer pass.
    */
   judge(guard: Guard): string | null {
     const edition = guard.edition();

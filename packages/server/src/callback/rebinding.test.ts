@@ -78,7 +78,7 @@ describe.runIf(process.platform === 'linux')(
       expect([receiver.connectionCount, victim.connectionCount]).toEqual([2, 0]);
     });
 
-    it('does not reach the victim in a thousand turns, whatever it answers when', async () => {
+    it('does not reach the victim in a thousand turns, in whichever order it answers', async () => {
       let turn = 0;
       names.zone = (_, type) => {
         turn++;

@@ -3,7 +3,7 @@
  * callback is little more than one write and one read, and a client library costs several times as much as both.
  *
  *  1. One request at a time. It is written as soon as there is a connection, unless it was given up before.
- *  2. What arrives without having been asked for ends the connection. Before a connection is used again everything that has arrived by
+ *  2. Bytes that arrive without having been asked for end the connection. Before a connection is used again everything that has arrived by
  *     then is read (`Turn`): an answer too many of the receiver must not pass for that of the next request.
  *  3. A connection that was used before may be closed by the receiver at any moment. When it ends before a byte of the answer came, or before
  *     the request was written, that says nothing about the request: it is to be made again.
@@ -13,7 +13,7 @@ import type { CallbackRequest } from '@carillon/core';
 import { AnswerParser } from './answer-parser.ts';
 import type { Connect } from './connect.ts';
 
-/** Whoever waits for an answer. One of these is called, once. */
+/** The sender of a request. One of these is called, once. */
 export interface Asking {
   answered(status: number, retryAfter: string | undefined): void;
   /** null: the connection ended, or brought no HTTP. */
@@ -108,7 +108,7 @@ export class ReceiverConnection {
     this.over(error, false);
   }
 
-  /** `lost`: by the receiver, or by what lies between. */
+  /** `lost`: ended by the receiver, or by the network. */
   private over(error: Error | null, lost: boolean): void {
     if (this.ended) return;
     this.ended = true;
@@ -118,7 +118,7 @@ export class ReceiverConnection {
     this.events.ended(this);
     if (exchange === null) return;
     const { status, retryAfter } = exchange.parser;
-    // A status that has arrived counts, whatever becomes of the rest of the answer.
+    // A status that has arrived counts, even if the rest of the answer never comes.
     if (status !== 0) exchange.asking.answered(status, retryAfter);
     else if (lost && this.used && !exchange.heard) exchange.asking.unheard();
     else exchange.asking.failed(error);

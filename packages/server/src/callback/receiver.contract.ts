@@ -12,7 +12,7 @@ export class TestReceiver {
   /** Heads and bodies, one a request. */
   readonly requests: string[] = [];
   behave: Behaviour;
-  /** Said to whoever connects, before anything is asked. */
+  /** Written to each connection, before a request has come. */
   greeting = '';
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();

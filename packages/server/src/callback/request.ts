@@ -37,7 +37,7 @@ export interface Told {
 
 const encoder = new TextEncoder();
 
-/** An opaque may be anything: only its client knows what. */
+/** An opaque may be of any form, known to its client alone. */
 const octets = { 'content-type': 'application/octet-stream' };
 
 export function toldOf({ definition, record, missed, id, at }: PopContext): Told {

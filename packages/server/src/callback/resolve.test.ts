@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coalesced, limited, type Resolve, systemResolve } from './resolve.ts';
 
-/** Keeps what was asked until the test answers. */
+/** Keeps questions until the test answers. */
 class Asked {
   readonly open: { name: string; done: (addresses: readonly string[]) => void }[] = [];
   readonly resolve: Resolve = (name, done) => this.open.push({ name, done });
@@ -47,7 +47,7 @@ describe('limited', () => {
     expect(results).toEqual([['1.1.1.1'], [], [], ['4.4.4.4']]);
   });
 
-  it('gives no addresses to those beyond the longest queue', () => {
+  it('gives no addresses to questions beyond the longest queue', () => {
     const asked = new Asked();
     const resolve = limited(1, asked.resolve);
     const names = Array.from({ length: 1002 }, (_, i) => `n${i}`);

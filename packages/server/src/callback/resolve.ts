@@ -1,5 +1,5 @@
 /**
- * Names to addresses, so that a name server that does not answer holds up nobody else.
+ * Names to addresses, so that a name server that does not answer holds up no other name.
  *
  * The system's own lookup blocks one of the few threads that also sync the journal; a handful of names
  * with dead name servers would stop the member. Names with a dot are therefore asked of DNS directly, which
@@ -13,7 +13,7 @@ export type Resolve = (name: string, done: (addresses: readonly string[]) => voi
 
 const systemCountMax = 2;
 const waitingCountMax = 1000;
-/** What DNS says when it is sure, or not there at all; anything else is trouble that the system would have too. */
+/** Answers of a DNS that is sure, or not there at all; any other failure would meet the system too. */
 const askSystem = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /** `servers`: name servers, such as 127.0.0.1:5353, instead of the system's. */

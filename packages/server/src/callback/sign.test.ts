@@ -9,7 +9,7 @@ const strange = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const wallMs = Date.now();
 
 describe('Signer', () => {
-  it('gives what the standardwebhooks package gives', () => {
+  it('signs as the standardwebhooks package does', () => {
     const body = '{"a":"ü"}';
     const headers = new Signer([newSecret]).headers('id_1', wallMs, Buffer.from(body));
     expect(headers['webhook-signature']).toBe(

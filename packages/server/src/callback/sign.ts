@@ -13,7 +13,7 @@ const secretBytesMax = 64;
 /**
  * Names one pop: the same for every attempt and on every replica, so that a receiver can drop duplicates. Made of
  * the unique number in the timer's id instead of all of it, because the rest of an id changes when replicas move.
- * Without full stops, which separate the parts of what is signed.
+ * Without full stops, which separate the parts of the signed text.
  */
 export function callbackId(id: string, version: Version, sequence: number): string {
   return `${id.slice(0, 16)}_${version.versionMs}_${version.versionTie}_${sequence}`;

@@ -1,4 +1,4 @@
-/** Who signs the callbacks of which namespace. */
+/** The signer of each namespace. */
 import { Signer } from './sign.ts';
 
 /** A secret, or `NAMESPACE=` and a secret that is for that namespace alone. */

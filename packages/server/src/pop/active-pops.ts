@@ -33,7 +33,7 @@ export class ActivePops {
     this.byHandle.set(pop.handle, pop);
   }
 
-  /** Moves the pop to its next phase; what is to be done about it is left to the caller. */
+  /** Moves the pop to its next phase; the action that goes with it is left to the caller. */
   step(pop: Pop, event: PopEvent): PopAction {
     const [next, action] = popStep(pop.phase, event);
     if (isUnderWay(pop.phase) && !isUnderWay(next)) this.byHandle.delete(pop.handle);

@@ -85,7 +85,7 @@ describe('afterAttempt', () => {
     });
   });
 
-  it('what cannot end otherwise is given up at once', () => {
+  it('a failure that another attempt cannot mend is given up at once', () => {
     expect(afterAttempt(due(), once, gone, at(10_000)).kind).toBe('letter');
   });
 
@@ -136,11 +136,11 @@ describe('with a full letter box', () => {
 
 describe('afterRefusal', () => {
   it.each([
-    { what: 'a single timer', of: once, nowMs: 10_000, waitMs: 550 },
-    { what: 'a single timer, a minute later,', of: once, nowMs: 70_000, waitMs: 8000 },
-    { what: 'a single timer, a day later,', of: once, nowMs: 86_410_000, waitMs: 15_500 },
-    { what: 'a timer whose next pop is due', of: every10s, nowMs: 20_500, waitMs: 1812.5 },
-  ])('$what waits if it was never tried', ({ of, nowMs, waitMs }) => {
+    { pop: 'a single timer', of: once, nowMs: 10_000, waitMs: 550 },
+    { pop: 'a single timer, a minute later,', of: once, nowMs: 70_000, waitMs: 8000 },
+    { pop: 'a single timer, a day later,', of: once, nowMs: 86_410_000, waitMs: 15_500 },
+    { pop: 'a timer whose next pop is due', of: every10s, nowMs: 20_500, waitMs: 1812.5 },
+  ])('$pop waits if it was never tried', ({ of, nowMs, waitMs }) => {
     const after = afterRefusal(due({}, of), of, left, at(nowMs));
     expect(after).toEqual({ kind: 'wait', waitMs });
   });

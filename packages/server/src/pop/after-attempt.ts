@@ -1,12 +1,12 @@
 /**
- * What becomes of a record after its callback: the next pop, another attempt, or a dead letter. Pure: the record, its
- * definition, what came of the call and the circumstances in, the next record out. `popper.ts` carries it out.
+ * A record after its callback: the next pop, another attempt, or a dead letter. Pure: the record, its definition, the
+ * result of the call and the circumstances in, the next record out. `attempts.ts` carries it out.
  *
  * A1  Only a request that left the member is an attempt: it alone counts against the limits of the retry policy.
- * A2  The time limit counts from the first attempt. What came before it (a circuit that was open, no place, a member that was
- *     down) is no fault of the receiver.
- * A3  A pop that was never tried is not given up: it waits, and later pops of its timer merge into it, as after downtime. One that
- *     was tried is given up when its limits are over, also while its receiver is left alone.
+ * A2  The time limit counts from the first attempt. A delay before it (a circuit that was open, no place, a member that
+ *     was down) is no fault of the receiver.
+ * A3  A pop that was never tried is not given up: it waits, and later pops of its timer merge into it, as after downtime. A pop
+ *     that was tried is given up when its limits are over, also while its receiver is left alone.
  * A4  Where the letter box of its namespace is full, a pop that would be given up stays due and is tried again; later pops of its timer
  *     merge into it, as after downtime. So nothing is lost, and nothing grows.
  */
@@ -32,7 +32,7 @@ export interface Circumstances {
   readonly missed: number;
   /** The timer's id as clients know it. */
   readonly id: string;
-  /** Of timers that have none of their own. */
+  /** For timers that have none of their own. */
   readonly retry: RetryPolicy;
   readonly random: Random;
   /** There is no room for another dead letter of the namespace. */
@@ -115,7 +115,7 @@ export function afterRefusal(
   return givenUp(record, definition, `${detail} No further attempt: ${over}.`, circumstances);
 }
 
-/** Whether the pop cannot become a letter. One that is a letter already, and was sent again, has its place. */
+/** Whether the pop cannot become a letter. A letter that was sent again has its place already. */
 function isKept({ origin }: Definition, { boxIsFull }: Circumstances): boolean {
   return boxIsFull && origin === null;
 }
@@ -148,7 +148,7 @@ function givenUp(
   return { kind: 'letter', record, letter: { ...letter, hi, lo, replicas } };
 }
 
-/** When the pop after the present one, and after those merged into it, falls due; null: there is none. */
+/** When the pop after the present one, and after the pops merged into it, falls due; null: there is none. */
 function nextDueMs(
   record: TimerRecord,
   definition: Definition,

@@ -9,7 +9,7 @@ test.each([
   { lateMs: 500, stood: true, sinceMs: 1000 },
   { lateMs: 501, stood: true, sinceMs: 5501 },
 ])(
-  'what rings $lateMs ms late: stood still $stood, awake since $sinceMs',
+  'an alarm that rings $lateMs ms late: stood still $stood, awake since $sinceMs',
   ({ lateMs, stood, sinceMs }) => {
     const awake = new Awake(1000, ({ retryMs }) => retryMs);
     expect(awake.rang(5000, 5000 + lateMs)).toBe(stood);

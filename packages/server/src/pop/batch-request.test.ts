@@ -38,7 +38,7 @@ function linesOf(pops: readonly PopContext[]): Record<string, string | number>[]
   return lines.map((line) => JSON.parse(line) as Record<string, string | number>);
 }
 
-it('a line tells what the headers of the pop would have told', () => {
+it('a line tells the same as the headers of a single callback', () => {
   const origin = {
     id: '0000001900000001-1',
     versionMs: 5,
@@ -79,7 +79,7 @@ it('a line tells what the headers of the pop would have told', () => {
   });
 });
 
-it('whatever is in an opaque, it stays on its line and comes back whole', () => {
+it('any opaque stays on its line and comes back whole', () => {
   const opaques = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('\u{feff}x', '"\\\n\r\t', '\u2028\u2029', '\0'),

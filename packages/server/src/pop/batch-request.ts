@@ -1,5 +1,6 @@
 /**
- * Several callbacks as one HTTP request: NDJSON, a line for each pop with what its headers would have told and its opaque.
+ * Several callbacks as one HTTP request: NDJSON, a line for each pop with its opaque and the fields that are headers of a
+ * single callback.
  */
 import { createHash } from 'node:crypto';
 import type { CallbackRequest } from '@carillon/core';
@@ -34,11 +35,11 @@ export class BatchRequest {
   add(pop: PopContext): void {
     this.text += lineOf(pop);
     this.count++;
-    // The shortest of all.
+    // The shortest limit of all pops in the batch.
     this.limitMs = Math.min(this.limitMs, limitMsOf(pop));
   }
 
-  /** The whole; to be asked for once. */
+  /** The whole request; to be asked for once. */
   finish(addressee: Addressee, signer: Signer | null, wallMs: number): CallbackRequest {
     const body = encoder.encode(this.text);
     const { uri, split, namespace } = addressee;
@@ -58,7 +59,7 @@ export class BatchRequest {
   }
 }
 
-/** By hand, because there are many: only the opaque can have anything in it that JSON must escape. */
+/** By hand, because there are many lines: only the opaque can hold characters that JSON must escape. */
 function lineOf(pop: PopContext): string {
   const { id, sequence, due, version, attempt, missed } = toldOf(pop);
   const merged = missed > 0 ? `,"missed":${missed}` : '';
@@ -66,7 +67,7 @@ function lineOf(pop: PopContext): string {
   return `{"id":"${id}","sequence":${sequence},"due":"${due}","version":"${version}","attempt":${attempt}${merged},"opaque":${opaque}}\n`;
 }
 
-/** Equal batches have equal names: a receiver that drops what it had before must not drop anything else. */
+/** Equal batches have equal names: a receiver that drops duplicates by name must not drop another batch. */
 function nameOf(body: Uint8Array): string {
   return `batch_${createHash('sha256').update(body).digest('hex').slice(0, 32)}`;
 }

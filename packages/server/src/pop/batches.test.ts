@@ -70,7 +70,7 @@ it('a batch that has grown large leaves without the rest, which follows', async 
   expect(results.map(([name]) => name[0])).toEqual(['a', 'b']);
 });
 
-it('what waits for a receiver that is left alone gets the same answer at once', async () => {
+it('all pops that wait for a receiver that is left alone get the same answer at once', async () => {
   const { clock, calls, results, call, batches } = rig();
   for (const name of ['a', 'b', 'c']) call(name);
   const crowded = { uri, split, namespace: 'default', batch: true, alone: false };
@@ -85,7 +85,7 @@ it('what waits for a receiver that is left alone gets the same answer at once', 
   expect(countOf(calls[1]?.begin())).toBe('1');
 });
 
-it('who waits is counted by uri and namespace, also where nobody waited for a while', async () => {
+it('waiting pops are counted by uri and namespace, also where none waited for a while', async () => {
   const { clock, calls, call, batches } = rig();
   const waiting = { uri, split, namespace: 'default', batch: true, alone: false };
   call('a');
@@ -97,7 +97,7 @@ it('who waits is counted by uri and namespace, also where nobody waited for a wh
   expect(batches.waitMs({ ...waiting, namespace: 'other' })).toBe(0);
 });
 
-it('as many batches wait for a place as everybody needs, and each takes what is there by then', async () => {
+it('as many batches wait for a place as all pops need, and each takes the pops that are there by then', async () => {
   const { clock, calls, call, results } = rig({ countMax: 2 });
   for (const name of ['a', 'b', 'c', 'd', 'e']) call(name);
   await clock.advance(1);
@@ -125,7 +125,7 @@ it('pops that are gone when their batch leaves make room for others; a batch of 
   expect(calls.map(({ begin }) => countOf(begin()))).toEqual(['2', undefined]);
 });
 
-it('while some are refused, batches that still wait take those that come later', async () => {
+it('while some are refused, batches that still wait take the pops that come later', async () => {
   const { clock, calls, call, results } = rig({ countMax: 2, queueLengthMax: 100 });
   for (const name of ['a', 'b', 'c']) call(name);
   await clock.advance(1);

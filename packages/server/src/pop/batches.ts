@@ -3,10 +3,10 @@
  * between the popper and `destinations.ts`, which sees one call a batch; callbacks of other timers pass through.
  *
  * Rules:
- *  1. What falls due in one turn goes together; what comes while a batch waits for its place joins it. As many batches
- *     wait for a place as it takes to hold everybody, so that a receiver which is quick enough is never waited for.
+ *  1. Pops that fall due in one turn go together; a pop that comes while a batch waits for its place joins it. As many
+ *     batches wait for a place as it takes to hold all pops, so that a receiver which is quick enough is never waited for.
  *  2. A pop is asked for its request when the batch leaves, so that a timer cancelled while it waited is not in it.
- *  3. The answer is that of every pop in the batch. One that failed goes alone the next time: a pop that the receiver
+ *  3. The answer counts for every pop in the batch. A pop that failed goes alone the next time: one that the receiver
  *     cannot handle must not spoil others again and again.
  *  4. Namespaces never share a request: each may have its own secrets to sign with.
  */
@@ -40,20 +40,20 @@ export interface BatchesOptions {
 /** The receiver of a pop, and whether other pops may go along. */
 export interface PopAddressee extends Addressee {
   readonly batch: boolean;
-  /** As a batch, but of one. */
+  /** Goes as a batch of one. */
   readonly alone: boolean;
 }
 
 /** Gives the pop when its turn has come; null when it is no longer wanted. */
 export type BeginPop = () => PopContext | null;
 
-/** With too many waiting, about so much later there may be room. */
+/** With too many pops waiting, about so much later there may be room. */
 const crowdedMs = 2000;
 
 /** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
 interface Line extends Addressee {
   readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: CallbackDone }>;
-  /** Batches that wait for their place and will take what is here by then. */
+  /** Batches that wait for their place and will take the pops that are here by then. */
   asked: number;
 }
 
@@ -61,7 +61,7 @@ export class Batches {
   private readonly options: BatchesOptions;
   private readonly uris = new UriSplitter();
   private readonly lines = new Map<string, Line>();
-  /** The one used last: most pops of a burst are for the same. */
+  /** The line used last: most pops of a burst are for the same receiver. */
   private newest: Line | null = null;
 
   constructor(options: BatchesOptions) {
@@ -82,7 +82,7 @@ export class Batches {
 
   /**
    * Calls `begin` when the turn of this callback has come; without a pop (null) it is forgotten, otherwise `done` is
-   * called once with what came of it.
+   * called once with its result.
    */
   call(to: PopAddressee, begin: BeginPop, done: CallbackDone): void {
     const { destinations } = this.options;
@@ -163,7 +163,7 @@ export class Batches {
     return batch.count === 0 ? null : this.finish(batch, line);
   }
 
-  /** Refused before its turn came: so is everything that waits. */
+  /** The batch was refused before its turn came: so are all pops that wait. */
   private giveUp(line: Line): CallbackDone[] {
     const all: CallbackDone[] = [];
     for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {

@@ -30,7 +30,7 @@ export interface ClaimingParts {
   readonly peers: Pick<Peers, 'send' | 'silent'> | null;
   readonly metrics: Pick<Metrics, 'claims' | 'pops'>;
   readonly awake: Awake;
-  /** The members to ask before a pop; `widely`: also those that may have stood in for this one. */
+  /** The members to ask before a pop; `widely`: also members that may have stood in for this one. */
   readonly othersOf: (record: TimerRecord, widely: boolean) => readonly string[];
   /** Tells the popper of an event. */
   readonly happens: (pop: Pop, event: PopEvent) => PopAction;
@@ -38,7 +38,7 @@ export interface ClaimingParts {
   readonly again: (handle: number, afterMs: number) => void;
 }
 
-/** A claim that another replica reports holds for no longer than this, whatever it says. */
+/** A claim that another replica reports is waited for no longer than this. */
 const reportedMsMax = 60_000;
 
 export class Claiming {
@@ -53,7 +53,7 @@ export class Claiming {
     this.parts = parts;
   }
 
-  /** What a new pop of the record claims with. */
+  /** The claim of a new pop of the record. */
   claimOf(handle: number, record: TimerRecord): Pick<Pop, 'position' | 'others' | 'serial'> {
     const { self, othersOf, awake } = this.parts;
     const widely = awake.mayBeStale(record) || this.cameLate.has(handle);

@@ -19,7 +19,7 @@ import { PopRules } from './pop-rules.ts';
 import { Popper } from './popper.ts';
 import { Readiness } from './readiness.ts';
 
-/** What pops need from the rest of the member. */
+/** The parts of the rest of the member that pops need. */
 export interface PoppingParts {
   readonly self: string;
   readonly env: Pick<Env, 'clock' | 'random'>;
@@ -51,7 +51,7 @@ export interface PopCluster {
   instant(): Instant;
   /** The timer's id as clients know it. */
   idOf(record: TimerRecord): string;
-  /** The members to ask before a pop; `widely`: also those that may have stood in for this one. */
+  /** The members to ask before a pop; `widely`: also members that may have stood in for this one. */
   othersOf(record: TimerRecord, widely: boolean): readonly string[];
   /**
    * The pop may have been made by others, or its timer may have ended long ago: wait until that is known. `slept`: it

@@ -1,5 +1,5 @@
 /**
- * Dead letters: pops that were given up, kept so that somebody can read and re-send them. A dead letter is a
+ * Dead letters: pops that were given up, kept to be read and sent again. A dead letter is a
  * record like any other, with a number of its own that follows from the pop: two replicas that give up the same
  * pop make the same dead letter, and journal, replication and resync need to know nothing about it.
  */
@@ -19,7 +19,7 @@ import type { PopContext } from '../callback/request.ts';
 /** No promise makes a pop that is sent again hurry: the other replicas wait long enough to hear of the first one's claim. */
 const resentGapMs = 10_000;
 
-/** What is told of a pop that is given up; of a re-sent dead letter, what it told already. */
+/** The pop that a dead letter stands for. A dead letter that was sent again keeps its own. */
 export function originOf(
   { record, definition, missed, id }: Pick<PopContext, 'record' | 'definition' | 'missed' | 'id'>,
   reason: string,
@@ -39,7 +39,7 @@ export function originOf(
   };
 }
 
-/** The dead letter for the present pop of `record`; its replicas are filled in by whoever places it. */
+/** The dead letter for the present pop of `record`; its replicas are filled in when it is placed. */
 export function deadLetter(
   record: TimerRecord,
   definition: Definition,

@@ -180,7 +180,7 @@ describe('Destinations: one dead receiver does not hold up the others (P4)', () 
     );
   });
 
-  it('what waits is answered when the circuit opens, even while all places are taken', async () => {
+  it('waiting calls are answered when the circuit opens, even while all places are taken', async () => {
     const slow = 'http://slow.example/';
     const rig = new Rig(({ uri }) => (uri === dead ? 'hang' : { afterMs: 50, answer: 200 }), {
       inFlightMax: 20,
@@ -205,7 +205,7 @@ describe('Destinations: one dead receiver does not hold up the others (P4)', () 
     expect(counts).toEqual([100, 200, 250]);
   });
 
-  it('what is forbidden neither opens the circuit nor counts against the receiver', async () => {
+  it('a forbidden call neither opens the circuit nor counts against the receiver', async () => {
     const rig = new Rig(() => ({ kind: 'no-answer', reason: 'forbidden', detail: '' }));
     rig.call(live, 50);
     await rig.clock.advance(0);
@@ -349,7 +349,7 @@ describe('Destinations: limits', () => {
     expect(results).toMatchObject([{ reason: 'forbidden' }]);
   });
 
-  it('close cuts what is under way, and what waits is not made, each once', async () => {
+  it('close cuts calls under way, and waiting ones are not made, each once', async () => {
     const rig = new Rig(hangs(/dead/));
     rig.call(dead, 100);
     await rig.destinations.close();

@@ -1,9 +1,9 @@
 /**
- * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up nobody's
- * callbacks but its own, and a namespace nobody's but those of its own receivers. Synchronous, time only from the clock.
+ * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up no callbacks but its
+ * own, and a namespace none but callbacks to its own receivers. Synchronous, time only from the clock.
  *
  * Rules:
- *  1. Who gets a place, and when: `places/places.ts`. Calls to one destination (an origin, as one namespace meets it) start in the
+ *  1. Which call gets a place, and when: `places/places.ts`. Calls to one destination (an origin, as one namespace meets it) start in the
  *     order asked.
  *  2. While the circuit to a destination is open (`breaker.ts`), its calls are answered at once as unmade, with the time after
  *     which to ask again. Waiting here instead would keep claims and memory for a receiver that is known to be away.
@@ -48,7 +48,7 @@ export interface DestinationsOptions {
   readonly shareOf?: (namespace: string) => number;
 }
 
-/** Whom to call, and for whom. */
+/** The receiver of a call, and the namespace that calls it. */
 export interface Addressee {
   readonly uri: string;
   /** The same uri; null: it leads nowhere. */
@@ -56,7 +56,7 @@ export interface Addressee {
   readonly namespace: string;
 }
 
-/** The rest of what may wait is left to other namespaces, and of that to other origins. */
+/** The part of all waiting calls that one namespace may have, and the part of these to one origin. */
 const crowdRatio = 0.9;
 const crowdedRatio = 0.8;
 /** One namespace has no more than this part of all destinations that are remembered. */
@@ -102,8 +102,8 @@ export class Destinations {
   }
 
   /**
-   * How long a call had better wait elsewhere: the circuit is open, or its namespace fills most of what may wait, or its destination
-   * most of that, so that more of it would be at the expense of others. 0: it is welcome.
+   * How long a call had better wait elsewhere: the circuit is open, or its namespace has most of the calls that may wait, or its
+   * destination most of these, so that one more would be at the expense of others. 0: it is welcome.
    */
   waitMs({ split, namespace }: Addressee): number {
     const waitingCount = this.namespaces.get(namespace)?.queued ?? 0;
@@ -116,7 +116,7 @@ export class Destinations {
     return known.breaker.waitMs(this.clock.now());
   }
 
-  /** Calls of one namespace that may wait: most of all, divided among those that have some waiting. */
+  /** Calls of one namespace that may wait: most of all, divided among the namespaces that have some waiting. */
   private get crowd(): number {
     return (this.options.queueLengthMax * crowdRatio) / Math.max(1, this.queueingCount);
   }
@@ -138,14 +138,14 @@ export class Destinations {
     else this.enter(this.destination(split.origin, namespace), { begin, done });
   }
 
-  /** Cuts what waits and what is under way. */
+  /** Answers waiting calls as not made, and cuts calls under way. */
   async close(): Promise<void> {
     this.closed = true;
     for (const destination of this.destinations.values()) this.flush(destination, closing);
     await this.options.callbacks.close();
   }
 
-  /** Not a uri that leads anywhere: the port knows what to say, and says it at once. */
+  /** The uri leads nowhere: the port answers so at once. */
   private callNowhere(begin: Begin, done: CallbackDone): void {
     const request = begin();
     if (request !== null) this.options.callbacks.call(request, done);
@@ -262,7 +262,7 @@ export class Destinations {
     return destination;
   }
 
-  /** Of anybody (null), or of one. The busy ones it meets go to the end, so that they are not looked at again and again. */
+  /** Of any namespace (null), or of one. Busy destinations on the way go to the end, so that they are not looked at again and again. */
   private forgetOne(of: CallingNamespace | null): boolean {
     let left = this.destinations.size;
     for (const [key, destination] of this.destinations) {

@@ -1,7 +1,7 @@
 /**
- * The newest callback attempts of this member, timer by timer, for whoever asks what became of a pop. In memory only
- * and bounded: what is remembered of a timer goes when so many others were tried after it. Nothing depends on it;
- * `record.outcome` is what the cluster itself goes by.
+ * The newest callback attempts of this member, timer by timer, to be read through the API. In memory only and bounded: the
+ * attempts of a timer are forgotten when so many others were tried after it. Nothing depends on them; the cluster itself
+ * goes by `record.outcome`.
  */
 import { type Attempt } from '../timer/attempt.ts';
 import type { TimerRecord } from '@carillon/core';
@@ -25,7 +25,7 @@ interface Remembered {
 export class History {
   private readonly limits: HistoryLimits;
   private readonly timers = new Map<number, Remembered>();
-  /** The same ones in a circle, for the hand to pick whom to forget: a Map finds its first entry ever slower. */
+  /** The same timers in a circle, for the hand to pick the next to forget: a Map finds its first entry ever slower. */
   private readonly circle: Remembered[] = [];
   private hand = 0;
 
@@ -80,7 +80,7 @@ export class History {
   }
 }
 
-/** A small whole number, which a Map finds sooner than a text. Two timers with the same one displace each other. */
+/** A small whole number, which a Map finds sooner than a text. Two timers with the same key displace each other. */
 function keyOf(hi: number, lo: number): number {
   return Math.imul(Math.imul(hi, 0x9e3779b1) ^ lo, 0x85ebca6b) >>> 2;
 }

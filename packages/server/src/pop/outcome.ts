@@ -1,4 +1,4 @@
-/** What came of an attempt or a claim, as the record and the metrics have it. */
+/** The outcome of an attempt or a claim, as the record, the history and the metrics have it. */
 import { type Attempted, type Definition, Outcome, type TimerRecord } from '@carillon/core';
 import type { Instant } from '../timer/schedule.ts';
 import type { Answer } from '../replication/wire.ts';

@@ -11,8 +11,8 @@
  * it answers 200 (`outcome`): the next record is written, and the pop is `over`. Had the client replaced the timer at
  * 10.030 s (`moved-on`), the pop would have been `detached`, and its answer `superseded`.
  *
- * Until the request leaves, a pop belongs to nobody: any change of its record ends it, and the claim is given back. From
- * `calling` on the receiver may have heard of it: only its outcome ends it.
+ * Until the request leaves, any change of its record ends a pop, and the claim is given back. From `calling` on the receiver
+ * may have heard of it: only its outcome ends it.
  */
 import { invariant } from '@carillon/core';
 

@@ -26,16 +26,22 @@ function popOf(record: TimerRecord, missed: number, phase: Pop['phase'] = 'calli
 const third = recordOf({ sequence: 2 });
 
 test.each([
-  { what: 'the same state', now: third, missed: 0, is: true, left: 0 },
-  { what: 'its pop delivered', now: { ...third, sequence: 3 }, missed: 0, is: false, left: -1 },
-  { what: 'one of two delivered', now: { ...third, sequence: 3 }, missed: 1, is: true, left: 0 },
-  { what: 'one of three delivered', now: { ...third, sequence: 3 }, missed: 2, is: true, left: 1 },
-  { what: 'both delivered', now: { ...third, sequence: 4 }, missed: 1, is: false, left: -1 },
-  { what: 'an older state', now: { ...third, sequence: 1 }, missed: 0, is: false, left: 1 },
-  { what: 'another version', now: { ...third, versionMs: 2000 }, missed: 0, is: false, left: 0 },
-  { what: 'the end', now: { ...third, state: State.tombstone }, missed: 0, is: false, left: 0 },
+  { record: 'the same state', now: third, missed: 0, is: true, left: 0 },
+  { record: 'its pop delivered', now: { ...third, sequence: 3 }, missed: 0, is: false, left: -1 },
+  { record: 'one of two delivered', now: { ...third, sequence: 3 }, missed: 1, is: true, left: 0 },
+  {
+    record: 'one of three delivered',
+    now: { ...third, sequence: 3 },
+    missed: 2,
+    is: true,
+    left: 1,
+  },
+  { record: 'both delivered', now: { ...third, sequence: 4 }, missed: 1, is: false, left: -1 },
+  { record: 'an older state', now: { ...third, sequence: 1 }, missed: 0, is: false, left: 1 },
+  { record: 'another version', now: { ...third, versionMs: 2000 }, missed: 0, is: false, left: 0 },
+  { record: 'the end', now: { ...third, state: State.tombstone }, missed: 0, is: false, left: 0 },
 ])(
-  'what comes of a call for pop 3 and $missed before it is news for $what: $is',
+  'the outcome of a call for pop 3 and $missed before it is news for $record: $is',
   ({ now, missed, is, left }) => {
     const pop = popOf(third, missed);
     expect(concerns(pop, now)).toBe(is);

@@ -1,4 +1,4 @@
-/** A pop under way at this member, and what can be said of one without doing anything. Its course is in popper.ts. */
+/** A pop at this member, and pure questions about it. Its course is in `popper.ts`, its phases in `pop-phase.ts`. */
 import {
   type Cancel,
   compareVersions,
@@ -15,30 +15,30 @@ export interface Pop {
   readonly record: TimerRecord;
   readonly definition: Definition;
   readonly to: PopAddressee;
-  /** Whose turn it is: 0 goes first. */
+  /** Its turn among the replicas: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];
-  /** Of its claims. */
+  /** The same in all its claims, and in no other's (C4). */
   readonly serial: number;
   phase: PopPhase;
   /** End of the claim at the others. */
   untilMs: number;
-  /** Nobody has written the record since it was read. */
+  /** The record has not been written since it was read. */
   unchanged: boolean;
   missed: number;
   startMs: number;
   stopRenewing: Cancel;
 }
 
-/** What the other replicas are told of it; with no term, that it will not be made here after all (C4). */
+/** Its claim, for the other replicas; with no term: the pop is not made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
   const { record: entry, position, phase, serial } = pop;
   return { type: 'claim', entry, termMs, position, calling: isOut(phase), serial };
 }
 
 /**
- * Whether what comes of the pop is still news for the record: not after a replace, nor once somebody else delivered it. A call that
- * stands for several pops is news while one of them is not delivered.
+ * Whether the outcome of the pop is still news for the record: not after a replace, nor once another member delivered it. A call
+ * that stands for several pops is news while one of them is not delivered.
  */
 export function concerns(pop: Pop, now: TimerRecord | null): boolean {
   const { record } = pop;

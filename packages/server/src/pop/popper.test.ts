@@ -82,13 +82,13 @@ it('the outcome of a pop is written over the record as it is by then, not as it 
   calls[0]?.done(ok);
   const ended = replica.get(record.hi, record.lo);
   expect(ended).toMatchObject({ state: State.tombstone, replicas: ['a', 'c'], outcome: 200 });
-  // What peers compare is that of the record that is there, and of none before it.
+  // Peers compare the digest of the record that is there, and of none before it.
   const expected = digestsOf();
   if (ended !== undefined) expected.toggle(ended);
   for (const peer of ['b', 'c']) expect(digests.of(peer)).toEqual(expected.of(peer));
 });
 
-it('a record that nobody touched meanwhile ends likewise', async () => {
+it('a record that has not changed meanwhile ends likewise', async () => {
   const { clock, replica, calls, digests } = rig();
   const record = recordOf({ dueMs: clock.now() + 100, body: encodeDefinition(once) });
   replica.write(record);

@@ -132,8 +132,8 @@ export class Popper {
   }
 
   /**
-   * An event of a pop: moves it to its next phase, and does what needs no more than the pop itself. The other actions are left to
-   * the caller, which has the rest at hand.
+   * An event of a pop: moves it to its next phase, and carries out an action that needs no more than the pop itself. Other actions are
+   * left to the caller.
    */
   happens(pop: Pop, event: PopEvent): PopAction {
     const { pops, alarm, claiming } = this.parts;

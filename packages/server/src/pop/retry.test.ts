@@ -108,7 +108,7 @@ describe('nextAttempt', () => {
     expect(next.kind === 'give-up' && next.reason).toMatch(reason);
   });
 
-  it('bounds what a receiver may ask for', () => {
+  it('bounds the wait that a receiver may ask for', () => {
     const next = nextAttempt(failed({ result: answer(503, 1e15), random: drawing(0) }));
     expect(next).toEqual({ kind: 'retry', atMs: 1500 + retryAfterMsMax });
   });

@@ -1,6 +1,6 @@
 /**
- * What happens after a failed attempt: when the next one is due, or why there is none. Pure; the popper
- * keeps the answer in the record, so that any replica goes on from it.
+ * After a failed attempt: when the next one is due, or why there is none. Pure; the record keeps the answer, so that any
+ * replica goes on from it.
  *
  * A receiver that did not answer at all is tried by the next replica at once, until each has tried. Otherwise the
  * wait is drawn evenly from nothing up to `baseMs`, doubled with every attempt up to `waitMsMax` (full
@@ -71,7 +71,7 @@ export function overBy({
   return `another attempt would be more than ${policy.limitMs} ms after the first`;
 }
 
-/** What came of an attempt, in words. */
+/** The result of an attempt, in words. */
 export function describe(result: Attempted): string {
   if (result.kind === 'no-answer') return `${result.reason}: ${result.detail}`;
   return `The receiver answered ${result.status}.`;

@@ -1,4 +1,4 @@
-/** The quotas in force. They may change while the member runs; whoever asks gets those of now. */
+/** The quotas in force. They may change while the member runs. */
 import type { Config } from '../config/config.ts';
 import { type Quota, quotaFor, type Quotas } from '../config/quota.ts';
 

@@ -5,7 +5,7 @@ import type { Quotas } from '../config/quota.ts';
 import { QuotaTable } from './quota-table.ts';
 import { rereadQuotas } from './reread-quotas.ts';
 
-it('what the configuration says when it is read again is in force; one that cannot be used changes nothing', () => {
+it('a configuration that is read again is in force; one that cannot be used changes nothing', () => {
   const table = new QuotaTable(defaultConfig);
   const told: string[] = [];
   const log = {

@@ -3,7 +3,7 @@
  *
  *  1. A letter box is full with as many letters as its namespace may have, or when the member has as many as it may in all and the
  *     namespace has more than its equal part of them. A full box takes no more letters: pops that would become one stay due.
- *  2. While the box is full, recurring timers are refused: they would only make more of what there is no room for.
+ *  2. While the box is full, recurring timers are refused: they would only make more letters, for which there is no room.
  */
 import { CarillonError, type Timing } from '@carillon/core';
 import type { Limits } from '../config/config.ts';

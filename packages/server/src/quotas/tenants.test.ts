@@ -1,9 +1,9 @@
-/** One namespace does its worst for a minute; what others set is accepted, pops in time, and does not fail. */
+/** One namespace does its worst for a minute; timers of others are accepted, pop in time, and do not fail. */
 import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '../config/config.ts';
 import { header, type OneMember, startOne } from '../testing/one-member.ts';
 
-const refused = { kind: 'no-answer', reason: 'refused', detail: 'Nobody listens.' } as const;
+const refused = { kind: 'no-answer', reason: 'refused', detail: 'The port is closed.' } as const;
 const good = 'http://good.test/';
 /** Of a callback of a member that has nothing else to do, in virtual time. */
 const usualMs = 5;
@@ -17,7 +17,7 @@ function timer(timing: object, uri: string, more: object = {}) {
   return { timing, callback: { http: { uri, opaque: 'x', ...http }, ...(retry && { retry }) } };
 }
 
-/** What a tenant can do, each second of a minute. */
+/** Attacks of one namespace, each second of a minute. */
 const worst: Record<string, (one: OneMember, second: number) => Promise<unknown>> = {
   'recurring timers to a closed port, without retries': async ({ request }, second) => {
     if (second > 0) return;
@@ -49,7 +49,7 @@ const worst: Record<string, (one: OneMember, second: number) => Promise<unknown>
   },
 };
 
-/** Small, so that the tenant comes to its limits within a minute. */
+/** Small, so that the namespace comes to its limits within a minute. */
 const limits = { ...defaultConfig.limits, pendingTimerCountMax: 10_000, deadLetterCountMax: 2000 };
 
 async function rig() {

@@ -1,4 +1,4 @@
-/** What each namespace has at this member: kept up to date with every record that comes, changes and goes. */
+/** The records of each namespace at this member, counted with every one that comes, changes and goes. */
 import { invariant, State, type TimerRecord } from '@carillon/core';
 
 export interface Used {
@@ -6,7 +6,7 @@ export interface Used {
   live: number;
   /** Dead letters. */
   dead: number;
-  /** Of what clients gave, in records of any state. */
+  /** Bytes that clients gave, in records of any state. */
   bytes: number;
   /** Records of any state: with the last one the namespace is forgotten. */
   records: number;

@@ -1,8 +1,8 @@
 /** One try to deliver a pop, as the member that made it remembers it. */
 export interface Attempt {
-  /** Of the pop it belongs to: what the receiver is told as X-Sequence-Number. */
+  /** The sequence of its pop, which the receiver is told as X-Sequence-Number. */
   readonly sequence: number;
-  /** Of this pop, from 1. */
+  /** Its number among the attempts at this pop, from 1. */
   readonly attempt: number;
   /** Wall-clock milliseconds when the callback began. */
   readonly atMs: number;

@@ -31,7 +31,7 @@ describe('the next time of a cron pattern', () => {
     expect(nextCron(pattern, null, wallMs)).toBeNull();
   });
 
-  it('that a day never comes is found out once, whatever the time of day', () => {
+  it('that a day never comes is found out once, for any time of day', () => {
     nextCron('0 0 9 * +1#1', null, wallMs);
     const search = vi.spyOn(Cron.prototype, 'nextRun');
     for (let minute = 0; minute < 60; minute++)

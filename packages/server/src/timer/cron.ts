@@ -1,6 +1,6 @@
 /**
  * The next time a cron pattern names. A pattern that names no day is found out by a search through 41 years, not until the end of the
- * calendar, which takes most of a second for some; and the verdict is kept. Whatever names a day at all names one within 40 years, also
+ * calendar, which takes most of a second for some; and the verdict is kept. A pattern that names a day at all names one within 40 years, also
  * where 29 February must be a certain weekday and 2100 is no leap year.
  */
 import { Cron } from 'croner';
@@ -9,7 +9,7 @@ const yearsAhead = 41;
 const yearMax = 9999;
 const keptCountMax = 512;
 
-/** What was found out about texts, as long as there are not too many of them. */
+/** Remembers a result for each text, as long as there are not too many texts. */
 class Kept<T> {
   private readonly byText = new Map<string, T>();
 
@@ -26,7 +26,7 @@ class Kept<T> {
 const crons = new Kept<Cron>();
 const verdicts = new Kept<boolean>();
 
-/** Throws what the library says about a pattern that is none. */
+/** Throws the library's error for a text that is no pattern. */
 export function nextCron(pattern: string, timezone: string | null, afterMs: number): number | null {
   const fields = pattern.split(' ').filter((field) => field !== '');
   const zone = timezone ?? 'UTC';

@@ -10,7 +10,7 @@ const cronTickMs = 1000;
 
 export function dueWallMs({ dueMs }: TimerRecord, timing: Timing, at: Instant): number {
   if (timing.kind === 'at') return timing.atMs;
-  // Down, so that nobody reads a callback as early.
+  // Down, so that no callback seems early.
   const wallMs = Math.floor(dueMs - at.nowMs + at.wallMs);
   return timing.kind === 'cron' ? Math.round(wallMs / cronTickMs) * cronTickMs : wallMs;
 }

@@ -19,7 +19,7 @@ for (const version of [
   }
 }
 
-it('takes what it has nothing of', () => {
+it('takes a record of a timer that is not here', () => {
   expect(merge(undefined, recordOf(), [])).toBe('take');
 });
 
@@ -70,7 +70,7 @@ it('compares lists of names in order', () => {
   expect(startsWith(['a'], ['a', 'b'])).toBe(false);
 });
 
-/** A record that lay on its way for so long, when nobody read it. */
+/** A record that lay unread on its way for so long. */
 function delayed(record: TimerRecord, byMs: number): TimerRecord {
   const { startMs, dueMs, retryMs, triedMs } = record;
   return {
@@ -106,7 +106,7 @@ it('a time of the wall clock is right where two records of the very same state t
   expect(onTime(next, record)).toBe(next);
 });
 
-it('another version is another start, and what has ended is due no more', () => {
+it('another version is another start, and a timer that has ended is due no more', () => {
   const record = delayed(recordOf({ versionMs: 2000 }), 4000);
   expect(onTime(record, recordOf())).toBe(record);
   const ended = delayed(recordOf({ state: State.tombstone }), 4000);
@@ -114,7 +114,7 @@ it('another version is another start, and what has ended is due no more', () => 
   expect(isDueLater(ended, 10_000)).toBe(false);
 });
 
-it('what a message usually takes is no reason to write a record again', () => {
+it('the usual time of a message on its way is no reason to write a record again', () => {
   expect(isLate(delayed(recordOf(), 20), recordOf())).toBe(false);
   expect(isLate(delayed(recordOf(), 21), recordOf())).toBe(true);
   expect(isDueLater(delayed(recordOf(), 20), 10_000)).toBe(false);

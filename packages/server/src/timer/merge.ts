@@ -33,7 +33,7 @@ export function merge(
   return 'list';
 }
 
-/** What a message may take on its way: no reason to write a record again. */
+/** The time a message may be on its way: no reason to write a record again. */
 const wayMs = 20;
 
 /** How much later than `other` knows better the record says that its timer is due (M5). */
@@ -44,7 +44,7 @@ export function lateMs(record: TimerRecord, other: TimerRecord): number {
   return compareProgress(record, other) === 0 ? Math.max(0, record.dueMs - other.dueMs) : 0;
 }
 
-/** Whether what `other` knows better is worth a second writing. */
+/** Whether the earlier time that `other` knows is worth a second write. */
 export function isLate(record: TimerRecord, other: TimerRecord): boolean {
   return lateMs(record, other) > wayMs;
 }

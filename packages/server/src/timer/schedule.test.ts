@@ -230,7 +230,7 @@ describe('after a pop', () => {
 describe('missed pops', () => {
   const recurring = definitionOf({ timing: every(10_000, { count: 10 }) });
 
-  it('are those whose time has come while this one waited', () => {
+  it('are pops whose time has come while this one waited', () => {
     const record = recordOf({ dueMs: 10_000 });
     expect(missedPops(record, recurring, at(10_001))).toBe(0);
     expect(missedPops(record, recurring, at(19_999))).toBe(0);

@@ -1,5 +1,5 @@
 /**
- * When a timer pops, and what becomes of it afterwards. Pure: a record, its definition and the time in,
+ * When a timer pops, and its record afterwards. Pure: a record, its definition and the time in,
  * the next record out.
  *
  * T1  Pop k of an interval timer is due at `start + k × interval`: no drift accumulates.
@@ -42,7 +42,7 @@ export function stepMs(gapMs: number, positions: number): number {
   return Math.min(stepMsMax, Math.max(stepMsMin, gapMs / positions));
 }
 
-/** How late the last replica may call back (T2): what P4 promises. */
+/** How late the last replica may call back (T2), as P4 promises. */
 export function latestMs(gapMs: number, factor: number): number {
   const copiesMs = copyMs * factor;
   return gapMs >= Math.max(stepGapMsMin, copiesMs) ? gapMs : copiesMs;
@@ -50,8 +50,8 @@ export function latestMs(gapMs: number, factor: number): number {
 
 /**
  * Whose turn a pop is: 0 goes first. Each failed attempt passes it on to the next in the list, so that a receiver which
- * only one of the replicas can reach is reached. A holder that is not listed comes after all that are: usually
- * somebody else has done it by then.
+ * only one of the replicas can reach is reached. A member that is not listed comes after all that are: usually
+ * another one has popped by then.
  */
 export function turnOf(
   { replicas, attempt }: Pick<TimerRecord, 'replicas' | 'attempt'>,
@@ -62,7 +62,7 @@ export function turnOf(
   return position === -1 ? length : (position + length - (attempt % length)) % length;
 }
 
-/** When the holder `self` of a record lets it pop. */
+/** When the member `self` lets a record pop. */
 export function alarmMs(record: TimerRecord, self: string): number {
   const turn = turnOf(record, self);
   const turns = Math.max(record.factor, record.replicas.length, turn + 1);

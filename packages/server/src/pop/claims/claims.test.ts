@@ -137,19 +137,22 @@ it('of two that have the same position the name decides, at themselves and at ev
 });
 
 it.each([
-  { what: 'whose holder is not listed', replicas: ['a', 'self'] },
-  { what: 'whose asker is not listed', replicas: ['x', 'self'] },
-])('a claim $what is given to no second asker: the two may not know each other', ({ replicas }) => {
-  const here = { ...stored, replicas };
-  for (const position of [0, 1]) {
-    const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, ...held };
-    const known = { ...nothing, claim };
-    expect(judgeClaim(here, ask({ position }), known, nowMs).type).toBe('claimed');
-    // The claim runs out for all askers, and a call that is under way is a fact.
-    expect(judgeClaim(here, ask({ position }), known, 1500).type).toBe('granted');
-    expect(judgeClaim(here, ask({ position, calling: true }), known, nowMs).type).toBe('granted');
-  }
-});
+  { claim: 'whose claimant is not listed', replicas: ['a', 'self'] },
+  { claim: 'whose asker is not listed', replicas: ['x', 'self'] },
+])(
+  'a claim $claim is given to no second asker: the two may not know each other',
+  ({ replicas }) => {
+    const here = { ...stored, replicas };
+    for (const position of [0, 1]) {
+      const claim = { by: 'x', position: 1, calling: false, untilMs: 1500, ...held };
+      const known = { ...nothing, claim };
+      expect(judgeClaim(here, ask({ position }), known, nowMs).type).toBe('claimed');
+      // The claim runs out for all askers, and a call that is under way is a fact.
+      expect(judgeClaim(here, ask({ position }), known, 1500).type).toBe('granted');
+      expect(judgeClaim(here, ask({ position, calling: true }), known, nowMs).type).toBe('granted');
+    }
+  },
+);
 
 it('says how long a claim still holds', () => {
   const claim = { by: 'x', position: 0, calling: false, untilMs: 1300, ...held };

@@ -92,7 +92,7 @@ export function judgeClaim(
   const { own, from } = known;
   const claim = concerning(known.claim, ask);
   const asker = { by: from, position: ask.position };
-  // A claimant that knows more than this member is past what this member wants to pop.
+  // A claimant that knows a newer state is past the pop that this member wants to make.
   if (own !== null && order === 0) {
     const first = !goesBefore(asker, own) && own.untilMs > nowMs && !ask.calling;
     if (own.calling || first) return { type: 'claimed', leftMs: Math.max(0, own.untilMs - nowMs) };

@@ -93,7 +93,7 @@ describe('Breaker: every transition', () => {
     expect(answer === undefined ? breaker.phase : `${answer} ${breaker.phase}`).toBe(expected);
   });
 
-  it.each(Object.keys(table) as State[])('%s: refuses says what admit will do', (state) => {
+  it.each(Object.keys(table) as State[])('%s: refuses foretells admit', (state) => {
     for (const nowMs of [0, openMsMin - 1, openMsMin, openMsMin + 1]) {
       const refuses = bring[state]().refuses(nowMs);
       expect(refuses, String(nowMs)).toBe(bring[state]().admit(nowMs) === 'refuse');

@@ -7,7 +7,7 @@
  *     │                                └─────────────────────────────────┤
  *     └──────────────── any answer, from whichever call ─────────────────┘
  *
- * An answer of any status is a sign of life. What never left the member says nothing either way.
+ * An answer of any status is a sign of life. A request that never left the member says nothing either way.
  * The wait stays short: while the circuit is open a receiver that is back already must not be kept waiting.
  */
 import { type CallbackResult, invariant } from '@carillon/core';
@@ -55,7 +55,7 @@ export class Breaker {
     return 'probe';
   }
 
-  /** Told what came of every call that was let through. */
+  /** Told of the end of every call that was let through. */
   settle(admission: Admission, sign: Sign, nowMs: number): void {
     if (sign === 'life') this.close();
     else if (admission === 'probe') this.probed(sign, nowMs);

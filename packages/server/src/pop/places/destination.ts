@@ -1,4 +1,4 @@
-/** What is known of the receivers of one namespace, and of each of them: what is under way, what waits, and how it fares. */
+/** A namespace with its receivers, and one of these receivers: calls under way, waiting calls, and signs of life. */
 import type { CallbackDone, CallbackRequest, CallbackResult } from '@carillon/core';
 import { Breaker } from './breaker.ts';
 import { Fifo } from './fifo.ts';
@@ -12,7 +12,7 @@ export interface QueuedCall {
   readonly done: CallbackDone;
 }
 
-/** Destinations with waiting calls stand in one of these lines of their namespace, at times in two: what they are may change. */
+/** Destinations with waiting calls stand in one of these lines of their namespace, at times in two: a destination may grow, and come to be trusted. */
 export const lineNames = ['strangers', 'small', 'large'] as const;
 export type LineName = (typeof lineNames)[number];
 
@@ -40,7 +40,7 @@ export class CallingNamespace {
   }
 }
 
-/** An origin, as one namespace meets it: what another one did there says nothing about it. */
+/** An origin, as one namespace meets it: calls of another namespace say nothing about it. */
 export class Destination {
   readonly namespace: CallingNamespace;
   readonly breaker = new Breaker();
@@ -49,7 +49,7 @@ export class Destination {
   inFlight = 0;
   /** Whether the newest sign was one of life. */
   trusted = false;
-  /** What opened the circuit. */
+  /** The failure that opened the circuit. */
   failure: CallbackResult | null = null;
 
   constructor(namespace: CallingNamespace) {

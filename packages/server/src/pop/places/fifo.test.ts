@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Fifo } from './fifo.ts';
 
 describe('Fifo', () => {
-  it('gives what an array gives, for any order of pushes and shifts', () => {
+  it('gives the same as an array, for any order of pushes and shifts', () => {
     // Runs of one kind, long enough to cross the point where the space in front is given back.
     const run = fc.record({ push: fc.boolean(), count: fc.integer({ min: 1, max: 3000 }) });
     fc.assert(

@@ -1,4 +1,4 @@
-/** Namespaces do not take each other's places, whatever their receivers do. */
+/** Namespaces do not take each other's places, even if their receivers are silent, slow or closed. */
 import type { CallbackResult } from '@carillon/core';
 import { type CallbackScript, FakeCallbacks, VirtualClock } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ function rig(script: CallbackScript, change: Partial<DestinationsOptions> = {}) 
 const good = 'http://good.example/';
 const answersSoon = { afterMs: 5, answer: 200 } as const;
 
-/** What one tenant can do about it, in a turn: every receiver that it can think of. */
+/** Attacks of one namespace on the places of others: many calls to each of many receivers. */
 const worst: Record<string, { script: CallbackScript; uris: readonly string[]; limitMs: number }> =
   {
     'silent receivers at 70 ports': {
@@ -86,8 +86,8 @@ describe.each(Object.entries(worst))('one namespace with %s', (_, { script, uris
 
 it('a namespace that was never seen before starts at once, though others hold all they can get', async () => {
   const { clock, call, of } = rig(({ uri }) => (uri === good ? answersSoon : 'hang'));
-  for (let tenant = 0; tenant < 5; tenant++) {
-    for (let i = 0; i < 500; i++) call(`bad-${tenant}`, `http://silent-${i}.example/`);
+  for (let nth = 0; nth < 5; nth++) {
+    for (let i = 0; i < 500; i++) call(`bad-${nth}`, `http://silent-${i}.example/`);
   }
   call('good', good);
   await clock.advance(5);
@@ -98,8 +98,8 @@ it('receivers that have not answered take no more than a quarter of all places f
   const { clock, call, destinations } = rig(() => 'hang');
   for (let i = 0; i < 500; i++) call('one', `http://silent-${i}.example/`);
   expect(destinations.inFlight).toBe(128);
-  for (let tenant = 0; tenant < 5; tenant++) {
-    for (let i = 0; i < 500; i++) call(`t${tenant}`, `http://silent-${i}.example/`);
+  for (let nth = 0; nth < 5; nth++) {
+    for (let i = 0; i < 500; i++) call(`n${nth}`, `http://silent-${i}.example/`);
   }
   // The others have few under way.
   expect(destinations.inFlight).toBe(256 + 4 * 32);
@@ -109,7 +109,7 @@ it('receivers that have not answered take no more than a quarter of all places f
 it('places are shared by weight among namespaces that wait for them', async () => {
   const shareOf = (namespace: string) => (namespace === 'large' ? 3 : 1);
   const { clock, call, callbacks } = rig(() => ({ afterMs: 10, answer: 200 }), { shareOf });
-  // Everybody is known before it begins.
+  // Both namespaces are known before the measurement begins.
   for (const name of ['large', 'plain']) call(name, `http://${name}.example/`);
   await clock.advance(10);
   for (const name of ['large', 'plain']) {
@@ -128,7 +128,7 @@ it('places are shared by weight among namespaces that wait for them', async () =
   expect(ratio).toBeLessThan(4);
 });
 
-it('a namespace that fills what may wait is told to wait elsewhere, and no other is', () => {
+it('a namespace that has most of the calls that may wait is told to wait elsewhere, and no other is', () => {
   const { call, destinations } = rig(() => 'hang', { queueLengthMax: 1000 });
   for (let i = 0; i < 1100; i++) call('bad', `http://silent-${i % 100}.example/`);
   const to = (namespace: string) => ({ uri: good, split: splitUri(good), namespace });

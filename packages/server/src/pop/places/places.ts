@@ -1,15 +1,15 @@
 /**
- * Who gets the places for callbacks. Pure but for its counters: it starts nothing itself.
+ * Which callbacks get the places. Pure but for its counters: it starts no call itself.
  *
  *  1. No more than `inFlightMax` calls are under way, and no more than `perDestinationMax` to one destination; to one that has not
  *     answered, or has stopped answering, only a few.
  *  2. Destinations that have not answered take no more than a quarter of all places for one namespace, and half of all together but for
  *     namespaces with few under way: a place that is taken by a silent receiver is gone for as long as the time limit lasts. When they
- *     have taken half of what they may, each has one: a new one gets its turn beside many silent ones.
- *  3. The last quarter of all places is for destinations with few calls under way, the last eighth for namespaces with few: nobody has
- *     to wait until others have finished.
- *  4. A free place goes to the namespace with the fewest under way for its share; within a namespace destinations take turns, those
- *     with few calls under way first.
+ *     have taken half of their places, each has one: a new one gets its turn beside many silent ones.
+ *  3. The last quarter of all places is for destinations with few calls under way, the last eighth for namespaces with few: these
+ *     never wait until others have finished.
+ *  4. A free place goes to the namespace with the fewest under way for its share; within a namespace destinations take turns, first
+ *     the ones with few calls under way.
  */
 import { invariant } from '@carillon/core';
 import {
@@ -47,7 +47,7 @@ export class Places {
   private readonly strangeOfNamespaceMax: number;
   /** A namespace with fewer calls under way than this is small. */
   private readonly smallNamespaceCount: number;
-  /** Those with destinations in line. */
+  /** Namespaces with destinations in line. */
   private readonly waiting = new Set<CallingNamespace>();
   private count = 0;
   private strange = 0;
@@ -71,7 +71,7 @@ export class Places {
     return this.fits(destination) && this.count < this.mostFor(destination);
   }
 
-  /** Takes a place. What is returned goes to `give` with it: 1 when it is one of those for destinations that have not answered. */
+  /** Takes a place, and returns the number that `give` wants with it: 1 for a destination that has not answered, else 0. */
   take(destination: Destination): number {
     const strange = destination.trusted ? 0 : 1;
     this.move(destination, strange, 1);
@@ -99,7 +99,7 @@ export class Places {
       if (namespace === null) return undefined;
       const destination = this.nextOf(namespace);
       if (destination.queue.length > 0 && this.hasRoom(destination)) return destination;
-      // What it is has changed since it took its place.
+      // It has grown, or come to be trusted, since it took its place in line.
       this.list(destination);
     }
   }
