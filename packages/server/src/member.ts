@@ -313,11 +313,9 @@ export class Member {
   private createPopper(): Popper {
     const { name, env, config } = this.options;
     const { store, replica, metrics, history, cluster } = this;
+    const own = { self: name, env, store, replica, metrics, history };
     return createPopper({
-      self: name,
-      env,
-      store,
-      replica,
+      ...own,
       cluster: {
         peers: cluster.peers,
         instant: () => cluster.instant(),
@@ -328,8 +326,6 @@ export class Member {
         keep: (record, done) => this.coordinator.keep(record, done),
         end: (record) => cluster.end(record),
       },
-      metrics,
-      history,
       batches: this.createBatches(),
       limits: {
         activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,

@@ -128,9 +128,8 @@ describe('HttpCallbacks: requests', () => {
     const receiver = await rig.receiver();
     const calls = Array.from({ length: 5 }, () => rig.begin(receiver.uri()));
     await until(() => calls.every((results) => results.length === 1));
-    const made = { kind: 'answer', status: 204 };
-    const unmade = { kind: 'unmade' };
-    expect(calls.flat()).toMatchObject([made, made, made, unmade, unmade]);
+    const kinds = calls.flat().map(({ kind }) => kind);
+    expect(kinds).toEqual(['answer', 'answer', 'answer', 'unmade', 'unmade']);
     expect(receiver.connectionCount).toBe(3);
   });
 
