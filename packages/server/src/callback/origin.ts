@@ -117,7 +117,8 @@ export class Origin implements ConnectionEvents {
     this.cancelTidy?.();
     this.cancelTidy = null;
     // A call that fails may be followed by another one, over a new connection.
-    for (const connection of [...this.all]) connection.end(null);
+    const present = Array.from(this.all);
+    for (const connection of present) connection.end(null);
   }
 
   free(connection: ReceiverConnection): void {
