@@ -66,7 +66,7 @@ export interface Definition {
   readonly tags: readonly string[];
   /** `statistics.tag-info`, kept as it came. */
   readonly tagInfo: readonly { readonly type: string; readonly count: number }[];
-  /** Its callbacks may share a request with others to the same uri. */
+  /** Callbacks of this timer may share a request with others to the same uri. */
   readonly batch: boolean;
   /** Set under an idempotency key: its end is remembered for a day. */
   readonly idempotent: boolean;

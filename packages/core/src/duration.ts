@@ -9,7 +9,7 @@ const units = [
 ] as const;
 const unitMs: ReadonlyMap<string, number> = new Map(units);
 
-/** One amount with its unit, from where the last one ended. */
+/** One amount with its unit, matched where the last one ended. */
 const part = /(\d+(?:\.\d+)?|\.\d+)(ms?|[shd])/y;
 /** Longer ones are not looked at. */
 const lengthMax = 64;

@@ -45,7 +45,7 @@ export class CarillonError extends Error {
   readonly code: ErrorCode;
   /** JSON pointer (RFC 6901) to the offending member of the request body, where there is one. */
   readonly pointer: string | null;
-  /** Of a change that may have been stored all the same: its version. */
+  /** The version of a change that may have been stored although it failed. */
   readonly version: Version | null;
 
   constructor(code: ErrorCode, detail: string, options: CarillonErrorOptions = {}) {

@@ -25,7 +25,7 @@ export function parseTimerId(text: string): TimerId | null {
   return parts === null || parts.factor === null ? null : { ...parts, factor: parts.factor };
 }
 
-/** The same, also of an id without a factor, as Chronos takes it. */
+/** Like parseTimerId, but also takes an id without a factor, as Chronos does. */
 export function parseLooseTimerId(
   text: string,
 ): (Omit<TimerId, 'factor'> & { readonly factor: number | null }) | null {

@@ -23,7 +23,7 @@ export function versionAfter({ versionMs, versionTie }: Version): Version {
   return { versionMs, versionTie: versionTie + 1 };
 }
 
-/** As clients see one: `1794765600000.1`. */
+/** A version as clients see it: `1794765600000.1`. */
 export function formatVersion({ versionMs, versionTie }: Version): string {
   return `${versionMs}.${versionTie}`;
 }

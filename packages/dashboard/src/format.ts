@@ -52,7 +52,7 @@ export function span(seconds: number): string {
   return `${seconds < 0 ? '−' : ''}${parts.join(' ')}`;
 }
 
-/** Until an instant: `in 4.2 s`, `now` once it is there. */
+/** The time until an instant: `in 4.2 s`, `now` once it is there. */
 export function countdown(untilMs: number, nowMs: number): string {
   const leftMs = untilMs - nowMs;
   if (leftMs <= 0) return 'now';
@@ -89,7 +89,7 @@ export function shortId(id: string): string {
   return id.slice(0, 16);
 }
 
-/** So many a second. */
+/** A number of events a second. */
 export function rate(perSecond: number): string {
   return perSecond < 10 ? trimmed(perSecond.toFixed(1)) : count(perSecond);
 }

@@ -67,7 +67,7 @@ async function listen(): Promise<never> {
   }
 }
 
-/** Until the stream ends. */
+/** Reads events until the stream ends. */
 async function read(heard: () => void): Promise<void> {
   cut = new AbortController();
   aliveMs = Date.now();

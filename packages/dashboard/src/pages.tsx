@@ -20,7 +20,7 @@ export function useTrail(): Trail {
   };
 }
 
-/** Nothing where all is on one page. */
+/** Buttons for the previous and the next page; nothing when there is only one page. */
 export function Pager({ trail, next }: { readonly trail: Trail; readonly next: string | null }) {
   if (trail.page === 1 && next === null) return null;
   return (

@@ -10,7 +10,7 @@ export interface Whoami {
   readonly scope: string;
   /** The only one that the token is for; `*`: all of them. */
   readonly namespace: string;
-  /** Of the token. */
+  /** Name of the token; null without one. */
   readonly name: string | null;
 }
 

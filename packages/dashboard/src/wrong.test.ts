@@ -58,7 +58,7 @@ const withMembers = (...members: MemberShape[]): Snapshot => ({
   cluster: { ...well.cluster, members },
 });
 
-/** One of the others tells this of itself. */
+/** A snapshot in which another member reports this load. */
 function loaded(part: Partial<LoadShape>): Snapshot {
   const { load } = member('n1');
   if (load === null) throw new Error('A member has a load here.');

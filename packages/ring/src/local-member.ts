@@ -99,7 +99,7 @@ export class LocalMember {
   /** Changes the own record; resolves when etcd has it. */
   update(change: Partial<Omit<MemberRecord, 'id'>>): Promise<void> {
     this.recordNow = memberRecord(this.id, { ...this.recordNow, ...change });
-    // One after the other, so that the last call wins.
+    // Updates are written one after the other, so that the last call wins.
     this.updates = this.updates.catch(() => {}).then(() => this.writeRecord());
     return this.updates;
   }
@@ -215,7 +215,7 @@ export class LocalMember {
 
   private giveBack(lease: Lease): void {
     this.options.etcd.revokeLease(lease.id, revokeLimitMs).catch(() => {
-      // It ends by its TTL.
+      // A lease that could not be revoked ends by its TTL.
     });
   }
 

@@ -131,7 +131,7 @@ export class Membership {
     try {
       await member.join(waitMs, () => this.mirror.entries.has(member.key));
     } catch (error) {
-      // It may have been removed meanwhile, and another one may be there under its id.
+      // The member may have been removed meanwhile, and another one may be there under its id.
       if (this.locals.get(id) === member) this.locals.delete(id);
       await member.leave();
       throw error;

@@ -20,7 +20,7 @@ export type SlotHappening =
   | 'mine'
   /** The record belongs to another process, or to a former incarnation of a local member. */
   | 'theirs'
-  /** There is no record. */
+  /** The slot has no record in etcd. */
   | 'gone'
   /** The claim is known not to have happened. */
   | 'refused'

@@ -21,7 +21,7 @@ import { SlotWriter } from './slot-writer.ts';
 
 /** Called for each slot that changes, so that the locks in it follow. */
 export interface SlotHooks {
-  /** It is this process's. */
+  /** The slot belongs to this process now. */
   onGained(slot: Slot): void;
   /** Locks may be granted from now on: the waiters get theirs. */
   onGrantable(slot: Slot): void;

@@ -17,7 +17,7 @@ const truncateAsync = promisify(ftruncate);
 
 export class SystemDisk implements Disk {
   readonly folder: string;
-  /** Of the folder, held for as long as the disk is open: a name must be synced even when no descriptor is left. */
+  /** Descriptor of the folder, held for as long as the disk is open: a name must be synced even when no descriptor is left. */
   private readonly fd: number;
   private readonly unlock: () => Promise<void>;
 

@@ -22,7 +22,7 @@ class Content {
   synced = 0;
   /** A sync failed: the bytes it should have saved stay unsynced, even when a later sync succeeds. */
   spoilt = false;
-  /** So many zeros stand behind the end when it crashes. */
+  /** Zeros behind the end that a crash leaves, from room that was taken ahead. */
   roomBytes = 0;
 
   append(more: Uint8Array): void {
@@ -48,7 +48,7 @@ class Content {
     return copy;
   }
 
-  /** As a crash leaves it, of which this is a copy. */
+  /** Makes this copy look as a crash leaves the file: with zeros behind its end. */
   showRoom({ roomBytes, synced }: Content): void {
     if (roomBytes > 0 && synced > 0) this.append(new Uint8Array(roomBytes));
   }
@@ -194,7 +194,7 @@ export class MemoryDisk implements Disk {
     });
   }
 
-  /** As `turn`, for calls that need a descriptor. */
+  /** Like `turn`, for calls that need a descriptor. */
   private async opened(what: string): Promise<void> {
     await this.turn();
     if (this.descriptorsGone) {

@@ -35,7 +35,7 @@ export class MemoryHub {
     return party;
   }
 
-  /** Nothing gets from `from` to `to` any more; the other way stays as it is. */
+  /** Drops all frames from `from` to `to` from now on; the other direction stays as it is. */
   cut(from: string, to: string): void {
     this.cuts.add(`${from}>${to}`);
   }

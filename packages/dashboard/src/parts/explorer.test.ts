@@ -92,7 +92,7 @@ test('the picture gives every copy of every member its place, once', () => {
       const mine = ribbons.filter((ribbon) => ribbon[end] === bar.name);
       expect(mine.reduce((sum, { copies }) => sum + copies, 0)).toBe(bar.copies);
       expect(bar.y + bar.height).toBeLessThanOrEqual(400.001);
-      // Its ribbons lie on it one below the other.
+      // The ribbons of a bar lie on it one below the other.
       let y = bar.y;
       for (const ribbon of mine) {
         expect(ribbon[side]).toBeCloseTo(y);

@@ -18,7 +18,7 @@ export interface MemberShape {
   readonly load: LoadShape | null;
 }
 
-/** Of one member, over the last ten seconds. */
+/** Load of one member over the last ten seconds. */
 export interface LoadShape {
   readonly 'pops-per-second': number;
   readonly 'lateness-p50-ms': number | null;
@@ -38,7 +38,7 @@ export interface ClusterShape {
     readonly moved: number;
   };
   readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
-  /** Of the member that serves the page; null: none was found. */
+  /** Damage on the disk of the member that serves the page; null: none was found. */
   readonly damage: DamageShape | null;
 }
 

@@ -71,7 +71,7 @@ export class DurableRecords {
     const { entry } = change;
     if (!isOwn(entry.lease) || this.wanted.get(entry.key) === entry.value) return;
     this.removeEntry(entry).catch(() => {
-      // It goes with the lease.
+      // A record that could not be removed goes with the lease.
     });
   }
 

@@ -16,7 +16,7 @@ import { type Batch, only, SimulatedStore } from './simulated-store.ts';
 export interface SimulatedEtcdOptions {
   readonly clock: Clock;
   readonly seed?: number;
-  /** One way, drawn evenly from 0 to this. Default 1. */
+  /** Delay of one way, drawn evenly from 0 to this. Default 1. */
   readonly delayMsMax?: number;
   /** The shortest TTL it grants, as etcd has one. Default 1000. */
   readonly ttlMsMin?: number;

@@ -22,7 +22,7 @@ export interface Caller {
   /** Whether a token was asked for. */
   readonly auth: boolean;
   readonly scope: Scope;
-  /** Of the token; null without one. */
+  /** Name of the token; null without one. */
   readonly name: string | null;
   /** The namespace that it is bound to, or `*`. */
   readonly bound: string;
@@ -47,14 +47,14 @@ export interface Refusal {
 
 export interface AccessOptions {
   readonly clock: Clock;
-  /** Of each token, or where none are asked for of each address; null: no limit. */
+  /** Rate limit of each token, or without authentication of each address; null: no limit. */
   readonly rate?: Rate | null;
-  /** Of each namespace, beside the others; default: no limit. */
+  /** Rate limit of each namespace, beside the others; default: no limit. */
   readonly namespaceRates?: NamespaceRates;
 }
 
 interface Known {
-  /** Of 64 hex digits. */
+  /** Digest of the token, decoded from 64 hex digits. */
   readonly digest: Buffer;
   readonly untilMs: number;
   readonly until: string | null;

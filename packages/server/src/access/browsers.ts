@@ -12,7 +12,7 @@ import { CarillonError } from '@carillon/core';
 import { type ApiRequest, headerOf } from '../http/message.ts';
 
 export interface BrowserRules {
-  /** Of pages that may ask: `https://app.example`. */
+  /** Origins of pages that may ask: `https://app.example`. */
   readonly origins: readonly string[];
   /** Names of this member, beside its addresses. */
   readonly hosts: readonly string[];

@@ -77,7 +77,7 @@ function lacksKey({ tokens, numberKey }: TokensFile): boolean {
 
 interface Watch {
   readonly file: string;
-  /** As it was before the file was read. */
+  /** State of the file before it was read. */
   readonly stamp: string;
   readonly clock: Clock;
   readonly changed: () => Promise<void>;

@@ -16,7 +16,7 @@ export type BatchChange = {
   readonly base: '' | '/timer';
 } & (
   | { readonly kind: 'set'; readonly request: SetRequest }
-  /** Of a timer whose factor is not known yet: the timer has to be found first. */
+  /** Changes of a timer whose factor is not known yet: the timer has to be found first. */
   | { readonly kind: 'replace'; readonly id: LooseId; readonly timer: ParsedTimer }
   | { readonly kind: 'cancel'; readonly id: LooseId }
 );

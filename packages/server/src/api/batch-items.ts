@@ -10,7 +10,7 @@ import { badRequest } from '../http/problem.ts';
 
 export type BatchLimits = Pick<Limits, 'batchItemCountMax' | 'jsonDepthMax' | 'bodyBytesMax'>;
 
-/** So many bytes are one step. */
+/** Bytes that are walked over in one step. */
 const sliceBytes = 64 * 1024;
 const sliceCost = 200;
 const quote = 0x22;
@@ -108,7 +108,7 @@ function noArray(): CarillonError {
   return badRequest('The body must be an array of timers, or NDJSON with its content type.', '');
 }
 
-/** There may be megabytes of them. */
+/** Skips blanks, in steps: there may be megabytes of them. */
 function* skipBlank(bytes: Uint8Array, from: number): Steps<number> {
   let at = from;
   for (let stepEnd = from + sliceBytes; at < bytes.length && isBlank(bytes[at] as number); at++) {

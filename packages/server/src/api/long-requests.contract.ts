@@ -7,7 +7,7 @@ export interface Most {
   readonly itemCount: number;
 }
 
-/** As much as the limits allow. */
+/** The largest requests that the limits allow. */
 export const most: Most = { batchBytes: 8 * 1024 * 1024, itemCount: 10_000 };
 
 export interface LongRequest {
@@ -22,7 +22,7 @@ const http = '"uri":"http://receiver.example/x"';
 const good = `{${timing},"callback":{"http":{${http}}}}`;
 const ndjson = { 'content-type': 'application/x-ndjson' };
 
-/** As often as fits into so many bytes. */
+/** A text of so many bytes at most, filled by repeating `unit`. */
 function filled(bytes: number, unit: string, before = '', after = ''): string {
   const times = Math.floor((bytes - before.length - after.length) / unit.length);
   return before + unit.repeat(times) + after;

@@ -8,10 +8,10 @@ import {
 } from '@carillon/core';
 import type { TimerService } from '../request/service.ts';
 
-/** Of a request that may leave the factor out. */
+/** The id in a request that may leave the factor out. */
 export type LooseId = Omit<TimerId, 'factor'> & { readonly factor: number | null };
 
-/** Of ids that do not say it, as in Chronos. */
+/** The factor of ids that do not say it, as in Chronos. */
 export const factorUnsaid = 2;
 
 export function hasFactor(id: LooseId): id is TimerId {
@@ -23,7 +23,7 @@ export function anywhere(id: LooseId): TimerId {
   return { ...id, factor: id.factor ?? factorMax };
 }
 
-/** As `timerIdOf`; the factor may be left out. */
+/** Like `timerIdOf`; the factor may be left out. */
 export function looseIdOf(part: string): LooseId {
   const id = parseLooseTimerId(part);
   if (id === null) throw notAnId();

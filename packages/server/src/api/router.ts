@@ -28,9 +28,9 @@ export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `/timers`, or with one variable part: `/timers/:id`. */
   readonly path: string;
-  /** Where it differs from the limit for all routes. */
+  /** Limit of the body where it differs from the limit for all routes. */
   readonly bodyBytesMax?: number;
-  /** Its answers can be pages of large timers: a client gets one at a time, and there is a bound on them all. */
+  /** Answers of this route can be pages of large timers: a client gets one at a time, and there is a bound on them all. */
   readonly long?: boolean;
   /** Shows or changes things beyond a single namespace: needs a token for all namespaces. */
   readonly whole?: boolean;

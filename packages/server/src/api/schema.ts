@@ -239,7 +239,7 @@ const whole = Type.Integer({ minimum: 0 });
 
 const measured = Type.Union([Type.Number(), Type.Null()]);
 
-/** Of one member, over the last ten seconds. */
+/** Load of one member over the last ten seconds. */
 const LoadSchema = Type.Object({
   'pops-per-second': Type.Number(),
   'lateness-p50-ms': measured,

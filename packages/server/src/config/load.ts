@@ -25,7 +25,7 @@ export type LoadedConfig =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface ConfigSources {
-  /** As on the command line, without the leading dashes: `{ 'log-level': 'debug' }`. `config` names the file. */
+  /** Flags as on the command line, without the leading dashes: `{ 'log-level': 'debug' }`. `config` names the file. */
   readonly flags?: Readonly<Record<string, string | readonly string[]>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly readFile?: (path: string) => string;

@@ -21,7 +21,7 @@ import { bugResponse } from './problem.ts';
 /** A request that is complete, or will never be, and its place among the requests of its connection. */
 export interface Exchange extends Asked {
   last: boolean;
-  /** It has room of its own while it waits (`room/answer-room.ts`). */
+  /** A long answer: it has room of its own while it waits (`room/answer-room.ts`). */
   readonly long: boolean;
   response: ApiResponse | null;
 }

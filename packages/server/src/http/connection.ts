@@ -66,7 +66,7 @@ export class HttpConnection implements Waiting {
   private sender: Sender;
   private readonly parser: HttpParser;
   private readonly answers: Answers;
-  /** Of the request whose body is arriving. */
+  /** Head of the request whose body is arriving. */
   private head: RequestHead | null = null;
   private pieces: Buffer[] = [];
   private keptBytes = 0;
@@ -363,7 +363,7 @@ export class HttpConnection implements Waiting {
     return exchange;
   }
 
-  /** As far as it decides how the answer is written. */
+  /** The method of a request that is not complete, as far as it decides how the answer is written. */
   private methodBegun(): string {
     return this.parser.asksWithHead ? 'HEAD' : '';
   }
@@ -407,7 +407,7 @@ export class HttpConnection implements Waiting {
       this.settle();
       return;
     }
-    // There are requests that had to wait for this one; the client was not late with them.
+    // Further requests had to wait for this one; their time limit begins now, because the client was not late with them.
     this.begunMs = this.owner.nowMs;
     this.advance();
   }

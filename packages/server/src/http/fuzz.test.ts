@@ -48,7 +48,7 @@ test('no timer makes the parser meet a bug, and accepted values are within bound
     }),
     { numRuns: 3000 },
   );
-  // Were nothing taken, the property above would say nothing.
+  // Without any accepted input the property above would prove nothing.
   expect(taken).toBeGreaterThan(300);
 });
 

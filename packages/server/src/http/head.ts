@@ -25,11 +25,11 @@ export interface RequestHead extends ApiRequest {
   readonly headers: HeaderValues;
   body: Uint8Array;
   remote: string;
-  /** Of the body, -1 when it comes in chunks. */
+  /** Length of the body; -1 when it comes in chunks. */
   readonly bodyBytes: number;
   /** The minor version: HTTP/1.0 or HTTP/1.1. */
   readonly minor: 0 | 1;
-  /** Nothing follows on this connection. */
+  /** The connection closes after this request. */
   readonly last: boolean;
 }
 
@@ -69,7 +69,7 @@ export class HeadParser {
     return head;
   }
 
-  /** Of a head that is not complete, with a byte before `to` that no head has there. */
+  /** The refusal of an incomplete head with a byte before `to` that no head has there. */
   refusalOf(bytes: Buffer, from: number, to: number): Refusal {
     const refusal = this.parse(bytes, from, to);
     return refusal instanceof Refusal ? refusal : refusals.lineEnd;

@@ -72,7 +72,7 @@ export class Listener implements ConnectionOwner {
   readonly limits: Limits;
   nowMs = 0;
   commonHeaders: CommonHeaders = { kept: '', last: '' };
-  /** The same for every answer. */
+  /** Headers that are the same in every answer. */
   private readonly fixedHeaders: CommonHeaders;
   stopping = false;
 

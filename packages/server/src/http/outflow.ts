@@ -93,7 +93,7 @@ export class AnswerOutflow implements Outflow {
     if (!this.full) this.taken();
   }
 
-  /** Nothing more can be written: all of it is, or the connection is gone. */
+  /** Called when nothing more can be written: the answer is complete, or the connection is gone. */
   closed(): void {
     if (this.over === 'closed') return;
     this.over = 'closed';

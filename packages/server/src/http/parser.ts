@@ -57,7 +57,7 @@ export class HttpParser {
   piece: Buffer = noBytes;
   /** Valid after the step `refused`. */
   refused: Refusal = refusals.notHttp;
-  /** Of the body that is being read, when it comes in chunks: its owner sets it after the step `head`. */
+  /** Limit of the body that is being read in chunks: the connection sets it after the step `head`. */
   bodyBytesMax = 0;
   private readonly headBytesMax: number;
   private readonly heads: HeadParser;
@@ -73,7 +73,7 @@ export class HttpParser {
   private trailerBytes = 0;
   /** How far from `at` the bytes of an incomplete head or line were looked through: none is looked at again for each that drips in. */
   private lookedBytes = 0;
-  /** Of a line of the trailers: its name and colon were passed. */
+  /** In a line of the trailers: its name and colon were passed. */
   private named = false;
   private blankLine = false;
   private refusedHead = false;

@@ -8,7 +8,7 @@ export interface Problem {
   readonly status: number;
   readonly detail: string;
   readonly pointer?: string;
-  /** Of a change that may have been stored all the same. */
+  /** The version of a change that may have been stored although it failed. */
   readonly version?: string;
 }
 

@@ -13,9 +13,9 @@ export interface Asked {
 
 /** Header lines that all answers share. */
 export interface CommonHeaders {
-  /** Where the connection stays open. */
+  /** Headers of an answer after which the connection stays open (keep-alive). */
   readonly kept: string;
-  /** Where it closes. */
+  /** Headers of the last answer of a connection. */
   readonly last: string;
 }
 

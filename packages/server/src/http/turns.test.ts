@@ -34,7 +34,7 @@ beforeEach(() => {
   log = [];
 });
 
-/** Has a request that takes so long, unless it is refused. */
+/** A connection with a request that takes so long, unless it is refused. */
 class Client implements Waiting {
   lineMs = 0;
   readonly name: string;

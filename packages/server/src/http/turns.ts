@@ -14,7 +14,7 @@ import type { Clock } from '@carillon/core';
 export interface Waiting {
   /** Since when it stands in line. */
   lineMs: number;
-  /** It is its turn. */
+  /** Called when there is time for its request. */
   called(): void;
 }
 

@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 export interface Load {
   /** Delivered, over the last ten seconds. */
   readonly popsPerSecond: number;
-  /** Of the pops of the last ten seconds; null without any. */
+  /** Lateness of the pops of the last ten seconds; null without any. */
   readonly latenessP50Ms: number | null;
   readonly latenessP99Ms: number | null;
   /** How late the event loop came around at worst in the last ten seconds; null when that is not measured. */

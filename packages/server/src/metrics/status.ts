@@ -14,7 +14,7 @@ export interface DamageView {
   /** Damaged stretches and missing files. */
   readonly stretches: number;
   readonly entriesLost: number;
-  /** There may be more that cannot be counted. */
+  /** True: more entries were lost that cannot be counted. */
   readonly moreLost: boolean;
   readonly recordsFetched: number;
 }

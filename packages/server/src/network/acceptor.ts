@@ -188,7 +188,7 @@ export class Acceptor {
     this.strangers.leave(peer);
     guest.ready = true;
     log.debug('A peer connected', { peer, protocol, release });
-    // Its TLS exchange may have begun before the change.
+    // The TLS handshake of this connection may have begun before the change.
     const isStale =
       guest.edition !== this.edition || clock.now() < this.renewedMs + 2 * handshakeMs;
     if (isStale) this.farewell(guest);

@@ -34,13 +34,13 @@ export class Strangers {
     for (const socket of this.waiting.values()) socket.destroy();
   }
 
-  /** It belongs here, or is gone. */
+  /** The peer is authenticated, or gone. */
   leave(peer: string): void {
     this.waiting.delete(peer);
   }
 }
 
-/** The same for a TLS socket and the bare one below it. */
+/** Address of a peer: the same for a TLS socket and the bare one below it. */
 export function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }

@@ -55,7 +55,7 @@ export interface TcpNetworkLimits {
   /** Unanswered calls on one connection. */
   readonly callCountMax: number;
   readonly inboundCountMax: number;
-  /** Of these, connections that have not shown yet that they belong here. */
+  /** Of these, connections that are not authenticated yet. */
   readonly strangerCountMax: number;
   /** Peers remembered at once; disconnected ones are forgotten first. */
   readonly peerCountMax: number;

@@ -8,7 +8,7 @@ import { splitAddress } from './system-env.ts';
 
 export interface PeerAccessOptions {
   readonly config: Config;
-  /** Of this member. */
+  /** Name of this member. */
   readonly name: string;
   /** Where peers are listened for; null: alone. */
   readonly peerListen: string | null;

@@ -35,7 +35,7 @@ export class PeerSide {
   private constructor(options: PeerSideOptions, access: PeerAccess) {
     const { config, identity, clock, random, log, release, numbering } = options;
     const { peerListen } = identity;
-    // As long as a member may take to hand everything on.
+    // A draining member may take this long to hand everything on, so its certificate is accepted that long.
     this.formerMs = config.shutdown.drainLimitMs;
     this.clock = clock;
     const known = new KnownMembers(clock, this.formerMs);

@@ -51,7 +51,7 @@ export interface RunningMember {
   readonly name: string;
   /** Where the API listens, port filled in. */
   readonly address: string;
-  /** The same with its scheme. */
+  /** The listening address with its scheme. */
   readonly url: string;
   readonly member: Member;
   /** Whether clients are asked for a token. */

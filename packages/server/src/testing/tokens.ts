@@ -3,7 +3,7 @@ import { newToken, type Token, tokenDigest } from '../access/token.ts';
 
 export interface TestToken {
   readonly token: Token;
-  /** As a client sends it. */
+  /** The token as a client sends it. */
   readonly text: string;
   /** The headers of a request with it. */
   readonly headers: { readonly authorization: string };

@@ -18,7 +18,7 @@ export interface Sample {
   readonly p99: number | null;
   /** How much later than asked the event loop came around. */
   readonly lag: number;
-  /** Of all members that are heard, over the ten seconds before. */
+  /** All members that are heard, over the ten seconds before. */
   readonly all: AllMembers;
 }
 

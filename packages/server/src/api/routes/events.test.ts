@@ -52,7 +52,7 @@ class Scene {
   readonly metrics = new Metrics({ version: '1', runtime: 'x' });
   readonly service = new StandIn();
   asked = 0;
-  /** Of the token that is not good any more. */
+  /** Name of the token that is no longer accepted. */
   revoked = '';
   readonly events: Events;
 

@@ -47,7 +47,7 @@ export class BodyRoom {
     return own.strangerBytes + bytes <= bytesMax * strangersOfOneShare;
   }
 
-  /** They are kept from now on; negative: no longer. */
+  /** Counts these bytes as kept from now on; negative: as no longer kept. */
   keep(bytes: number, { remote, admitted }: Sender): void {
     if (bytes === 0) return;
     const network = networkOf(remote);

@@ -7,7 +7,7 @@ import { AnswerRoom, longAnswerBytes, type Reader } from './answer-room.ts';
 
 const MiB = 1024 * 1024;
 const item = 'x'.repeat(64 * 1024);
-/** Of one page: more than any kernel keeps for a connection. */
+/** Items of one page: more bytes than any kernel buffers for a connection. */
 const itemCount = 300;
 
 interface Lists {
