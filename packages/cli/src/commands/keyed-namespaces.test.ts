@@ -1,5 +1,5 @@
 /** Commands in other namespaces than default, at a real member whose tokens file has a number key. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hex16 } from '@carillon/core';
@@ -120,4 +120,23 @@ test('a member whose tokens file has another key, or none, does not start on the
   }
   writeFileSync(file, kept);
   expect(await withMember((cli) => cli('list', '--json', ...teamA))).toHaveLength(1);
+});
+
+test('data that was written without a key stays without, so that members can be restarted one by one; a removed note begins to use the key', async () => {
+  const kept = readFileSync(file, 'utf8');
+  writeFileSync(file, renderTokens({ ...parseTokens(kept), numberKey: null }));
+  const id = await withMember(async (cli) => {
+    const [line = ''] = await cli('set', '1h', 'http://127.0.0.1:9/', '--json', ...teamA);
+    return (JSON.parse(line) as { id: string }).id;
+  });
+  writeFileSync(file, kept);
+  const ids = (cli: (...args: string[]) => Promise<string[]>): Promise<unknown[]> =>
+    cli('list', '--json', ...teamA).then((lines) =>
+      lines.map((line) => (JSON.parse(line) as { id: string }).id),
+    );
+  expect(await withMember(ids)).toEqual([id]);
+  renameSync(join(folder, 'data', 'numbers-00000000'), join(folder, 'note'));
+  const [other] = await withMember(ids);
+  expect(other).toMatch(/^[0-9a-f]{32}-\d$/);
+  expect(other).not.toBe(id);
 });

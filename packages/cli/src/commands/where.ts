@@ -21,7 +21,7 @@ Computes where a key lives: the same answer that every member with the same view
 
   --id HEX16             The key is a 64-bit number in 16 hex digits; a whole timer id is taken too
   --namespace NAME       Of the timer with that id, if it is not default
-  --tokens FILE          With --namespace: the tokens file of the members, if they have one
+  --tokens FILE          With --namespace: the tokens file of the members, if they use its number-key
   --members A,B,C        Flat targets, in any order
   --topology FILE        A topology in JSON or YAML
 ${policyUsage}
@@ -132,7 +132,7 @@ async function keptUnder(
   if (typeof key !== 'object' || namespace === defaultNamespace) return key;
   if (tokens === undefined) {
     io.err(
-      'This is how members without a tokens file place it; if they have one, add --tokens FILE.',
+      'This is how members without a number-key place it; if they use one, add --tokens FILE.',
     );
     return numberingOf(null).inside(namespace, key);
   }

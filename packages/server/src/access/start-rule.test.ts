@@ -183,12 +183,12 @@ describe('the tokens of a member', () => {
       expect([may(first), may(second)]).toEqual([false, true]);
     });
 
-    test('that comes later counts from the next start, and the tokens with it at once', async () => {
+    test('that comes later is not used, and the tokens with it are at once', async () => {
       const { reload, may, warnings, errors } = await open({}, '127.0.0.1:1');
       writeFileSync(file, tokensText([first.token]));
       await reload();
       expect([may(first), may(second)]).toEqual([true, false]);
-      expect(warnings).toEqual([expect.stringContaining('from the next start')]);
+      expect(warnings).toEqual([expect.stringContaining('it is not used')]);
       expect(errors).toEqual([]);
       writeFileSync(file, tokensText([second.token]));
       await reload();

@@ -75,7 +75,7 @@ export class TokensSource {
       );
     }
     log.warn(
-      'The tokens file has a "number-key" that it did not have at the start. It counts from the next start of the member; start all members together then.',
+      'The tokens file has a "number-key" that it did not have at the start: it is not used. docs/security.md says how to begin to use it.',
       { file },
     );
   }

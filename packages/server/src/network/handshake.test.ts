@@ -75,7 +75,7 @@ describe('Handshake', () => {
       [secured, one],
     ] as const) {
       const sides = pair(dialer, acceptor);
-      expect(() => converse(sides)).toThrow('do not have the same "number-key"');
+      expect(() => converse(sides)).toThrow('do not use the same "number-key"');
       expect([sides.dialer.agreement, sides.acceptor.agreement]).toEqual([null, null]);
     }
     const alike = pair(one, { ...one });

@@ -166,8 +166,8 @@ function refusalOf(options: HandshakeOptions, hello: Hello): Mismatch | null {
   }
   if (hello.numbering === numbering) return null;
   const why =
-    'The peer and this member do not have the same "number-key", so the same id means different timers to them: ' +
-    'give every member the same tokens file.';
+    'The peer and this member do not use the same "number-key", so the same id means different timers to them: ' +
+    'give every member the same tokens file; docs/security.md says how to begin to use a key.';
   return { reason: 'numbers', why };
 }
 

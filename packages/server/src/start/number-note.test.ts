@@ -1,21 +1,46 @@
+import { openNumbering } from '@carillon/core';
 import { MemoryDisk } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
+import { numberingOf } from '../access/number-key.ts';
 import { StartError } from '../access/start-rule.ts';
-import { isNumberingNoted, noteNumbering } from './number-note.ts';
+import { silentLog } from '../testing/one-member.ts';
+import { noteNumbering, settleNumbering } from './number-note.ts';
 
-test('a folder without a note takes any key, and needs none for no key', async () => {
+const [keyed, other] = [numberingOf('ab'.repeat(32)), numberingOf('cd'.repeat(32))];
+
+async function noteBy(numbering: typeof keyed): Promise<string[]> {
   const disk = new MemoryDisk();
-  expect(await isNumberingNoted(disk, 0)).toBe(true);
-  expect(await isNumberingNoted(disk, 7)).toBe(false);
-  expect(await disk.list()).toEqual([]);
+  await noteNumbering(disk, numbering);
+  return (await disk.list()).map(({ name }) => name);
+}
+
+test.each([
+  ['with a key', keyed],
+  ['without one', openNumbering],
+])(
+  'a folder takes the numbering of its first start %s, and the same one again',
+  async (_, given) => {
+    const without = settleNumbering(['journal-1'], given, silentLog);
+    expect(without).toEqual({ numbering: given, noted: false });
+    const names = ['journal-1', ...(await noteBy(given))];
+    expect(settleNumbering(names, given, silentLog)).toEqual({ numbering: given, noted: true });
+  },
+);
+
+test('a folder that was written with a key takes neither another nor none, and the refusal says the ways out', async () => {
+  const names = await noteBy(keyed);
+  expect(names).toEqual([expect.stringMatching(/^numbers-[0-9a-f]{8}$/)]);
+  const start = (given: typeof keyed) => () => settleNumbering(names, given, silentLog);
+  expect(start(other)).toThrow(StartError);
+  expect(start(other)).toThrow(/has another "number-key": .* Bring back the tokens file/);
+  expect(start(other)).toThrow(`remove the file ${names[0]}`);
+  expect(start(openNumbering)).toThrow(/has no "number-key": /);
 });
 
-test('a folder with a note takes the same key, and says the ways out with another or none', async () => {
-  const disk = new MemoryDisk();
-  await noteNumbering(disk, 7);
-  expect((await disk.list()).map(({ name }) => name)).toEqual(['numbers-00000007']);
-  expect(await isNumberingNoted(disk, 7)).toBe(true);
-  await expect(isNumberingNoted(disk, 8)).rejects.toThrow(StartError);
-  await expect(isNumberingNoted(disk, 8)).rejects.toThrow(/has another "number-key": .*numbers-0/);
-  await expect(isNumberingNoted(disk, 0)).rejects.toThrow(/has no "number-key"/);
+test('a folder that was written without a key goes on without one, with a warning', async () => {
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => warnings.push(message) };
+  const settled = settleNumbering(await noteBy(openNumbering), keyed, log);
+  expect(settled).toEqual({ numbering: openNumbering, noted: true });
+  expect(warnings).toEqual([expect.stringMatching(/is not used.*docs\/security\.md/)]);
 });

@@ -8,6 +8,7 @@ import { type OpenAccess, openAccess } from '../access/open-access.ts';
 import type { ViewSpec } from '../cluster/view.ts';
 import type { Config } from '../config/config.ts';
 import { type Identity, logGuesses } from './identity.ts';
+import { dataFiles, type Settled, settleNumbering } from './number-note.ts';
 import { PeerSide } from './peer-network.ts';
 import { Denied } from '../callback/denied.ts';
 import type { Endpoint } from '../callback/guard.ts';
@@ -22,6 +23,7 @@ export interface Surroundings {
   readonly quotas: QuotaTable;
   readonly certificate: ApiCertificate;
   readonly peers: PeerSide;
+  readonly numbers: Settled;
   /** The members are others now. */
   show(view: ViewSpec): void;
   /** Reads tokens, secrets and certificates again. */
@@ -47,7 +49,8 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
     const quotas = new QuotaTable(config);
     const gate = keep(await openAccess({ config, listens: [listen], quotas, clock, log }));
     const certificate = keep(await ApiCertificate.open({ config, clock, log }));
-    const about = { release: release.version, numbering: gate.numbering.fingerprint };
+    const numbers = settleNumbering(await dataFiles(config), gate.numbering, log);
+    const about = { release: release.version, numbering: numbers.numbering.fingerprint };
     const ports = { clock, random, log };
     const peers = keep(await PeerSide.open({ config, identity, ...about, ...ports }));
     logGuesses(config, identity, log);
@@ -66,7 +69,7 @@ export async function openSurroundings(config: Config, identity: Identity): Prom
       await certificate.reload();
       await peers.reload();
     };
-    return { env, gate, quotas, certificate, peers, show, reload, close };
+    return { env, gate, quotas, certificate, peers, numbers, show, reload, close };
   } catch (error) {
     await close();
     throw error;

@@ -25,7 +25,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { type RereadQuotas, rereadQuotas } from '../quotas/reread-quotas.ts';
 import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
 import { release } from './release.ts';
-import { isNumberingNoted, noteNumbering } from './number-note.ts';
+import { noteNumbering } from './number-note.ts';
 import { openRings } from '../request/rings.ts';
 import { openSurroundings, type Surroundings } from './resources.ts';
 import { watchFile } from '../config/watch-file.ts';
@@ -86,7 +86,6 @@ async function startWithin(
   const dashboard = createDashboard(name, around, config);
   const rings = openRings(config, env);
   const quotas = keepQuotas(around, options);
-  const noteKey = await keyToNote(around);
   const member = await Member.start({
     name,
     env,
@@ -96,7 +95,7 @@ async function startWithin(
     ...loggedEnds(options, log),
     access: gate.access,
     quotas: around.quotas,
-    numbering: gate.numbering,
+    numbering: around.numbers.numbering,
     readRings: rings === null ? null : () => rings.read(),
     routes: dashboard.routes,
   });
@@ -116,7 +115,7 @@ async function startWithin(
   const address = await listener.listen(listen);
   const stopGivingBack = giveBack(member, env.clock);
   const timers = member.store.counts.live;
-  await noteKey(timers);
+  await noteNumbers(around, timers);
   log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
     name,
@@ -142,21 +141,19 @@ async function startWithin(
   };
 }
 
-/** How the data folder is told a number key that is new to it, once the member is known to be its owner. Rejects with StartError. */
-async function keyToNote({ env, gate }: Surroundings): Promise<(timers: number) => Promise<void>> {
+/** Tells the data folder which numbering it is written with, once the member is known to be its owner. */
+async function noteNumbers({ env, numbers }: Surroundings, timers: number): Promise<void> {
   const { disk, log } = env;
-  const { fingerprint } = gate.numbering;
-  if (disk === null || (await isNumberingNoted(disk, fingerprint))) return async () => {};
-  return async (timers) => {
-    // A disk without room for it is no reason not to start: the next start tells it.
-    await noteNumbering(disk, fingerprint).catch((error: unknown) =>
-      log.warn('The data folder has no note of the "number-key".', { reason: String(error) }),
-    );
-    if (timers === 0) return;
-    log.warn(
-      'The "number-key" is new here: timers of other namespaces than default have other ids from now on.',
-    );
-  };
+  const { numbering, noted } = numbers;
+  if (disk === null || noted) return;
+  // A disk without room for the note is no reason not to start: the next start writes it.
+  await noteNumbering(disk, numbering).catch((error: unknown) =>
+    log.warn('The data folder has no note of the "number-key".', { reason: String(error) }),
+  );
+  if (timers === 0 || numbering.fingerprint === 0) return;
+  log.warn(
+    'The "number-key" is new here: timers of other namespaces than default have other ids from now on.',
+  );
 }
 
 function createDashboard(self: string, { env, gate }: Surroundings, config: Config): Dashboard {
