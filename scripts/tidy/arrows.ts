@@ -23,7 +23,7 @@ const testArrows: Readonly<Record<string, readonly string[]>> = { client: ['serv
 const platformFree: readonly RegExp[] = [
   /^packages\/core\/src\/(?!system\/|testing\/)/,
   /^packages\/placement\/src\//,
-  /^packages\/client\/src\//,
+  /^packages\/client\/src\/(?!node\/)/,
 ];
 
 export function packageArrows(workspace: Workspace): Finding[] {

@@ -2,11 +2,14 @@
 import { posix } from 'node:path';
 import type { Source } from './source.ts';
 
+/** One file for each condition. The first of them has the types. */
+type Conditions = Readonly<Record<string, string>>;
+
 export interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
-  readonly exports?: Readonly<Record<string, { readonly source?: string }>>;
+  readonly exports?: Readonly<Record<string, { readonly source?: string | Conditions }>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
 }
@@ -32,7 +35,7 @@ export function resolve(from: string, request: string, { packages }: Workspace):
   for (const { folder, manifest } of packages) {
     if (request !== manifest.name && !request.startsWith(`${manifest.name}/`)) continue;
     const subpath = `.${request.slice(manifest.name.length)}`;
-    const target = manifest.exports?.[subpath]?.source;
+    const [target] = filesOf(manifest.exports?.[subpath]?.source);
     return target === undefined ? null : posix.join(folder, target);
   }
   return null;
@@ -43,7 +46,7 @@ export function entries({ packages }: Workspace): Set<string> {
   const found = new Set<string>();
   for (const { folder, manifest } of packages) {
     for (const { source } of Object.values(manifest.exports ?? {})) {
-      if (source !== undefined) found.add(posix.join(folder, source));
+      for (const file of filesOf(source)) found.add(posix.join(folder, file));
     }
     for (const built of Object.values(manifest.bin ?? {})) {
       found.add(posix.join(folder, built.replace(/dist\//, 'src/').replace(/\.js$/, '.ts')));
@@ -53,4 +56,9 @@ export function entries({ packages }: Workspace): Set<string> {
     }
   }
   return found;
+}
+
+function filesOf(source: string | Conditions | undefined): readonly string[] {
+  if (source === undefined) return [];
+  return typeof source === 'string' ? [source] : Object.values(source);
 }

@@ -5,6 +5,7 @@
  */
 import { type Asked, itemOutcome } from './changes/change.ts';
 import { Changes } from './changes/changes.ts';
+import type { Exchange } from './connections/exchange.ts';
 import { fetched } from './connections/fetched.ts';
 import { ApiError } from './errors.ts';
 import { Members } from './members.ts';
@@ -35,6 +36,7 @@ export interface CarillonOptions {
   readonly token?: string;
   /** Whose timers to work with. Default: the one the token is for, or `default`. */
   readonly namespace?: string;
+  /** Carries the requests. Default: on Node connections of its own, elsewhere the platform's. */
   readonly fetch?: typeof fetch;
   /** For one attempt at one member; default 10 s. */
   readonly timeout?: Duration;
@@ -84,7 +86,8 @@ export class Carillon {
   private readonly refreshMs: number | null;
   private refreshedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: CarillonOptions) {
+  /** `exchange` carries the requests; default: by `fetch`. */
+  constructor(options: CarillonOptions, exchange: Exchange = byFetch(options)) {
     const { refresh = 60_000, system = realSystem, coalesce = true } = options;
     this.system = system;
     this.members = new Members(options.members);
@@ -94,8 +97,7 @@ export class Carillon {
       token: options.token ?? null,
       namespace: options.namespace ?? null,
       seen: this.seenVersion,
-      // Wrapped: a browser's fetch insists on being called on its window.
-      exchange: fetched(options.fetch ?? ((input, init) => fetch(input, init))),
+      exchange,
       system,
       timeoutMs: durationMs('timeout', options.timeout ?? 10_000),
       avoidMs: durationMs('avoid', options.avoid ?? 5000),
@@ -312,6 +314,11 @@ export class DeadLetters {
       throw error;
     }
   }
+}
+
+/** Wrapped: a browser's fetch insists on being called on its window. */
+function byFetch(options: CarillonOptions): Exchange {
+  return fetched(options.fetch ?? ((input, init) => fetch(input, init)));
 }
 
 async function* pages<T>(

@@ -4,6 +4,7 @@ import { loadConfig, type RunningMember, startMember } from '@carillon/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Carillon } from './carillon.ts';
 import { ApiError } from './errors.ts';
+import { Carillon as NodeCarillon } from './node/index.ts';
 import { type Pop, type ReceiverOptions, receiver } from './receiver.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -28,9 +29,6 @@ beforeAll(async () => {
   member = await startMember({ config: loaded.config, onFailed: stopped, onDrained: () => {} });
 });
 afterAll(() => member.stop());
-beforeEach(() => {
-  client = new Carillon({ members: [`http://${member.address}`] });
-});
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -71,7 +69,53 @@ async function receiving(options: ReceiverOptions, handler: (pop: Pop) => void) 
 
 const later = { in: '1h', uri: 'http://127.0.0.1:9/' } as const;
 
-describe('Carillon and a real member', () => {
+const kinds: readonly [string, typeof Carillon][] = [
+  ['fetch', Carillon],
+  ['kept-connections', NodeCarillon],
+];
+
+describe.each(kinds)('Carillon by %s and a real member', (kind, Client) => {
+  beforeEach(() => {
+    client = new Client({ members: [`http://${member.address}`], namespace: kind });
+  });
+
+  test('changes that go together have the outcomes that each would have by itself', async () => {
+    const asked = Array.from({ length: 50 }, (_, i) => ({ ...later, opaque: `${kind} ${i}` }));
+    const set = await Promise.all(asked.map((spec) => client.set(spec)));
+    const shown = await Promise.all(set.map(({ id }) => client.get(id)));
+    expect(shown.map((timer) => timer?.opaque)).toEqual(asked.map(({ opaque }) => opaque));
+    const [first, second, third] = set.map(({ id }) => id) as [string, string, string];
+    const calls = [
+      client.replace(first, { ...later, opaque: 'replaced' }),
+      client.replace(second, { ...later, factor: 99 }),
+      client.cancel(third),
+      client.cancel('no id'),
+      client.cancel(second),
+      client.replace(second, { ...later, opaque: 'last' }),
+      client.set({ ...later, uri: 'ftp://x/' }),
+    ];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([
+      true,
+      false,
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+    const errors = outcomes.map((outcome) => (outcome as { reason?: ApiError }).reason);
+    const pointers = errors.map((error) => error?.problem?.pointer);
+    expect(errors[3]?.status).toBe(404);
+    expect([pointers[1], pointers[6]]).toEqual([
+      '/reliability/replication-factor',
+      '/callback/http/uri',
+    ]);
+    expect((await client.get(first))?.opaque).toBe('replaced');
+    expect((await client.get(second))?.opaque).toBe('last');
+    expect((await client.get(third))?.state ?? 'ended').toBe('ended');
+  });
+
   test('set, get, replace, cancel', async () => {
     const { id, copies } = await client.set({ ...later, opaque: 'grüß', tags: ['a'], factor: 1 });
     expect(copies).toEqual({ have: 1, wanted: 1 });

@@ -1,0 +1,134 @@
+/**
+ * Exchanges on Node: connections of `node:http` that are kept and used again, without what `fetch` costs beside them. Answers are
+ * read by Node's own strict parser, heads up to 16 KiB and bodies up to `bodyBytesMax`.
+ *
+ * K1  A member has at most `connectionCountMax` connections; exchanges beyond wait for one.
+ * K2  Unused connections keep no process alive.
+ * K3  A kept connection that the other side closes just when it is used again is no failure: the exchange is made once more, on
+ *     a fresh connection. An exchange that may be made only once gets a fresh one from the start.
+ */
+import { Agent, type IncomingMessage, request as askHttp } from 'node:http';
+import { Agent as TlsAgent, request as askHttps } from 'node:https';
+import type { AnswerHeaders, Exchange, Incoming, Outgoing } from '../connections/exchange.ts';
+
+const connectionCountMax = 64;
+const unusedCountMax = 16;
+/** Lists come in pages of about a megabyte, outcomes of the largest batch have about as much. */
+const bodyBytesMax = 64 * 1024 * 1024;
+
+const kept = {
+  keepAlive: true,
+  maxSockets: connectionCountMax,
+  maxFreeSockets: unusedCountMax,
+  // The one used last: the others grow old and are closed.
+  scheduling: 'lifo',
+} as const;
+
+export function keptConnections(): Exchange {
+  const agents = { http: new Agent(kept), https: new TlsAgent(kept) };
+  return async (outgoing) => {
+    try {
+      return await exchange(outgoing, agents);
+    } catch (error) {
+      if (error instanceof StaleConnection) return exchange(outgoing, null);
+      throw error;
+    }
+  };
+}
+
+interface Agents {
+  readonly http: Agent;
+  readonly https: TlsAgent;
+}
+
+/** `agents` null: on a fresh connection. */
+function exchange(outgoing: Outgoing, agents: Agents | null): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    outgoing.signal.throwIfAborted();
+    const request = begin(outgoing, agents);
+    const abort = (): void => {
+      const { reason } = outgoing.signal;
+      request.destroy(reason instanceof Error ? reason : new Error(String(reason)));
+    };
+    const state = { isAnswered: false };
+    const failed = (error: unknown): void => {
+      outgoing.signal.removeEventListener('abort', abort);
+      const isStale = !state.isAnswered && request.reusedSocket && isClosed(error);
+      reject(isStale ? new StaleConnection('closed', { cause: error }) : error);
+    };
+    outgoing.signal.addEventListener('abort', abort, { once: true });
+    request.on('error', failed);
+    request.on('response', (answer) => {
+      state.isAnswered = true;
+      readAnswer(answer).then((incoming) => {
+        outgoing.signal.removeEventListener('abort', abort);
+        resolve(incoming);
+      }, failed);
+    });
+    request.end(outgoing.body);
+  });
+}
+
+function begin({ method, url, headers, body, repeatable }: Outgoing, agents: Agents | null) {
+  const isSecure = url.startsWith('https:');
+  const length = body === null ? 0 : Buffer.byteLength(body);
+  // Always said: Node would send a body of unknown length in chunks.
+  const all =
+    body === null && method === 'GET' ? headers : { ...headers, 'content-length': length };
+  const agent = agents === null || !repeatable ? false : isSecure ? agents.https : agents.http;
+  return (isSecure ? askHttps : askHttp)(url, { method, headers: all, agent });
+}
+
+/** Of an exchange whose kept connection was gone before there was anything of an answer. */
+class StaleConnection extends Error {}
+
+function isClosed(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+function readAnswer(answer: IncomingMessage): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    const status = answer.statusCode ?? 0;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const refuse = (why: string): void => {
+      answer.destroy();
+      reject(new Error(why));
+    };
+    if (status >= 300 && status < 400) return refuse(`a redirect (status ${status})`);
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bodyBytesMax) return refuse(`an answer of more than ${bodyBytesMax} bytes`);
+      chunks.push(chunk);
+    });
+    answer.on('end', () => {
+      const text = new TextDecoder().decode(
+        chunks.length === 1 ? chunks[0] : Buffer.concat(chunks),
+      );
+      resolve({ status, headers: new ReadHeaders(answer), text });
+    });
+    answer.on('error', reject);
+    // Cut off in the middle.
+    answer.on('close', () => reject(new Error('the answer was cut off')));
+  });
+}
+
+class ReadHeaders implements AnswerHeaders {
+  private readonly answer: IncomingMessage;
+
+  constructor(answer: IncomingMessage) {
+    this.answer = answer;
+  }
+
+  get(name: string): string | null {
+    const value = this.answer.headers[name];
+    return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  *[Symbol.iterator](): Iterator<[string, string]> {
+    const { rawHeaders } = this.answer;
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2)
+      yield [rawHeaders[i] as string, rawHeaders[i + 1] as string];
+  }
+}
