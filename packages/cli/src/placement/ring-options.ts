@@ -62,7 +62,7 @@ function tlsOf(flags: RingFlags): RingPlace['tls'] {
   };
 }
 
-/** No flag takes the password itself: everybody on the machine can read command lines. */
+/** No flag takes the password itself: every user of the machine can read command lines. */
 function authOf(flags: RingFlags, io: Io): RingPlace['auth'] {
   const { 'etcd-user': user, 'etcd-password-file': file } = flags;
   if (user === undefined) {

@@ -66,7 +66,7 @@ export const options = {
     certificate: option(
       null,
       optional(path),
-      'Certificate (PEM, with what lies between it and the authority) of the public API; with it the API is served by TLS only, 1.2 or later. Read again when it changes and on SIGHUP. Needs key; all members or none. Not set: plain HTTP.',
+      'Certificate (PEM, with intermediate certificates) of the public API; with it the API is served by TLS only, 1.2 or later. Read again when it changes and on SIGHUP. Needs key; all members or none. Not set: plain HTTP.',
     ),
     key: option(null, optional(path), 'Private key (PEM) of the certificate of the public API.'),
   },
@@ -88,7 +88,7 @@ export const options = {
   logLevel: option(
     'info',
     choice('debug', 'info', 'warn', 'error', 'silent'),
-    'debug also tells of every connection to peers and etcd; warn and error hide what happened before a problem. Requests and pops have no lines at any level: their numbers are metrics.',
+    'debug also tells of every connection to peers and etcd; warn and error hide the events before a problem. Requests and pops have no lines at any level: their numbers are metrics.',
   ),
   defaultFactor: option(
     2,
@@ -212,7 +212,7 @@ export const options = {
     ratePerSecond: option<number | null>(
       null,
       optional(whole(1, 10_000_000)),
-      'Requests a second of one token, each timer of a batch counted as one; beyond it 429 with Retry-After. Where no tokens are asked for: of one address (IPv6: of one /64 network). Each member counts for itself. Lower: busy clients are slowed down. Not set: no limit but those on everything together.',
+      'Requests a second of one token, each timer of a batch counted as one; beyond it 429 with Retry-After. Without authentication: of one address (IPv6: of one /64 network). Each member counts for itself. Lower: busy clients are slowed down. Not set: no limit for a single client.',
     ),
     rateBurst: option<number | null>(
       null,
@@ -233,7 +233,7 @@ export const options = {
   namespaces: option<Quotas>(
     {},
     quotasKind,
-    'Quotas by the name of a namespace, and under "*" for all that are not named: timerCountMax, bytesMax, letterCountMax, ratePerSecond, callbackShare. Each member counts for itself; over its quota a namespace is refused with 429, and no other is. As JSON in flags and environment. Read again on SIGHUP and when the configuration file changes. Not set: 80 % of limits.pendingTimerCountMax, 2 GiB of what clients gave, half of limits.deadLetterCountMax, no rate, share 1.',
+    'Quotas by the name of a namespace, and under "*" for all that are not named: timerCountMax, bytesMax, letterCountMax, ratePerSecond, callbackShare. Each member counts for itself; over its quota a namespace is refused with 429, and no other is. As JSON in flags and environment. Read again on SIGHUP and when the configuration file changes. Not set: 80 % of limits.pendingTimerCountMax, 2 GiB of bytes of clients, half of limits.deadLetterCountMax, no rate, share 1.',
   ),
   history: {
     attemptCountMax: option(
@@ -244,7 +244,7 @@ export const options = {
     timerCountMax: option(
       10_000,
       whole(1, 10_000_000),
-      'Timers whose attempts this member remembers; of more, those that were tried last. Higher: memory, about 100 bytes an attempt.',
+      'Timers whose attempts this member remembers: the most recently tried ones. Higher: memory, about 100 bytes an attempt.',
     ),
   },
   callbacks: {
@@ -318,7 +318,7 @@ export const options = {
     limitMs: option(
       10 * second,
       ms(0, hour),
-      'How long a stopping member waits for requests and callbacks under way. Lower: some callbacks are repeated by a replica or after the restart. Keep it below what the service manager grants.',
+      'How long a stopping member waits for requests and callbacks under way. Lower: some callbacks are repeated by a replica or after the restart. Keep it below the stop timeout of the service manager.',
     ),
     drainLimitMs: option(
       10 * minute,
@@ -350,19 +350,19 @@ export const options = {
     secretFile: option(
       null,
       optional(path),
-      'File with the secret that all members share, in one line of at least 32 characters; a second line is accepted too, while members change over from one to the other. Read again when it changes and on SIGHUP. Not set: who reaches the peer port is taken for a member, unless there is TLS.',
+      'File with the secret that all members share, in one line of at least 32 characters; a second line is accepted too, while members change over from one to the other. Read again when it changes and on SIGHUP. Not set: every process that reaches the peer port is taken for a member, unless there is TLS.',
     ),
     tls: {
       certificate: option(
         null,
         optional(path),
-        'Certificate (PEM, with what lies between it and the authority) that this member shows to others; one of its DNS names, or its common name, is the name of this member. Read again when it changes and on SIGHUP. Needs key and ca. Not set: no TLS between members.',
+        'Certificate (PEM, with intermediate certificates) that this member shows to others; one of its DNS names, or its common name, is the name of this member. Read again when it changes and on SIGHUP. Needs key and ca. Not set: no TLS between members.',
       ),
       key: option(null, optional(path), 'Private key (PEM) of the certificate for other members.'),
       ca: option(
         null,
         optional(path),
-        'Authorities (PEM) that sign the certificates of members. Whoever they sign for, and who is named like a member of the view, is let in: use an authority of its own.',
+        'Authorities (PEM) that sign the certificates of members. A certificate that they signed, with the name of a member of the view, is let in: use an authority for members only.',
       ),
     },
     labels: option<Readonly<Record<string, string>>>(
@@ -376,7 +376,7 @@ export const options = {
     ca: option(
       null,
       optional(path),
-      'Authorities (PEM) that may have signed the certificate of etcd. Not set: those the system trusts.',
+      'Authorities (PEM) that may have signed the certificate of etcd. Not set: the authorities that the system trusts.',
     ),
     certificate: option(
       null,
@@ -398,7 +398,7 @@ export const options = {
       ...option<string | null>(
         null,
         optional(text(/^.{1,1024}$/, 'one line')),
-        'Password of that user. Better from the environment or a file: everybody on the machine can read command lines.',
+        'Password of that user. Better from the environment or a file: every user of the machine can read command lines.',
       ),
       secret: true,
     },
@@ -419,24 +419,24 @@ export const options = {
     tokens: option(
       null,
       optional(path),
-      'File with the tokens that let clients in, as carillon token create writes it, and the key that the numbers of timers follow from; the same for all members. Read again when it changes and on SIGHUP. Not set: tokens.json in the data folder; without it and on loopback nobody is asked for a token.',
+      'File with the tokens that let clients in, as carillon token create writes it, and the key that the numbers of timers follow from; the same for all members. Read again when it changes and on SIGHUP. Not set: tokens.json in the data folder; without it and on loopback no client needs a token.',
     ),
     openMetrics: option(
       false,
       yesNo,
-      'Whether GET /metrics is open to everybody although tokens are asked for elsewhere. It tells how much happens, but names no timer and no receiver. Otherwise Prometheus needs a token with the scope read.',
+      'Whether GET /metrics is open without a token although other routes need one. It tells how much happens, but names no timer and no receiver. Otherwise Prometheus needs a token with the scope read.',
     ),
     insecureNoAuth: option(
       false,
       yesNo,
-      'Start although listeners that are not on loopback let everybody in: the API without tokens, the peer port without a secret or TLS. For networks that keep everybody else out.',
+      'Start although listeners beyond loopback have no authentication: the API without tokens, the peer port without a secret or TLS. For networks that keep strangers out.',
     ),
   },
   access: {
     origins: option<readonly string[]>(
       [],
       list(text(/^https?:\/\/[a-z0-9.:[\]-]+$/, 'an origin such as https://app.example')),
-      'Origins of web pages that may use the API from a browser, with CORS answers. Pages of all other origins are refused, with tokens or without. Wider: scripts of those pages can do what their token allows, and everything where no tokens are asked for.',
+      'Origins of web pages that may use the API from a browser, with CORS answers. Pages of all other origins are refused, with tokens or without. Wider: scripts of these pages have the permissions of their token, and without authentication all permissions.',
     ),
     hosts: option<readonly string[]>(
       [],

@@ -70,12 +70,12 @@ export class Metrics {
   /** repeated: the idempotency key had been seen before. */
   readonly sets = this.results(
     'carillon_sets_total',
-    'Sets and replaces coordinated here, by what came of them.',
+    'Sets and replaces coordinated here, by outcome.',
     ['created', 'replaced', 'repeated', 'refused'],
   );
   readonly cancels = this.results(
     'carillon_cancels_total',
-    'Cancels coordinated here, by what came of them.',
+    'Cancels coordinated here, by outcome.',
     ['confirmed', 'refused'],
   );
 
@@ -85,7 +85,7 @@ export class Metrics {
    * delivered: 2xx. retried: failed, will be tried again. dead: given up. merged: a missed pop folded into the
    * next. skipped_duplicate: another replica had done it. superseded: replaced or cancelled meanwhile.
    */
-  readonly pops = this.results('carillon_pops_total', 'Pops handled here, by what came of them.', [
+  readonly pops = this.results('carillon_pops_total', 'Pops handled here, by outcome.', [
     'delivered',
     'retried',
     'dead',
@@ -147,7 +147,7 @@ export class Metrics {
   );
   readonly mending = this.gauge(
     'carillon_disk_mending',
-    '1 while what damage has taken is being fetched or replaced, 0 otherwise.',
+    '1 while lost records are being fetched or damaged files replaced, 0 otherwise.',
   );
 
   // HTTP.
@@ -206,7 +206,7 @@ export class Metrics {
   readonly peersRefused = this.add(
     new ReadFamily<RefusalReason>({
       name: 'carillon_peers_refused_total',
-      help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate, name or number key, no common protocol, altered or malformed frames, too slow or too many of those who have yet to say who they are.',
+      help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate, name or number key, no common protocol, altered or malformed frames, too slow, or too many that are not authenticated yet.',
       label: 'result',
       type: 'counter',
     }),
