@@ -57,7 +57,7 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
   const count = found.tokens.length;
   checkStart({ listens, hasTokens: count > 0, insecureNoAuth, tokensFile: file });
   if (count === 0 && insecureNoAuth) {
-    log.warn('Nobody is asked for a token: whoever reaches this member may do everything.');
+    log.warn('No token is needed: every client that reaches this member may do everything.');
   }
   if (lacksKey(found)) {
     log.warn(

@@ -66,7 +66,11 @@ export class Acceptor {
     this.options = options;
     const { tls, inboundCountMax, strangerCountMax } = options;
     this.strangers = new Strangers(strangerCountMax, (peer) =>
-      this.refuse('crowded', peer, 'Others wait to say who they are, and it did not.'),
+      this.refuse(
+        'crowded',
+        peer,
+        'Too many connections wait for authentication, and this one waited longest.',
+      ),
     );
     this.server = tls === null ? createServer() : this.createTlsServer(tls);
     this.server.maxConnections = inboundCountMax;
