@@ -107,7 +107,7 @@ async function recovery(disk: Disk) {
   const store = new Store();
   const replayed = await timed(() => open(disk, store));
   if (store.size !== recoveryCount) throw new Error(`Only ${store.size} records came back.`);
-  const written = await timed(() => replayed.result.snapshot(store.records()));
+  const written = await timed(() => replayed.result.snapshots.take(store.records()));
   if (!written.result) throw new Error('The snapshot was given up.');
   await replayed.result.close();
   const again = new Store();

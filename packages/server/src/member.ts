@@ -137,7 +137,7 @@ export class Member {
     this.metrics.timers.read(() => this.timerCounts());
     this.metrics.letterBoxesFull.read(() => fullBoxes(this.room));
     this.metrics.overdue.read(() => this.popper.waitingCount);
-    this.metrics.journalBytes.read(() => this.journal?.segmentBytes ?? 0);
+    this.metrics.journalBytes.read(() => this.journal?.snapshots.segmentBytes ?? 0);
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
   }
 
@@ -468,8 +468,8 @@ export class Member {
   private housekeep(): void {
     const { clock, log } = this.options.env;
     const { journal } = this;
-    if (journal?.wantsSnapshot(this.store.rowBytes) === true) {
-      journal.snapshot(this.store.records()).then(
+    if (journal?.snapshots.pays(this.store.rowBytes) === true) {
+      journal.snapshots.take(this.store.records()).then(
         (done) => done && this.metrics.snapshots.add(),
         (error: unknown) => log.error('The snapshot failed.', { reason: String(error) }),
       );

@@ -32,7 +32,7 @@ export class DiskCare {
   private scrub: Scrub | null = null;
   /** Since when what was lost is being fetched, by the wall clock; before all time: it is not. */
   private fetchingSinceMs = Number.NEGATIVE_INFINITY;
-  readonly report = new DiskReport(() => this.journal?.rewriting ?? false);
+  readonly report = new DiskReport(() => this.journal?.snapshots.rewriting ?? false);
 
   constructor(parts: DiskCareParts) {
     this.parts = parts;
@@ -87,7 +87,7 @@ export class DiskCare {
     const { clock, metrics } = this.parts;
     metrics.damage.add(damage.stretches);
     this.report.found(damage, clock.wall());
-    if (damage.lost === null) this.journal?.rewrite();
+    if (damage.lost === null) this.journal?.snapshots.rewrite();
   }
 
   /** What others had of what was lost here is here again. */
@@ -95,7 +95,7 @@ export class DiskCare {
     const { log } = this.parts;
     this.report.settle(asked);
     this.fetchingSinceMs = Number.NEGATIVE_INFINITY;
-    this.journal?.rewrite();
+    this.journal?.snapshots.rewrite();
     const { entriesLost, recordsFetched, moreLost } = this.report.view() ?? {};
     const figures = { entriesLost, andMaybeMore: moreLost, recordsFetched };
     if (asked > 0) log.info('What was lost to damage has been fetched from the replicas.', figures);

@@ -5,7 +5,6 @@ import {
   DiskCare,
   HandOff,
   insides,
-  type Journal,
   Missed,
   Replica,
   View,
@@ -167,8 +166,8 @@ const endings: readonly Broken[] = [
       const diskCare = DiskCare.prototype;
       const { begin } = diskCare;
       diskCare.begin = function (disk, journal) {
-        const whole = { damaged: [], lost: null, torn: false, rewrite: () => undefined };
-        const blind = Object.create(journal, Object.getOwnPropertyDescriptors(whole)) as Journal;
+        const snapshots = changed(journal.snapshots, { rewrite: () => undefined });
+        const blind = changed(journal, { damaged: [], lost: null, torn: false, snapshots });
         return begin.call(this, disk, blind);
       };
       return () => {
@@ -198,3 +197,8 @@ const endings: readonly Broken[] = [
 ];
 
 export const keeping: readonly Broken[] = [...places, ...endings];
+
+/** The same object for all but these fields. */
+function changed<T extends object>(whole: T, fields: Partial<T>): T {
+  return Object.create(whole, Object.getOwnPropertyDescriptors(fields)) as T;
+}

@@ -67,7 +67,7 @@ class Drive {
   snapshot(): void {
     const { records } = this.world;
     const waiting = [...records.keys()];
-    void this.journal?.snapshot(() => {
+    void this.journal?.snapshots.take(() => {
       for (let lo = waiting.shift(); lo !== undefined; lo = waiting.shift()) {
         const record = records.get(lo);
         if (record !== undefined) return record;

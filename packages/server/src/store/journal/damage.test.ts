@@ -55,15 +55,15 @@ describe('damage', () => {
     for (let start = 0; start < 3; start++) {
       const journal = await world.open();
       expect(journal.lost).toEqual({ entries: 1, more: false });
-      if (start === 1) await world.until(journal.snapshot(world.pull()));
+      if (start === 1) await world.until(journal.snapshots.take(world.pull()));
       await world.until(journal.close());
     }
     const journal = await world.open();
-    expect(journal.wantsSnapshot(0)).toBe(false);
-    journal.rewrite();
-    expect(journal.wantsSnapshot(0)).toBe(true);
-    await world.until(journal.snapshot(world.pull()));
-    expect(journal.wantsSnapshot(0)).toBe(false);
+    expect(journal.snapshots.pays(0)).toBe(false);
+    journal.snapshots.rewrite();
+    expect(journal.snapshots.pays(0)).toBe(true);
+    await world.until(journal.snapshots.take(world.pull()));
+    expect(journal.snapshots.pays(0)).toBe(false);
     await world.until(journal.close());
     const whole = await world.open();
     expect(whole.lost).toBeNull();

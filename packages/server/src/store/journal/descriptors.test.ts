@@ -16,12 +16,12 @@ it('confirms timers meanwhile, and notes them and takes a snapshot when there ar
   world.disk.descriptorsGone = true;
   await put(world, journal, 1);
   await world.until(journal.note());
-  expect(await world.until(journal.snapshot(world.pull()))).toBe(false);
+  expect(await world.until(journal.snapshots.take(world.pull()))).toBe(false);
   await put(world, journal, 2);
   expect(world.failures).toEqual([]);
   expect(journal.full).toBe(false);
   world.disk.descriptorsGone = false;
-  expect(await world.until(journal.snapshot(world.pull()))).toBe(true);
+  expect(await world.until(journal.snapshots.take(world.pull()))).toBe(true);
   await put(world, journal, 3);
   await world.until(journal.note());
   const after = new World(world.disk.crash(new SeededRandom(1)));
@@ -37,7 +37,7 @@ it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
     const journal = await world.open();
     await put(world, journal, 1);
     world.disk.latencyMs = 1;
-    const taken = journal.snapshot(world.pull());
+    const taken = journal.snapshots.take(world.pull());
     await world.clock.advance(ms);
     world.disk.descriptorsGone = true;
     await world.until(taken);

@@ -161,10 +161,10 @@ describe('journal', () => {
       }
       journal.mark(77);
       await world.commit(journal);
-      expect(journal.wantsSnapshot(0)).toBe(true);
-      expect(journal.wantsSnapshot(1e9)).toBe(false);
-      expect(await world.until(journal.snapshot(world.pull()))).toBe(true);
-      expect(journal.wantsSnapshot(0)).toBe(false);
+      expect(journal.snapshots.pays(0)).toBe(true);
+      expect(journal.snapshots.pays(1e9)).toBe(false);
+      expect(await world.until(journal.snapshots.take(world.pull()))).toBe(true);
+      expect(journal.snapshots.pays(0)).toBe(false);
       expect(await names(world)).toEqual([
         'contents',
         'journal-0000000002.log',
@@ -192,7 +192,7 @@ describe('journal', () => {
       const { records } = world;
       let handedOut = 0;
       const waiting = [...records.keys()];
-      const running = journal.snapshot(() => {
+      const running = journal.snapshots.take(() => {
         const lo = waiting.shift();
         if (++handedOut === 500) {
           // One behind the walk, one ahead of it; one gone on either side.
@@ -224,9 +224,9 @@ describe('journal', () => {
       }
       await world.commit(journal);
       world.disk.capacityBytes = world.disk.usedBytes + 3000;
-      expect(await world.until(journal.snapshot(world.pull()))).toBe(false);
+      expect(await world.until(journal.snapshots.take(world.pull()))).toBe(false);
       expect(await names(world)).not.toContain('snapshot.part');
-      expect(journal.wantsSnapshot(0)).toBe(false);
+      expect(journal.snapshots.pays(0)).toBe(false);
       expect(journal.full).toBe(false);
       journal.put(recordOf(1, 1));
       expect(await world.commit(journal)).toBeNull();
@@ -257,7 +257,7 @@ describe('journal', () => {
       const errors: unknown[] = [];
       const next = world.pull();
       let handedOut = 0;
-      const running = journal.snapshot(() => {
+      const running = journal.snapshots.take(() => {
         if (++handedOut === 600) {
           // Only what the unfinished snapshot holds is left.
           world.disk.capacityBytes = world.disk.usedBytes;
@@ -276,7 +276,7 @@ describe('journal', () => {
       world.disk.latencyMs = 1;
       const journal = await world.open();
       for (let i = 0; i < 2000; i++) world.records.set(i, recordOf(i, 0));
-      const running = journal.snapshot(world.pull());
+      const running = journal.snapshots.take(world.pull());
       await world.clock.advance(5);
       await world.until(journal.close());
       expect(await running).toBe(false);
@@ -413,7 +413,7 @@ describe('journal', () => {
       const { append, sync } = world.disk.calls;
       journal.put(recordOf(3, 0));
       journal.commit(note);
-      expect(await world.until(journal.snapshot(world.pull()))).toBe(false);
+      expect(await world.until(journal.snapshots.take(world.pull()))).toBe(false);
       await world.clock.advance(10);
       expect(errors).toEqual(['failed', 'failed', 'failed']);
       expect(world.disk.calls).toEqual({ append, sync });

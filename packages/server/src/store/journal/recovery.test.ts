@@ -65,7 +65,7 @@ describe('recovery', () => {
       world.records.set(1, recordOf(1, 1));
       expect(await world.commit(journal)).toBeNull();
       world.disk.latencyMs = 1;
-      void journal.snapshot(world.pull());
+      void journal.snapshots.take(world.pull());
       await world.clock.advance(afterMs);
       const found = new World(world.disk.crash(new SeededRandom(3)));
       found.disk.latencyMs = 0;
@@ -162,7 +162,7 @@ describe('recovery', () => {
         world.records.set(lo, recordOf(lo, 1));
       }
       await world.commit(journal);
-      expect(await world.until(journal.snapshot(world.pull()))).toBe(true);
+      expect(await world.until(journal.snapshots.take(world.pull()))).toBe(true);
       await world.until(journal.close());
       return world;
     }

@@ -25,7 +25,7 @@ async function scene(): Promise<Scene> {
     await world.commit(journal);
   };
   await put(0);
-  await world.until(journal.snapshot(world.pull()));
+  await world.until(journal.snapshots.take(world.pull()));
   await put(300);
   const damaged: string[] = [];
   const read = { bytes: 0 };
@@ -65,7 +65,7 @@ it('does not mind entries that are written meanwhile, nor a snapshot that replac
   const pass = scrub.pass();
   journal.put(recordOf(1, 2));
   await world.clock.advance(15);
-  await world.until(journal.snapshot(world.pull()));
+  await world.until(journal.snapshots.take(world.pull()));
   await world.until(pass);
   expect(damaged).toEqual([]);
 });

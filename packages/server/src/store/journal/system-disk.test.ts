@@ -50,7 +50,7 @@ describe('journal on a real disk', () => {
       journal.put(recordOf(lo, 0));
     }
     expect(await committed(journal)).toBeNull();
-    const snapshot = journal.snapshot(store.records());
+    const snapshot = journal.snapshots.take(store.records());
     for (let lo = 0; lo < 100; lo++) {
       store.put(recordOf(lo, 1));
       journal.put(recordOf(lo, 1));
