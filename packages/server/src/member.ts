@@ -18,11 +18,11 @@ import { createRouter } from './api/routes/create-router.ts';
 import type { ReadRings } from './api/routes/locks.ts';
 import type { Route, Router } from './api/router.ts';
 import type { TimerService } from './request/service.ts';
-import { type Awakening, Cluster } from './cluster/cluster.ts';
+import { Cluster } from './cluster/cluster.ts';
 import type { ViewSource } from './cluster/sources/source.ts';
 import type { Config } from './config/config.ts';
 import { Coordinator } from './request/coordinator.ts';
-import { DiskCare } from './cluster/disk-care.ts';
+import { type Awakening, DiskCare } from './cluster/disk-care.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { Batches } from './pop/batches.ts';
 import { createPopper } from './pop/create-popper.ts';
@@ -145,7 +145,7 @@ export class Member {
   static async start(options: MemberOptions): Promise<Member> {
     const member = new Member(options);
     await member.recover();
-    await options.source.start((spec) => member.cluster.apply(spec));
+    await options.source.start((spec) => member.cluster.membership.apply(spec));
     await options.env.network?.listen(
       createInbox(options.name, options.env, createHandler(member.readParts())),
     );
@@ -191,7 +191,7 @@ export class Member {
       );
     }
     this.phase = 'draining';
-    this.cluster.leave();
+    this.cluster.membership.leave();
     await this.tellSource('leave');
     const untilMs = env.clock.now() + config.shutdown.drainLimitMs;
     while (this.cluster.remaining > 0) {
@@ -211,7 +211,7 @@ export class Member {
   private async stay(): Promise<never> {
     const { remaining } = this.cluster;
     this.phase = 'serving';
-    this.cluster.stay();
+    this.cluster.membership.stay();
     await this.tellSource('ready');
     throw new CarillonError('overloaded', `${remaining} timers could not be handed on in time.`);
   }
@@ -380,7 +380,7 @@ export class Member {
       instant: () => this.cluster.instant(),
       onMissed: (record, missed, holders) => this.cluster.missed(record, missed, holders),
       refuseSet: (namespace, timing) => this.refuseSet(namespace, timing),
-      cluster: () => this.cluster.describe(),
+      cluster: () => this.cluster.report.describe(),
       drain: () => this.drain(),
       resync: () => this.cluster.resync(),
       unready: () => this.unready(),

@@ -1,5 +1,5 @@
 /**
- * Who should hold a timer, given who answers. The view alone says who *would*; a replica that has been
+ * The members that should hold a timer, and the others that may. The view alone names the replicas; a replica that has been
  * silent for long gets a stand-in, listed after the others, so that the timer has its copies meanwhile.
  */
 import type { TimerRecord } from '@carillon/core';
@@ -40,4 +40,21 @@ export function possibleHolders(
   const first = ranked.slice(0, factor + awayCountMax);
   const last = ranked.slice(first.length).slice(-awayCountMax);
   return [...first, ...last, ...view.namesIn('leaving')];
+}
+
+/**
+ * The other members that hold a record or should, in the order of its list. `widely`: with all possible holders.
+ */
+export function otherHolders(
+  view: View,
+  record: TimerRecord,
+  self: string,
+  widely: boolean,
+): readonly string[] {
+  const names = record.replicas.filter((name) => name !== self && view.member(name) !== undefined);
+  const { hi, lo, factor } = record;
+  for (const name of widely ? possibleHolders(view, record) : view.place(hi, lo, factor)) {
+    if (name !== self && !names.includes(name)) names.push(name);
+  }
+  return names;
 }

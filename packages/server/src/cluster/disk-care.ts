@@ -7,7 +7,6 @@
  * K3  Damage that is found while the member runs costs nothing: everything is in memory, and is written anew.
  */
 import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
-import type { Awakening } from './cluster.ts';
 import { DiskReport } from './disk-report.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { bornWallMs } from '../store/journal/born.ts';
@@ -24,6 +23,14 @@ export interface DiskCareParts {
   readonly tombstoneRetentionMs: number;
   /** How far ahead of the clock marks are made. */
   readonly reserveMs: number;
+}
+
+/** What a member knows of itself when it starts. */
+export interface Awakening {
+  /** When it was last there, on the monotonic clock, if its records may be out of date; null: they are not. */
+  readonly awaySinceMs: number | null;
+  /** Called when everything that damage took was fetched, and nothing is in doubt; null: it has lost nothing. */
+  readonly onMended: ((asked: number) => void) | null;
 }
 
 export class DiskCare {

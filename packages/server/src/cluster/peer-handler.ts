@@ -33,7 +33,7 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         );
       case 'hello':
         cluster.heardHello(from, message.hello);
-        return answer({ type: 'hello', hello: cluster.hello() });
+        return answer({ type: 'hello', hello: cluster.report.hello() });
       case 'digest':
         return answer(cluster.compare?.digest(from, message.hashes) ?? { type: 'ok' });
       case 'range':

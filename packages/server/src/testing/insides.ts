@@ -3,9 +3,9 @@
  * out the types of private members; here each is named once, with its type, so that the compiler notices when one is
  * renamed or changes.
  */
-import { Cluster } from '../cluster/cluster.ts';
 import { Doubt } from '../cluster/doubt.ts';
 import { HandOff } from '../cluster/hand-off.ts';
+import { Membership } from '../cluster/membership.ts';
 import { Presence } from '../cluster/presence.ts';
 import { Resync } from '../cluster/resync.ts';
 import { Member } from '../member.ts';
@@ -106,9 +106,9 @@ function presenceFields(presence: Presence) {
 
 export type PresenceInside = typeof presenceMethods & ReturnType<typeof presenceFields>;
 
-const clusterMethods = { phaseOf: Cluster.prototype['phaseOf'] };
+const membershipMethods = { phaseOf: Membership.prototype['phaseOf'] };
 
-export type ClusterInside = Pick<Cluster, 'stay'> & typeof clusterMethods;
+export type MembershipInside = Pick<Membership, 'stay'> & typeof membershipMethods;
 
 const memberMethods = { tellSource: Member.prototype['tellSource'] };
 
@@ -131,6 +131,6 @@ export const insides = {
   replica: Replica.prototype as unknown as ReplicaInside,
   write: Write.prototype as unknown as WriteInside,
   presence: Presence.prototype as unknown as PresenceInside,
-  cluster: Cluster.prototype as unknown as ClusterInside,
+  membership: Membership.prototype as unknown as MembershipInside,
   member: Member.prototype as unknown as MemberInside,
 };

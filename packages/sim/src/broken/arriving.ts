@@ -58,11 +58,11 @@ const coming: readonly Broken[] = [
   {
     name: 'a joining member is given nothing',
     apply: () => {
-      const { cluster } = insides;
-      const { phaseOf } = cluster;
-      cluster.phaseOf = ({ phase }) => phase;
+      const { membership } = insides;
+      const { phaseOf } = membership;
+      membership.phaseOf = ({ phase }) => phase;
       return () => {
-        cluster.phaseOf = phaseOf;
+        membership.phaseOf = phaseOf;
       };
     },
   },
@@ -82,11 +82,11 @@ const coming: readonly Broken[] = [
   {
     name: 'a drain that failed is not taken back',
     apply: () => {
-      const { cluster } = insides;
-      const { stay } = cluster;
-      cluster.stay = () => undefined;
+      const { membership } = insides;
+      const { stay } = membership;
+      membership.stay = () => undefined;
       return () => {
-        cluster.stay = stay;
+        membership.stay = stay;
       };
     },
   },

@@ -1,0 +1,97 @@
+/** What a member says of itself and of the others: the hello to its peers, and the cluster as operators see it. */
+import type { Clock } from '@carillon/core';
+import type { LoadMeter } from '../metrics/load.ts';
+import type { ClusterView, MemberView } from '../metrics/status.ts';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import { protocol } from '../replication/wire.ts';
+import type { Hello } from '../replication/wire-hello.ts';
+import type { DiskReport } from './disk-report.ts';
+import type { Membership } from './membership.ts';
+import type { Repair } from './repair.ts';
+
+const idleResync = { running: false, checked: 0, total: 0, moved: 0 };
+const nothingToRepair = { missedRecords: 0, underReplicated: 0 };
+
+export interface ReportParts {
+  readonly self: string;
+  readonly clock: Clock;
+  readonly release: string;
+  /** Drawn at the start: tells two runs of a member apart. */
+  readonly boot: number;
+  /** Since when this member's memory reaches back, on the monotonic clock. */
+  readonly historySinceMs: () => number;
+  readonly disk: DiskReport;
+  readonly load: LoadMeter;
+  readonly membership: Membership;
+  /** null: alone. */
+  readonly peers: Peers | null;
+  /** null: not started yet. */
+  readonly replica: () => Replica | null;
+  /** null: alone, or not started yet. */
+  readonly repair: () => Repair | null;
+}
+
+export class ClusterReport {
+  private readonly parts: ReportParts;
+
+  constructor(parts: ReportParts) {
+    this.parts = parts;
+  }
+
+  hello(): Hello {
+    const { clock, release, boot, historySinceMs, disk, load, membership } = this.parts;
+    const replica = this.parts.replica();
+    return {
+      release,
+      protocolMin: protocol.min,
+      protocolMax: protocol.max,
+      viewId: membership.view.id,
+      boot,
+      historyMs: clock.now() - historySinceMs(),
+      leaving: membership.leaving,
+      full: replica?.full ?? false,
+      disk: disk.state,
+      wallMs: clock.wall(),
+      timers: replica?.store.counts.live ?? 0,
+      primaries: replica?.primaries ?? 0,
+      load: load.now(),
+    };
+  }
+
+  describe(): ClusterView {
+    const { view } = this.parts.membership;
+    const repair = this.parts.repair();
+    return {
+      viewId: view.id,
+      revision: view.revision,
+      source: view.source,
+      members: view.members.map((member) => this.describeMember(member.name)),
+      resync: repair?.resync.progress ?? idleResync,
+      repair: repair?.counts ?? nothingToRepair,
+      damage: this.parts.disk.view(),
+    };
+  }
+
+  private describeMember(name: string): MemberView {
+    const { membership, peers } = this.parts;
+    const member = membership.view.member(name);
+    const presence = this.parts.repair()?.presence;
+    const self = name === this.parts.self;
+    const hello = self ? this.hello() : (presence?.lastHello(name) ?? null);
+    return {
+      name,
+      address: member?.address ?? '',
+      phase: membership.shownPhase(name),
+      weight: member?.weight ?? 0,
+      labels: member?.labels ?? {},
+      self,
+      reachable: self || !(peers?.silent(name) ?? false),
+      clockOffsetMs: self ? 0 : (presence?.offsetMs(name) ?? null),
+      timers: hello?.timers ?? null,
+      primaries: hello?.primaries ?? null,
+      disk: hello?.disk ?? null,
+      load: hello?.load ?? null,
+    };
+  }
+}

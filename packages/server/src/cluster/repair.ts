@@ -1,0 +1,228 @@
+/**
+ * The parts that bring records to the members that should hold them, put together and set going: presence, resync,
+ * hand-off, missed and compare for as long as the member runs, doubt and mending after a start that calls for them. Each
+ * part has one job and knows the others only through this. docs/cluster.md tells how they divide the work.
+ */
+import type { Cancel, Env, TimerRecord } from '@carillon/core';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Digests } from '../replication/digests.ts';
+import type { Peers } from '../replication/peers.ts';
+import type { Replica } from '../replication/replica.ts';
+import type { Numbered } from '../replication/wire.ts';
+import type { Hello } from '../replication/wire-hello.ts';
+import { Compare } from './compare.ts';
+import { Doubt } from './doubt.ts';
+import { HandOff } from './hand-off.ts';
+import type { Membership } from './membership.ts';
+import { Mending } from './mending.ts';
+import { Missed } from './missed.ts';
+import { Presence } from './presence.ts';
+import { Resync } from './resync.ts';
+
+const tickMs = 5000;
+const compareMs = 60_000;
+/** After a resync, so that records that went wrong on the way are found soon. */
+const checkAfterResyncMs = 3000;
+const absentMs = 30_000;
+
+export interface RepairParts {
+  readonly self: string;
+  readonly env: Env;
+  readonly metrics: Metrics;
+  /** False only in scenarios that show what happens without it: copies are then moved by updates alone. */
+  readonly repair: boolean;
+  readonly replica: Replica;
+  readonly peers: Peers;
+  readonly digests: Digests;
+  readonly membership: Membership;
+  /** Whether a callback for the timer is under way here. */
+  readonly busy: (number: Numbered) => boolean;
+  /** The members that should hold a record now. */
+  readonly desired: (record: TimerRecord) => readonly string[];
+  /** The other members that hold a record or should. */
+  readonly othersOf: (record: TimerRecord) => readonly string[];
+  readonly hello: () => Hello;
+}
+
+export class Repair {
+  private readonly parts: RepairParts;
+  readonly presence: Presence;
+  readonly compare: Compare;
+  readonly missed: Missed;
+  readonly handOff: HandOff;
+  readonly resync: Resync;
+  private doubt: Doubt | null = null;
+  private mending: Mending | null = null;
+  private stopTicking: Cancel = () => {};
+  private nextCompareMs = 0;
+
+  constructor(parts: RepairParts) {
+    this.parts = parts;
+    this.compare = this.createCompare();
+    this.missed = this.createMissed();
+    this.handOff = this.createHandOff();
+    this.resync = this.createResync();
+    this.presence = this.createPresence();
+    parts.metrics.missedRecords.read(() => this.counts.missedRecords);
+    parts.metrics.underReplicated.read(() => this.counts.underReplicated);
+  }
+
+  /** `awaySinceMs`: since when this member was away, if its records may be out of date; null: they are not. */
+  start(awaySinceMs: number | null): void {
+    this.presence.start();
+    if (awaySinceMs !== null) this.doubtSince(awaySinceMs);
+    this.tick();
+  }
+
+  stop(): void {
+    this.stopTicking();
+    this.doubt?.stop();
+    this.mending?.stop();
+    this.presence.stop();
+    this.resync.stop();
+  }
+
+  /** Fetches the records that damage took; `onMended`: called with the number of members asked. */
+  mend(onMended: (asked: number) => void): void {
+    const { env, replica, membership } = this.parts;
+    this.mending = new Mending({
+      clock: env.clock,
+      others: () => membership.otherNames,
+      absent: (name) => this.presence.absent(name),
+      compare: (name, done) => this.compare.start(name, done),
+      doubtfulCount: () => replica.doubtfulCount,
+      onDone: onMended,
+    });
+    this.mending.start();
+  }
+
+  /** Whether a due pop of this record waits because the record may be out of date. */
+  doubts(handle: number): boolean {
+    const { doubt } = this;
+    return doubt !== null && this.parts.replica.isDoubtful(handle) && doubt.holds();
+  }
+
+  /** Looks at every record anew, as after a change of the view. */
+  resyncAll(): void {
+    if (this.parts.repair) this.resync.start();
+  }
+
+  /** A record came in with a list that is not the one of this member's view. */
+  noteIrregular(number: Numbered): void {
+    if (this.parts.repair) this.resync.noteIrregular(number);
+  }
+
+  /** A peer that did not answer does again. */
+  peerIsBack(name: string): void {
+    if (this.parts.repair) this.missed.push(name);
+  }
+
+  get counts(): { readonly missedRecords: number; readonly underReplicated: number } {
+    const underReplicated = this.handOff.size + this.resync.irregularCount;
+    return { missedRecords: this.missed.size, underReplicated };
+  }
+
+  private createCompare(): Compare {
+    const { replica, peers, digests, metrics } = this.parts;
+    const onSent = (): void => metrics.repaired.add('sent');
+    const onReceived = (): void => metrics.repaired.add('received');
+    return new Compare({ replica, peers, digests, onSent, onReceived });
+  }
+
+  private createMissed(): Missed {
+    const { replica, peers, metrics } = this.parts;
+    const onSent = (): void => metrics.repaired.add('sent');
+    const onOverflow = (name: string): void => this.compare.start(name);
+    return new Missed({ replica, peers, onOverflow, onSent });
+  }
+
+  private createHandOff(): HandOff {
+    const { self, env, replica, peers, busy, metrics } = this.parts;
+    return new HandOff({
+      self,
+      clock: env.clock,
+      replica,
+      peers,
+      busy,
+      onMissed: (name, number) => this.missed.add(name, number),
+      onDropped: () => metrics.resynced.add('dropped'),
+      onPushed: () => metrics.resynced.add('pushed'),
+    });
+  }
+
+  private createResync(): Resync {
+    const { self, env, replica, peers, metrics, membership, desired } = this.parts;
+    const present = (name: string): boolean =>
+      name === self || (membership.view.member(name) !== undefined && !peers.silent(name));
+    const isFull = (name: string): boolean =>
+      name === self ? replica.full : this.presence.full(name);
+    return new Resync({
+      self,
+      clock: env.clock,
+      replica,
+      handOff: this.handOff,
+      desired,
+      present,
+      lasting: (name) => membership.view.member(name)?.phase === 'active',
+      able: (name) => present(name) && !isFull(name),
+      onFinished: () => {
+        this.nextCompareMs = env.clock.now() + checkAfterResyncMs;
+      },
+      onUnchanged: () => metrics.resynced.add('unchanged'),
+    });
+  }
+
+  private createPresence(): Presence {
+    const { env, peers, repair, membership, hello } = this.parts;
+    return new Presence({
+      clock: env.clock,
+      random: env.random,
+      peers,
+      others: () => membership.otherNames,
+      hello,
+      absentMs: repair ? absentMs : Number.POSITIVE_INFINITY,
+      onChange: () => membership.refresh(),
+      onMet: (name) => {
+        if (membership.view.member(name)?.phase === 'joining') membership.refresh();
+      },
+      onRestart: (name) => {
+        if (repair) this.compare.start(name);
+      },
+    });
+  }
+
+  private doubtSince(awaySinceMs: number): void {
+    const { env, replica, peers, othersOf } = this.parts;
+    const { presence } = this;
+    replica.doubtAll();
+    this.doubt = new Doubt({
+      clock: env.clock,
+      replica,
+      peers,
+      othersOf: (record) => othersOf(record).filter((name) => !presence.absent(name)),
+      historyMs: (name) => presence.lastHello(name)?.historyMs ?? null,
+      awaySinceMs,
+    });
+    this.doubt.start();
+  }
+
+  /** Work that no event asks for, but that has to happen now and then. */
+  private tick(): void {
+    const { env, repair } = this.parts;
+    const { clock, random } = env;
+    const nowMs = clock.now();
+    if (repair) {
+      this.missed.pushAll();
+      if (nowMs >= this.nextCompareMs) {
+        this.nextCompareMs = nowMs + compareMs * (0.8 + 0.4 * random.unit());
+        this.compareAll();
+      }
+    }
+    this.stopTicking = clock.at(nowMs + tickMs * (0.9 + 0.2 * random.unit()), () => this.tick());
+  }
+
+  private compareAll(): void {
+    const { peers, membership } = this.parts;
+    for (const name of membership.otherNames) if (!peers.silent(name)) this.compare.start(name);
+  }
+}
