@@ -17,7 +17,7 @@ export { Peers } from './replication/peers.ts';
 export { Replica } from './replication/replica.ts';
 export { turnOf } from './timer/schedule.ts';
 export { Journal } from './store/journal/journal.ts';
-export { Writing } from './request/change.ts';
+export { Coordinator } from './request/coordinator.ts';
 export {
   type AttemptsInside,
   type GrantingInside,

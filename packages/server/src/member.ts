@@ -17,11 +17,12 @@ import { rateOf } from './access/rate-limit.ts';
 import { createRouter } from './api/routes/create-router.ts';
 import type { ReadRings } from './api/routes/locks.ts';
 import type { Route, Router } from './api/router.ts';
-import type { TimerService } from './request/service.ts';
+import type { MemberControl } from './request/service.ts';
 import { Cluster } from './cluster/cluster.ts';
 import type { ViewSource } from './cluster/sources/source.ts';
 import type { Config } from './config/config.ts';
-import { Coordinator } from './request/coordinator.ts';
+import { Writing } from './request/change.ts';
+import { Coordinator, type CoordinatorParts } from './request/coordinator.ts';
 import { type Awakening, DiskCare } from './cluster/disk-care.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { Batches } from './pop/batches.ts';
@@ -38,6 +39,7 @@ import { NamespaceRates } from './access/namespace-rates.ts';
 import { QuotaTable } from './quotas/quota-table.ts';
 import { fullBoxes, isBoxFull, refuseMore, type RoomParts } from './quotas/room.ts';
 import { ClientIds } from './request/client-ids.ts';
+import { Setting, type SettingParts } from './request/set.ts';
 import { hedgeMs } from './replication/write.ts';
 import { Journal } from './store/journal/journal.ts';
 import { Store } from './store/store.ts';
@@ -75,7 +77,7 @@ export interface MemberOptions {
   /** Maps the numbers that clients see to the numbers that members keep; the same at all members. Default: without a key. */
   readonly numbering?: Numbering;
   /** Beside the API: the dashboard. */
-  readonly routes?: (service: TimerService, metrics: Metrics) => readonly Route[];
+  readonly routes?: (control: MemberControl, metrics: Metrics) => readonly Route[];
 }
 
 export class Member {
@@ -94,7 +96,7 @@ export class Member {
   private readonly signers: Signers;
   private readonly destinations: Destinations;
   private popper: Popper;
-  private coordinator: Coordinator;
+  private readonly writing: Writing;
   private numbers = new NumberSource(0);
   /** How far back this member remembers. */
   private historySinceMs: number;
@@ -132,8 +134,9 @@ export class Member {
     this.signers = new Signers(options.config.callbacks.signingSecrets);
     this.destinations = this.createDestinations();
     this.popper = this.createPopper();
-    this.coordinator = this.createCoordinator();
-    this.router = this.createRouter();
+    const requestParts = this.requestParts();
+    this.writing = new Writing(requestParts);
+    this.router = this.createRouter(requestParts);
     this.metrics.timers.read(() => this.timerCounts());
     this.metrics.letterBoxesFull.read(() => fullBoxes(this.room));
     this.metrics.overdue.read(() => this.popper.waitingCount);
@@ -323,7 +326,7 @@ export class Member {
         othersOf: (record, widely) => cluster.othersOf(record, widely || cluster.viewsDiffer),
         holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
         tell: (record) => cluster.tell(record),
-        keep: (record, done) => this.coordinator.keep(record, done),
+        keep: (record, done) => this.writing.keep(record, done),
         end: (record) => cluster.end(record),
       },
       batches: this.createBatches(),
@@ -367,9 +370,9 @@ export class Member {
     return destinations;
   }
 
-  private createCoordinator(): Coordinator {
+  private requestParts(): SettingParts & CoordinatorParts {
     const { config } = this.options;
-    return new Coordinator({
+    return {
       ...this.readParts(),
       hedges: new Deadlines(this.options.env.clock, hedgeMs),
       view: () => this.cluster.view,
@@ -380,21 +383,25 @@ export class Member {
       instant: () => this.cluster.instant(),
       onMissed: (record, missed, holders) => this.cluster.missed(record, missed, holders),
       refuseSet: (namespace, timing) => this.refuseSet(namespace, timing),
+    };
+  }
+
+  private createRouter(parts: SettingParts & CoordinatorParts): Router {
+    const { env, config, onFailed, release, routes } = this.options;
+    const { clock } = env;
+    const control: MemberControl = {
       cluster: () => this.cluster.report.describe(),
       drain: () => this.drain(),
       resync: () => this.cluster.resync(),
       unready: () => this.unready(),
-    });
-  }
-
-  private createRouter(): Router {
-    const { env, config, onFailed, release, routes } = this.options;
-    const { clock } = env;
+    };
     return createRouter({
       access: this.options.access ?? this.openAccess(),
-      routes: routes?.(this.coordinator, this.metrics) ?? [],
+      routes: routes?.(control, this.metrics) ?? [],
       readRings: this.options.readRings ?? null,
-      service: this.coordinator,
+      service: new Coordinator(parts, this.writing),
+      sets: new Setting(parts, this.writing),
+      control,
       metrics: this.metrics,
       log: env.log,
       clock,

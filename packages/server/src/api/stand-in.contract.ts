@@ -12,8 +12,10 @@ import type { Router } from './router.ts';
 import type {
   AttemptsView,
   ListQuery,
+  MemberControl,
   SetOutcome,
   SetRequest,
+  SetService,
   TimerService,
   TimerView,
 } from '../request/service.ts';
@@ -23,7 +25,7 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** The version of every change. */
 const given: Version = { versionMs: 7, versionTie: 1 };
 
-export class StandIn implements TimerService {
+export class StandIn implements TimerService, SetService, MemberControl {
   readonly sets: SetRequest[] = [];
   readonly calls: { name: string; argument: unknown }[] = [];
   /** The answer of `set` to a request; the default confirms it. */
@@ -196,6 +198,8 @@ export function testApi(
   const access = new Access({ clock, rate: rateOf(config.limits) });
   const router = createRouter({
     service,
+    sets: service,
+    control: service,
     access,
     config,
     metrics,

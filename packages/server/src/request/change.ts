@@ -1,9 +1,12 @@
 /**
- * What all changes that clients ask for have in common: a version of their own, a record to start from, and going again
+ * The part that all changes share: one door to a write, a version of their own, a record to start from, and another try
  * where a newer version is met.
+ *
+ * Example: a client replaces timer 17. This member stamps the change 1000.5 and writes it; a replica answers that it holds
+ * 1003.2, from a member whose clock is ahead. The change is stamped again, now above 1003.2, and goes to all replicas and
+ * to the members that the id names as former ones. With 8 tries in vain the client is told that no copy was confirmed.
  */
 import {
-  CarillonError,
   type Clock,
   type NumberSource,
   State,
@@ -18,18 +21,12 @@ import type { View } from '../cluster/view.ts';
 import type { Peers } from '../replication/peers.ts';
 import { type ReadParts, readNewest } from '../replication/read.ts';
 import type { Instant } from '../timer/schedule.ts';
-import { type WriteParts, type WriteResult, write } from '../replication/write.ts';
-import { confirmed, noCopies, type Written } from './outcome.ts';
+import { type WriteParts, type WriteRequest, write } from '../replication/write.ts';
+import { noCopies, type Outcome, outcomeOf, written, type Written } from './outcome.ts';
 import type { Numbered } from '../replication/wire.ts';
 
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
 export const triesMax = 8;
-
-/**
- * How far ahead of the own wall clock a client may move versions: further than any two clocks of a cluster should be apart, and
- * not so far that a client could use versions up.
- */
-const aheadMsMax = 86_400_000;
 
 export interface WritingParts extends ReadParts, WriteParts {
   readonly self: string;
@@ -67,53 +64,49 @@ export class Writing {
     this.parts = parts;
   }
 
-  /** Writes a record for a client: where a newer version is met, again with a version above it. */
-  write(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
-    return new Promise((done, failed) => this.tryWrite({ record, id }, triesMax, done, failed));
+  /** The one door to a write. */
+  write(request: WriteRequest, done: (outcome: Outcome) => void): void {
+    write(this.parts, request, (result) => done(outcomeOf(result)));
+  }
+
+  /** The same as a promise. */
+  written(request: WriteRequest): Promise<Outcome> {
+    return new Promise((resolve) => this.write(request, resolve));
+  }
+
+  /** Changes a timer for a client: where a newer version is met, again with a version above it. */
+  change(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
+    return new Promise((done, failed) => this.tryChange({ record, id }, triesMax, done, failed));
   }
 
   /** The same without a promise. Throws what `record` throws. */
-  tryWrite(
+  tryChange(
     asked: { readonly record: (version: Version) => TimerRecord; readonly id: TimerId },
     tries: number,
     done: (written: Written) => void,
     failed: (error: unknown) => void,
   ): void {
-    const { instant, versions, view } = this.parts;
-    const { bloomHi, bloomLo } = asked.id;
-    const former = view().heldBy({ hi: bloomHi, lo: bloomLo });
+    const { instant, versions } = this.parts;
     const record = asked.record(this.stamp(instant()));
-    write(this.parts, { record, mode: 'any', former }, (result) => {
-      try {
-        if (result.type !== 'have') return done(confirmed(result));
-        if (tries <= 1) return failed(noCopies(result.progress));
-        versions.observe(result.progress);
-        this.tryWrite(asked, tries - 1, done, failed);
-      } catch (error) {
-        failed(error);
-      }
-    });
+    const tried = (outcome: Outcome): void => {
+      if (outcome.type !== 'beaten') return done(written(outcome));
+      if (tries <= 1) throw noCopies(outcome.by);
+      versions.observe(outcome.by);
+      this.tryChange(asked, tries - 1, done, failed);
+    };
+    const former = this.formerHolders(asked.id);
+    this.write({ record, mode: 'any', former }, guarded(tried, failed));
   }
 
-  once(
-    record: TimerRecord,
-    mode: 'any' | 'create',
-    former: readonly string[],
-  ): Promise<WriteResult> {
-    return new Promise((resolve) => write(this.parts, { record, mode, former }, resolve));
+  /** Gives a new record a place of its own: dead letters come this way. */
+  keep(record: TimerRecord, done: (kept: boolean) => void): void {
+    const placed = { ...record, replicas: this.place(record, record.factor) };
+    this.write({ record: placed, mode: 'any', former: [] }, ({ type }) => done(type !== 'refused'));
   }
 
-  /** Every later stamp is higher than what a client has seen. Throws CarillonError. */
-  saw(seen: Version): void {
-    const { versions, clock } = this.parts;
-    // A version that the clock has reached moves nothing, however far ahead it is.
-    if (seen.versionMs > clock.wall() + aheadMsMax && !versions.isPast(seen)) {
-      throw new CarillonError(
-        'bad_request',
-        'Carillon-Seen is more than a day ahead of the clock of this member; leave it out, or mend the clock.',
-      );
-    }
-    versions.observe(seen);
+  /** Members that may hold the timer from earlier, as its id says. */
+  formerHolders({ bloomHi, bloomLo }: TimerId): readonly string[] {
+    return this.parts.view().heldBy({ hi: bloomHi, lo: bloomLo });
   }
 
   stamp({ wallMs }: Instant): Version {
@@ -130,12 +123,10 @@ export class Writing {
 
   /** A live record; without a content it is due at once. */
   draft(base: Base, content?: Content): TimerRecord {
-    const { view, peers } = this.parts;
     const { namespace, factor, number, version } = base;
     const { hi, lo } = number;
     const { nowMs } = base.at;
     const dueMs = content?.dueMs ?? nowMs;
-    const silent = (name: string): boolean => peers?.silent(name) ?? false;
     return {
       hi,
       lo,
@@ -152,17 +143,34 @@ export class Writing {
       retryMs: dueMs,
       triedMs: dueMs,
       outcome: 0,
-      replicas: desiredReplicas(view(), number, factor, silent),
+      replicas: this.place(number, factor),
       body: content?.body ?? noBody,
     };
   }
 
   read(id: TimerId): Promise<TimerRecord | null> {
-    const { view } = this.parts;
-    const names = new Set([
-      ...view().place(id.hi, id.lo, id.factor),
-      ...view().heldBy({ hi: id.bloomHi, lo: id.bloomLo }),
-    ]);
+    const { hi, lo, factor } = id;
+    const names = new Set([...this.parts.view().place(hi, lo, factor), ...this.formerHolders(id)]);
     return readNewest(this.parts, id, [...names]);
   }
+
+  /** The replicas of a new record: in the place of one that does not answer now, the next in rank. */
+  private place(number: Numbered, factor: number): readonly string[] {
+    const { view, peers } = this.parts;
+    return desiredReplicas(view(), number, factor, (name) => peers?.silent(name) ?? false);
+  }
+}
+
+/** `done`, with everything that it throws given to `failed`. */
+export function guarded<T>(
+  done: (value: T) => void,
+  failed: (error: unknown) => void,
+): (value: T) => void {
+  return (value) => {
+    try {
+      done(value);
+    } catch (error) {
+      failed(error);
+    }
+  };
 }

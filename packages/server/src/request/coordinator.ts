@@ -1,7 +1,7 @@
 /**
  * One client request end to end. Any member coordinates any request: number and version → place → write to all
- * replicas, old and new → answer when they have confirmed. Holds no timer state of its own. Sets are in `setting.ts`,
- * what all changes have in common in `writing.ts`.
+ * replicas, old and new → answer when they have confirmed. Holds no timer state of its own. Sets are in `set.ts`,
+ * the part that all changes share in `change.ts`.
  */
 import {
   CarillonError,
@@ -11,27 +11,15 @@ import {
   type TimerRecord,
   type Version,
 } from '@carillon/core';
-import type {
-  AttemptsView,
-  Changed,
-  ListQuery,
-  Page,
-  SetOutcome,
-  SetRequest,
-  TimerService,
-  TimerView,
-} from './service.ts';
-import type { ClusterView } from '../metrics/status.ts';
-import { desiredReplicas } from '../cluster/desired.ts';
+import type { AttemptsView, Changed, ListQuery, Page, TimerService, TimerView } from './service.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { resent } from '../pop/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { listEverywhere } from '../replication/read.ts';
 import { entomb } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
-import { write } from '../replication/write.ts';
-import { confirmed } from './outcome.ts';
-import { Setting, type SettingParts } from './set.ts';
-import { Writing } from './change.ts';
+import { written } from './outcome.ts';
+import type { Writing, WritingParts } from './change.ts';
 
 /** Of a list: whoever holds the timers. */
 const anywhere = { member: null, role: null } as const;
@@ -48,34 +36,35 @@ interface Which {
   readonly countMax: number;
 }
 
-export interface CoordinatorParts extends SettingParts, AttemptsParts {
-  readonly cluster: () => ClusterView;
-  readonly drain: () => Promise<void>;
-  readonly resync: () => void;
-  readonly unready: () => string | null;
+/**
+ * How far ahead of the own wall clock a client may move versions: further than any two clocks of a cluster should be apart,
+ * and not so far that a client could use versions up.
+ */
+const aheadMsMax = 86_400_000;
+
+export interface CoordinatorParts extends WritingParts, AttemptsParts {
+  readonly metrics: Metrics;
 }
 
 export class Coordinator implements TimerService {
   private readonly parts: CoordinatorParts;
   private readonly writing: Writing;
-  private readonly setting: Setting;
 
-  constructor(parts: CoordinatorParts) {
+  constructor(parts: CoordinatorParts, writing: Writing) {
     this.parts = parts;
-    this.writing = new Writing(parts);
-    this.setting = new Setting(parts, this.writing);
+    this.writing = writing;
   }
 
   saw(seen: Version): void {
-    this.writing.saw(seen);
-  }
-
-  set(request: SetRequest): Promise<SetOutcome> {
-    return this.setting.set(request);
-  }
-
-  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
-    return this.setting.setMany(requests);
+    const { versions, clock } = this.parts;
+    // A version that the clock has reached moves nothing, however far ahead it is.
+    if (seen.versionMs > clock.wall() + aheadMsMax && !versions.isPast(seen)) {
+      throw new CarillonError(
+        'bad_request',
+        'Carillon-Seen is more than a day ahead of the clock of this member; leave it out, or mend the clock.',
+      );
+    }
+    versions.observe(seen);
   }
 
   cancel(namespace: string, id: TimerId): Promise<Changed> {
@@ -91,7 +80,7 @@ export class Coordinator implements TimerService {
       return entomb(record, false, at);
     };
     try {
-      const { record, copies } = await this.writing.write(ended, id);
+      const { record, copies } = await this.writing.change(ended, id);
       metrics.cancels.add('confirmed');
       return { id: ids.of(record), copies, version: record };
     } catch (error) {
@@ -163,44 +152,19 @@ export class Coordinator implements TimerService {
     const letter = await this.deadLetter(namespace, this.parts.ids.read(namespace, id));
     if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
-    const former = this.parts.view().heldBy({ hi: id.bloomHi, lo: id.bloomLo });
-    const result = await this.writing.once(record, 'any', former);
+    const former = this.writing.formerHolders(id);
+    const outcome = await this.writing.written({ record, mode: 'any', former });
     // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
-    if (result.type === 'have') {
-      return compareVersions(result.progress, record) === 0 ? record : null;
+    if (outcome.type === 'beaten') {
+      return compareVersions(outcome.by, record) === 0 ? record : null;
     }
-    return confirmed(result).record;
+    return written(outcome).record;
   }
 
   async discard(namespace: string, id: TimerId): Promise<Version | null> {
     const known = this.parts.ids.read(namespace, id);
     if ((await this.deadLetter(namespace, known)) === null) return null;
     return (await this.end(namespace, known)).version;
-  }
-
-  cluster(): ClusterView {
-    return this.parts.cluster();
-  }
-
-  drain(): Promise<void> {
-    return this.parts.drain();
-  }
-
-  resync(): void {
-    this.parts.resync();
-  }
-
-  unready(): string | null {
-    return this.parts.unready();
-  }
-
-  /** Gives a new record a place of its own: dead letters come this way. */
-  keep(record: TimerRecord, done: (kept: boolean) => void): void {
-    const { peers, view } = this.parts;
-    const silent = (name: string): boolean => peers?.silent(name) ?? false;
-    const replicas = desiredReplicas(view(), record, record.factor, silent);
-    const request = { record: { ...record, replicas }, mode: 'any', former: [] } as const;
-    write(this.parts, request, ({ type }) => done(type === 'confirmed' || type === 'have'));
   }
 
   private async deadLetter(namespace: string, id: TimerId): Promise<TimerRecord | null> {

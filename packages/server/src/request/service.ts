@@ -1,6 +1,7 @@
 /**
- * What the HTTP side needs from the rest of a member. `coordinator.ts` provides it; tests may give a stand-in.
- * The api folder turns bytes into these calls and their results into bytes, and holds no timer state.
+ * What the HTTP side needs from the rest of a member. `set.ts` provides sets, `coordinator.ts` all else that clients ask of
+ * timers, `member.ts` the control of the member; tests may give a stand-in for all three. The api folder turns bytes into
+ * these calls and their results into bytes, and holds no timer state.
  */
 import { type ClusterView } from '../metrics/status.ts';
 import { type TimerState } from '../timer/state.ts';
@@ -95,17 +96,21 @@ export interface Page<T> {
   readonly missing: readonly string[];
 }
 
-/** Ids and cursors are those that clients of the namespace know. */
+/** Ids are the ones that clients of the namespace know. */
+export interface SetService {
+  /** Never rejects for a user's mistake: the outcome says what was wrong. */
+  set(request: SetRequest): Promise<SetOutcome>;
+  /** One outcome per request, in order. */
+  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
+}
+
+/** Ids and cursors are the ones that clients of the namespace know. */
 export interface TimerService {
   /**
    * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too far
    * ahead of the clock.
    */
   saw(seen: Version): void;
-  /** Never rejects for a user's mistake: the outcome says what was wrong. */
-  set(request: SetRequest): Promise<SetOutcome>;
-  /** One outcome per request, in order. */
-  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
   /** Rejects with CarillonError when no replica confirmed. */
   cancel(namespace: string, id: TimerId): Promise<Changed>;
   get(namespace: string, id: TimerId): Promise<TimerView | null>;
@@ -125,6 +130,10 @@ export interface TimerService {
   discardMany(
     namespace: string,
   ): Promise<{ readonly count: number; readonly more: boolean; readonly version: Version }>;
+}
+
+/** The member as operators see and steer it. */
+export interface MemberControl {
   cluster(): ClusterView;
   /** Makes this member leave: resolves when nothing is left on it. */
   drain(): Promise<void>;

@@ -11,15 +11,14 @@ import {
   type Timing,
   type Version,
 } from '@carillon/core';
-import type { SetOutcome, SetRequest, TimerView } from './service.ts';
+import type { SetOutcome, SetRequest, SetService, TimerView } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { abreast } from '../replication/concurrently.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
-import { write } from '../replication/write.ts';
-import { confirmed, isTaken, noCopies, type Written } from './outcome.ts';
+import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
 import type { Numbered } from '../replication/wire.ts';
-import { type Content, triesMax, type Writing, type WritingParts } from './change.ts';
+import { type Content, guarded, triesMax, type Writing, type WritingParts } from './change.ts';
 
 /** Timers of one batch under way at once: two frames to a peer. */
 const abreastMax = 1000;
@@ -31,7 +30,7 @@ export interface SettingParts extends WritingParts {
   readonly refuseSet: (namespace: string, timing: Timing) => CarillonError | null;
 }
 
-export class Setting {
+export class Setting implements SetService {
   private readonly parts: SettingParts;
   private readonly writing: Writing;
 
@@ -105,15 +104,12 @@ export class Setting {
     const number = this.writing.newNumber(namespace);
     const version = this.writing.stamp(at);
     const record = this.writing.draft({ namespace, factor, number, version, at }, content);
-    write(this.parts, { record, mode: 'create', former: [] }, (result) => {
-      try {
-        if (!isTaken(result)) finish(this.setDone(confirmed(result)));
-        else if (tries > 1) this.createNew(asked, tries - 1, finish, failed);
-        else failed(noCopies(version));
-      } catch (error) {
-        failed(error);
-      }
-    });
+    const tried = (outcome: Outcome): void => {
+      if (!isTaken(outcome)) finish(this.setDone(written(outcome)));
+      else if (tries > 1) this.createNew(asked, tries - 1, finish, failed);
+      else throw noCopies(version);
+    };
+    this.writing.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
   }
 
   private replace(
@@ -131,8 +127,8 @@ export class Setting {
       const base = { namespace, factor, number: id, version, at };
       return this.writing.draft(base, contentOf(timing, at, body));
     };
-    const done = (written: Written): void => finish(this.setDone(written));
-    this.writing.tryWrite({ record, id }, triesMax, done, failed);
+    const done = (result: Written): void => finish(this.setDone(result));
+    this.writing.tryChange({ record, id }, triesMax, done, failed);
   }
 
   private setDone({ record, copies }: Written): SetOutcome {
@@ -151,12 +147,9 @@ export class Setting {
     if (known !== null) return this.repeated(namespace, known, body);
     const at = this.parts.instant();
     const base = { namespace, factor, number, version: this.writing.stamp(at), at };
-    const result = await this.writing.once(
-      this.writing.draft(base, contentOf(definition.timing, at, body)),
-      'create',
-      [],
-    );
-    if (!isTaken(result)) return this.setDone(confirmed(result));
+    const record = this.writing.draft(base, contentOf(definition.timing, at, body));
+    const outcome = await this.writing.written({ record, mode: 'create', former: [] });
+    if (!isTaken(outcome)) return this.setDone(written(outcome));
     const raced = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
     if (raced === null) throw noCopies(base.version);
     return this.repeated(namespace, raced, body);
@@ -184,9 +177,9 @@ export class Setting {
   private async confirm(known: TimerRecord): Promise<Written> {
     let newest: TimerRecord | null = known;
     for (let i = 0; i < triesMax && newest !== null; i++) {
-      const result = await this.writing.once(newest, 'any', []);
-      if (result.type !== 'have') return confirmed(result);
-      // It popped meanwhile, or somebody changed it.
+      const outcome = await this.writing.written({ record: newest, mode: 'any', former: [] });
+      if (outcome.type !== 'beaten') return written(outcome);
+      // It popped meanwhile, or another client changed it.
       newest = await this.writing.read({ ...known, bloomHi: 0, bloomLo: 0 });
     }
     throw noCopies(known);

@@ -1,5 +1,12 @@
 /** Broken rules of order across a net-split, and of members that a view does not show: versions, clocks, asking before a call. */
-import { insides, Peers, Presence, Rejoining, Vanished, Writing } from '@carillon/server/internal';
+import {
+  Coordinator,
+  insides,
+  Peers,
+  Presence,
+  Rejoining,
+  Vanished,
+} from '@carillon/server/internal';
 import type { Broken, Mend } from './broken.ts';
 
 /** No member notices that its view is not that of the others. */
@@ -16,11 +23,11 @@ const order: readonly Broken[] = [
   {
     name: 'what a client has seen is ignored',
     apply: () => {
-      const writing = Writing.prototype;
-      const { saw } = writing;
-      writing.saw = () => undefined;
+      const coordinator = Coordinator.prototype;
+      const { saw } = coordinator;
+      coordinator.saw = () => undefined;
       return () => {
-        writing.saw = saw;
+        coordinator.saw = saw;
       };
     },
   },

@@ -8,11 +8,11 @@ import { type ApiResponse, jsonResponse, textResponse } from '../../http/message
 import { problemResponse } from '../../http/problem.ts';
 import type { Route } from '../router.ts';
 import type { ClusterJson } from '../schema.ts';
-import type { TimerService } from '../../request/service.ts';
+import type { MemberControl } from '../../request/service.ts';
 import type { ClusterView, DamageView } from '../../metrics/status.ts';
 
 export interface AdminOptions {
-  readonly service: TimerService;
+  readonly control: MemberControl;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,7 +25,7 @@ export interface AdminOptions {
 const ok = textResponse('OK');
 
 export function adminRoutes(options: AdminOptions): Route[] {
-  const { service, metrics, document, openMetrics } = options;
+  const { control, metrics, document, openMetrics } = options;
   const get = (path: string, needs: Scope | null, handle: () => ApiResponse): Route => ({
     method: 'GET',
     path,
@@ -42,11 +42,11 @@ export function adminRoutes(options: AdminOptions): Route[] {
     // The event loop answers: nothing else would be cured by a restart.
     get('/healthz', null, () => ok),
     get('/livez', null, () => ok),
-    get('/readyz', null, () => readiness(service)),
+    get('/readyz', null, () => readiness(control)),
     get('/openapi.json', null, () => ({ status: 200, headers: jsonHeaders, body: document() })),
     get('/metrics', openMetrics ? null : 'read', figures),
     { method: 'GET', path: '/whoami', needs: 'read', handle: (_, __, caller) => whoami(caller) },
-    get('/cluster', 'read', () => jsonResponse(renderCluster(service.cluster()))),
+    get('/cluster', 'read', () => jsonResponse(renderCluster(control.cluster()))),
     { ...order('/cluster/drain'), handle: () => drain(options) },
     { ...order('/cluster/resync'), handle: () => resync(options) },
   ];
@@ -65,15 +65,15 @@ function whoami({ auth, scope, bound, name }: Caller): ApiResponse {
   return jsonResponse({ auth, scope, namespace: bound, name }, 200, ['cache-control', 'no-store']);
 }
 
-function readiness(service: TimerService): ApiResponse {
-  const why = service.unready();
+function readiness(control: MemberControl): ApiResponse {
+  const why = control.unready();
   return why === null ? ok : problemResponse(new CarillonError('overloaded', why));
 }
 
 /** Handing everything off takes as long as it takes: only a refusal is waited for, `/cluster` tells the rest. */
-async function drain({ service, clock, log }: AdminOptions): Promise<ApiResponse> {
+async function drain({ control, clock, log }: AdminOptions): Promise<ApiResponse> {
   log.info('A drain was asked for.');
-  const drained = service.drain();
+  const drained = control.drain();
   drained.catch((error: unknown) => {
     log.error('The drain did not finish.', { reason: String(error) });
   });
@@ -81,10 +81,10 @@ async function drain({ service, clock, log }: AdminOptions): Promise<ApiResponse
   return jsonResponse({ draining: true }, 202);
 }
 
-function resync({ service, log }: AdminOptions): ApiResponse {
+function resync({ control, log }: AdminOptions): ApiResponse {
   log.info('A resync was asked for.');
-  service.resync();
-  return jsonResponse({ resync: service.cluster().resync }, 202);
+  control.resync();
+  return jsonResponse({ resync: control.cluster().resync }, 202);
 }
 
 export function renderCluster(view: ClusterView): ClusterJson {

@@ -156,7 +156,7 @@ function beginSome(slice: Round, making: Making): Promise<unknown>[] {
       keepers.push(keep);
     } else made.push(outcomeOf(changeAlone(change, making)).then(keep));
   }
-  const set = making.options.service.setMany(requests);
+  const set = making.options.sets.setMany(requests);
   made.push(set.then((all) => all.forEach((outcome, i) => keepers[i]?.(outcome))));
   return made;
 }
@@ -173,7 +173,7 @@ function keeper(outcomes: Making['outcomes'], index: number, base: string): Keep
 /** Rejects with CarillonError when this change cannot be made. */
 async function changeAlone(
   change: Exclude<BatchChange, { kind: 'set' }>,
-  { namespace, options: { service } }: Making,
+  { namespace, options: { service, sets } }: Making,
 ): Promise<Outcome> {
   const { id } = change;
   const found = hasFactor(id) ? id : await findId(service, id, namespace);
@@ -183,7 +183,7 @@ async function changeAlone(
   }
   const { definition, factor } = change.timer;
   const known = found ?? { ...id, factor: factor ?? factorUnsaid };
-  return service.set({ namespace, id: known, definition, factor, idempotencyKey: null });
+  return sets.set({ namespace, id: known, definition, factor, idempotencyKey: null });
 }
 
 function outcomeOf(change: Promise<Outcome>): Promise<Outcome> {

@@ -13,12 +13,14 @@ import { LongWork } from '../long-work.ts';
 import { openApi } from '../openapi.ts';
 import { TimerParser } from '../parse-timer.ts';
 import { type Route, Router } from '../router.ts';
-import type { TimerService } from '../../request/service.ts';
+import type { MemberControl, SetService, TimerService } from '../../request/service.ts';
 import { heedSeen } from '../seen.ts';
 import { timerRoutes } from './timers.ts';
 
 export interface ApiOptions {
   readonly service: TimerService;
+  readonly sets: SetService;
+  readonly control: MemberControl;
   readonly access: Access;
   readonly config: Pick<Config, 'access' | 'auth' | 'limits' | 'callbacks' | 'retry'>;
   readonly metrics: Metrics;
@@ -34,9 +36,10 @@ export interface ApiOptions {
 }
 
 export function createRouter(options: ApiOptions): Router {
-  const { service, access, config, metrics, clock, log, version, bug } = options;
+  const { service, sets, access, config, metrics, clock, log, version, bug } = options;
   const { limits } = config;
-  const timers = { service, limits, parser: new TimerParser(config), wall: () => clock.wall() };
+  const parser = new TimerParser(config);
+  const timers = { service, sets, limits, parser, wall: () => clock.wall() };
   const routes: Route[] = [
     ...heedSeen(service, [
       ...timerRoutes(timers),
@@ -50,7 +53,7 @@ export function createRouter(options: ApiOptions): Router {
     ]),
     ...lockRoutes(options.readRings ?? null),
     ...adminRoutes({
-      service,
+      control: options.control,
       metrics,
       clock,
       log,

@@ -38,7 +38,17 @@ async function served(from = folder) {
     throw error;
   };
   const access = new Access({ clock });
-  const options = { service, access, config, metrics, clock, log: silentLog, version: '1', routes };
+  const parts = { service, sets: service, control: service };
+  const options = {
+    ...parts,
+    access,
+    config,
+    metrics,
+    clock,
+    log: silentLog,
+    version: '1',
+    routes,
+  };
   const router = createRouter({ ...options, bug: fail });
   const random = new SystemRandom();
   const listener = new Listener({ router, limits: config.limits, metrics, clock, random });

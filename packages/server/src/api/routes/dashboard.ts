@@ -11,7 +11,7 @@ import { accepts } from '../../http/accept.ts';
 import { Events, type EventsOptions } from './events.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
 import type { Route } from '../router.ts';
-import type { TimerService } from '../../request/service.ts';
+import type { MemberControl } from '../../request/service.ts';
 
 /** `dist/dashboard` of this package: the same path from the sources and from the built files. */
 const builtFolder = join(import.meta.dirname, '../../../dist/dashboard');
@@ -56,7 +56,7 @@ interface File {
   readonly zipped: Buffer;
 }
 
-export interface DashboardOptions extends Omit<EventsOptions, 'service' | 'metrics'> {
+export interface DashboardOptions extends Omit<EventsOptions, 'control' | 'metrics'> {
   /** Where the built files are; default: where the build puts them. */
   readonly folder?: string;
 }
@@ -75,8 +75,8 @@ export class Dashboard {
   }
 
   /** To be given to the router of a member, once. */
-  readonly routes = (service: TimerService, metrics: Metrics): Route[] => {
-    const events = new Events({ ...this.options, service, metrics });
+  readonly routes = (control: MemberControl, metrics: Metrics): Route[] => {
+    const events = new Events({ ...this.options, control, metrics });
     this.events = events;
     return [
       {

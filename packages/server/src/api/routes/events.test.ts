@@ -65,7 +65,7 @@ class Scene {
     const { clock, metrics, service } = this;
     const knows = (caller: Caller): boolean => caller.name !== this.revoked;
     const about = { self: 'n0', version: '1', factor: 2, knows };
-    this.events = new Events({ clock, metrics, service, ...about });
+    this.events = new Events({ clock, metrics, control: service, ...about });
     this.events.start();
   }
 

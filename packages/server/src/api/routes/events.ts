@@ -14,7 +14,7 @@ import { type Sample, Samples } from './events-samples.ts';
 import type { ApiResponse } from '../../http/message.ts';
 import type { Outflow } from '../../http/outflow.ts';
 import type { Route } from '../router.ts';
-import type { TimerService } from '../../request/service.ts';
+import type { MemberControl } from '../../request/service.ts';
 import type { ClusterView } from '../../metrics/status.ts';
 
 export const listenerCountMax = 64;
@@ -23,7 +23,7 @@ export const waitingBytesMax = 1024 * 1024;
 const everyMs = 1000;
 
 export interface EventsOptions {
-  readonly service: TimerService;
+  readonly control: MemberControl;
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** Name of this member. */
@@ -82,7 +82,7 @@ export class Events {
     out.write(event('history', this.samples.all));
     const [sample] = this.samples.all.slice(-1);
     if (this.newest === null && sample !== undefined) {
-      this.newest = event('snapshot', this.snapshot(sample, this.options.service.cluster()));
+      this.newest = event('snapshot', this.snapshot(sample, this.options.control.cluster()));
     }
     if (this.newest !== null) out.write(this.newest);
   }
@@ -93,13 +93,13 @@ export class Events {
   }
 
   private tick(): void {
-    const { clock, metrics, service } = this.options;
+    const { clock, metrics, control } = this.options;
     const lag = clock.now() - this.dueMs;
     // After a pause of the whole process the missed seconds are not made up for.
     if (lag > everyMs) this.dueMs = clock.now();
     // Measures the lag of the event loop for the load that members tell each other.
     metrics.eventLoopLag.observe(lag);
-    const view = service.cluster();
+    const view = control.cluster();
     const sample = this.samples.take(clock.wall(), lag, view.members);
     const awaited = this.listeners.size > 0;
     this.newest = awaited ? event('snapshot', this.snapshot(sample, view)) : null;
@@ -114,12 +114,12 @@ export class Events {
   }
 
   private snapshot(sample: Sample, view: ClusterView) {
-    const { service, metrics, self, version, factor } = this.options;
+    const { control, metrics, self, version, factor } = this.options;
     return {
       self,
       version,
       factor,
-      unready: service.unready(),
+      unready: control.unready(),
       cluster: renderCluster(view),
       timers: metrics.timers.values(),
       callbacks: {

@@ -23,12 +23,19 @@ import { badRequest, problemResponse } from '../../http/problem.ts';
 import { parseListQuery, tagOf } from '../query.ts';
 import { renderTimer } from '../render-timer.ts';
 import type { Route } from '../router.ts';
-import type { Changed, Copies, SetOutcome, TimerService } from '../../request/service.ts';
+import type {
+  Changed,
+  Copies,
+  SetOutcome,
+  SetService,
+  TimerService,
+} from '../../request/service.ts';
 import type { Caller } from '../../access/access.ts';
 import type { Limits } from '../../config/config.ts';
 
 export interface TimersOptions {
   readonly service: TimerService;
+  readonly sets: SetService;
   readonly parser: TimerParser;
   readonly limits: Limits;
   /** Wall-clock milliseconds. */
@@ -108,7 +115,7 @@ class Timers {
     given: LooseId | null,
     key: string | null,
   ): Promise<ApiResponse> {
-    const { service, parser, limits, wall } = this.options;
+    const { sets, parser, limits, wall } = this.options;
     refuseEncoded(request);
     const { definition, factor } = parser.parse(parseJson(request.body, limits.jsonDepthMax), {
       wallMs: wall(),
@@ -117,7 +124,7 @@ class Timers {
     });
     const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
     const asJson = wantsJson(request);
-    return service
+    return sets
       .set({ namespace, id, definition, factor, idempotencyKey: key })
       .then((outcome) => setResponse(outcome, asJson));
   }
