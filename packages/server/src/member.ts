@@ -306,10 +306,8 @@ export class Member {
       },
       desired: (record) => this.cluster.desired(record),
       onTaken: (record) => this.diskCare.taken(record),
-      onChange: (handle, record) => {
-        this.popper.changed(handle, record);
-        if (record !== null) this.cluster.changed(record);
-      },
+      onChange: (handle, record) => this.popper.changed(handle, record),
+      onSaved: (record, wanted) => this.cluster.changed(record, wanted),
     });
   }
 
@@ -388,7 +386,6 @@ export class Member {
 
   private createRouter(parts: SettingParts & CoordinatorParts): Router {
     const { env, config, onFailed, release, routes } = this.options;
-    const { clock } = env;
     const control: MemberControl = {
       cluster: () => this.cluster.report.describe(),
       drain: () => this.drain(),
@@ -404,7 +401,7 @@ export class Member {
       control,
       metrics: this.metrics,
       log: env.log,
-      clock,
+      clock: env.clock,
       config,
       version: release.version,
       bug: onFailed,

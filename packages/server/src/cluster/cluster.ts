@@ -153,13 +153,13 @@ export class Cluster {
     return this.repair?.doubts(handle) ?? false;
   }
 
-  /** A record came in or moved on: see that it is where it belongs. */
-  changed(record: TimerRecord): void {
+  /** A record came in or moved on: see that it is where it belongs. `wanted`: `desired` of it, if known already. */
+  changed(record: TimerRecord, wanted?: readonly string[]): void {
     const { repair } = this;
     if (repair === null) return;
     // A former replica learns of a change: it keeps its copy until the present ones have theirs.
     if (!record.replicas.includes(this.parts.self)) repair.handOff.add(record);
-    if (!sameNames(record.replicas, this.desired(record))) repair.noteIrregular(record);
+    if (!sameNames(record.replicas, wanted ?? this.desired(record))) repair.noteIrregular(record);
   }
 
   /** Sends a new state of a record to the other replicas; a state that one of them misses is sent again later. */

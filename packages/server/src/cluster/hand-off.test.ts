@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { Done, Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Message, Numbered } from '../replication/wire.ts';
+import { replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
 import { HandOff } from './hand-off.ts';
+import { createHandler, type HandlerParts } from './peer-handler.ts';
 
 /** A holder `a` of some records, and peers that need everything they are offered, unless they are silent. */
 class Rig {
@@ -85,5 +87,57 @@ describe('a hand-off', () => {
     expect(rig.stored).toContainEqual({ name: 'b', lo: 1 });
     expect(rig.records.size).toBe(0);
     expect(rig.handOff.size).toBe(0);
+  });
+
+  /** The holder `a`, which is to give its copy away to `b`, and `b` with a copy of its own. */
+  async function given(own: TimerRecord, other: TimerRecord) {
+    const clock = new VirtualClock();
+    const a = replicaOf({ clock, desired: () => ['b'] });
+    const b = replicaOf({ self: 'b', clock, desired: () => ['b'] });
+    a.receive(own, 'any', () => undefined);
+    b.receive(other, 'any', () => undefined);
+    const handle = createHandler({ replica: b } as HandlerParts);
+    const handOff = new HandOff({
+      self: 'a',
+      clock,
+      replica: a,
+      peers: {
+        silent: () => false,
+        send: (_: string, message: Message, done: Done) => handle('a', message, done),
+      } as unknown as Peers,
+      busy: () => false,
+      onMissed: () => undefined,
+      onDropped: () => undefined,
+      onPushed: () => undefined,
+    });
+    handOff.add(own);
+    await clock.advance(10);
+    return { own: a.get(own.hi, own.lo), other: b.get(own.hi, own.lo) };
+  }
+
+  const handed = recordOf({ versionMs: 1000, sequence: 5, replicas: ['b'] });
+
+  it.each([
+    ['an older version', { versionMs: 500, sequence: 9 }],
+    ['an earlier pop', { sequence: 4 }],
+    ['a list without the new holder', { replicas: ['a', 'c'] }],
+    ['a time that is too late', { startMs: 100, dueMs: 10_100 }],
+  ])('mends %s at the new holder before the own copy goes', async (_, fields) => {
+    const { own, other } = await given(handed, { ...handed, ...fields });
+    expect(own).toBeUndefined();
+    expect(other).toMatchObject(handed);
+  });
+
+  it('takes a newer state over from the new holder, and does not undo it there', async () => {
+    const newer = { ...handed, versionMs: 2000, sequence: 0 };
+    const { own, other } = await given(handed, newer);
+    expect(other).toMatchObject(newer);
+    expect(own).toBeUndefined();
+    // A holder that is listed too keeps the newer state.
+    const both = { ...handed, replicas: ['b', 'a'] };
+    expect((await given(both, { ...newer, replicas: ['b', 'a'] })).own).toMatchObject({
+      versionMs: 2000,
+      sequence: 0,
+    });
   });
 });

@@ -43,6 +43,8 @@ export interface ReplicaOptions {
   readonly onTaken?: (record: TimerRecord) => void;
   /** Called after each change; `record` is null when it was dropped. */
   readonly onChange: (handle: number, record: TimerRecord | null) => void;
+  /** Called after each change of a record but a new list (`relist`). `wanted`: `desired` of it, if known already. */
+  readonly onSaved?: (record: TimerRecord, wanted: readonly string[] | undefined) => void;
 }
 
 export class Replica {
@@ -101,18 +103,24 @@ export class Replica {
 
   /** Keeps what survives of two records; the answer to the sender of the second. */
   private merged(stored: TimerRecord, incoming: TimerRecord): Answer {
-    const verdict = merge(stored, incoming, this.options.desired(incoming));
+    const wanted = this.options.desired(incoming);
+    const verdict = merge(stored, incoming, wanted);
     const kept = onTime(stored, incoming);
-    if (verdict === 'take') this.take(onTime(incoming, stored), stored);
-    else if (verdict === 'list') this.save({ ...kept, replicas: incoming.replicas }, stored);
-    else if (isLate(stored, incoming)) this.save(kept, stored);
+    if (verdict === 'take') this.take(onTime(incoming, stored), stored, wanted);
+    else if (verdict === 'list')
+      this.save({ ...kept, replicas: incoming.replicas }, stored, wanted);
+    else if (isLate(stored, incoming)) this.save(kept, stored, wanted);
     if (verdict !== 'keep') return { type: 'stored' };
     if (compareProgress(stored, incoming) > 0) return { type: 'have', progress: stored };
     return this.disowns(stored, incoming) ? { type: 'unknown' } : { type: 'stored' };
   }
 
-  private take(record: TimerRecord, stored: TimerRecord | undefined): void {
-    this.save(record, stored);
+  private take(
+    record: TimerRecord,
+    stored: TimerRecord | undefined,
+    wanted?: readonly string[],
+  ): void {
+    this.save(record, stored, wanted);
     this.options.onTaken?.(record);
   }
 
@@ -133,11 +141,9 @@ export class Replica {
     this.options.journal()?.commit(ignore);
   }
 
-  /** The same record, held by others. */
-  relist(record: TimerRecord, replicas: readonly string[]): TimerRecord {
-    const relisted = { ...record, replicas };
-    this.save(relisted, record);
-    return relisted;
+  /** The same record with another list. The caller sees to it that the listed members get it. */
+  relist(record: TimerRecord, replicas: readonly string[]): void {
+    this.put({ ...record, replicas }, record);
   }
 
   drop(record: TimerRecord): void {
@@ -237,7 +243,16 @@ export class Replica {
     this.sync((ok) => done(ok ? answer : { type: 'refused', why: 'full' }));
   }
 
-  private save(record: TimerRecord, previous: TimerRecord | undefined): void {
+  private save(
+    record: TimerRecord,
+    previous: TimerRecord | undefined,
+    wanted?: readonly string[],
+  ): void {
+    this.put(record, previous);
+    this.options.onSaved?.(record, wanted);
+  }
+
+  private put(record: TimerRecord, previous: TimerRecord | undefined): void {
     const { journal, onChange } = this.options;
     if (previous !== undefined) {
       const order = compareProgress(record, previous);

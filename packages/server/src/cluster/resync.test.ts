@@ -1,0 +1,121 @@
+import type { TimerRecord } from '@carillon/core';
+import { VirtualClock } from '@carillon/core/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { memberOf, QuietMembers, replicaOf } from '../testing/quiet-members.ts';
+import { recordOf } from '../testing/records.ts';
+import { HandOff } from './hand-off.ts';
+import { Resync, type ResyncParts } from './resync.ts';
+import { View } from './view.ts';
+
+/** Member `a`, which holds one record, after it has walked its records; `absent` members do not answer. */
+async function walked(
+  record: TimerRecord,
+  parts: Partial<ResyncParts>,
+  absent = new Set<string>(),
+) {
+  const clock = new VirtualClock();
+  const replica = replicaOf();
+  replica.receive(record, 'any', () => undefined);
+  const handedOff: number[] = [];
+  const handOff = { moving: 0, add: ({ lo }: TimerRecord) => handedOff.push(lo) };
+  let finished = 0;
+  const resync = new Resync({
+    self: 'a',
+    clock,
+    replica,
+    handOff: handOff as unknown as HandOff,
+    desired: () => ['a', 'b'],
+    present: (name) => !absent.has(name),
+    lasting: () => true,
+    able: (name) => !absent.has(name),
+    onFinished: () => finished++,
+    onUnchanged: () => undefined,
+    ...parts,
+  });
+  resync.start();
+  await clock.advance(10);
+  expect(finished).toBe(1);
+  const replicas = replica.get(record.hi, record.lo)?.replicas;
+  return { replicas, handedOff, moved: resync.progress.moved, irregular: resync.irregularCount };
+}
+
+const record = recordOf({ replicas: ['a', 'b'] });
+
+describe('a walk over the records', () => {
+  it('leaves a record alone that is listed right', async () => {
+    const unchanged = { replicas: ['a', 'b'], handedOff: [], moved: 0, irregular: 0 };
+    expect(await walked(record, {})).toEqual(unchanged);
+  });
+
+  it('writes the new list; the first present replica of the old one offers the record', async () => {
+    const moves = { desired: () => ['c', 'a'] };
+    const moved = { replicas: ['c', 'a'], handedOff: [2], moved: 1, irregular: 0 };
+    expect(await walked(record, moves)).toEqual(moved);
+    const second = { ...record, replicas: ['b', 'a'] };
+    expect(await walked(second, moves)).toEqual({ ...moved, handedOff: [] });
+    // The first of the old list is gone: the second offers.
+    expect(await walked(second, moves, new Set(['b']))).toEqual(moved);
+  });
+
+  it('hands a record on that is no longer for this member', async () => {
+    const second = { ...record, replicas: ['b', 'a'] };
+    const gone = await walked(second, { desired: () => ['b', 'c'] });
+    expect(gone).toEqual({ replicas: ['b', 'c'], handedOff: [2], moved: 1, irregular: 0 });
+  });
+
+  it('keeps a stand-in listed while a wanted replica does not answer', async () => {
+    const stoodIn = { ...record, replicas: ['a', 'b', 'c'] };
+    const kept = await walked(stoodIn, {}, new Set(['b']));
+    expect(kept).toEqual({ replicas: ['a', 'b', 'c'], handedOff: [], moved: 0, irregular: 1 });
+    expect((await walked(stoodIn, {})).replicas).toEqual(['a', 'b']);
+  });
+});
+
+describe('after a change of the view', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const grown = new View({ source: 'static', revision: 2, members: names.map((n) => memberOf(n)) });
+
+  /** A record whose replicas change when `d` joins the view. `d` holds the record already, changed by `older`; null: it does not. */
+  async function joined(older: Partial<TimerRecord> | null) {
+    const all = await QuietMembers.start(names, ['a', 'b', 'c']);
+    let lo = 1;
+    while (!grown.place(1, lo, 2).includes('d')) lo++;
+    const before = all.of('a').cluster.view.place(1, lo, 2);
+    const timer = recordOf({ lo, sequence: 5, replicas: before });
+    for (const name of before) all.of(name).replica.receive(timer, 'any', () => undefined);
+    const known = { ...timer, replicas: [...before, 'd'], ...older };
+    if (older !== null) all.of('d').replica.receive(known, 'any', () => undefined);
+    all.show(grown.members);
+    await all.clock.advance(2000);
+    return { held: all.held(timer), replicas: grown.place(1, lo, 2) };
+  }
+
+  it.each([
+    ['nothing', null],
+    ['an older state', { sequence: 3 }],
+    ['an older version', { versionMs: 500, sequence: 9 }],
+  ])('the new replica, which held %s, has the record, and no member besides', async (_, older) => {
+    const { held, replicas } = await joined(older);
+    expect(Object.keys(held).toSorted()).toEqual(replicas.toSorted());
+    for (const kept of Object.values(held)) {
+      expect(kept).toMatchObject({ versionMs: 1000, sequence: 5, replicas });
+    }
+  });
+
+  it('a newer state that the new replica held reaches the others', async () => {
+    const { held, replicas } = await joined({ versionMs: 2000, sequence: 0 });
+    expect(Object.keys(held).toSorted()).toEqual(replicas.toSorted());
+    for (const kept of Object.values(held)) {
+      expect(kept).toMatchObject({ versionMs: 2000, sequence: 0, replicas });
+    }
+  });
+
+  it('each holder hands the record on once', async () => {
+    const add = vi.spyOn(HandOff.prototype, 'add');
+    await joined(null);
+    const handers = add.mock.contexts.map((handOff) => handOff);
+    expect(handers.length).toBeGreaterThan(0);
+    expect(new Set(handers).size).toBe(handers.length);
+    add.mockRestore();
+  });
+});

@@ -1,0 +1,135 @@
+import { DiskError, State, type TimerRecord } from '@carillon/core';
+import { describe, expect, it } from 'vitest';
+import { replicaOf } from '../testing/quiet-members.ts';
+import { recordOf } from '../testing/records.ts';
+import type { Journal } from '../store/journal/journal.ts';
+import type { Replica } from './replica.ts';
+import type { Answer, StoreMode } from './wire.ts';
+
+function receive(replica: Replica, record: TimerRecord, mode: StoreMode = 'any'): Answer[] {
+  const answers: Answer[] = [];
+  replica.receive(record, mode, (answer) => answers.push(answer));
+  return answers;
+}
+
+/** A replica that holds `stored`, after `incoming` has come. */
+function met(stored: TimerRecord, incoming: TimerRecord, wanted: readonly string[] = ['a', 'b']) {
+  const replica = replicaOf({ desired: () => wanted });
+  receive(replica, stored);
+  const answers = receive(replica, incoming);
+  return { answers, kept: replica.get(stored.hi, stored.lo) };
+}
+
+const live = recordOf({ versionMs: 1000, sequence: 3 });
+const tombstone = { ...live, state: State.tombstone };
+
+describe('of two records of a timer', () => {
+  it.each([
+    ['a higher version', live, recordOf({ versionMs: 1001 })],
+    ['a tombstone of the same version', live, tombstone],
+    ['a later pop', live, { ...live, sequence: 4 }],
+    ['a later attempt', live, { ...live, attempt: 1 }],
+    ['a higher version over a tombstone', tombstone, recordOf({ versionMs: 1001 })],
+  ])('%s wins, whichever comes first', (_, lower, higher) => {
+    const first = met(lower, higher);
+    expect(first.kept).toMatchObject(higher);
+    expect(first.answers).toEqual([{ type: 'stored' }]);
+    const second = met(higher, lower);
+    expect(second.kept).toMatchObject(higher);
+    expect(second.answers).toEqual([{ type: 'have', progress: expect.objectContaining(higher) }]);
+  });
+
+  it('equal ones keep the stored list, unless the view asks for the incoming one', () => {
+    const moved = { ...live, replicas: ['c', 'a'] };
+    expect(met(live, moved, ['a', 'b']).kept?.replicas).toEqual(['a', 'b']);
+    expect(met(live, moved, ['c', 'a']).kept?.replicas).toEqual(['c', 'a']);
+    // A stand-in behind the view's list is taken over with it.
+    expect(met(live, { ...live, replicas: ['a', 'b', 'c'] }).kept?.replicas).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+
+  it('the earlier due time is the right one', () => {
+    const late = recordOf({ startMs: 500, dueMs: 10_500 });
+    expect(met(late, recordOf()).kept).toMatchObject({ startMs: 0, dueMs: 10_000 });
+    expect(met(recordOf(), late).kept).toMatchObject({ startMs: 0, dueMs: 10_000 });
+    // By as little as a message takes it is not written again.
+    const soon = recordOf({ startMs: 20, dueMs: 10_020 });
+    expect(met(soon, recordOf()).kept).toMatchObject({ dueMs: 10_020 });
+  });
+});
+
+describe('a record that comes in', () => {
+  it('is not created for an update, and not overwritten by a creation', () => {
+    const replica = replicaOf();
+    expect(receive(replica, live, 'update')).toEqual([{ type: 'stored' }]);
+    expect(replica.get(live.hi, live.lo)).toBeUndefined();
+    expect(receive(replica, live, 'create')).toEqual([{ type: 'stored' }]);
+    const again = receive(replica, recordOf({ versionMs: 2000 }), 'create');
+    expect(again).toMatchObject([{ type: 'have', progress: { versionMs: 1000 } }]);
+    expect(replica.get(live.hi, live.lo)?.versionMs).toBe(1000);
+  });
+
+  it('of another namespace is refused', () => {
+    const { answers, kept } = met(live, { ...live, versionMs: 2000, namespace: 'other' });
+    expect(answers).toEqual([{ type: 'refused', why: 'namespace' }]);
+    expect(kept?.namespace).toBe('default');
+  });
+
+  it('counts as unknown where this member means to give its copy away and the sender counts on it', () => {
+    const given = { ...live, replicas: ['b', 'c'] };
+    const { answers, kept } = met(given, { ...live, replicas: ['a', 'b'] }, ['b', 'c']);
+    expect(answers).toEqual([{ type: 'unknown' }]);
+    expect(kept?.replicas).toEqual(['b', 'c']);
+  });
+
+  it('is told of once, with the list that the view asks for where that was worked out', () => {
+    const told: (readonly string[] | undefined)[] = [];
+    let placed = 0;
+    const desired = (): readonly string[] => {
+      placed++;
+      return ['a', 'b'];
+    };
+    const replica = replicaOf({ desired, onSaved: (_, wanted) => told.push(wanted) });
+    receive(replica, live);
+    receive(replica, { ...live, sequence: 4 });
+    replica.relist({ ...live, sequence: 4 }, ['b', 'c']);
+    expect([told, placed]).toEqual([[undefined, ['a', 'b']], 1]);
+    expect(replica.get(live.hi, live.lo)?.replicas).toEqual(['b', 'c']);
+  });
+});
+
+describe('on a full disk', () => {
+  const full = { full: true, put: () => undefined, drop: () => undefined };
+  const replicaWith = (error: DiskError | null): Replica => {
+    const commit: Journal['commit'] = (done) => done(error);
+    return replicaOf({ journal: () => ({ ...full, commit }) as unknown as Journal });
+  };
+
+  it('a new timer is refused, the end of one is taken', () => {
+    const replica = replicaWith(null);
+    expect(receive(replica, live)).toEqual([{ type: 'refused', why: 'full' }]);
+    expect(receive(replica, tombstone)).toEqual([{ type: 'stored' }]);
+  });
+
+  it('nothing is promised that could not be synced', () => {
+    const replica = replicaWith(new DiskError('full', 'no room'));
+    expect(receive(replica, tombstone)).toEqual([{ type: 'refused', why: 'full' }]);
+  });
+});
+
+it('counts live timers, primaries and retries as they come, move and go', () => {
+  const replica = replicaOf();
+  receive(replica, live);
+  expect([replica.primaries, replica.retrying, replica.store.counts.live]).toEqual([1, 0, 1]);
+  receive(replica, { ...live, attempt: 1 });
+  expect([replica.primaries, replica.retrying]).toEqual([1, 1]);
+  replica.relist({ ...live, attempt: 1 }, ['b', 'a']);
+  expect([replica.primaries, replica.retrying]).toEqual([0, 1]);
+  receive(replica, tombstone);
+  expect([replica.retrying, replica.store.counts.live]).toEqual([0, 0]);
+  replica.drop(tombstone);
+  expect(replica.store.size).toBe(0);
+});
