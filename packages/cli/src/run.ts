@@ -1,8 +1,8 @@
 /** One command line, from arguments to exit code. Everything that goes wrong becomes a sentence here. */
 import { ApiError, UnreachableError } from '@carillon/client';
+import { nearestWord } from '@carillon/core';
 import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { nearestWord } from './terminal/nearest-word.ts';
 import { paint, paintErr } from './terminal/style.ts';
 
 export async function run(args: readonly string[], io: Io, release: string): Promise<number> {
@@ -101,10 +101,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
 }
 
 function unknownCommand(name: string): string {
-  const near = nearestWord(
-    name,
-    commands.map((entry) => entry.name),
-  );
+  const known = commands.map((entry) => entry.name);
+  const near = nearestWord(name, known, Math.max(1, Math.floor(name.length / 3)));
   const hint = near === null ? '' : ` Did you mean "${near}"?`;
   return `carillon: There is no command "${name}"; carillon --help lists them.${hint}`;
 }

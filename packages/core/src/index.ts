@@ -31,6 +31,7 @@ export {
   type Unmade,
 } from './env.ts';
 export { CarillonError, type ErrorCode, invariant } from './errors.ts';
+export { formatHostPort, type HostPort, parseHostPort, splitHostPort } from './host-port.ts';
 export {
   factorMax,
   formatTimerId,
@@ -41,6 +42,7 @@ export {
   parseTimerId,
   type TimerId,
 } from './ids.ts';
+export { nearestWord } from './nearest-word.ts';
 export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
 export {
   compareProgress,
@@ -51,6 +53,7 @@ export {
   State,
   type TimerRecord,
 } from './record.ts';
+export { sleep } from './sleep.ts';
 export {
   compareVersions,
   formatVersion,

@@ -8,7 +8,7 @@
  *     longer write anything.
  * J3  `lost` is told before anything is deleted in etcd.
  */
-import { type Cancel, type Clock, invariant, type Log, type Random } from '@carillon/core';
+import { type Cancel, type Clock, invariant, type Log, type Random, sleep } from '@carillon/core';
 import { MemberTakenError } from './errors.ts';
 import { type Change, type Etcd, EtcdError, type KeyValue } from './etcd/etcd.ts';
 import { Lease, type LeaseLoss } from './lease.ts';
@@ -84,14 +84,14 @@ export class LocalMember {
     const untilMs = clock.now() + waitMs;
     for (;;) {
       // Looking costs nothing; trying costs a lease.
-      while (isTaken() && clock.now() < untilMs && !this.leaving) await this.pause(joinPauseMs);
+      while (isTaken() && clock.now() < untilMs && !this.leaving) await sleep(clock, joinPauseMs);
       try {
         await this.tryJoin();
         return;
       } catch (error) {
         const again = error instanceof MemberTakenError && clock.now() < untilMs && !this.leaving;
         if (!again) throw error;
-        await this.pause(joinPauseMs);
+        await sleep(clock, joinPauseMs);
       }
     }
   }
@@ -261,16 +261,9 @@ export class LocalMember {
         if (found === null || !this.isMine(found)) return;
       } catch (error) {
         if (clock.now() >= untilMs) throw error;
-        await this.pause(100);
+        await sleep(clock, 100);
       }
     }
     // Without a record the next join writes the new content.
-  }
-
-  private pause(forMs: number): Promise<void> {
-    const { clock } = this.options;
-    return new Promise((resolve) => {
-      clock.at(clock.now() + forMs, resolve);
-    });
   }
 }

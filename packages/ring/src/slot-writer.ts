@@ -7,7 +7,7 @@
  * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives
  *     even later is seen by the watch and handled there.
  */
-import { type Clock, invariant, type Log } from '@carillon/core';
+import { type Clock, invariant, type Log, sleep } from '@carillon/core';
 import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd/etcd.ts';
 import type { LocalMember } from './local-member.ts';
 import { encodeOwner, type Slot } from './slot.ts';
@@ -174,9 +174,7 @@ export class SlotWriter {
         return;
       } catch (error) {
         this.log.debug('ring: looking after a lost answer failed', { error: String(error) });
-        await new Promise<void>((resolve) => {
-          this.clock.at(this.clock.now() + lookPauseMs, resolve);
-        });
+        await sleep(this.clock, lookPauseMs);
       }
     }
   }

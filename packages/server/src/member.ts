@@ -9,6 +9,7 @@ import {
   type Numbering,
   NumberSource,
   openNumbering,
+  sleep,
   type Timing,
   VersionClock,
 } from '@carillon/core';
@@ -199,7 +200,7 @@ export class Member {
     const untilMs = env.clock.now() + config.shutdown.drainLimitMs;
     while (this.cluster.remaining > 0) {
       if (env.clock.now() > untilMs || !this.hasOthers()) return this.stay();
-      await wait(env, drainPollMs);
+      await sleep(env.clock, drainPollMs);
     }
     this.options.onDrained?.();
   }
@@ -237,10 +238,11 @@ export class Member {
     this.diskCare.stop();
     this.popper.stop();
     const untilMs = env.clock.now() + config.shutdown.limitMs;
-    while (this.popper.activeCount > 0 && env.clock.now() < untilMs) await wait(env, 10);
+    while (this.popper.activeCount > 0 && env.clock.now() < untilMs) await sleep(env.clock, 10);
     this.cluster.stop();
     // Results of pops that are still to be replicated go out first: without them other members would pop again.
-    while (this.cluster.peers?.owed === true && env.clock.now() < untilMs) await wait(env, 10);
+    while (this.cluster.peers?.owed === true && env.clock.now() < untilMs)
+      await sleep(env.clock, 10);
     await source.stop();
     await env.network?.close();
     await this.destinations.close();
@@ -494,10 +496,4 @@ export class Member {
       this.housekeep();
     });
   }
-}
-
-function wait(env: Env, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    env.clock.at(env.clock.now() + ms, resolve);
-  });
 }

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { nearestWord } from './nearest-word.ts';
 import { facts, fromNow, oneLine, paint, shorten, table } from './style.ts';
 import { recordingIo } from '../testing/world.ts';
 
@@ -34,12 +33,4 @@ test('times are told from now', () => {
   expect(fromNow(new Date(2500), 1000)).toBe('in 1.5s');
   expect(fromNow(new Date(1000), 61_000)).toBe('1m ago');
   expect(fromNow(null, 0)).toBe('-');
-});
-
-test('a near word is found, a far one is not', () => {
-  const words = ['serve', 'set', 'get', 'list', 'listen'];
-  expect(nearestWord('srve', words)).toBe('serve');
-  expect(nearestWord('lsit', words)).toBe('list');
-  expect(nearestWord('xyz', words)).toBeNull();
-  expect(nearestWord('', words)).toBeNull();
 });

@@ -7,7 +7,7 @@
  * A watch lives on the same connection as the calls. While one is open and nothing else has been answered
  * for a while, a small read is sent as heartbeat, so that a silently dead connection is noticed.
  */
-import type { Cancel, Clock, Log } from '@carillon/core';
+import { type Cancel, type Clock, type Log, sleep } from '@carillon/core';
 import {
   type Etcd,
   EtcdError,
@@ -202,7 +202,7 @@ export class EtcdClient implements Etcd {
         const every = tried % this.options.endpoints.length === 0;
         const pauseMs = every ? roundPauseMs : 0;
         if (!harmless || this.closed || this.clock.now() + pauseMs >= untilMs) throw error;
-        if (pauseMs > 0) await this.pause(pauseMs);
+        if (pauseMs > 0) await sleep(this.clock, pauseMs);
       }
     }
   }
@@ -298,12 +298,6 @@ export class EtcdClient implements Etcd {
     const read = this.caller(path.range, encodeProofRead(key), decodeHeader);
     this.once(attemptMs, read).catch((error: unknown) => {
       this.options.log.debug('etcd: heartbeat failed', { error: String(error) });
-    });
-  }
-
-  private pause(forMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.clock.at(this.clock.now() + forMs, resolve);
     });
   }
 }

@@ -4,7 +4,7 @@
  * condition that it is the very record that was written. A write that arrives after all, when its lock is already
  * over, is seen by the watch and removed.
  */
-import type { Clock } from '@carillon/core';
+import { type Clock, sleep } from '@carillon/core';
 import { type Change, type Etcd, EtcdError, type KeyValue } from '../etcd/etcd.ts';
 import type { Lock } from './lock.ts';
 
@@ -40,7 +40,7 @@ export class DurableRecords {
       } catch (error) {
         if (!(error instanceof EtcdError) || error.kind === 'refused') throw error;
         // Writing the same again is harmless, so there is no need to look first.
-        await this.pause();
+        await sleep(this.clock, pauseMs);
       }
     }
     return false;
@@ -60,7 +60,7 @@ export class DurableRecords {
         return;
       } catch (error) {
         if (!(error instanceof EtcdError) || error.kind === 'refused') return;
-        await this.pause();
+        await sleep(this.clock, pauseMs);
       }
     }
   }
@@ -82,12 +82,6 @@ export class DurableRecords {
 
   private keyOf(lock: Lock): string {
     return `${this.prefix}${encodeURIComponent(lock.key)}`;
-  }
-
-  private pause(): Promise<void> {
-    return new Promise((resolve) => {
-      this.clock.at(this.clock.now() + pauseMs, resolve);
-    });
   }
 }
 

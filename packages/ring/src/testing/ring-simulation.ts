@@ -7,6 +7,7 @@
  *   settled  after the faults every slot is owned exactly once, all views are equal, waiters get their lock
  *   left     after closing, etcd holds the config only
  */
+import { sleep } from '@carillon/core';
 import { SeededRandom, settle, VirtualClock } from '@carillon/core/testing';
 import { LockLostError, LockTimeoutError } from '../errors.ts';
 import type { Lock } from '../locks/lock.ts';
@@ -350,10 +351,4 @@ class RingSimulation {
     if (this.etcd.store.leases.size > 0)
       this.violation(`left: ${this.etcd.store.leases.size} leases`);
   }
-}
-
-function sleep(clock: ProcessClock, forMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.at(clock.now() + forMs, resolve);
-  });
 }

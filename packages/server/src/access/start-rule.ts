@@ -1,5 +1,6 @@
 /** Refuses to start a member that listens beyond loopback without authentication, unless `insecureNoAuth` is set. */
 import { isIPv4 } from 'node:net';
+import { splitHostPort } from '@carillon/core';
 
 /** The configuration does not let the member start; trying again would not help. The message says the ways out. */
 export class StartError extends Error {
@@ -19,7 +20,7 @@ export interface StartRule {
 /** Throws StartError. */
 export function checkStart({ listens, hasTokens, insecureNoAuth, tokensFile }: StartRule): void {
   if (hasTokens || insecureNoAuth) return;
-  const open = listens.find((listen) => !isLoopback(hostOf(listen)));
+  const open = listens.find((listen) => !isLoopback(splitHostPort(listen).host));
   if (open === undefined) return;
   throw new StartError(
     `The member would listen at ${open}, where others can reach it, and there is no token in ${tokensFile}. ` +
@@ -32,8 +33,4 @@ export function checkStart({ listens, hasTokens, insecureNoAuth, tokensFile }: S
 export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIPv4(host) && host.startsWith('127.');
-}
-
-function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(':')).replace(/^\[([^\]]*)\]$/, '$1');
 }

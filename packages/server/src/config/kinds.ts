@@ -1,4 +1,5 @@
 /** The kinds of values an option can have: how each is read from a file, an environment variable or a flag. */
+import { parseHostPort } from '@carillon/core';
 
 /** The expected form of a refused value: the end of the sentence "… must be". */
 export class Wrong {
@@ -30,8 +31,7 @@ export const path = text(/^[^\0]+$/, 'a path');
 
 /** `host:port`; an IPv6 host stands in brackets. Port 0: any free one. */
 export const address: Kind<string> = (raw) => {
-  const match = typeof raw === 'string' && /^(\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(\d{1,5})$/.exec(raw);
-  if (match && Number(match[2]) < 65_536) return match[0];
+  if (typeof raw === 'string' && parseHostPort(raw) !== null) return raw;
   return new Wrong('host:port, such as 127.0.0.1:7253 or [::1]:7253');
 };
 

@@ -2,6 +2,7 @@
  * Reads a configuration: defaults < file < environment < flags. Pure apart from the reader it is given. Finds all
  * problems at once; each is a sentence that names the option, its source and a right value.
  */
+import { nearestWord } from '@carillon/core';
 import { parse as parseYaml } from 'yaml';
 import { type Config, configOf, eachOption, type OptionEntry } from './config.ts';
 import { Wrong } from './kinds.ts';
@@ -149,7 +150,7 @@ class Load {
   }
 
   private unknown(what: string, given: string, known: readonly string[]): void {
-    const near = nearest(given, known);
+    const near = nearestWord(given, known, Math.max(2, Math.floor(given.length / 4)));
     const hint =
       near === null ? '' : `; did you mean ${what.startsWith('The flag') ? '--' : ''}${near}?`;
     this.problems.push(`${what} is not known${hint === '' ? '.' : hint}`);
@@ -200,30 +201,4 @@ function conflicts(config: Config): string[] {
     'The option etcd.user goes with a password: etcd.passwordFile, or etcd.password.',
   );
   return found;
-}
-
-/** The known name that differs in the fewest letters, if it is near enough to be meant. */
-function nearest(given: string, known: readonly string[]): string | null {
-  let best: string | null = null;
-  let bestDistance = Math.max(2, Math.floor(given.length / 4)) + 1;
-  for (const candidate of known) {
-    const distance = editDistance(given.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string): number {
-  // Names of very different length are surely no misspelling: skip the comparison letter by letter.
-  if (Math.abs(a.length - b.length) > 16) return Infinity;
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

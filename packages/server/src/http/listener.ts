@@ -12,7 +12,13 @@
  * L4  No bytes from a client crash the member; bytes that are not HTTP get a 400 and a closed connection.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { Cancel, Clock, Random } from '@carillon/core';
+import {
+  type Cancel,
+  type Clock,
+  formatHostPort,
+  type Random,
+  splitHostPort,
+} from '@carillon/core';
 import type { Limits } from '../config/config.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type ConnectionOwner, HttpConnection } from './connection.ts';
@@ -99,15 +105,13 @@ export class Listener implements ConnectionOwner {
 
   /** Starts accepting; resolves with the address, its port filled in. Rejects when the address is taken. */
   listen(address: string): Promise<string> {
-    const split = address.lastIndexOf(':');
-    const host = address.slice(0, split).replace(/^\[([^\]]*)\]$/, '$1');
-    const port = Number(address.slice(split + 1));
+    const { host, port } = splitHostPort(address);
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);
       this.server.listen({ host, port, backlog: 1024 }, () => {
         this.server.off('error', reject);
         const bound = this.server.address() as AddressInfo;
-        resolve(`${address.slice(0, split)}:${bound.port}`);
+        resolve(formatHostPort({ host, port: bound.port }));
       });
     });
   }

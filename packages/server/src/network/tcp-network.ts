@@ -10,7 +10,15 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
-import type { Clock, FrameHandler, Log, Network, Random } from '@carillon/core';
+import {
+  type Clock,
+  type FrameHandler,
+  type HostPort,
+  type Log,
+  type Network,
+  parseHostPort,
+  type Random,
+} from '@carillon/core';
 import { Acceptor } from './acceptor.ts';
 import { type Credentials, isNamed, noCredentials } from './credentials.ts';
 import type { Done } from './dialled.ts';
@@ -155,8 +163,8 @@ export class TcpNetwork implements Network {
   private peerAt(address: string): Peer | null {
     const known = this.peers.get(address);
     if (known !== undefined) return known;
-    const to = parseAddress(address);
-    if (to === null) {
+    const to = parseHostPort(address);
+    if (to === null || to.port === 0) {
       this.options.log.error('A peer address is not host:port', { peer: address });
       return null;
     }
@@ -181,7 +189,7 @@ export class TcpNetwork implements Network {
     }
   }
 
-  private connect(address: string, to: Address): Socket {
+  private connect(address: string, to: HostPort): Socket {
     const { tls } = this.credentials;
     if (tls === null) return connect(to);
     return connectTls({
@@ -221,17 +229,4 @@ export class TcpNetwork implements Network {
       events,
     );
   }
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** `host:port` or `[v6]:port`. */
-function parseAddress(address: string): Address | null {
-  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address);
-  const port = Number(match?.[3]);
-  if (match === null || port < 1 || port > 65_535) return null;
-  return { host: match[1] ?? match[2] ?? '', port };
 }

@@ -1,6 +1,6 @@
 /** The address that others are told, where a member listens at more than one. */
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
-import { splitAddress } from './system-env.ts';
+import { formatHostPort, splitHostPort } from '@carillon/core';
 
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
@@ -9,13 +9,13 @@ export function advertisedAddress(
   listen: string,
   machine: () => Interfaces = networkInterfaces,
 ): string {
-  const { host, port } = splitAddress(listen);
+  const { host, port } = splitHostPort(listen);
   if (host !== '0.0.0.0' && !/^[0:]+$/.test(host)) return listen;
   const outer = Object.values(machine())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ internal, address }) => !internal && !/^fe[89ab]/i.test(address));
   const four = outer.find(({ family }) => family === 'IPv4');
-  if (four !== undefined) return `${four.address}:${port}`;
+  if (four !== undefined) return formatHostPort({ host: four.address, port });
   const [six] = host === '0.0.0.0' ? [] : outer;
-  return six === undefined ? listen : `[${six.address}]:${port}`;
+  return six === undefined ? listen : formatHostPort({ host: six.address, port });
 }

@@ -1,10 +1,9 @@
 /** A member's name, the addresses it listens at, and the addresses others know it by: from its configuration and the members file. */
 import { readFile } from 'node:fs/promises';
-import type { Log } from '@carillon/core';
+import { formatHostPort, type Log, splitHostPort } from '@carillon/core';
 import { advertisedAddress } from './advertise.ts';
 import { MembersFileError, parseMembers } from '../cluster/sources/members-file.ts';
 import { type Config, defaultConfig } from '../config/config.ts';
-import { splitAddress } from './system-env.ts';
 
 export interface Identity {
   readonly name: string;
@@ -67,6 +66,6 @@ export function logGuesses({ advertise }: Config, identity: Identity, log: Log):
 }
 
 function besideOf(listen: string): string {
-  const { host, port } = splitAddress(listen);
-  return `${host.includes(':') ? `[${host}]` : host}:${port + peerPortOffset}`;
+  const { host, port } = splitHostPort(listen);
+  return formatHostPort({ host, port: port + peerPortOffset });
 }

@@ -1,10 +1,9 @@
 /** Authentication of peers: secrets and certificates from their files, kept up to date, and the rule for doing without. */
-import type { Clock, Log } from '@carillon/core';
+import { type Clock, type Log, splitHostPort } from '@carillon/core';
 import { isLoopback, StartError } from '../access/start-rule.ts';
 import type { Config } from '../config/config.ts';
 import { ReloadingFile } from '../config/reloading-file.ts';
 import { checkTls, type Credentials, type PeerTls, parseSecrets } from '../network/credentials.ts';
-import { splitAddress } from './system-env.ts';
 
 export interface PeerAccessOptions {
   readonly config: Config;
@@ -81,7 +80,7 @@ export class PeerAccess {
 function checkPeers({ config, peerListen, log }: PeerAccessOptions): void {
   const { cluster, auth } = config;
   const guarded = cluster.secretFile !== null || cluster.tls.certificate !== null;
-  if (peerListen === null || guarded || isLoopback(splitAddress(peerListen).host)) return;
+  if (peerListen === null || guarded || isLoopback(splitHostPort(peerListen).host)) return;
   if (!auth.insecureNoAuth) {
     throw new StartError(
       `The member would listen for other members at ${peerListen}, where others can reach it, and nothing tells members from strangers. ` +

@@ -2,7 +2,7 @@
  * The network of a real member to other members: its listener, its secrets and certificates, and the names that
  * certificates may show. Neighbours: `peer-access.ts` has the files, `network/tcp-network.ts` the connections.
  */
-import type { Cancel, Clock, Log, Random } from '@carillon/core';
+import { type Cancel, type Clock, type Log, type Random, splitHostPort } from '@carillon/core';
 import { KnownMembers } from '../cluster/sources/known-members.ts';
 import type { ViewSpec } from '../cluster/view.ts';
 import type { Config } from '../config/config.ts';
@@ -10,7 +10,6 @@ import type { Identity } from './identity.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { PeerAccess } from './peer-access.ts';
 import { TcpNetwork } from '../network/tcp-network.ts';
-import { splitAddress } from './system-env.ts';
 
 export interface PeerSideOptions {
   readonly config: Config;
@@ -51,7 +50,7 @@ export class PeerSide {
             log,
             release,
             numbering,
-            listen: splitAddress(peerListen),
+            listen: splitHostPort(peerListen),
             credentials,
             members: known,
           });

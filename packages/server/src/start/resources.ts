@@ -2,6 +2,7 @@
  * The resources of a real member: the ports it runs on, authentication of clients and peers, and the guard of its
  * callbacks. Opened before the member and closed after it; a failure on the way leaves nothing open behind.
  */
+import { parseHostPort, splitHostPort } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { ApiCertificate } from './api-certificate.ts';
 import { type OpenAccess, openAccess } from '../access/open-access.ts';
@@ -15,7 +16,7 @@ import type { Endpoint } from '../callback/guard.ts';
 import { systemResolve } from '../callback/resolve.ts';
 import { QuotaTable } from '../quotas/quota-table.ts';
 import { release } from './release.ts';
-import { createLog, createSystemEnv, splitAddress, type SystemEnv } from './system-env.ts';
+import { createLog, createSystemEnv, type SystemEnv } from './system-env.ts';
 
 export interface Surroundings {
   readonly env: SystemEnv;
@@ -83,12 +84,12 @@ function ownEndpoints(config: Config, { listen, peerListen }: Identity): Endpoin
     return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
   });
   const own = [listen, peerListen].flatMap((address) =>
-    address === null ? [] : [splitAddress(address)],
+    address === null ? [] : [splitHostPort(address)],
   );
   return [...own, ...etcd];
 }
 
 function endpointsOf({ members }: ViewSpec): Endpoint[] {
   const listeners = members.flatMap(({ address, peer }) => [address, peer]).filter(Boolean);
-  return listeners.map(splitAddress);
+  return listeners.flatMap((listener) => parseHostPort(listener) ?? []);
 }

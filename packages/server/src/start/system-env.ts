@@ -1,5 +1,13 @@
 /** The real world as ports: system clock, kernel randomness, pino, files, TCP, HTTP. */
-import type { Clock, Env, Log, LogFields, Network, Random } from '@carillon/core';
+import {
+  type Clock,
+  type Env,
+  type Log,
+  type LogFields,
+  type Network,
+  type Random,
+  splitHostPort,
+} from '@carillon/core';
 import { SystemDisk } from '@carillon/core/system';
 import pino from 'pino';
 import { isLoopback } from '../access/start-rule.ts';
@@ -30,7 +38,7 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
   const disk = config.durability === 'disk' ? await SystemDisk.open(config.data) : null;
   const guard = new Guard({
     allow: config.callbacks.allow.flatMap(parseAllow),
-    loopback: isLoopback(splitAddress(options.listen).host),
+    loopback: isLoopback(splitHostPort(options.listen).host),
     denied: options.denied,
   });
   const { inFlightMax, inFlightPerDestinationMax } = config.callbacks;
@@ -41,13 +49,6 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
     originCountMax: 2 * inFlightMax,
   });
   return { clock, random, log, disk, network, callbacks, close: async () => disk?.close() };
-}
-
-/** `host:port`, where an IPv6 host stands in brackets. */
-export function splitAddress(address: string): { host: string; port: number } {
-  const split = address.lastIndexOf(':');
-  const host = address.slice(0, split).replace(/^\[([^\]]*)\]$/, '$1');
-  return { host, port: Number(address.slice(split + 1)) };
 }
 
 export function createLog(level: string, member: string): Log {

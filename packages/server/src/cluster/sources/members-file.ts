@@ -1,10 +1,22 @@
 /** Reads a list of members, as a file (JSON or YAML) gives it. Pure: text in, members or a sentence out. */
+import { parseHostPort } from '@carillon/core';
 import { parse } from 'yaml';
 import type { Phase, ViewMember } from '../view.ts';
 
 const memberCountMax = 1000;
+
+interface TextRule {
+  readonly holds: (text: string) => boolean;
+  /** Ends a sentence: "… must be a text: host:port." */
+  readonly right: string;
+}
+
 const nameForm = /^[A-Za-z0-9._:[\]-]{1,128}$/;
-const addressForm = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/;
+const nameRule: TextRule = {
+  holds: (text) => nameForm.test(text),
+  right: '1 to 128 letters, digits and . _ - : [ ]',
+};
+const addressRule: TextRule = { holds: (text) => parseHostPort(text) !== null, right: 'host:port' };
 const phases: readonly string[] = ['joining', 'active', 'leaving'] satisfies Phase[];
 
 /** What is wrong with a members file, and where. */
@@ -48,7 +60,7 @@ function parseMember(entry: unknown, at: string): ViewMember {
   if (!isObject(entry))
     throw new MembersFileError(`${at} must be an object with name, address and peer.`);
   const { phase = 'active', weight = 1, labels = {} } = entry;
-  const name = textOf(entry, 'name', nameForm, at);
+  const name = textOf(entry, 'name', at, nameRule);
   if (typeof phase !== 'string' || !phases.includes(phase)) {
     throw new MembersFileError(`${at}.phase must be one of ${phases.join(', ')}.`);
   }
@@ -57,19 +69,18 @@ function parseMember(entry: unknown, at: string): ViewMember {
   }
   return {
     name,
-    address: textOf(entry, 'address', addressForm, at),
-    peer: textOf(entry, 'peer', addressForm, at),
+    address: textOf(entry, 'address', at, addressRule),
+    peer: textOf(entry, 'peer', at, addressRule),
     phase: phase as Phase,
     weight,
     labels: labelsOf(labels, at),
   };
 }
 
-function textOf(entry: Record<string, unknown>, key: string, form: RegExp, at: string): string {
+function textOf(entry: Record<string, unknown>, key: string, at: string, rule: TextRule): string {
   const value = entry[key];
-  if (typeof value === 'string' && form.test(value)) return value;
-  const right = form === nameForm ? '1 to 128 letters, digits and . _ - : [ ]' : 'host:port';
-  throw new MembersFileError(`${at}.${key} must be a text: ${right}.`);
+  if (typeof value === 'string' && rule.holds(value)) return value;
+  throw new MembersFileError(`${at}.${key} must be a text: ${rule.right}.`);
 }
 
 function labelsOf(labels: unknown, at: string): Readonly<Record<string, string>> {

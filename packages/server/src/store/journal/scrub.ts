@@ -4,7 +4,14 @@
  *
  * What the kernel still has in memory is read from there, so damage of the last hours may show only after a while.
  */
-import { type Cancel, type Clock, type Disk, DiskError, MalformedError } from '@carillon/core';
+import {
+  type Cancel,
+  type Clock,
+  type Disk,
+  DiskError,
+  MalformedError,
+  sleep,
+} from '@carillon/core';
 import { contentsName, type Filed, ForeignContentsError, readContents } from './contents.ts';
 import { isOutOfDescriptors } from './descriptors.ts';
 import { FileReader, readHeader } from './file-reader.ts';
@@ -82,11 +89,13 @@ export class Scrub {
   }
 
   private async isIntact(name: string, { salt, bytes }: Filed): Promise<boolean> {
-    const { disk, onRead } = this.parts;
+    const { disk, clock, onRead } = this.parts;
     const start = await readHeader(disk, name).catch(nullIfUnreadable);
     if (start?.header.salt !== salt) return false;
     const reader = new FileReader(disk, { name, size: bytes, salt, noted: bytes, chunkBytes });
-    const isWhole = await reader.verify(start.length, () => this.pause()).catch(nullIfUnreadable);
+    const isWhole = await reader
+      .verify(start.length, () => sleep(clock, pauseMs))
+      .catch(nullIfUnreadable);
     onRead(bytes);
     return isWhole ?? false;
   }
@@ -95,13 +104,6 @@ export class Scrub {
     const { snapshot, segments } = this.parts.files();
     const files = kind === 'snapshot' ? [snapshot] : segments;
     return files.some((filed) => filed?.number === number && filed.salt === salt);
-  }
-
-  private pause(): Promise<void> {
-    const { clock } = this.parts;
-    return new Promise((resolve) => {
-      clock.at(clock.now() + pauseMs, resolve);
-    });
   }
 }
 
