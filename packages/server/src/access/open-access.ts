@@ -1,5 +1,5 @@
 /** Authentication of clients at a real member: the tokens from their file, kept up to date, and the rule for starting without any. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cancel, Clock, Log, Numbering } from '@carillon/core';
 import type { Config } from '../config/config.ts';
@@ -11,7 +11,7 @@ import { numberingOf } from './number-key.ts';
 import { rateOf } from './rate-limit.ts';
 import { checkStart } from './start-rule.ts';
 import type { TokensFile } from './tokens-file.ts';
-import { TokensSource } from './tokens-source.ts';
+import { openTokens } from './tokens-source.ts';
 
 export interface OpenAccessOptions {
   readonly config: Config;
@@ -46,14 +46,13 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
   const stamp = await stampOf(file);
   const namespaceRates = new NamespaceRates(options.quotas);
   const access = new Access({ clock, rate: rateOf(config.limits), namespaceRates });
-  const source = new TokensSource({
+  const source = await openTokens({
     file,
     log,
     named: config.auth.tokens !== null,
-    read: () => readIfThere(file),
     use: (tokens) => access.use(tokens),
   });
-  const found = await source.start();
+  const found = source.value;
   const count = found.tokens.length;
   checkStart({ listens, hasTokens: count > 0, insecureNoAuth, tokensFile: file });
   if (count === 0 && insecureNoAuth) {
@@ -108,13 +107,4 @@ async function stampOf(file: string): Promise<string> {
   const found = await stat(file).catch(() => null);
   if (found === null) return '';
   return `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

@@ -125,7 +125,7 @@ describe('the tokens of a member', () => {
     await reload();
     expect([may(first), may(second)]).toEqual([true, false]);
     expect(errors).toHaveLength(2);
-    expect(errors[0]).toContain('The tokens file cannot be used; the tokens stay as they were.');
+    expect(errors[0]).toContain('The tokens file cannot be used; everything stays as it was.');
     expect(errors.join()).not.toContain(second.text);
     writeFileSync(file, tokensText([second.token]));
     await reload();

@@ -1,11 +1,9 @@
-/**
- * Views from a file that somebody else writes. Read again when told to (SIGHUP, or the file changed); a file that
- * cannot be used is reported and the view stays as it was.
- */
+/** Views from a file that an operator or another program writes. Read again when told to (SIGHUP, or the file changed). */
 import type { Log } from '@carillon/core';
+import { Reloading } from '../../config/reloading.ts';
 import { parseMembers } from './members-file.ts';
 import type { ViewSource } from './source.ts';
-import type { ViewSpec } from '../view.ts';
+import type { ViewMember, ViewSpec } from '../view.ts';
 
 export interface StaticOptions {
   readonly file: string;
@@ -18,8 +16,7 @@ export interface StaticOptions {
 export class StaticSource implements ViewSource {
   private readonly options: StaticOptions;
   private revision = 0;
-  private text: string | null = null;
-  private onView: (spec: ViewSpec) => void = () => {};
+  private members: Reloading<readonly ViewMember[]> | null = null;
   private unwatch: () => void = () => {};
 
   constructor(options: StaticOptions) {
@@ -27,20 +24,24 @@ export class StaticSource implements ViewSource {
   }
 
   async start(onView: (spec: ViewSpec) => void): Promise<void> {
-    this.onView = onView;
-    await this.load();
-    this.unwatch = this.options.watch(() => void this.reload());
+    const { file, log, read, watch } = this.options;
+    const show = (members: readonly ViewMember[]): void =>
+      onView({ source: 'static', revision: ++this.revision, members });
+    this.members = await Reloading.open({
+      what: 'The members file',
+      files: [file],
+      read: async () => [await read()],
+      make: ([text]) => parseMembers(text ?? ''),
+      log,
+      changed: show,
+    });
+    show(this.members.value);
+    this.unwatch = watch(() => void this.reload());
   }
 
   /** Reads the file again; never throws. */
   async reload(): Promise<void> {
-    const { file, log } = this.options;
-    try {
-      await this.load();
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      log.error('The members file cannot be used; the view stays as it was.', { file, reason });
-    }
+    await this.members?.reload();
   }
 
   async ready(): Promise<void> {}
@@ -49,13 +50,5 @@ export class StaticSource implements ViewSource {
 
   async stop(): Promise<void> {
     this.unwatch();
-  }
-
-  private async load(): Promise<void> {
-    const text = await this.options.read();
-    if (text === this.text) return;
-    const members = parseMembers(text);
-    this.text = text;
-    this.onView({ source: 'static', revision: ++this.revision, members });
   }
 }
