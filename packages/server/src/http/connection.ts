@@ -11,39 +11,21 @@
  *     in time.
  */
 import type { Socket } from 'node:net';
-import type { Limits } from '../config/config.ts';
 import { Answers, type Exchange } from './answers.ts';
 import type { RequestHead } from './head.ts';
+import type { ListenerState } from './listener-state.ts';
 import { HttpParser } from './parser.ts';
-import { type Refusal, refusals } from './refusal.ts';
-import type { CommonHeaders } from './response.ts';
+import { Refusal, refusals } from './refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
-import type { BodyRoom, Sender } from './room/body-room.ts';
+import type { Sender } from './room/body-room.ts';
 import type { Waiting } from './turns.ts';
 
-/** The part of the listener that a connection uses. */
+/** The listener, as its connections know it. */
 export interface ConnectionOwner {
-  readonly limits: Limits;
-  /** The monotonic clock as of the last sweep: near enough for time-outs. */
-  readonly nowMs: number;
-  readonly commonHeaders: CommonHeaders;
-  readonly stopping: boolean;
-  bodyBytesMax(head: RequestHead): number;
-  /** Asked before a body is waited for: the refusal of a request that no body could save, or null. */
-  refuseEarly(request: ApiRequest): Refusal | null;
-  /** Counts the bytes of requests that have arrived in part. */
-  readonly bodyRoom: BodyRoom;
-  /** Whether the answer may be a long one. */
-  isLong(head: RequestHead): boolean;
-  /** Room for one long answer; false: there is none. */
-  takeAnswerRoom(connection: HttpConnection): boolean;
-  giveAnswerRoom(connection: HttpConnection): void;
-  requestId(head: RequestHead | null): string;
-  /** Never throws or rejects. After a promise, `finished` is to be called. */
-  work(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
-  finished(): void;
-  /** Whether a request may be worked on now; if not, `called` is when it may. */
+  /** Whether a request may be worked on now; if not, the connection's `called` is when it may. */
   admits(connection: HttpConnection): boolean;
+  /** Calls `done` once, now or later, with the answer; null: there is none, and the connection must end. */
+  work(request: ApiRequest, done: (response: ApiResponse | null) => void): void;
   refused(refusal: Refusal): void;
   closed(connection: HttpConnection): void;
 }
@@ -59,6 +41,7 @@ const never = Number.POSITIVE_INFINITY;
 
 export class HttpConnection implements Waiting {
   private readonly owner: ConnectionOwner;
+  private readonly shared: ListenerState;
   private readonly socket: Socket;
   /** The sender of bytes that wait in line: not yet authenticated. */
   private readonly stranger: Sender;
@@ -88,22 +71,23 @@ export class HttpConnection implements Waiting {
   /** A long answer is under way. */
   private long = false;
 
-  constructor(owner: ConnectionOwner, socket: Socket) {
+  constructor(owner: ConnectionOwner, shared: ListenerState, socket: Socket) {
     this.owner = owner;
+    this.shared = shared;
     this.socket = socket;
     this.stranger = { remote: socket.remoteAddress ?? '', admitted: false };
     this.sender = this.stranger;
-    this.parser = new HttpParser(owner.limits);
+    this.parser = new HttpParser(shared.limits);
     this.answers = new Answers({
       socket,
-      commonHeaders: () => owner.commonHeaders,
+      commonHeaders: () => shared.commonHeaders,
       onWritten: () => this.written(),
       onLong: () => this.longWritten(),
       onLast: () => this.end(),
     });
-    this.begunMs = owner.nowMs;
-    this.takenMs = owner.nowMs;
-    this.readUntilMs = owner.nowMs + owner.limits.headersTimeoutMs;
+    this.begunMs = shared.nowMs;
+    this.takenMs = shared.nowMs;
+    this.readUntilMs = shared.nowMs + shared.limits.headersTimeoutMs;
     socket.on('data', (chunk: Buffer) => this.received(chunk));
     socket.on('drain', () => this.answers.drained());
     socket.on('end', () => this.ended());
@@ -126,7 +110,7 @@ export class HttpConnection implements Waiting {
       this.takenMs = nowMs;
       return false;
     }
-    return nowMs - this.takenMs >= this.owner.limits.idleTimeoutMs;
+    return nowMs - this.takenMs >= this.shared.limits.idleTimeoutMs;
   }
 
   /** Finishes the requests under way, then closes; an idle connection closes at once. */
@@ -156,13 +140,13 @@ export class HttpConnection implements Waiting {
   called(): void {
     this.leaveLine();
     // The time in line is not the client's delay, so the time limit of its request begins now.
-    this.begunMs = this.owner.nowMs;
+    this.begunMs = this.shared.nowMs;
     this.advance();
   }
 
   private received(chunk: Buffer): void {
     if (!this.reading) return;
-    if (!this.parser.begun) this.begunMs = this.owner.nowMs;
+    if (!this.parser.begun) this.begunMs = this.shared.nowMs;
     this.parser.push(chunk);
     this.advance();
   }
@@ -205,22 +189,22 @@ export class HttpConnection implements Waiting {
 
   /** Stands in line where this turn has no time for another request. */
   private mustWait(): boolean {
-    const { parser, owner } = this;
+    const { parser, owner, shared } = this;
     if (this.head !== null || parser.waitingBytes === 0 || owner.admits(this)) return false;
     const bytes = parser.waitingBytes + pieceCostBytes;
-    if (!owner.bodyRoom.fits(bytes, this.stranger)) {
+    if (!shared.bodyRoom.fits(bytes, this.stranger)) {
       this.refuse(refusals.bodies);
       return true;
     }
     this.inLine = true;
     this.lineBytes = bytes;
-    owner.bodyRoom.keep(bytes, this.stranger);
+    shared.bodyRoom.keep(bytes, this.stranger);
     return true;
   }
 
   private leaveLine(): void {
     this.inLine = false;
-    this.owner.bodyRoom.keep(-this.lineBytes, this.stranger);
+    this.shared.bodyRoom.keep(-this.lineBytes, this.stranger);
     this.lineBytes = 0;
   }
 
@@ -236,7 +220,7 @@ export class HttpConnection implements Waiting {
   }
 
   private awaited(): number {
-    const { nowMs, limits } = this.owner;
+    const { nowMs, limits } = this.shared;
     if (this.head !== null) return this.begunMs + limits.requestTimeoutMs;
     if (this.parser.begun) return this.begunMs + limits.headersTimeoutMs;
     return this.answers.count > 0 ? never : nowMs + limits.idleTimeoutMs;
@@ -246,7 +230,8 @@ export class HttpConnection implements Waiting {
     this.head = head;
     head.remote = this.stranger.remote;
     const expected = head.minor === 1 ? head.headers['expect'] : undefined;
-    const bodyBytesMax = head.bodyBytes === 0 ? 0 : this.owner.bodyBytesMax(head);
+    const { rules } = this.shared;
+    const bodyBytesMax = head.bodyBytes === 0 ? 0 : rules.bodyBytesMax(head.method, head.path);
     const refusal = this.refusalOf(head, expected, bodyBytesMax);
     if (refusal !== null) {
       this.refuse(refusal);
@@ -272,12 +257,12 @@ export class HttpConnection implements Waiting {
     // A body that has arrived already costs nothing more, so the route sees it and refuses in its own words.
     const tooLarge = head.bodyBytes > bodyBytesMax;
     const here = !tooLarge && this.parser.holds(head.bodyBytes);
-    const refusal = here ? null : this.owner.refuseEarly(head);
-    if (refusal !== null) return refusal;
+    const answer = here ? null : this.shared.rules.refuseEarly(head);
+    if (answer !== null) return new Refusal('not_allowed', answer);
     if (tooLarge) return refusals.tooLarge;
     this.sender = { ...this.stranger, admitted: !here };
     const bytes = head.bodyBytes + pieceCostBytes;
-    return here || this.owner.bodyRoom.fits(bytes, this.sender) ? null : refusals.bodies;
+    return here || this.shared.bodyRoom.fits(bytes, this.sender) ? null : refusals.bodies;
   }
 
   private tookPiece(piece: Buffer): void {
@@ -289,47 +274,39 @@ export class HttpConnection implements Waiting {
     }
     this.pieces.push(piece);
     const bytes = piece.length + pieceCostBytes;
-    if (this.owner.bodyRoom.fits(bytes, this.sender)) this.keep(bytes);
+    if (this.shared.bodyRoom.fits(bytes, this.sender)) this.keep(bytes);
     else this.refuse(refusals.bodies);
   }
 
   private tookEnd(): void {
-    const { head, owner } = this;
+    const { head, owner, shared } = this;
     if (head === null) return;
     if (this.pieces.length > 0) head.body = this.takeBody();
-    const roomless = owner.isLong(head) && !this.takeAnswerRoom();
-    const exchange = this.enqueue(head, head.last || owner.stopping);
-    this.begunMs = owner.nowMs;
+    const roomless = shared.rules.isLong(head.method, head.path) && !this.takeAnswerRoom();
+    const exchange = this.enqueue(head, head.last || shared.stopping);
+    this.begunMs = shared.nowMs;
     if (roomless) {
       owner.refused(refusals.unread);
       this.answers.answer(exchange, refusals.unread.response);
       return;
     }
-    const answer = owner.work(head);
-    if (answer instanceof Promise)
-      answer.then(
-        (response) => {
-          owner.finished();
-          this.answers.answer(exchange, response);
-        },
-        () => {
-          owner.finished();
-          this.destroy();
-        },
-      );
-    else this.answers.answer(exchange, answer);
+    owner.work(head, (response) => {
+      if (response === null) this.destroy();
+      else this.answers.answer(exchange, response);
+    });
   }
 
   private takeAnswerRoom(): boolean {
+    const { answerRoom, clock, nowMs } = this.shared;
     // Bytes left unread of earlier answers are no reason to cut the client during this one.
-    this.takenMs = this.owner.nowMs;
-    this.long = this.owner.takeAnswerRoom(this);
+    this.takenMs = nowMs;
+    this.long = answerRoom.take(this, clock.now());
     return this.long;
   }
 
   private longWritten(): void {
     this.long = false;
-    this.owner.giveAnswerRoom(this);
+    this.shared.answerRoom.give(this);
   }
 
   private takeBody(): Uint8Array {
@@ -345,14 +322,14 @@ export class HttpConnection implements Waiting {
 
   private keep(bytes: number): void {
     this.keptBytes += bytes;
-    this.owner.bodyRoom.keep(bytes, this.sender);
+    this.shared.bodyRoom.keep(bytes, this.sender);
   }
 
   private enqueue(head: RequestHead | null, last: boolean): Exchange {
     const exchange: Exchange = {
       method: head === null ? this.methodBegun() : head.method,
       minor: head === null ? 1 : head.minor,
-      requestId: this.owner.requestId(head),
+      requestId: this.shared.requestId(head),
       last,
       long: this.long,
       response: null,
@@ -408,7 +385,7 @@ export class HttpConnection implements Waiting {
       return;
     }
     // Further requests had to wait for this one; their time limit begins now, because the client was not late with them.
-    this.begunMs = this.owner.nowMs;
+    this.begunMs = this.shared.nowMs;
     this.advance();
   }
 
@@ -417,7 +394,7 @@ export class HttpConnection implements Waiting {
     this.reading = false;
     this.readUntilMs = never;
     this.socket.end(() => {
-      this.readUntilMs = this.owner.nowMs + lingerMs;
+      this.readUntilMs = this.shared.nowMs + lingerMs;
     });
     this.settle();
   }
@@ -426,7 +403,7 @@ export class HttpConnection implements Waiting {
     this.reading = false;
     this.dropBody();
     this.leaveLine();
-    this.owner.giveAnswerRoom(this);
+    this.shared.answerRoom.give(this);
     this.answers.closed();
     this.owner.closed(this);
   }
