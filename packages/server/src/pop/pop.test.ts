@@ -1,26 +1,14 @@
 import { type Definition, State, type TimerRecord } from '@carillon/core';
 import { expect, test } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
-import { concerns, missedFrom, type Pop } from './pop.ts';
+import { concerns, missedFrom, newPop, type Pop } from './pop.ts';
 
 /** A call for the pop of this record, which stands for some that were missed. */
 function popOf(record: TimerRecord, missed: number, phase: Pop['phase'] = 'calling'): Pop {
   const definition: Definition = definitionOf();
-  return {
-    handle: 1,
-    serial: 1,
-    record,
-    definition,
-    to: { uri: '', split: null, namespace: '', batch: false, alone: false },
-    position: 0,
-    others: [],
-    phase,
-    untilMs: 0,
-    unchanged: true,
-    missed,
-    startMs: 0,
-    stopRenewing: () => undefined,
-  };
+  const to = { uri: '', split: null, namespace: '', batch: false, alone: false };
+  const claim = { position: 0, others: [], serial: 1 };
+  return { ...newPop({ handle: 1, record, definition, to, ...claim }), phase, missed };
 }
 
 const third = recordOf({ sequence: 2 });

@@ -15,7 +15,7 @@ export interface Pop {
   readonly record: TimerRecord;
   readonly definition: Definition;
   readonly to: PopAddressee;
-  /** Its turn among the replicas: 0 goes first. */
+  /** The position of this member among the replicas: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];
   /** The same in all its claims, and in no other's (C4). */
@@ -30,7 +30,22 @@ export interface Pop {
   stopRenewing: Cancel;
 }
 
-/** Its claim, for the other replicas; with no term: the pop is not made here after all (C4). */
+type Known = 'handle' | 'record' | 'definition' | 'to' | 'position' | 'others' | 'serial';
+
+/** A pop of a record that has just fallen due: the other replicas are to be asked. */
+export function newPop(known: Pick<Pop, Known>): Pop {
+  return {
+    ...known,
+    phase: 'claiming',
+    untilMs: 0,
+    unchanged: true,
+    missed: 0,
+    startMs: 0,
+    stopRenewing: () => undefined,
+  };
+}
+
+/** The claim of a pop, for the other replicas; with no term: the pop is not made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
   const { record: entry, position, phase, serial } = pop;
   return { type: 'claim', entry, termMs, position, calling: isOut(phase), serial };

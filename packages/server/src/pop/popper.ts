@@ -17,24 +17,18 @@
  * grants; the pop waits for a place at its receiver. 10.003 s: the request leaves, and the claim is renewed each second. 10.050 s: the
  * receiver answers 200; the record has sequence 1 now, is due at 20.000 s, and goes to disk and to b.
  */
-import {
-  type Clock,
-  decodeDefinition,
-  type Definition,
-  State,
-  type TimerRecord,
-} from '@carillon/core';
+import { type Clock, decodeDefinition, State, type TimerRecord } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
 import type { Answer } from '../replication/wire.ts';
 import type { Store } from '../store/store.ts';
 import type { ActivePops } from './active-pops.ts';
 import type { Alarm } from './alarm.ts';
 import type { Attempts } from './attempts.ts';
-import type { Batches, PopAddressee } from './batches.ts';
+import type { Batches } from './batches.ts';
 import type { Claiming } from './claiming.ts';
 import type { ClaimAsk } from './claims/claims.ts';
 import type { Granting } from './granting.ts';
-import { concerns, type Pop } from './pop.ts';
+import { concerns, newPop, type Pop } from './pop.ts';
 import { isOut, isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -62,7 +56,7 @@ export class Popper {
     this.parts = parts;
   }
 
-  /** Callbacks under way or waiting for their turn. */
+  /** Callbacks under way or waiting for a place. */
   get activeCount(): number {
     return this.parts.pops.size;
   }
@@ -117,7 +111,7 @@ export class Popper {
 
   /** The alarm of the record rang: it pops, or goes back into the wheel until it may. */
   due(handle: number): void {
-    const { pops, store, clock, batches, readiness, onEnd } = this.parts;
+    const { pops, store, clock, batches, claiming, readiness, onEnd } = this.parts;
     // The pop under way looks after the record; its end puts it back into the wheel.
     if (pops.has(handle)) return;
     const record = store.read(handle);
@@ -128,7 +122,9 @@ export class Popper {
     const to = batches.addresseeOf(record, definition);
     const waitMs = readiness.waitMs(record, definition, to);
     if (waitMs > 0) return store.arm(handle, clock.now() + waitMs);
-    this.begin(handle, record, definition, to);
+    const pop = newPop({ handle, record, definition, to, ...claiming.claimOf(handle, record) });
+    pops.add(pop);
+    claiming.ask(pop);
   }
 
   /**
@@ -143,31 +139,6 @@ export class Popper {
     else if (action === 'give-back' || action === 'postpone') claiming.giveBack(pop);
     if (!isUnderWay(pop.phase)) alarm.madeRoom();
     return action;
-  }
-
-  /** A pop comes to be, and with it the claim at the other replicas. */
-  private begin(
-    handle: number,
-    record: TimerRecord,
-    definition: Definition,
-    to: PopAddressee,
-  ): void {
-    const { pops, claiming } = this.parts;
-    const pop: Pop = {
-      handle,
-      record,
-      definition,
-      to,
-      ...claiming.claimOf(handle, record),
-      phase: 'claiming',
-      untilMs: 0,
-      unchanged: true,
-      missed: 0,
-      startMs: 0,
-      stopRenewing: () => undefined,
-    };
-    pops.add(pop);
-    claiming.ask(pop);
   }
 
   /** Waits for a place at the receiver: `start` is called once it has one, `ended` once, if a request was made or refused. */
