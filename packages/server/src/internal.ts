@@ -15,7 +15,7 @@ export { DiskCare } from './cluster/disk-care.ts';
 export { Member, type MemberOptions } from './member.ts';
 export { Peers } from './replication/peers.ts';
 export { Replica } from './replication/replica.ts';
-export { turnOf } from './timer/schedule.ts';
+export { positionOf } from './timer/schedule.ts';
 export { Journal } from './store/journal/journal.ts';
 export { Coordinator } from './request/coordinator.ts';
 export {

@@ -37,7 +37,7 @@ export class AnswerParser {
   private heldBytes = 0;
   private headBytes = 0;
   private chunkedBytes = 0;
-  /** Of the content, of a chunk, or of the line end behind it. */
+  /** Bytes still to come of the content, of a chunk, or of the line end behind it. */
   private leftBytes = 0;
   private minor = 1;
   private odd = false;
@@ -159,7 +159,7 @@ export class AnswerParser {
     this.odd ||=
       lines.odd || (coding !== undefined && (coding !== 'chunked' || lengthBytes !== -1));
     if (status === 0) {
-      // Said to be the last on its connection, although an answer has to follow.
+      // An interim answer that says it is the last on its connection, although the final one has to follow.
       this.odd ||= this.minor === 0 || lines.closes;
       this.place = 'status';
       return 'more';

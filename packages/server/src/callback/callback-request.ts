@@ -37,7 +37,7 @@ export function refuseMethod(method: string): string | null {
   return `The method must be one of ${[...methods].join(', ')}.`;
 }
 
-/** As above, for all of a request. */
+/** Why the request cannot be made: its method, or one of its headers; null when it can. */
 export function refuseRequest({ method, headers }: CallbackRequest): string | null {
   const refusal = refuseMethod(method);
   if (refusal !== null) return refusal;

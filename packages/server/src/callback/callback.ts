@@ -48,7 +48,7 @@ export class HttpCallbacks implements Callbacks {
   private readonly guard: Guard;
   private readonly perOrigin: OriginOptions;
   private readonly originCountMax: number;
-  /** By namespace and origin: no connection is shared between namespaces. */
+  /** Origins by namespace and name: no connection is shared between namespaces. */
   private readonly origins = new Map<string, Origin>();
   private sweeping: Cancel | null = null;
   private closed = false;

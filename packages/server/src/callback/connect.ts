@@ -96,7 +96,7 @@ class Opening {
   private readonly receiver: Receiver;
   private readonly options: ConnectOptions;
   private readonly lookup: LookupFunction;
-  /** Of the last TLS connection: the next one takes a round trip less. */
+  /** The session of the last TLS connection: with it the next one takes a round trip less. */
   private session: Buffer | undefined;
 
   constructor(receiver: Receiver, options: ConnectOptions) {

@@ -120,7 +120,7 @@ function lowerText(line: Uint8Array, to: number): string {
   return text;
 }
 
-/** From there to the end, without the blanks around it. */
+/** The rest of a line from an offset on, without the blanks around it. */
 function trimmed(line: Buffer, start: number): string {
   let from = start;
   let to = line.length;

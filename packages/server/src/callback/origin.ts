@@ -48,7 +48,7 @@ export interface ReceiverCall extends Asking {
 
 export class Origin implements ConnectionEvents {
   readonly name: string;
-  /** Since the last sweep. */
+  /** Whether a call came here since the last sweep. */
   used = false;
   private readonly options: OriginOptions;
   private readonly receiver: Receiver;
@@ -78,7 +78,7 @@ export class Origin implements ConnectionEvents {
     return this.all.size > this.unused.length;
   }
 
-  /** All connections that there may be are in use. */
+  /** Whether all connections that there may be are in use. */
   get isFull(): boolean {
     return this.unused.length === 0 && this.all.size >= this.options.connectionCountMax;
   }
@@ -101,13 +101,13 @@ export class Origin implements ConnectionEvents {
     return this.refusal;
   }
 
-  /** Over an unused connection, or a new one. Only while it is not full. */
+  /** Sends a call over an unused connection, or a new one. Only while the origin is not full. */
   send(call: ReceiverCall): void {
     this.used = true;
     this.begin(call, this.pick() ?? this.open());
   }
 
-  /** Over a new connection: one that was used before has failed the call, and is gone. */
+  /** Sends a call over a new connection: one that was used before has failed it, and is gone. */
   sendFresh(call: ReceiverCall): void {
     this.begin(call, this.open());
   }
@@ -174,7 +174,7 @@ export class Origin implements ConnectionEvents {
   }
 
   private connected(address: string): void {
-    // One too many says that some are missing.
+    // One address more than the limit tells that some are missing here.
     if (this.addresses.size <= addressCountMax) this.addresses.add(address);
   }
 }

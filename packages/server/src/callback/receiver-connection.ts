@@ -26,7 +26,7 @@ export interface Asking {
 export type Turn = (fn: () => void) => void;
 
 export interface ConnectionEvents {
-  /** It can take the next request. */
+  /** The connection can take the next request. */
   free(connection: ReceiverConnection): void;
   ended(connection: ReceiverConnection): void;
 }
@@ -51,12 +51,12 @@ const withBody = new Set(['POST', 'PUT', 'PATCH']);
 
 export class ReceiverConnection {
   readonly bornMs: number;
-  /** Since when it is free, and for how long the receiver says that it keeps it. */
+  /** When the connection last became free, and for how long the receiver says that it keeps it. */
   freeMs = 0;
   keepsMs: number | null = null;
   private readonly events: ConnectionEvents;
   private readonly turn: Turn;
-  /** It has brought an answer. */
+  /** Whether the connection has brought an answer. */
   private used = false;
   private socket: Socket | null = null;
   private exchange: Exchange | null = null;
@@ -103,7 +103,7 @@ export class ReceiverConnection {
     return this.exchange?.parser.retryAfter;
   }
 
-  /** Its owner has no use for it any more. */
+  /** Ends the connection: its owner has no use for it any more. */
   end(error: Error | null): void {
     this.over(error, false);
   }

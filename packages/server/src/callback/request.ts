@@ -10,7 +10,7 @@ import { dueWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { callbackId, type Signer } from './sign.ts';
 
-/** A pop whose turn has come. */
+/** A pop whose receiver has a place. */
 export interface PopContext {
   readonly record: TimerRecord;
   readonly definition: Definition;

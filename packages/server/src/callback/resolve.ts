@@ -32,7 +32,7 @@ export function systemResolve(servers: readonly string[] = []): Resolve {
   });
 }
 
-/** Both families at once; one of them is enough. */
+/** Asks for addresses of both families at once; one of them is enough. */
 function askDns(
   resolver: Resolver,
   name: string,

@@ -18,7 +18,7 @@ export class UriSplitter {
   /** Origins as the full parser wrote them. */
   private readonly known = new Set<string>();
 
-  /** As `splitUri` says. */
+  /** The same as `splitUri`, sooner for an origin that was met before. */
   split(uri: string): SplitUri | null {
     const match = plain.exec(uri);
     if (match !== null) {
@@ -33,7 +33,7 @@ export class UriSplitter {
   }
 }
 
-/** null when the uri is not absolute http or https, or carries credentials. */
+/** The parts of a uri; null when it is not absolute http or https, or carries credentials. */
 export function splitUri(uri: string): SplitUri | null {
   const url = URL.parse(uri);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;

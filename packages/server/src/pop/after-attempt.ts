@@ -32,7 +32,7 @@ export interface Circumstances {
   readonly missed: number;
   /** The timer's id as clients know it. */
   readonly id: string;
-  /** For timers that have none of their own. */
+  /** The policy for timers that have none of their own. */
   readonly retry: RetryPolicy;
   readonly random: Random;
   /** There is no room for another dead letter of the namespace. */
@@ -45,7 +45,7 @@ export type After =
   | { readonly kind: 'retry'; readonly record: TimerRecord }
   /** Given up. `record`: the attempted one, which goes on once its letter is safe. */
   | { readonly kind: 'letter'; readonly record: TimerRecord; readonly letter: TimerRecord }
-  /** Not tried: the record stays as it is, and is looked at again. */
+  /** The pop was not tried: its record stays as it is, and is looked at again. */
   | { readonly kind: 'wait'; readonly waitMs: number };
 
 /** A first attempt that comes within this time counts as made when the pop was due. */

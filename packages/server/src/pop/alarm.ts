@@ -30,9 +30,9 @@ export class Alarm {
   private readonly due: number[] = [];
   private set: { readonly atMs: number; readonly ringsMs: number; readonly cancel: Cancel } | null =
     null;
-  /** Until it is started, and after it was stopped. */
+  /** Whether the alarm is not started yet, or was stopped. */
   private stopped = true;
-  /** There was no room for records that are due. */
+  /** Whether memory had no room for records that are due. */
   private crowded = false;
 
   constructor(parts: AlarmParts) {
@@ -66,7 +66,7 @@ export class Alarm {
     store.takeDue(clock.now(), Math.min(room, takeMax), this.due);
     for (const handle of this.due) this.parts.due(handle);
     const nextMs = store.nextAlarmMs();
-    // With more records due, other work has its turn in between.
+    // With more records due, other work is done in between.
     if (nextMs !== null && nextMs <= clock.now()) clock.soon(() => this.poll());
     else this.adjust();
   }

@@ -44,7 +44,7 @@ export class Awake {
     return record.retryMs < this.since;
   }
 
-  /** Also for a pop that falls due soon after: the others may not have told yet of a change meanwhile. */
+  /** Whether the others may not have told yet of a change: the pop was slept over, or falls due soon after. */
   mayBeStale(record: TimerRecord): boolean {
     return record.startMs < this.since && this.alarmMs(record) < this.since + catchUpMs;
   }

@@ -59,7 +59,7 @@ export class BatchRequest {
   }
 }
 
-/** By hand, because there are many lines: only the opaque can hold characters that JSON must escape. */
+/** One line, written by hand because there are many: only the opaque can hold characters that JSON must escape. */
 function lineOf(pop: PopContext): string {
   const { id, sequence, due, version, attempt, missed } = toldOf(pop);
   const merged = missed > 0 ? `,"missed":${missed}` : '';

@@ -44,7 +44,7 @@ export interface PopAddressee extends Addressee {
   readonly alone: boolean;
 }
 
-/** Gives the pop when its turn has come; null when it is no longer wanted. */
+/** Gives the pop when its receiver has a place; null when it is no longer wanted. */
 export type BeginPop = () => PopContext | null;
 
 /** With too many pops waiting, about so much later there may be room. */
@@ -81,7 +81,7 @@ export class Batches {
   }
 
   /**
-   * Calls `begin` when the turn of this callback has come; without a pop (null) it is forgotten, otherwise `done` is
+   * Calls `begin` when the receiver has a place for this callback; without a pop (null) it is forgotten, otherwise `done` is
    * called once with its result.
    */
   call(to: PopAddressee, begin: BeginPop, done: CallbackDone): void {
@@ -147,7 +147,7 @@ export class Batches {
     });
   }
 
-  /** The batch's turn has come. */
+  /** The receiver has a place for the batch. */
   private leave(line: Line, inBatch: CallbackDone[]): CallbackRequest | null {
     const batch = new BatchRequest(this.options.limits);
     while (!batch.full) {
@@ -163,7 +163,7 @@ export class Batches {
     return batch.count === 0 ? null : this.finish(batch, line);
   }
 
-  /** The batch was refused before its turn came: so are all pops that wait. */
+  /** The batch was refused before it had a place: so are all pops that wait. */
   private giveUp(line: Line): CallbackDone[] {
     const all: CallbackDone[] = [];
     for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {

@@ -13,7 +13,7 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer } from '../replication/wire.ts';
 import type { Store } from '../store/store.ts';
-import { turnOf } from '../timer/schedule.ts';
+import { positionOf } from '../timer/schedule.ts';
 import type { Awake } from './awake.ts';
 import { afterRefusalMs, callTermMs, claimTermMs, claimWaitMs } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
@@ -59,7 +59,7 @@ export class Claiming {
     const widely = awake.mayBeStale(record) || this.cameLate.has(handle);
     const others = othersOf(record, widely);
     this.lastSerial = serialAfter(this.lastSerial);
-    return { position: turnOf(record, self), others, serial: this.lastSerial };
+    return { position: positionOf(record, self), others, serial: this.lastSerial };
   }
 
   /** The record behind a handle changed, or went (null). */
@@ -100,7 +100,7 @@ export class Claiming {
     if (awaited.size === 0) goOn();
   }
 
-  /** Some did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again. */
+  /** Some replicas did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again. */
   private waited(pop: Pop, untilMs: number): void {
     const { clock, awake, happens } = this.parts;
     happens(pop, awake.rang(untilMs, clock.now()) ? 'stalled' : 'unopposed');

@@ -37,9 +37,9 @@ export interface PoppingParts {
 export interface PopLimits {
   /** Pops in memory at once; other records that are due wait in the wheel. */
   readonly activeCountMax: number;
-  /** For callbacks that have no time limit of their own. */
+  /** The time limit of callbacks that have none of their own. */
   readonly callbackTimeoutMs: number;
-  /** For timers that have no policy of their own. */
+  /** The policy of timers that have none of their own. */
   readonly retry: RetryPolicy;
 }
 

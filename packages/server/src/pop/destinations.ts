@@ -9,7 +9,7 @@
  *     which to ask again. Waiting here instead would keep claims and memory for a receiver that is known to be away.
  *  3. A receiver that does not answer within a time limit shorter than usual says nothing by that: the limit was its client's choice.
  *  4. Over the limits on waiting calls and known destinations a call is answered as unmade too.
- *  5. The request is asked for when its turn has come, so that a timer cancelled while it waited is not called; without
+ *  5. The request is asked for when it has a place, so that a timer cancelled while it waited is not called; without
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
  */
 import type {
@@ -70,7 +70,7 @@ export class Destinations {
   private readonly options: DestinationsOptions;
   private readonly clock: Clock;
   private readonly places: Places;
-  /** By namespace and origin. */
+  /** Destinations by namespace and origin. */
   private readonly destinations = new Map<string, Destination>();
   private readonly namespaces = new Map<string, CallingNamespace>();
   private readonly refused = new Fifo<{ done: CallbackDone; result: CallbackResult }>();
@@ -245,7 +245,7 @@ export class Destinations {
     if (this.refusing) this.clock.soon(() => this.answerRefused());
   }
 
-  /** null when there are too many, all with calls under way or waiting. */
+  /** The destination, known or new; null when there are too many, all with calls under way or waiting. */
   private destination(origin: string, name: string): Destination | null {
     const key = keyOf(origin, name);
     const known = this.destinations.get(key);
@@ -262,7 +262,7 @@ export class Destinations {
     return destination;
   }
 
-  /** Of any namespace (null), or of one. Busy destinations on the way go to the end, so that they are not looked at again and again. */
+  /** Forgets an idle destination, of any namespace (null) or of one. Busy ones on the way go to the end, not to be met at once again. */
   private forgetOne(of: CallingNamespace | null): boolean {
     let left = this.destinations.size;
     for (const [key, destination] of this.destinations) {

@@ -10,7 +10,7 @@ import type { Clock, TimerRecord } from '@carillon/core';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer } from '../replication/wire.ts';
 import type { Store } from '../store/store.ts';
-import { turnOf } from '../timer/schedule.ts';
+import { positionOf } from '../timer/schedule.ts';
 import type { ActivePops } from './active-pops.ts';
 import { afterGrantMs } from './claims/claim-terms.ts';
 import {
@@ -53,7 +53,7 @@ export class Granting {
     const { self, clock } = this.parts;
     const claim = this.claims.get(handle);
     if (claim === undefined || claim.untilMs <= clock.now()) return null;
-    return claim.untilMs + afterGrantMs(turnOf(record, self));
+    return claim.untilMs + afterGrantMs(positionOf(record, self));
   }
 
   /** Another replica wants to pop, renews its claim, or gives it back. */
@@ -69,7 +69,7 @@ export class Granting {
       if (judgement.yields && pop !== undefined) yields(pop);
       if (judgement.remember) {
         const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
-        const heldMs = untilMs + afterGrantMs(turnOf(stored, self));
+        const heldMs = untilMs + afterGrantMs(positionOf(stored, self));
         store.arm(handle, Math.max(replica.alarm(stored), heldMs));
       } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
       onArmed();

@@ -50,7 +50,7 @@ export class History {
     if (known.attempts.push(attempt) > attemptCountMax) known.attempts.shift();
   }
 
-  /** Oldest first. A timer of another namespace has none. */
+  /** The attempts at a timer's pops, oldest first. A timer of another namespace has none. */
   of(namespace: string, hi: number, lo: number): readonly Attempt[] {
     return this.find(namespace, hi, lo)?.attempts ?? [];
   }

@@ -4,12 +4,12 @@ import type { Instant } from '../timer/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
 import type { Attempt } from '../timer/attempt.ts';
 
-/** For the record: the HTTP status, or the code of a reason. */
+/** The outcome in a record: the HTTP status, or the code of a reason. */
 export function outcomeOf(result: Attempted): number {
   return result.kind === 'answer' ? result.status : Outcome[result.reason];
 }
 
-/** For the history. */
+/** The attempt as the history keeps it. */
 export function attemptOf(
   pop: {
     readonly record: TimerRecord;
@@ -31,7 +31,7 @@ export function attemptOf(
   };
 }
 
-/** For the metrics. */
+/** The label of an answer in the metrics. */
 export function answerClass(result: Attempted) {
   if (result.kind === 'no-answer') return result.reason;
   if (result.status < 300) return '2xx';
@@ -41,7 +41,7 @@ export function answerClass(result: Attempted) {
 
 const claimResults = ['granted', 'ahead', 'claimed', 'unknown'] as const;
 
-/** For the metrics. */
+/** The label of an answer to a claim in the metrics. */
 export function claimResult(answer: Answer | null) {
   return claimResults.find((type) => type === answer?.type) ?? 'unanswered';
 }

@@ -192,7 +192,7 @@ export const popTable: Readonly<Record<PopPhase, Readonly<Record<PopEvent, Step 
     stalled: ['over', 'none'],
     taken: ['over', 'none'],
     ahead: ['over', 'none'],
-    // It ended while it waited in the queue.
+    // The pop ended while it waited in the queue.
     place: ['over', 'none'],
     'place-late': 'Only a pop under way looks at its claim.',
     unmade: ['over', 'none'],

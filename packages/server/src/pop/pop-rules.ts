@@ -7,9 +7,9 @@ import type { Pop } from './pop.ts';
 
 export interface PopRulesParts {
   readonly random: Random;
-  /** For timers that have none of their own. */
+  /** The policy of timers that have none of their own. */
   readonly retry: RetryPolicy;
-  /** For callbacks that have none of their own. */
+  /** The time limit of callbacks that have none of their own. */
   readonly callbackTimeoutMs: number;
   /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
   readonly isBoxFull: (namespace: string) => boolean;
@@ -24,7 +24,7 @@ export class PopRules {
     this.parts = parts;
   }
 
-  /** For judging the outcome of a pop. */
+  /** The circumstances by which the outcome of a pop is judged. */
   circumstances(
     { record, missed, startMs }: Pick<Pop, 'record' | 'missed' | 'startMs'>,
     at: Instant,
@@ -34,7 +34,7 @@ export class PopRules {
     return { at, startMs, missed, id: idOf(record), retry, random, boxIsFull };
   }
 
-  /** For making the request of a pop. */
+  /** The facts that the request of a pop is made of. */
   context({ record, definition, to, missed }: Pop, at: Instant): PopContext {
     const { idOf, callbackTimeoutMs: timeoutMs } = this.parts;
     return { record, definition, split: to.split, missed, id: idOf(record), timeoutMs, at };

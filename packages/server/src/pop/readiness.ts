@@ -45,7 +45,7 @@ export class Readiness {
     const grantedMs = granting.heldUntilMs(handle, record);
     if (grantedMs !== null) return grantedMs;
     const slept = awake.sleptOver(record);
-    // No pop is held back for longer than half of its gap: the promised time counts more than news that may still come.
+    // No pop is kept waiting for longer than half of its gap: the promised time counts more than news that may still come.
     const sinceMs = slept ? awake.sinceMs : record.retryMs;
     const canWait = clock.now() < sinceMs + record.gapMs / 2;
     const isHeld = canWait && holds(handle, slept, slept || awake.mayBeStale(record));
@@ -64,7 +64,7 @@ export class Readiness {
     return timing.atMs - this.parts.instant().wallMs;
   }
 
-  /** How long a pop rests because its receiver is left alone, or has too many waiting; 0: its turn is now. */
+  /** How long a pop rests because its receiver is left alone, or has too many waiting; 0: it need not. */
   private restMs(record: TimerRecord, definition: Definition, to: PopAddressee): number {
     const { batches, rules, instant } = this.parts;
     const waitMs = batches.waitMs(to);

@@ -15,7 +15,7 @@ export class QuotaTable {
     this.limits = limits;
   }
 
-  /** From now on. */
+  /** Puts quotas in force from now on. */
   use(quotas: Quotas): void {
     this.quotas = quotas;
     this.known.clear();

@@ -6,9 +6,9 @@ export interface Attempt {
   readonly attempt: number;
   /** Wall-clock milliseconds when the callback began. */
   readonly atMs: number;
-  /** From the due time of the pop until then. */
+  /** From the due time of the pop until the callback began. */
   readonly latenessMs: number;
-  /** From then until the answer, or until it was given up. */
+  /** From the beginning of the callback until its answer, or until it was given up. */
   readonly tookMs: number;
   /** As in records: an HTTP status, or the code of a reason. */
   readonly outcome: number;

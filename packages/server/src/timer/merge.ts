@@ -49,7 +49,7 @@ export function isLate(record: TimerRecord, other: TimerRecord): boolean {
   return lateMs(record, other) > wayMs;
 }
 
-/** The same for a record of which only the due time is known. */
+/** Whether a due time that another member tells is worth a second write. */
 export function isDueLater({ state, dueMs }: TimerRecord, otherDueMs: number): boolean {
   return state === State.live && dueMs - otherDueMs > wayMs;
 }

@@ -49,11 +49,11 @@ export function latestMs(gapMs: number, factor: number): number {
 }
 
 /**
- * Whose turn a pop is: 0 goes first. Each failed attempt passes it on to the next in the list, so that a receiver which
- * only one of the replicas can reach is reached. A member that is not listed comes after all that are: usually
+ * The position of a member for a pop: 0 goes first. Each failed attempt passes position 0 on to the next in the list,
+ * so that a receiver which only one of the replicas can reach is reached. A member that is not listed comes after all that are: usually
  * another one has popped by then.
  */
-export function turnOf(
+export function positionOf(
   { replicas, attempt }: Pick<TimerRecord, 'replicas' | 'attempt'>,
   self: string,
 ): number {
@@ -64,9 +64,9 @@ export function turnOf(
 
 /** When the member `self` lets a record pop. */
 export function alarmMs(record: TimerRecord, self: string): number {
-  const turn = turnOf(record, self);
-  const turns = Math.max(record.factor, record.replicas.length, turn + 1);
-  return record.retryMs + turn * stepMs(record.gapMs, turns);
+  const position = positionOf(record, self);
+  const positions = Math.max(record.factor, record.replicas.length, position + 1);
+  return record.retryMs + position * stepMs(record.gapMs, positions);
 }
 
 /** The first pop of a timer set at `at`; null when it would never pop. */

@@ -5,7 +5,7 @@ import {
   type GrantingInside,
   insides,
   type ReplicaInside,
-  turnOf,
+  positionOf,
   View,
 } from '@carillon/server/internal';
 import { Process } from '../world/process.ts';
@@ -79,7 +79,7 @@ const skew: readonly Broken[] = [
   {
     name: 'two seconds of skew for every interval',
     apply: livingAlarm(
-      (replica, record) => record.retryMs + 2000 * turnOf(record, replica.options.self),
+      (replica, record) => record.retryMs + 2000 * positionOf(record, replica.options.self),
     ),
   },
   {

@@ -13,14 +13,14 @@ import { latestMs, stepMs } from '../../timer/schedule.ts';
 
 export const termMsMax = 3000;
 const termMsMin = 50;
-/** For a claimant that comes late: time enough for an answer and for the request to leave. */
+/** The shortest term of a claimant that comes late: enough for an answer and for the request to leave. */
 const lateTermMsMin = 20;
 
 const claimWaitMsMax = 100;
 /** A claimant that comes late anyway can wait this long for the others to say that the pop was made. */
 const lateClaimWaitMs = 1000;
 
-/** Between two replicas that wait for the same claim to end. */
+/** The time between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
 
 /** How long after the end of a claim a replica that granted it looks after the pop again. */
@@ -54,7 +54,7 @@ export function claimTermMs(record: TimerRecord, nowMs: number): number {
 }
 
 /**
- * How long to wait for answers to a claim. Briefly while it is the first one's turn. Later, or after a sleep, another replica
+ * How long to wait for answers to a claim. Briefly while the first replica is still to be expected. Later, or after a sleep, another replica
  * has probably popped, and half of the time that is left until the latest moment may be spent on hearing so. Never longer than half
  * the claim's term: a claim that is over when the wait is would have to be asked for again, and again.
  */

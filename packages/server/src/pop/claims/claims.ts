@@ -30,12 +30,12 @@ export type ClaimAsk = Extract<Message, { type: 'claim' }>;
 export interface Claim {
   /** The name of the claimant. */
   readonly by: string;
-  /** Its turn: 0 goes first. */
+  /** The position of the claimant among the replicas: 0 goes first. */
   readonly position: number;
-  /** Its request has left. */
+  /** Whether the request of the claimant has left. */
   readonly calling: boolean;
   readonly untilMs: number;
-  /** The number of its pop. */
+  /** The number of the claimant's pop. */
   readonly serial: number;
   readonly givenBack: boolean;
   /** The state of the timer that it was granted for. */

@@ -3,7 +3,7 @@ import type { CallbackDone, CallbackRequest, CallbackResult } from '@carillon/co
 import { Breaker } from './breaker.ts';
 import { Fifo } from './fifo.ts';
 
-/** Gives the request when its turn has come; null when it is no longer wanted. */
+/** Gives the request when it has a place; null when it is no longer wanted. */
 export type Begin = () => CallbackRequest | null;
 
 /** A call that waits for a place. */
@@ -25,7 +25,7 @@ export class CallingNamespace {
     large: new Fifo(),
   };
   inFlight = 0;
-  /** Of these, to destinations that have not answered. */
+  /** The calls under way to destinations that have not answered. */
   strange = 0;
   /** Calls that wait for a place. */
   queued = 0;

@@ -4,8 +4,8 @@
  *  1. No more than `inFlightMax` calls are under way, and no more than `perDestinationMax` to one destination; to one that has not
  *     answered, or has stopped answering, only a few.
  *  2. Destinations that have not answered take no more than a quarter of all places for one namespace, and half of all together but for
- *     namespaces with few under way: a place that is taken by a silent receiver is gone for as long as the time limit lasts. When they
- *     have taken half of their places, each has one: a new one gets its turn beside many silent ones.
+ *     namespaces with few under way: a place at a receiver that does not answer is gone for as long as the time limit lasts. When they
+ *     have taken half of their places, each has one: a new one gets a place beside many that do not answer.
  *  3. The last quarter of all places is for destinations with few calls under way, the last eighth for namespaces with few: these
  *     never wait until others have finished.
  *  4. A free place goes to the namespace with the fewest under way for its share; within a namespace destinations take turns, first
@@ -26,7 +26,7 @@ export interface PlacesOptions {
   readonly shareOf: (namespace: string) => number;
 }
 
-/** Until a destination has answered, or when it has stopped answering. */
+/** Calls under way to a destination that has not answered, or has stopped answering. */
 const strangeCountMax = 8;
 /** A destination with fewer calls under way than this goes before the others. */
 const smallCount = 16;
@@ -42,7 +42,7 @@ export class Places {
   /** Places that large destinations, and small ones of large namespaces, leave to others. */
   private readonly largeMax: number;
   private readonly smallMax: number;
-  /** For destinations that have not answered: of all, and of one namespace. */
+  /** Places for destinations that have not answered: of all namespaces, and of one. */
   private readonly strangeMax: number;
   private readonly strangeOfNamespaceMax: number;
   /** A namespace with fewer calls under way than this is small. */
@@ -127,7 +127,7 @@ export class Places {
     return small.length > 0 || (large.length > 0 && this.count < this.largeMax);
   }
 
-  /** Of a namespace that may start a call. */
+  /** The next destination of a namespace that may start a call. */
   private nextOf(namespace: CallingNamespace): Destination {
     const { strangers, small } = namespace.lines;
     const usual = small.length > 0 ? 'small' : 'large';
