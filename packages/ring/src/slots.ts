@@ -7,6 +7,13 @@
  * S2  The record is deleted only after the last lock in the slot has ended.
  * S3  News about a record that are older than the known record are ignored.
  * S4  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
+ *
+ * Example: process 1 owns slot 7 for its member a, by a record of revision 120. The third lock granted there has the token
+ * 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the slot goes
+ * from `owned` to `draining`: nothing more is granted, and the holder has 10 s to finish. It releases after 0.3 s, so
+ * `releasing`: the record is deleted, on condition that it is still the one of revision 120. Process 2 sees the deletion
+ * at revision 205 and claims the slot; its record has revision 206, so its first token, 206 × 2²⁴ + 1, is above all tokens
+ * of process 1.
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
 import type { LossReason } from './errors.ts';
