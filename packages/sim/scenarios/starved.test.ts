@@ -14,7 +14,7 @@ test.each([300, 400, 480])(
     const first = story.cluster.member(replicas[0] ?? '');
     await story.until(0.95);
     first.stall(50 + lateMs);
-    // Its claim is on the way, the answer is not back.
+    // The claim of the first is on the way, the answer is not back.
     await story.until(1 + (lateMs + 0.5) / 1000);
     first.stall(1000);
     await story.until(10);

@@ -24,7 +24,7 @@ const backoffMsMax = 2000;
 export interface SetHow {
   /** With an Idempotency-Key. */
   readonly keyed: boolean;
-  /** As a batch. */
+  /** Whether the set is sent as a batch. */
   readonly batched: boolean;
 }
 

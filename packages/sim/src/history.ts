@@ -9,11 +9,11 @@ export interface TimerWish {
   readonly count: number;
   readonly factor: number;
   readonly receiver: string;
-  /** So much longer is the opaque than it need be. */
+  /** Padding that makes the opaque longer than its name needs. */
   readonly paddingBytes?: number;
   /** By the wall clock instead of an interval; WallTiming says how `intervalMs` and `count` are meant then. */
   readonly wall?: WallTiming;
-  /** Its callbacks may come with others in one request. */
+  /** Callbacks of this timer may come with others in one request. */
   readonly batch?: boolean;
 }
 
@@ -49,7 +49,7 @@ export class SeenVersion {
   }
 }
 
-/** One thing a client wanted, with all attempts at it. */
+/** One change that a client wanted, with all attempts at it. */
 export interface Operation {
   readonly timer: TimerHistory;
   /** 1, 2, … within the timer; in the opaque of every callback. */
@@ -102,7 +102,7 @@ export interface Belonging {
 
 export interface TimerHistory extends Belonging {
   readonly index: number;
-  /** As the newest answer gave it; null before the first. */
+  /** The id as the newest answer gave it; null before the first. */
   id: string | null;
   /** By the client that sets and changes the timer at present. */
   seen: SeenVersion;

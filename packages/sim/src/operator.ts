@@ -46,7 +46,7 @@ export class StaticOperator implements Operator {
     world.after(500, () => list(joiningMs > 0 ? 'joining' : 'active'));
     if (joiningMs === 0) return;
     world.after(500 + joiningMs, () => {
-      // It may have been drained meanwhile.
+      // The member may have been drained meanwhile.
       if (views.members.some((member) => member.name === name)) list('active');
     });
   }

@@ -49,7 +49,7 @@ export interface TimerPlan {
 export interface LettersPlan {
   readonly atMs: number;
   readonly does: 'redeliver' | 'discard';
-  /** So many of the letters there are by then. */
+  /** The share of the existing letters to handle. */
   readonly ratio: number;
   readonly seed: number;
 }
@@ -266,7 +266,7 @@ function withWishes(plan: TimerPlan, change: (wish: TimerWish) => TimerWish): Ti
   return { ...plan, steps };
 }
 
-/** Of all members there may ever be. */
+/** Traits of all members that may ever take part. */
 function drawTraits(random: SeededRandom): Traits {
   const zones = random.chance(0.4) ? random.between(2, 3) : 0;
   const heavy = random.chance(0.3);

@@ -4,7 +4,7 @@ import { drawPlan, wholePlan } from './plan.ts';
 import { report } from './report.ts';
 import { runPlan } from './run.ts';
 
-/** Of ten virtual minutes each. Raise it on a machine with time. */
+/** Seeds, of ten virtual minutes each. Raise it on a machine with time. */
 const seedCount = 200;
 const perTest = 20;
 

@@ -40,7 +40,7 @@ const simulated: readonly (readonly [string, unknown])[] = [
   // Short waits, so that retries and timeouts that begin in a run also end in it.
   ['retry.waitMsMax', 10_000],
   ['callbacks.timeoutMs', 5000],
-  // So often that damage is found before the next disk is damaged.
+  // Scrubs so often that damage is found before the next disk is damaged.
   ['scrubIntervalMs', 30_000],
 ];
 
@@ -55,7 +55,7 @@ export class SimCluster {
   private readonly around: Surroundings;
   /** A member that could not start, or gave up, is started again after this long. */
   restartMs = 2000;
-  /** Of requests between clients and members, each way. */
+  /** Share of requests between clients and members that is lost, each way. */
   clientLossRatio = 0;
 
   constructor(options: SimClusterOptions) {

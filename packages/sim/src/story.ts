@@ -75,7 +75,7 @@ export class Story {
   readonly cluster: SimCluster;
   readonly etcd: EtcdMeeting | null;
   readonly bugs: string[] = [];
-  /** Of all requests from now on. */
+  /** Namespace of all requests from now on. */
   namespace = 'default';
   private beganMs = 0;
   /** All requests are of one client, until it is forgotten. */

@@ -49,7 +49,7 @@ export function untilMs({ intervalMs, count }: WallWish, askedMs: number): numbe
   return (Math.floor(askedMs / intervalMs) + count + 0.5) * intervalMs;
 }
 
-/** As clients write it. */
+/** The timing as clients write it. */
 export function wallTimingBody(wish: WallWish, askedMs: number): object {
   const { intervalMs, count, wall } = wish;
   if (wall.kind === 'at') {

@@ -15,7 +15,7 @@ export async function beatenInTime(
   await story.pass(20);
   await story.replace(id, { seconds: 300 }, second);
   story.forget();
-  // It has confirmed the cancel to itself, and asks the others in vain.
+  // The member has stored the cancel itself, and asks the others in vain.
   cluster.world.after(20, () => {
     for (const mend of mends) mend();
   });

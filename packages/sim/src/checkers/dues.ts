@@ -40,7 +40,7 @@ export class Dues {
     return Math.max(fromMs, dueMs - this.offMs);
   }
 
-  /** By then the pop of an acknowledged operation is due by all clocks. */
+  /** The moment by which the pop of an acknowledged operation is due by all clocks. */
   dueByMs(operation: Operation, sequence: number): number {
     const { wish, byMs } = this.last(operation);
     const { wall, intervalMs } = wish;
@@ -51,7 +51,7 @@ export class Dues {
     return (Math.floor((byMs + this.offMs) / intervalMs) + times) * intervalMs + lateMs;
   }
 
-  /** So many pops there are at least, of an acknowledged operation. */
+  /** The least number of pops of an acknowledged operation. */
   countMin(operation: Operation): number {
     const { wish, byMs } = this.last(operation);
     const cron = untilCron(wish);
@@ -60,7 +60,7 @@ export class Dues {
     return this.isVague(wish) ? Math.min(1, times) : Math.max(0, times);
   }
 
-  /** So many there are at most. */
+  /** The largest number of pops of an operation. */
   countMax(operation: Operation): number {
     const { wish, fromMs } = this.first(operation);
     if (untilCron(wish) === null) return wish.count;
@@ -68,7 +68,7 @@ export class Dues {
     return this.timesAfter(operation, fromMs - this.offMs);
   }
 
-  /** Until then the timer lives, by all clocks. */
+  /** The moment until which the timer surely lives, by all clocks. */
   livesUntilMs(operation: Operation): number {
     const { wish } = this.first(operation);
     if (untilCron(wish) === null) return this.notBeforeMs(operation, wish.count);

@@ -16,15 +16,15 @@ export type Kind =
   /** The program ended, or stood still. */
   | 'down'
   | 'paused'
-  /** It had no processor for up to a second. */
+  /** The member had no processor for up to a second. */
   | 'stalled'
   /** Messages to or from it were lost, late, doubled or out of order. */
   | 'network'
   | 'disk'
-  /** Its disk was damaged, and it was not told. */
+  /** The disk of the member was damaged silently. */
   | 'rot'
   | 'clock'
-  /** It learnt of a change of the view, or should have. */
+  /** The member learnt of a change of the view, or should have. */
   | 'view';
 
 export class FaultLog {

@@ -12,7 +12,7 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
       readonly member: string;
       readonly power: boolean;
       readonly wipe: boolean;
-      /** It never comes back. */
+      /** The member never comes back. */
       readonly stays: boolean;
     }
   /** All of them at once; they come back one after the other. */
@@ -26,7 +26,7 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
       readonly gapMs: number;
       readonly seed: number;
     }
-  /** Nothing gets from one to the other. */
+  /** Frames from one member to the other are lost. */
   | { readonly kind: 'cut'; readonly from: string; readonly to: string }
   /** Two sides that cannot talk to each other. */
   | { readonly kind: 'split'; readonly side: readonly string[] }

@@ -11,7 +11,7 @@ export interface SeedRange {
   readonly count: number;
 }
 
-/** Is told of each result in turn; false ends the runs. */
+/** Called with each result, in the order of the seeds; false ends the runs. */
 export type OnResult = (result: RunResult) => Promise<boolean>;
 
 /** A thread takes about as long to get going as this many seeds take to run. */

@@ -71,7 +71,7 @@ function lines(text: string, count: number): Told[] {
   if (pops.length !== count) throw new Error(`A batch of ${count} has ${pops.length} lines.`);
   return pops.map(({ id, sequence, version, attempt, missed = 0, opaque }) => {
     const number = id.slice(0, 16);
-    // As the callback of the same pop would be named if it came by itself.
+    // The same name that a callback of this pop alone would carry.
     const popId = `${number}_${version.replace('.', '_')}_${sequence}`;
     return { popId, number, sequence, missed, attempt, body: opaque };
   });

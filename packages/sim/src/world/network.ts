@@ -41,7 +41,7 @@ export class Cables {
   slowMs = 0;
   /** How fast bytes get from one member to another, each way. */
   bytesPerMs = Number.POSITIVE_INFINITY;
-  /** As in the real network: the longest frame and the longest answer. */
+  /** Limit of a frame and of an answer, as in the real network. */
   frameBytesMax = 32 * 1024 * 1024;
 
   constructor(options: { world: World; faults: FaultLog; random: SeededRandom }) {

@@ -105,7 +105,7 @@ export class Process implements Clock {
     let trueMs = grain(this.bootMs + (atMs - this.baseMs) / this.rate);
     while (this.localMs(trueMs) < atMs) trueMs += tickMs;
     let wanted = true;
-    // It may be cancelled while a pause holds it, after the world let go of it.
+    // An alarm may be cancelled while a pause holds it, after the world let go of it.
     const ring = (): void => {
       if (wanted) fn();
     };

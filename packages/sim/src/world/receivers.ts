@@ -114,7 +114,7 @@ export class Receivers {
     trace.note(nowMs, `${call.by} heard ${describe(result)} of ${call.popId}`);
   }
 
-  /** There, and back again. */
+  /** Carries a request to its receiver, and the answer back. */
   private travel(
     calls: readonly Call[],
     process: Process,
