@@ -4,7 +4,7 @@ import { doubledGiveBack } from '../src/broken/doubled.ts';
 import { Story } from '../src/story.ts';
 import { viewMember } from '../src/world/views.ts';
 
-/** Six members: so many that the first replica and its successor need not ask each other. */
+/** Enough members that two of them need not ask each other. */
 const six = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
 const seconds = 2;
 /** A claim is granted one way and back later: time enough for another view in between. */
