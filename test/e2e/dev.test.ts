@@ -51,7 +51,7 @@ test('three members: one is killed, every timer pops, once, by twice its time', 
   const pops = dev.json().filter((line) => isPop(line) && line['opaque'] !== 'last');
   expect(new Set(pops.map(({ opaque }) => opaque)).size).toBe(count);
   expect(pops).toHaveLength(count);
-  for (const { latenessMs } of pops) {
+  for (const { 'lateness-ms': latenessMs } of pops) {
     expect(latenessMs).toBeGreaterThanOrEqual(0);
     expect(latenessMs).toBeLessThan(intervalMs);
   }

@@ -74,12 +74,12 @@ describe('one member', () => {
       ['second', 1, 1],
     ]);
     expect(pops[0]?.['id']).toBe(id);
-    for (const { latenessMs } of pops) {
+    for (const { 'lateness-ms': latenessMs } of pops) {
       expect(latenessMs).toBeGreaterThanOrEqual(0);
       expect(latenessMs).toBeLessThan(lateMsMax);
     }
     console.log(
-      `lateness of single pops: ${pops.map((pop) => `${String(pop['latenessMs'])} ms`).join(', ')}`,
+      `lateness of single pops: ${pops.map((pop) => `${String(pop['lateness-ms'])} ms`).join(', ')}`,
     );
   });
 

@@ -25,6 +25,8 @@ export interface Io {
   /** The same of `err`: either may be redirected alone. */
   readonly errColor: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Standard input, read only by commands that are told to. */
+  readonly input: AsyncIterable<string | Uint8Array>;
   /** Aborts on the first Ctrl-C or SIGTERM: finish soon, tidily. */
   readonly signal: AbortSignal;
 }
@@ -36,6 +38,8 @@ export interface Command {
   readonly summary: string;
   /** The help text: how to call it and every flag. `--help` prints it, then the examples. */
   readonly usage: string;
+  /** Flags that take one of a few values, with these values, for completion. */
+  readonly values?: Readonly<Record<string, readonly string[]>>;
   /** Whole command lines, each one that works as it stands. */
   readonly examples: readonly string[];
   /** Resolves with the exit code. Throws UsageError for a wrong command line. */

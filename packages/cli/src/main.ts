@@ -26,6 +26,9 @@ const io: Io = {
   color: process.stdout.isTTY && colours,
   errColor: process.stderr.isTTY && colours,
   env: process.env,
+  get input() {
+    return process.stdin;
+  },
   signal: controller.signal,
 };
 

@@ -1,6 +1,6 @@
 /** Reads flags and operands of a command line; what does not fit becomes one sentence (UsageError). */
 import { parseArgs } from 'node:util';
-import { parseDuration } from '@carillon/core';
+import { nearestWord, parseDuration } from '@carillon/core';
 import { UsageError } from './command.ts';
 
 /** `flag`: on or off. `text`: takes a value, the last one counts. `list`: may be given many times. */
@@ -59,11 +59,20 @@ function sentence(error: unknown, names: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   const flag = /'(-[^'\s]*)/.exec(message)?.[1] ?? '';
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
-    const known = names.map((name) => `--${name}`).join(', ');
-    return `There is no flag ${flag} here; the flags are ${known}.`;
+    const near = meantFlag(flag.replace(/^-+/, ''), names);
+    const hint = near === null ? '--help lists the flags.' : `Did you mean --${near}?`;
+    return `There is no flag ${flag} here. ${hint}`;
   }
   if (message.includes('does not take an argument')) return `${flag} takes no value.`;
   return `${flag} needs a value, as in ${flag} VALUE or ${flag}=VALUE.`;
+}
+
+/** The nearest one, or else one that begins alike: `log` for `log-level`, `data-dir` for `data`. */
+function meantFlag(given: string, names: readonly string[]): string | null {
+  const near = nearestWord(given, names, Math.max(1, Math.floor(given.length / 3)));
+  if (near !== null || given.length < 3) return near;
+  const longer = names.find((name) => name.startsWith(given));
+  return longer ?? names.find((name) => name.length >= 3 && given.startsWith(name)) ?? null;
 }
 
 /** A whole number from `min` to `max`, or a sentence. */

@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commands } from './commands.ts';
 import { release } from './index.ts';
@@ -72,11 +75,56 @@ describe('carillon', () => {
     expect(JSON.parse(asJson.err[0] ?? '')).toMatchObject({ status: 400, problem });
   });
 
+  test('a token that is missing or wrong: the sentence says how to show one', async () => {
+    const refuse = (): Answer => ({ status: 401, body: { detail: 'A token is needed.' } });
+    const { code, err } = await cli(['get', id], refuse);
+    expect([code, err]).toEqual([
+      1,
+      [
+        'The cluster refused (401): A token is needed. --token-file FILE or $CARILLON_TOKEN says which token to show.',
+      ],
+    ]);
+  });
+
+  test.each<[string[], string]>([
+    [
+      ['set', '1s', 'http://r/', '--opaqe', 'x'],
+      'There is no flag --opaqe here. Did you mean --opaque?',
+    ],
+    [['serve', '--listn', 'x'], 'There is no flag --listn here. Did you mean --listen?'],
+    [['serve', '--data-dir', 'x'], 'There is no flag --data-dir here. Did you mean --data?'],
+    [['list', '--zzz'], 'There is no flag --zzz here. --help lists the flags.'],
+  ])('%j: %s', async (args, sentence) => {
+    const { code, err } = await cli(args);
+    expect([code, err]).toEqual([2, [`carillon ${args[0]}: ${sentence}`]]);
+  });
+
+  test.each<[string[], RegExp]>([
+    [['export', '/no/such/folder/x.ndjson'], /there is no file or folder \/no\/such\/folder\//i],
+    [['token', 'list', '--tokens', '/'], /folder, not a file/],
+    [['apply', '-f', '/no/such.yaml'], /\/no\/such\.yaml cannot be read/],
+    [
+      ['serve', '--memory', '--name', 'a', '--members', '/no/such.yaml', '--log-level', 'silent'],
+      /no file or folder \/no\/such\.yaml/,
+    ],
+    [['where', 'k', '--topology', '/no/such.yaml'], /no file or folder \/no\/such\.yaml/],
+  ])('%j: a wrong file is wrong usage, told in plain words', async (args, sentence) => {
+    const page = { body: { timers: [], cursor: null, missing: [], namespace: 'default' } };
+    const { code, err } = await cli(args, () => page);
+    expect(code).toBe(2);
+    expect(err.join('\n')).toMatch(sentence);
+    expect(err.join('\n')).not.toMatch(/E[A-Z]{4,}/);
+  });
+
   test('when nobody answers, the sentence says whom it tried and what to do', async () => {
     const io = recordingIo();
-    expect(await run(['get', id, '--server', 'http://127.0.0.1:1'], io, release)).toBe(1);
-    expect(io.errLines).toHaveLength(1);
-    expect(io.errLines[0]).toMatch(/127\.0\.0\.1:1.*--server names another/);
+    const gone = await fakeMember(() => ({}));
+    const { url } = gone;
+    gone.close();
+    expect(await run(['get', id, '--server', url], io, release)).toBe(1);
+    expect(io.errLines).toEqual([
+      `No member answered (${url}: connection refused). Is a member running there? --server names another.`,
+    ]);
   });
 
   test('an interrupted command exits 130 without a word', async () => {
@@ -157,12 +205,41 @@ describe('carillon set', () => {
     expect(asked[0]?.body).toMatchObject({ timing });
   });
 
+  test('--retry-… say how a failed callback is tried again', async () => {
+    const flags = ['--retry-limit', '1h', '--retry-base', '2s', '--retry-max-wait', '1m'];
+    const args = ['set', '1s', 'http://r/', ...flags, '--retry-max-attempts', '7'];
+    const { asked } = await cli(args, () => located);
+    expect(asked[0]?.body).toMatchObject({
+      callback: { retry: { limit: 3600, base: 2, 'max-wait': 60, 'max-attempts': 7 } },
+    });
+  });
+
+  test('--opaque-file takes the body from a file, or from standard input', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'carillon-opaque-')), 'opaque');
+    writeFileSync(file, '{"ö": 1}\n');
+    const fromFile = await cli(['set', '1s', 'http://r/', '--opaque-file', file], () => located);
+    expect(fromFile.asked[0]?.body).toMatchObject({ callback: { http: { opaque: '{"ö": 1}\n' } } });
+    member?.close();
+    member = await fakeMember(() => located);
+    const io = recordingIo({ CARILLON_SERVER: member.url }, false, false, ['two ', 'parts']);
+    expect(await run(['set', '1s', 'http://r/', '--opaque-file', '-'], io, release)).toBe(0);
+    expect(member.asked[0]?.body).toMatchObject({ callback: { http: { opaque: 'two parts' } } });
+  });
+
   test('--id replaces, --json gives copies, the token goes along', async () => {
     const args = ['set', '10s', 'http://r/', '--id', id, '--json', '--token', 't0ken'];
     const { out, asked } = await cli(args, () => located);
     expect(JSON.parse(out[0] ?? '')).toEqual({ id, copies: { have: 2, wanted: 2 } });
     expect(asked[0]).toMatchObject({ method: 'PUT', path: `/timers/${id}` });
     expect(asked[0]?.headers['authorization']).toBe('Bearer t0ken');
+  });
+
+  test('--server takes an address as `cluster members` prints it', async () => {
+    member = await fakeMember(() => located);
+    const io = recordingIo();
+    const address = member.url.slice('http://'.length);
+    expect(await run(['set', '1s', 'http://r/', '--server', address], io, release)).toBe(0);
+    expect(member.asked).toHaveLength(1);
   });
 
   test('fewer copies than wanted are worth a word', async () => {
@@ -192,6 +269,8 @@ describe('carillon set', () => {
     [['10s', 'http://r/', '--factor', '17'], '--factor must be a whole number from 1 to 16'],
     [['10s', 'http://r/', '--header', 'nothing'], '--header must be such as'],
     [['10s', 'http://r/', '--opaque'], '--opaque needs a value'],
+    [['10s', 'http://r/', '--opaque', 'x', '--opaque-file', '-'], 'not both'],
+    [['10s', 'http://r/', '--retry-max-attempts', '0'], '--retry-max-attempts must be'],
     [['10s', 'http://r/', '--json=yes'], '--json takes no value'],
     [['10s', 'http://r/', '--server', 'nowhere'], 'must be a URL such as'],
   ])('%j is refused: %s', async (args, sentence) => {
@@ -256,10 +335,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     const asJson = await cli(['get', id, '--json'], ({ path }) => ({
       body: path.endsWith('/attempts') ? tried : timer,
     }));
-    expect(JSON.parse(asJson.out[0] ?? '')).toMatchObject({
-      id,
-      attempts: [{ pop: 3, status: 503, member: 'n1' }],
-    });
+    expect(JSON.parse(asJson.out[0] ?? '')).toEqual({ ...timer, ...tried });
   });
 
   test('get shows a timer, with control characters made harmless', async () => {
@@ -310,7 +386,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     expect(err).toEqual(['The first 3; --all shows all, --limit N more.']);
     expect(asked).toHaveLength(2);
     const asJson = await cli(['list', '--limit', '3', '--json'], () => ({ body: page }));
-    expect(asJson.out.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([id, id, id]);
+    expect(asJson.out.map((line) => JSON.parse(line) as unknown)).toEqual([timer, timer, timer]);
   });
 
   test('an empty list is said on the error side', async () => {
@@ -362,6 +438,8 @@ describe('carillon get, list, cancel, dead-letters', () => {
 
   test('dead letters: list, all again, and one that is not there', async () => {
     expect((await cli(['dead-letters', 'list'], deadLetters)).out[1]).toContain('refused');
+    const asJson = await cli(['dead-letters', 'list', '--json'], deadLetters);
+    expect(asJson.out.map((line) => JSON.parse(line) as unknown)).toEqual(letters['dead-letters']);
     const again = await cli(['dead-letters', 'redeliver', '--all'], deadLetters);
     expect(again.out).toEqual([`${id} pops again.`]);
     expect(again.asked[1]).toMatchObject({ method: 'POST', path: `/dead-letters/${id}/redeliver` });
@@ -377,5 +455,45 @@ describe('carillon completion', () => {
     const text = out.join('\n');
     for (const { name } of commands) expect(text).toContain(name);
     expect(text).toContain(shell === 'fish' ? '-l opaque' : '--opaque');
+  });
+
+  test('--json names the sub-commands and the values of flags that take one of a few', async () => {
+    const { out } = await cli(['completion', '--json']);
+    const words = JSON.parse(out[0] ?? '') as {
+      name: string;
+      subcommands: string[];
+      values: object;
+    }[];
+    const of = (name: string) => words.find((one) => one.name === name);
+    expect(of('cluster')?.subcommands).toEqual(['status', 'members', 'drain', 'resync']);
+    expect(of('dead-letters')?.subcommands).toEqual(['list', 'redeliver', 'discard']);
+    expect(of('token')?.subcommands).toEqual(['create', 'list', 'revoke']);
+    expect(of('config')?.subcommands).toEqual(['print', 'check']);
+    expect(of('ring')?.subcommands).toEqual(['status']);
+    expect(of('completion')?.subcommands).toEqual(['bash', 'zsh', 'fish']);
+    expect(of('set')?.subcommands).toEqual([]);
+    expect(of('list')?.values).toEqual({
+      '--state': ['pending', 'retrying', 'ended', 'dead'],
+      '--role': ['primary', 'backup'],
+    });
+    expect(of('token')?.values).toEqual({ '--scope': ['read', 'write', 'admin'] });
+    expect(of('serve')?.values).toMatchObject({
+      '--log-level': ['debug', 'info', 'warn', 'error', 'silent'],
+    });
+  });
+
+  test('bash completes commands, sub-commands, flags and values', async () => {
+    const { out } = await cli(['completion', 'bash']);
+    const complete = (...words: string[]): string[] => {
+      const ask = `${out.join('\n')}
+        COMP_WORDS=(carillon ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+        _carillon; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return execFileSync('bash', ['-c', ask], { encoding: 'utf8' }).trim().split('\n');
+    };
+    expect(complete('clu')).toEqual(['cluster']);
+    expect(complete('cluster', 'dr')).toEqual(['drain']);
+    expect(complete('cluster', 'drain', '--no')).toEqual(['--no-wait']);
+    expect(complete('list', '--state', 're')).toEqual(['retrying']);
+    expect(complete('token', 'create', '--scope', '')).toEqual(['read', 'write', 'admin']);
   });
 });

@@ -3,6 +3,7 @@ import { ApiError, UnreachableError } from '@carillon/client';
 import { nearestWord } from '@carillon/core';
 import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { inPlainWords, isWrongFile } from './terminal/plain-words.ts';
 import { paint, paintErr } from './terminal/style.ts';
 
 export async function run(args: readonly string[], io: Io, release: string): Promise<number> {
@@ -46,7 +47,7 @@ async function runCommand(command: Command, args: readonly string[], io: Io): Pr
     }
     if (io.signal.aborted) return exit.interrupted;
     report(io, asJson, told(error));
-    return exit.failed;
+    return isWrongFile(error) ? exit.usage : exit.failed;
   }
 }
 
@@ -63,16 +64,31 @@ function told(error: unknown): Told {
       typeof problem?.pointer === 'string' && problem.pointer !== ''
         ? ` (at ${problem.pointer})`
         : '';
-    return { error: `The cluster refused (${status}): ${error.message}${at}`, status, problem };
+    const how = status === 401 ? ` ${tokenHint}` : '';
+    return {
+      error: `The cluster refused (${status}): ${error.message}${at}${how}`,
+      status,
+      problem,
+    };
   }
   if (error instanceof UnreachableError) {
     return { error: `${error.message} Is a member running there? --server names another.` };
   }
-  return { error: error instanceof Error ? error.message : String(error) };
+  const text = error instanceof Error ? error.message : String(error);
+  // By name: most commands need no etcd, and do not load the code for it.
+  if (error instanceof Error && error.name === 'EtcdError')
+    return { error: `${text} --etcd names another.` };
+  return {
+    error: (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? `${text}. ${portHint}` : text,
+  };
 }
 
+const tokenHint = '--token-file FILE or $CARILLON_TOKEN says which token to show.';
+const portHint = 'Is a member running there already? --listen HOST:PORT names another address.';
+
 function report(io: Io, asJson: boolean, what: Told): void {
-  io.err(asJson ? JSON.stringify(what) : paintErr(io, 'red', what.error));
+  const error = inPlainWords(what.error);
+  io.err(asJson ? JSON.stringify({ ...what, error }) : paintErr(io, 'red', error));
 }
 
 /** What follows `--` belongs to another program. */

@@ -169,7 +169,7 @@ describe('carillon apply', () => {
   ])('the file %s is refused: %s', async (text, sentence) => {
     const { url, asked } = await member(() => notFound);
     const { code, err } = await apply(url, text);
-    expect([code, err.length]).toEqual([1, 1]);
+    expect([code, err.length]).toEqual([2, 1]);
     expect(err[0]).toContain(sentence);
     expect(asked).toEqual([]);
   });

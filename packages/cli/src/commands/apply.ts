@@ -91,7 +91,7 @@ async function declaredIn(file: string, set: string | undefined): Promise<Declar
     return readDeclared(text, set);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`${file}: ${message}`, { cause: error });
+    throw new UsageError(`${file}: ${message}`, { cause: error });
   }
 }
 
@@ -132,7 +132,11 @@ async function surplus(
   const steps: Step[] = [];
   const onMissing = (members: readonly string[]): void =>
     io.err(paintErr(io, 'yellow', `No answer from ${members.join(', ')}: not all may be pruned.`));
-  for await (const json of listJson(client, { path: '/timers', tag: setTag(set), onMissing }, io)) {
+  for await (const json of listJson(
+    client,
+    { path: '/timers', query: { tag: setTag(set) }, onMissing },
+    io,
+  )) {
     const id = textOf(json['id']);
     if (parseTimerId(id) === null || numbers.has(numberOf(id))) continue;
     const { tags } = json;

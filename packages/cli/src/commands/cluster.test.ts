@@ -51,11 +51,45 @@ async function cli(args: readonly string[], url: string) {
 
 describe('carillon cluster', () => {
   test('status of a healthy cluster exits 0', async () => {
-    const { url } = await member(() => ({ body: viewOf([n0, n1]) }));
+    const { url } = await member(({ path }) =>
+      path === '/metrics'
+        ? { text: '# HELP\ncarillon_callback_breakers_open 0\n' }
+        : { body: viewOf([n0, n1]) },
+    );
     const { code, out } = await cli(['cluster', 'status'], url);
     expect(code).toBe(0);
     expect(out[0]).toBe('All is well.');
-    expect(out.join('\n')).toContain('2 active');
+    expect(out.join('\n')).toMatch(/members +2 active: n0, n1\n/);
+    expect(out.join('\n')).toMatch(/callbacks +none fails\n/);
+  });
+
+  test('status tells of dead letters, timers that are tried again and destinations left alone', async () => {
+    const script = ({ path }: Asked): Answer => {
+      if (path === '/cluster') return { body: viewOf([n0]) };
+      if (path === '/metrics') return { text: 'carillon_callback_breakers_open{cluster="c"} 2\n' };
+      if (path.startsWith('/dead-letters')) return { body: { 'dead-letters': [{}, {}, {}] } };
+      return { body: { timers: path.includes('state=retrying') ? [{}] : [], cursor: null } };
+    };
+    const { url } = await member(script);
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect([code, out[0]]).toEqual([
+      0,
+      'The members are well; callbacks fail: 3 dead letters, 1 timer is tried again, 2 destinations are left alone for a while.',
+    ]);
+    const asJson = await cli(['cluster', 'status', '--json'], url);
+    expect(JSON.parse(asJson.out[0] ?? '')).toEqual({
+      ...viewOf([n0]),
+      worries: [],
+      callbacks: { 'dead-letters': 3, retrying: 1, 'breakers-open': 2 },
+    });
+  });
+
+  test('status of members that say nothing about callbacks says nothing about them either', async () => {
+    const script = ({ path }: Asked): Answer =>
+      path === '/cluster' ? { body: viewOf([n0]) } : { status: 403, body: {} };
+    const { code, out } = await cli(['cluster', 'status'], (await member(script)).url);
+    expect([code, out[0]]).toEqual([0, 'All is well.']);
+    expect(out.join('\n')).toMatch(/callbacks +not known\n/);
   });
 
   test('status says of a joining member what it waits for', async () => {
@@ -119,6 +153,8 @@ describe('carillon cluster', () => {
     const { out } = await cli(['cluster', 'members'], url);
     expect(out[1]).toMatch(/^n0 \* +10\.0\.0\.1:7253 +active +yes +5 +3 +- +- +1 +zone=a$/);
     expect(out[2]).toMatch(/^n1 .* 12ms /);
+    const asJson = await cli(['cluster', 'members', '--json'], url);
+    expect(asJson.out.map((line) => JSON.parse(line) as unknown)).toEqual([n0, n1]);
   });
 
   test('drain asks the member itself and waits until it holds nothing', async () => {

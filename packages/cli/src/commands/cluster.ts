@@ -9,10 +9,12 @@ import {
   connectUsage,
   serversOf,
 } from '../member/connect.ts';
+import { type CallbackTrouble, callbackTrouble, troubleText } from '../member/callback-trouble.ts';
 import { memberNamed, memberUrl } from '../member/cluster-member.ts';
 import { resync as resyncMembers } from '../member/cluster-resync.ts';
 import { duration, type OptionKinds, parseOptions } from '../options.ts';
 import { facts, jsonLine, paint, table } from '../terminal/style.ts';
+import { arrayOf, getJson } from '../timers/api-timer.ts';
 
 const kinds = {
   ...connectOptions,
@@ -29,7 +31,8 @@ export const command: Command = {
        carillon cluster drain NAME
        carillon cluster resync [NAME]
 
-status   One look: who is there, what is wrong, what is being moved. Exit 1 when something is wrong.
+status   One look: who is there, what is wrong, which callbacks fail, what is being moved. Exit 1 when something is wrong
+         with the cluster; receivers that fail are told, and no reason for that.
 members  Every member with its phase, timers and clock.
 drain    Makes a member hand its timers on and leave; waits until it holds none.
 resync   Makes every member, or the named one, look at all its timers anew and move what is not where it belongs; waits until
@@ -47,7 +50,7 @@ ${connectUsage}`,
     const { flags, operands } = parseOptions(args, kinds);
     const [action, name, extra] = operands;
     const client = connect(flags, io);
-    if (action === 'status' && name === undefined) return status(client, io, flags.json);
+    if (action === 'status' && name === undefined) return status(client, flags, io);
     if (action === 'members' && name === undefined) return members(client, io, flags.json);
     const limitMs = flags['no-wait'] ? 0 : duration('--limit', flags.limit ?? '10m');
     if (action === 'drain' && name !== undefined && extra === undefined) {
@@ -60,11 +63,15 @@ ${connectUsage}`,
   },
 };
 
-async function status(client: Carillon, io: Io, asJson: boolean): Promise<number> {
+type Flags = ConnectFlags & { readonly json: boolean };
+
+async function status(client: Carillon, flags: Flags, io: Io): Promise<number> {
   const cluster = await client.cluster({ signal: io.signal });
   const worries = worriesOf(cluster);
-  if (asJson) jsonLine(io, { ...cluster, worries });
-  else io.out(statusText(cluster, worries, io));
+  const trouble = await callbackTrouble(client, flags, io);
+  if (flags.json)
+    jsonLine(io, { ...(await getJson(client, '/cluster', io)), worries, callbacks: trouble });
+  else io.out(statusText(cluster, { worries, trouble }, io));
   return worries.length === 0 ? exit.done : exit.failed;
 }
 
@@ -104,21 +111,37 @@ function damageText(damage: DiskDamage | null): string {
   return `damaged in ${stretches} places, found${since}: ${lost}, ${recordsFetched} records fetched, ${state}`;
 }
 
-function statusText(cluster: Cluster, worries: readonly string[], io: Io): string {
+interface Found {
+  readonly worries: readonly string[];
+  readonly trouble: CallbackTrouble;
+}
+
+function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): string {
   const { resync, repair, members: all } = cluster;
   const phases = Object.entries(Object.groupBy(all, ({ phase }) => phase));
-  const counts = phases.map(([phase, some]) => `${some?.length ?? 0} ${phase}`).join(', ');
+  const counts = phases
+    .map(
+      ([phase, some = []]) => `${some.length} ${phase}: ${some.map(({ name }) => name).join(', ')}`,
+    )
+    .join('; ');
+  const failing = troubleText(trouble);
+  const well =
+    failing === null ? 'All is well.' : `The members are well; callbacks fail: ${failing}.`;
   const moved = `${resync.checked} of ${resync.total} checked, ${resync.moved} moved`;
   const primaries = all.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
   return [
     ...(worries.length === 0
-      ? [paint(io, 'green', 'All is well.')]
+      ? [paint(io, failing === null ? 'green' : 'yellow', well)]
       : worries.map((worry) => paint(io, 'red', worry))),
     facts(io, [
       ['members', counts || '-'],
       ...all.filter(({ phase }) => phase === 'joining').map((member) => joining(member, cluster)),
       ['view', `${cluster.viewId} (revision ${cluster.revision}, from ${cluster.source})`],
       ['timers', String(primaries)],
+      [
+        'callbacks',
+        failing ?? (Object.values(trouble).includes(null) ? 'not known' : 'none fails'),
+      ],
       ['resync', resync.running ? `running: ${moved}` : 'idle'],
       [
         'to repair',
@@ -137,9 +160,10 @@ function joining({ name, reachable }: ClusterMember, { source }: Cluster): [stri
 }
 
 async function members(client: Carillon, io: Io, asJson: boolean): Promise<number> {
-  const cluster = await client.cluster({ signal: io.signal });
-  if (asJson) for (const member of cluster.members) jsonLine(io, member);
-  else io.out(memberTable(cluster.members, io));
+  if (asJson)
+    for (const member of arrayOf(await getJson(client, '/cluster', io), 'members'))
+      jsonLine(io, member);
+  else io.out(memberTable((await client.cluster({ signal: io.signal })).members, io));
   return exit.done;
 }
 
@@ -177,7 +201,7 @@ interface DrainRequest {
   readonly name: string;
   /** 0: do not wait. */
   readonly limitMs: number;
-  readonly flags: ConnectFlags & { readonly json: boolean };
+  readonly flags: Flags;
 }
 
 async function drain(client: Carillon, request: DrainRequest, io: Io): Promise<number> {

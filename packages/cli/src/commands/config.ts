@@ -1,7 +1,7 @@
 /** `carillon config`: what a member would run with, and where each value comes from. */
 import type { ConfigEntry } from '@carillon/server';
 import { type Command, exit, UsageError } from '../command.ts';
-import { memberConfig, memberUsage } from '../member/member-config.ts';
+import { memberConfig, memberUsage, memberValues } from '../member/member-config.ts';
 import { jsonLine, table } from '../terminal/style.ts';
 
 export const command: Command = {
@@ -15,6 +15,7 @@ check    Says what is wrong, all of it; exit 0 when nothing is.
 
 ${memberUsage}
   --json                 One JSON object a line`,
+  values: memberValues,
   examples: ['carillon config print', 'carillon config check --config carillon.yaml'],
   run: (args, io) => {
     const { loaded, operands, json } = memberConfig(args, io);

@@ -3,6 +3,7 @@ import type { Carillon, DeadLetter } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connect, connectOptions, connectUsage } from '../member/connect.ts';
 import { type OptionKinds, parseOptions } from '../options.ts';
+import { listJson } from '../timers/api-timer.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
 
 const kinds = { ...connectOptions, all: 'flag' } as const satisfies OptionKinds;
@@ -51,9 +52,13 @@ function letters(client: Carillon, io: Io): AsyncGenerator<DeadLetter, void, und
   return client.deadLetters.list({
     pageSize: 1000,
     signal: io.signal,
-    onMissing: (members) =>
-      io.err(paintErr(io, 'yellow', `No answer from ${members.join(', ')}: some may be missing.`)),
+    onMissing: missingWarning(io),
   });
+}
+
+function missingWarning(io: Io): (members: readonly string[]) => void {
+  return (members) =>
+    io.err(paintErr(io, 'yellow', `No answer from ${members.join(', ')}: some may be missing.`));
 }
 
 async function discardAll(client: Carillon, io: Io, asJson: boolean): Promise<number> {
@@ -71,12 +76,13 @@ async function allIds(client: Carillon, io: Io): Promise<string[]> {
 }
 
 async function list(client: Carillon, io: Io, asJson: boolean): Promise<number> {
-  const rows: string[][] = [];
-  for await (const letter of letters(client, io)) {
-    if (asJson) jsonLine(io, letter);
-    else rows.push(rowOf(letter));
+  if (asJson) {
+    const pages = { path: '/dead-letters', onMissing: missingWarning(io) } as const;
+    for await (const letter of listJson(client, pages, io)) jsonLine(io, letter);
+    return exit.done;
   }
-  if (asJson) return exit.done;
+  const rows: string[][] = [];
+  for await (const letter of letters(client, io)) rows.push(rowOf(letter));
   if (rows.length === 0) io.err('No dead letters.');
   else io.out(table(io, ['ID', 'POP', 'DUE', 'ATTEMPTS', 'REASON', 'CALLS'], rows));
   return exit.done;

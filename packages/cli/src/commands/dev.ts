@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { DevMember } from '../member/dev-member.ts';
-import { arrivalText, listen } from './listen.ts';
+import { memberValues } from '../member/member-config.ts';
+import { arrivalJson, arrivalText, listen } from './listen.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
 import { ownName } from '../terminal/own-name.ts';
 import { jsonLine, paint } from '../terminal/style.ts';
@@ -46,6 +47,7 @@ Starts members as processes of their own on 127.0.0.1, and a receiver; prints wh
   --memory             Keep nothing on disk
   --log-level LEVEL    Of the members; default warn
   --json               One JSON object a line`,
+  values: { '--log-level': memberValues['--log-level'] },
   examples: ['carillon dev', 'carillon dev --members 5 --memory'],
   run: async (args, io) => {
     const { flags, operands } = parseOptions(args, kinds);
@@ -116,7 +118,7 @@ class Dev {
         this.tell({ event: 'receiver', url }, `Receiver at ${url}`);
       },
       arrived: (arrival) => {
-        if (json) jsonLine(this.io, { event: 'pop', ...arrival });
+        if (json) jsonLine(this.io, { event: 'pop', ...arrivalJson(arrival) });
         else this.io.out(arrivalText(arrival, this.io));
       },
     });

@@ -4,6 +4,7 @@ import { formatDuration } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connect, connectOptions, connectUsage } from '../member/connect.ts';
 import { parseOptions } from '../options.ts';
+import { getJson } from '../timers/api-timer.ts';
 import { facts, fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
 
 export const command: Command = {
@@ -22,23 +23,32 @@ ${connectUsage}`,
       throw new UsageError('Name one timer by its id, as in carillon get ID.');
     }
     const client = connect(flags, io);
-    const timer = await client.get(id, { signal: io.signal });
-    const tried = await attemptsOf(client, id, io.signal);
-    if (flags.json) {
-      if (timer === null) io.err(JSON.stringify({ error: 'No timer has this id.', ...tried }));
-      else jsonLine(io, { ...timer, ...tried });
-    } else {
-      if (timer === null) io.err(`No timer has the id ${id}.`);
-      else io.out(timerText(timer, io, Date.now()));
-      if (tried.attempts.length > 0) io.out(`\n${attemptsText(tried, io)}`);
-      if (tried.missing.length > 0) {
-        const names = tried.missing.join(', ');
-        io.err(paintErr(io, 'yellow', `No answer from ${names}: attempts may be missing.`));
-      }
-    }
-    return timer === null ? exit.failed : exit.done;
+    const found = await (flags.json ? showJson(client, id, io) : showText(client, id, io));
+    return found ? exit.done : exit.failed;
   },
 };
+
+/** In the API's own form. Whether there is such a timer. */
+async function showJson(client: Carillon, id: string, io: Io): Promise<boolean> {
+  const timer = await getJson(client, `/timers/${id}`, io);
+  const tried = (await getJson(client, `/timers/${id}/attempts`, io)) ?? {};
+  if (timer === null) io.err(JSON.stringify({ error: 'No timer has this id.', ...tried }));
+  else jsonLine(io, { ...timer, ...tried });
+  return timer !== null;
+}
+
+async function showText(client: Carillon, id: string, io: Io): Promise<boolean> {
+  const timer = await client.get(id, { signal: io.signal });
+  const tried = await attemptsOf(client, id, io.signal);
+  if (timer === null) io.err(`No timer has the id ${id}.`);
+  else io.out(timerText(timer, io, Date.now()));
+  if (tried.attempts.length > 0) io.out(`\n${attemptsText(tried, io)}`);
+  if (tried.missing.length > 0) {
+    const names = tried.missing.join(', ');
+    io.err(paintErr(io, 'yellow', `No answer from ${names}: attempts may be missing.`));
+  }
+  return timer !== null;
+}
 
 /** Members of an older release do not know the question. */
 async function attemptsOf(client: Carillon, id: string, signal: AbortSignal): Promise<Attempts> {

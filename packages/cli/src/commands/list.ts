@@ -3,6 +3,7 @@ import type { Timer, TimerState } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connect, connectOptions, connectUsage } from '../member/connect.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
+import { type Json, listJson } from '../timers/api-timer.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
 
 const states = ['pending', 'retrying', 'ended', 'dead'] as const satisfies readonly TimerState[];
@@ -31,6 +32,7 @@ export const command: Command = {
   --limit N        At most N timers; default 100
   --all            All of them
 ${connectUsage}`,
+  values: { '--state': states, '--role': roles },
   examples: ['carillon list --tag ticks', 'carillon list --state retrying --all --json'],
   run: async (args, io) => {
     const { flags, operands } = parseOptions(args, kinds);
@@ -45,19 +47,28 @@ ${connectUsage}`,
     const limit = flags.all
       ? Number.POSITIVE_INFINITY
       : wholeNumber('--limit', flags.limit ?? '100', { min: 1, max: 1_000_000_000 });
-    const timers = connect(flags, io).list({
+    const onMissing = (members: readonly string[]): void =>
+      io.err(
+        paintErr(io, 'yellow', `No answer from ${members.join(', ')}: timers may be missing.`),
+      );
+    const client = connect(flags, io);
+    const pageSize = Math.min(limit, pieceLength);
+    if (flags.json) {
+      const query = { tag: flags.tag, state, member: flags.member, role };
+      const timers = listJson(client, { path: '/timers', query, pageSize, onMissing }, io);
+      await printJson(timers, limit, io);
+      return exit.done;
+    }
+    const timers = client.list({
       ...(flags.tag !== undefined && { tag: flags.tag }),
       ...(state !== undefined && { state }),
       ...(flags.member !== undefined && { member: flags.member }),
       ...(role !== undefined && { role }),
-      pageSize: Math.min(limit, pieceLength),
+      pageSize,
       signal: io.signal,
-      onMissing: (members) =>
-        io.err(
-          paintErr(io, 'yellow', `No answer from ${members.join(', ')}: timers may be missing.`),
-        ),
+      onMissing,
     });
-    await (flags.json ? printJson(timers, limit, io) : printTable(timers, limit, io));
+    await printTable(timers, limit, io);
     return exit.done;
   },
 };
@@ -74,7 +85,7 @@ function roleOf(text: string, member: string | undefined): (typeof roles)[number
   throw new UsageError(`--role must be ${roles.join(' or ')}, and goes with --member NAME.`);
 }
 
-async function printJson(timers: AsyncIterable<Timer>, limit: number, io: Io): Promise<void> {
+async function printJson(timers: AsyncIterable<Json>, limit: number, io: Io): Promise<void> {
   let left = limit;
   for await (const timer of timers) {
     jsonLine(io, timer);

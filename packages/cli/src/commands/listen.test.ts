@@ -48,8 +48,8 @@ describe('carillon listen', () => {
       (line) => JSON.parse(line) as Record<string, unknown>,
     );
     expect(first).toMatchObject({ id: 'abc-2', sequence: 3, attempt: 1, missed: 0 });
-    expect(first?.['latenessMs']).toBeGreaterThanOrEqual(5000);
-    expect(second?.['latenessMs']).toBeNull();
+    expect(first?.['lateness-ms']).toBeGreaterThanOrEqual(5000);
+    expect(second?.['lateness-ms']).toBeNull();
   });
 
   test('a taken port is one sentence and exit 1', async () => {

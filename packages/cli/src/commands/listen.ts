@@ -72,7 +72,7 @@ Prints for each callback its timer, sequence, attempt, how late it came, and its
         else io.err(`Listening at ${url} (Ctrl-C ends it).`);
       },
       arrived: (arrival) => {
-        if (flags.json) jsonLine(io, arrival);
+        if (flags.json) jsonLine(io, arrivalJson(arrival));
         else io.out(arrivalText(arrival, io));
       },
     });
@@ -162,6 +162,11 @@ function arrivalOf({ headers }: IncomingMessage, opaque: string, atMs: number): 
     latenessMs: Number.isNaN(dueMs) ? null : atMs - dueMs,
     opaque,
   };
+}
+
+/** With the names that the API uses. */
+export function arrivalJson({ latenessMs, ...arrival }: Arrival): object {
+  return { ...arrival, 'lateness-ms': latenessMs };
 }
 
 export function arrivalText(arrival: Arrival, io: Io): string {

@@ -9,7 +9,7 @@ import {
   TokensFileError,
 } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { memberConfig, memberUsage } from '../member/member-config.ts';
+import { memberConfig, memberUsage, memberValues } from '../member/member-config.ts';
 import { ownName } from '../terminal/own-name.ts';
 import { jsonLine, paintErr } from '../terminal/style.ts';
 
@@ -23,6 +23,7 @@ SIGHUP reads the members file, the tokens and the quotas of namespaces again. Th
 
 ${memberUsage}
   --json                 The address as JSON once the member serves`,
+  values: memberValues,
   examples: [
     'carillon serve',
     'carillon serve --memory --listen 127.0.0.1:0',

@@ -1,5 +1,6 @@
 /** `carillon set`: one timer from the command line. */
-import type { TimerSpec, When } from '@carillon/client';
+import { readFile } from 'node:fs/promises';
+import type { RetrySpec, TimerSpec, When } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connect, connectOptions, connectUsage } from '../member/connect.ts';
 import { duration, type OptionKinds, type Parsed, parseOptions, wholeNumber } from '../options.ts';
@@ -8,6 +9,7 @@ import { jsonLine } from '../terminal/style.ts';
 const kinds = {
   ...connectOptions,
   opaque: 'text',
+  'opaque-file': 'text',
   every: 'text',
   for: 'text',
   until: 'text',
@@ -23,6 +25,10 @@ const kinds = {
   header: 'list',
   timeout: 'text',
   batch: 'flag',
+  'retry-limit': 'text',
+  'retry-base': 'text',
+  'retry-max-wait': 'text',
+  'retry-max-attempts': 'text',
   'idempotency-key': 'text',
 } as const satisfies OptionKinds;
 
@@ -48,6 +54,7 @@ When
 
 What
   --opaque TEXT      Comes back as the body of the callback
+  --opaque-file FILE The same from a file; - is standard input
   --tag TAG          To find and cancel it by; may be repeated
   --factor N         How many members hold it, 1 to 16
   --id ID            Replace this timer, or create it under this id
@@ -56,6 +63,12 @@ What
   --timeout DURATION For one attempt of the callback
   --batch            Callbacks due together may come in one request (NDJSON)
   --idempotency-key KEY  The same key twice is one timer
+
+A callback that fails is tried again
+  --retry-limit DURATION     Until this long after the first attempt
+  --retry-base DURATION      The longest wait before the first retry; doubles with each
+  --retry-max-wait DURATION  The longest wait between two attempts
+  --retry-max-attempts N     At most so many attempts
 
 Whom to ask
 ${connectUsage}`,
@@ -69,7 +82,8 @@ ${connectUsage}`,
 
 async function runSet(args: readonly string[], io: Io): Promise<number> {
   const { flags, operands } = parseOptions(args, kinds);
-  const spec = specOf(flags, operands);
+  const body = await opaqueOf(flags, io);
+  const spec = specOf({ ...flags, opaque: body }, operands);
   const client = connect(flags, io);
   const { signal } = io;
   const key = flags['idempotency-key'];
@@ -108,8 +122,36 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
     ...(method !== undefined && { method }),
     ...(timeout !== undefined && { timeout: duration('--timeout', timeout) }),
     ...(batch && { batch }),
+    ...retryOf(flags),
     ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerOf)) }),
   };
+}
+
+/** Throws UsageError for both flags at once. */
+async function opaqueOf(flags: Flags, io: Io): Promise<string | undefined> {
+  const { opaque, 'opaque-file': file } = flags;
+  if (file === undefined) return opaque;
+  if (opaque !== undefined) throw new UsageError('Give --opaque or --opaque-file, not both.');
+  if (file !== '-') return readFile(file, 'utf8');
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of io.input) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function retryOf(flags: Flags): { readonly retry?: RetrySpec } {
+  const time = (name: 'retry-limit' | 'retry-base' | 'retry-max-wait'): number | undefined =>
+    flags[name] === undefined ? undefined : duration(`--${name}`, flags[name]);
+  const [limit, base, maxWait] = [time('retry-limit'), time('retry-base'), time('retry-max-wait')];
+  const attempts = flags['retry-max-attempts'];
+  const retry = {
+    ...(limit !== undefined && { limit }),
+    ...(base !== undefined && { base }),
+    ...(maxWait !== undefined && { maxWait }),
+    ...(attempts !== undefined && {
+      maxAttempts: wholeNumber('--retry-max-attempts', attempts, { min: 1, max: 1_000_000 }),
+    }),
+  };
+  return Object.keys(retry).length === 0 ? {} : { retry };
 }
 
 function whenOf(flags: Flags, after: string | undefined): When {

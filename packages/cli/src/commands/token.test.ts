@@ -121,6 +121,12 @@ describe('carillon token', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  test('revoke of a token that is not there makes neither file nor folder', async () => {
+    const { code, err } = await cli(['revoke', 'abc', '--tokens', file]);
+    expect([code, err]).toEqual([1, [expect.stringContaining('has the id abc.')]]);
+    expect(existsSync(join(folder, 'deep'))).toBe(false);
+  });
+
   test('a broken file is left alone, and so is one that another command is changing', async () => {
     await made('--scope', 'read');
     writeFileSync(file, '{');
@@ -128,7 +134,7 @@ describe('carillon token', () => {
     expect([broken.code, broken.err.join()]).toEqual([1, expect.stringContaining('not JSON')]);
     expect([readFileSync(file, 'utf8'), existsSync(`${file}.part`)]).toEqual(['{', false]);
     writeFileSync(`${file}.part`, '');
-    const busy = await cli(['revoke', 'a', '--tokens', file]);
+    const busy = await cli(['create', '--name', 'a', '--scope', 'read', '--tokens', file]);
     expect([busy.code, busy.err.join()]).toEqual([1, expect.stringContaining('remove it')]);
   });
 });

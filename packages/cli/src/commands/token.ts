@@ -57,6 +57,7 @@ revoke   By the id that list shows. Members notice within a second or two.
   --tokens FILE          Where the tokens are. Default: as members find them with the same flags and environment
   --data DIR, --config FILE  As of carillon serve
   --json                 One JSON object a line`,
+  values: { '--scope': scopes },
   examples: [
     'carillon token create --name billing --scope write --namespace billing --expires 90d',
     'carillon token list --data /var/lib/carillon',
@@ -165,14 +166,12 @@ function shown({ id, name, scope, namespace, created, until }: Token): Omit<Toke
 }
 
 async function revoke(file: string, ids: readonly string[], asJson: boolean, io: Io) {
-  const found = new Set<string>();
-  await changeTokens(file, (tokens) =>
-    tokens.filter(({ id }) => {
-      if (!ids.includes(id)) return true;
-      found.add(id);
-      return false;
-    }),
-  );
+  const there = (await readTokens(file))?.tokens ?? [];
+  const found = new Set(there.map(({ id }) => id).filter((id) => ids.includes(id)));
+  // Nothing to take out: neither the file nor its folder comes to be.
+  if (found.size > 0) {
+    await changeTokens(file, (tokens) => tokens.filter(({ id }) => !found.has(id)));
+  }
   for (const id of ids) {
     if (asJson) jsonLine(io, { id, found: found.has(id) });
     else if (found.has(id)) io.out(`${id} revoked.`);

@@ -15,7 +15,7 @@ export const connectOptions = {
   namespace: 'text',
 } as const satisfies OptionKinds;
 
-export const connectUsage = `  --server URL     A member, or several (repeat it, or separate by commas); any member will do.
+export const connectUsage = `  --server URL     A member, or several (repeat it, or separate by commas); any member will do. HOST:PORT is http.
                    Default: $CARILLON_SERVER, else ${defaultServer}
   --token-file FILE, --token TOKEN
                    What lets you in, where tokens are asked for. Default: $CARILLON_TOKEN, which unlike a flag nobody else
@@ -33,8 +33,13 @@ export interface ConnectFlags {
 export function serversOf(flags: ConnectFlags, io: Io): string[] {
   const given = flags.server.length > 0 ? flags.server : [io.env['CARILLON_SERVER'] ?? ''];
   const urls = given.flatMap((entry) => entry.split(',')).map((entry) => entry.trim());
-  const named = urls.filter((url) => url !== '');
+  const named = urls.filter((url) => url !== '').map(withScheme);
   return named.length > 0 ? named : [defaultServer];
+}
+
+/** `cluster members` prints addresses, `HOST:PORT`: they are taken as they are. */
+function withScheme(server: string): string {
+  return /^(\[[\da-fA-F:]+\]|[\w.-]+):\d{1,5}$/.test(server) ? `http://${server}` : server;
 }
 
 /** Throws UsageError for a server that is no URL. */
@@ -78,6 +83,12 @@ export async function namespaceOf(client: Carillon, flags: ConnectFlags, io: Io)
     if (error instanceof ApiError && error.status === 404) return 'default';
     throw error;
   }
+}
+
+/** Headers that show the token, for requests beside the client. */
+export function authorization(flags: ConnectFlags, io: Io): Record<string, string> {
+  const token = tokenOf(flags, io);
+  return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
 /** null: none. Throws UsageError for a file that cannot be read; what is in it is never told. */

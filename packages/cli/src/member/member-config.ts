@@ -58,6 +58,11 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
 Every other option of docs/configuration.md is a flag too: limits.bodyBytesMax is --limits-body-bytes-max.
 Files give way to the environment (CARILLON_LIMITS_BODY_BYTES_MAX), the environment to flags.`;
 
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** Flags that take one of a few values. */
+export const memberValues = { '--log-level': logLevels, '--durability': ['disk', 'memory'] };
+
 export interface MemberArguments {
   readonly loaded: LoadedConfig;
   /** The same once more, as files and environment are by then. */

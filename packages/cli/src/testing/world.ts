@@ -1,5 +1,6 @@
 /** What command tests need: an Io that records, and a member that answers by script. */
 import { createServer, type Server } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Io } from '../command.ts';
 
 export interface Recording extends Io {
@@ -13,6 +14,7 @@ export function recordingIo(
   env: Record<string, string> = {},
   color = false,
   errColor = color,
+  input: readonly string[] = [],
 ): Recording {
   const controller = new AbortController();
   const outLines: string[] = [];
@@ -23,6 +25,7 @@ export function recordingIo(
     color,
     errColor,
     env,
+    input: Readable.from(input),
     signal: controller.signal,
     outLines,
     errLines,
@@ -42,6 +45,8 @@ export interface Answer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
+  /** Instead of a body. */
+  readonly text?: string;
 }
 
 export interface FakeMember {
@@ -61,8 +66,8 @@ export async function fakeMember(script: (asked: Asked) => Answer): Promise<Fake
       const { method = '', url = '', headers } = request;
       const what = { method, path: url, headers, body: text === '' ? null : JSON.parse(text) };
       asked.push(what);
-      const { status = 200, headers: sent = {}, body } = script(what);
-      response.writeHead(status, sent).end(body === undefined ? '' : JSON.stringify(body));
+      const { status = 200, headers: sent = {}, body, text: plain = '' } = script(what);
+      response.writeHead(status, sent).end(body === undefined ? plain : JSON.stringify(body));
     });
   });
   await new Promise<void>((resolve) => {

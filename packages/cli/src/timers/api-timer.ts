@@ -31,6 +31,12 @@ export function inner(json: Json, name: string): Json {
   return isJson(value) ? value : {};
 }
 
+/** A member that is a list; empty where it is missing. */
+export function arrayOf(json: Json | null, name: string): readonly unknown[] {
+  const value = json?.[name];
+  return Array.isArray(value) ? value : [];
+}
+
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -61,14 +67,20 @@ export async function getTimer(
   io: Io,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<ApiTimer | null> {
+  const json = await getJson(client, `/timers/${id}`, io, headers);
+  return json === null ? null : readApiTimer(json);
+}
+
+/** An answer of the API as it is; null: there is none (404). */
+export async function getJson(
+  client: Carillon,
+  path: string,
+  io: Io,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Json | null> {
   try {
-    const { body } = await client.request({
-      method: 'GET',
-      path: `/timers/${id}`,
-      headers,
-      signal: io.signal,
-    });
-    return isJson(body) ? readApiTimer(body) : null;
+    const { body } = await client.request({ method: 'GET', path, headers, signal: io.signal });
+    return isJson(body) ? body : null;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
@@ -77,19 +89,21 @@ export async function getTimer(
 
 export interface Pages {
   readonly path: '/timers' | '/dead-letters';
-  readonly tag?: string;
+  /** Which of them: tag, state, member, role. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly pageSize?: number;
   readonly onMissing: (members: readonly string[]) => void;
 }
 
 /** Every timer, or dead letter, of the cluster. */
 export async function* listJson(
   client: Carillon,
-  { path, tag, onMissing }: Pages,
+  { path, query: which = {}, pageSize = pageLength, onMissing }: Pages,
   io: Io,
 ): AsyncGenerator<Json, void, undefined> {
   let cursor: string | undefined;
   do {
-    const query = { tag, limit: String(pageLength), cursor };
+    const query = { ...which, limit: String(pageSize), cursor };
     const { body } = await client.request({ method: 'GET', path, query, signal: io.signal });
     const page = isJson(body) ? body : {};
     const { missing } = page;
