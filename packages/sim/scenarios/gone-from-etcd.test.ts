@@ -124,3 +124,30 @@ test('dead members that vanished from the view hold up neither a cancel nor a li
     expect(await tookMs(() => story.cancel(id, 'm0')), id).toBeLessThan(20);
   }
 });
+
+test.each([4, 10, 30])(
+  'all members lose their places in etcd, which is then away: they still ask each other, and every pop is made once (n = %d s)',
+  async (seconds) => {
+    const story = await Story.begin({ members: ['m0', 'm1'], etcd: true });
+    const { etcd, cluster } = story;
+    if (etcd === null) throw new Error('This story has an etcd.');
+    await story.pass(10);
+    const times = Math.ceil(120 / seconds);
+    const { id } = await story.set({ seconds, times, factor: 2 }, 'm1');
+    for (const name of ['m1', 'm0']) {
+      cluster.member(name).pause();
+      await story.pass(5.3);
+    }
+    await story.pass(2);
+    etcd.away = true;
+    for (const name of ['m0', 'm1']) cluster.member(name).resume();
+    await story.pass(seconds * times + 5);
+    etcd.away = false;
+    await story.pass(20);
+    // Pops that fell due while both stood still are merged into one.
+    const sequences = story.calls(id).map(({ sequence }) => sequence);
+    expect(sequences).toEqual([...new Set(sequences)]);
+    expect(sequences.at(-1)).toBe(times);
+    expect(story.bugs).toEqual([]);
+  },
+);

@@ -51,7 +51,7 @@ export function otherHolders(
   self: string,
   widely: boolean,
 ): readonly string[] {
-  const names = record.replicas.filter((name) => name !== self && view.member(name) !== undefined);
+  const names = record.replicas.filter((name) => name !== self && view.isKnown(name));
   const { hi, lo, factor } = record;
   for (const name of widely ? possibleHolders(view, record) : view.place(hi, lo, factor)) {
     if (name !== self && !names.includes(name)) names.push(name);

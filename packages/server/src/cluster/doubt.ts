@@ -8,6 +8,8 @@
  *     member went away, and the replica remembers the whole time since it must have had it.
  * D3  In every other case the record is kept: losing a timer is worse than a late pop. A cluster that was down as a
  *     whole, and a timer with one replica, lose nothing.
+ * D4  A member that testifies with an older record is told the newer one at once: no comparison finds a tombstone that this member
+ *     holds as a stand-in, because the older record does not list it.
  */
 import { type Cancel, type Clock, compareProgress, type TimerRecord } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
@@ -132,7 +134,16 @@ export class Doubt {
       if (testimony.record !== null) replica.receive(testimony.record, 'any', () => undefined);
     }
     const verdict = judgeDoubt(record, testimonies, { nowMs: clock.now(), awaySinceMs });
-    if (verdict === 'drop') replica.drop(current);
-    else replica.trust(record);
+    if (verdict === 'drop') return replica.drop(current);
+    replica.trust(record);
+    this.tell(current, testimonies);
+  }
+
+  /** D4 */
+  private tell(current: TimerRecord, testimonies: readonly Testimony[]): void {
+    for (const { name, record } of testimonies) {
+      if (record === null || compareProgress(current, record) <= 0) continue;
+      this.parts.peers.send(name, { type: 'store', mode: 'any', record: current }, () => {});
+    }
   }
 }

@@ -85,6 +85,11 @@ export class View {
     return this.byName.get(name);
   }
 
+  /** Whether it is a member, or has vanished and may run on. */
+  isKnown(name: string): boolean {
+    return this.byName.has(name) || this.vanished.some((one) => one.name === name);
+  }
+
   /** Members in this phase, in name order. */
   namesIn(wanted: Phase): readonly string[] {
     return this.members.filter(({ phase }) => phase === wanted).map(({ name }) => name);
