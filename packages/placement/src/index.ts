@@ -18,7 +18,16 @@ export {
 } from './flat/rendezvous.ts';
 export { changeVertices, type VertexChange } from './change.ts';
 export { type Health, health, type VertexState } from './health.ts';
-export { compileLabelled, type LabelledMember, labelLevels } from './labels.ts';
+export { explainMembers } from './labels/explain-members.ts';
+export { evenShares, hotFrom, type HotMember, hotMembers, type MemberShare } from './labels/hot.ts';
+export { compileLabelled, labelsAlgorithm, placementId } from './labels/labels.ts';
+export {
+  type Domain,
+  groupMembers,
+  type LabelledMember,
+  labelLevels,
+  levelsOf,
+} from './labels/members.ts';
 export {
   CompiledTopology,
   compileTopology,

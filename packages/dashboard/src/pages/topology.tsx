@@ -1,10 +1,10 @@
 /** The tree of domains and members with each one's share; a chosen member with its peers and timers. */
+import { levelsOf } from '@carillon/placement';
 import { useMemo } from 'preact/hooks';
 import {
   type Domain,
   domainTree,
   expectedShares,
-  levelsOf,
   membersBelow,
   placedMembers,
 } from '../parts/domains.ts';

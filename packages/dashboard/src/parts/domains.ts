@@ -1,13 +1,5 @@
-/** Members under the domains that their labels name: as a tree to draw, and as the topology that placement walks. */
-import {
-  buildTopology,
-  compileLabelled,
-  labelLevels,
-  type Placer,
-  type Topology,
-  type VertexSpec,
-} from '@carillon/placement';
-
+/** Members under the domains that their labels name, as a tree to draw, and what each of them holds. */
+import { compileLabelled, levelsOf, type Placer } from '@carillon/placement';
 import type { ClusterShape, MemberShape } from './shapes.ts';
 
 /** The fields of a member that placement needs. */
@@ -36,10 +28,6 @@ export interface Domain<M extends Placed> {
 
 const unlabelled = '(none)';
 
-export function levelsOf(members: readonly Placed[]): string[] {
-  return labelLevels.filter((level) => members.some(({ labels }) => labels[level] !== undefined));
-}
-
 export function domainTree<M extends Placed>(members: readonly M[]): Domain<M> {
   return domain('', '', { members, levels: levelsOf(members) });
 }
@@ -61,23 +49,6 @@ function domain<M extends Placed>(
 /** All members at or below a domain. */
 export function membersBelow<M extends Placed>(top: Domain<M>): readonly M[] {
   return [...top.members, ...top.domains.flatMap(membersBelow)];
-}
-
-/** The topology that members walk; one level of members where there are no labels. */
-export function topologyOf(members: readonly Placed[]): Topology {
-  const levels = [...levelsOf(members), 'member'];
-  return buildTopology({ levels, children: vertices(domainTree(members)) });
-}
-
-function vertices(top: Domain<Placed>): VertexSpec[] {
-  return [
-    ...top.members.map(({ name, weight }) => ({ id: name, weight })),
-    ...top.domains.map((inner) => ({
-      id: inner.name,
-      weight: membersBelow(inner).some(({ weight }) => weight !== 0) ? 1 : 0,
-      children: vertices(inner),
-    })),
-  ];
 }
 
 /** How often each member is among the replicas of many keys, as a share of all replicas. */

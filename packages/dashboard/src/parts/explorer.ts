@@ -4,12 +4,12 @@ import {
   compileLabelled,
   type Diff,
   diff,
-  explain,
+  explainMembers,
   type Key,
   PlacementError,
   type Step,
 } from '@carillon/placement';
-import { copiesOf, type Placed, topologyOf } from './domains.ts';
+import { copiesOf, type Placed } from './domains.ts';
 
 export interface Found {
   /** All members, in the order in which they would hold the key. */
@@ -44,7 +44,7 @@ export function find(members: readonly Placed[], key: Key, replicas: number): Fo
   const all = picksOf(members, key, placer.names.length);
   const first = picksOf(members, key, wanted);
   const rest = all.filter((name) => !first.includes(name));
-  const { steps } = explain(topologyOf(members), key, { replicas: wanted, roles: 'chronos' });
+  const { steps } = explainMembers(members, key, wanted);
   return {
     ranked: [...first, ...rest].map((name, i) => ({ name, role: roleOf(i, wanted) })),
     steps,

@@ -24,6 +24,14 @@ function logOfMiddle(c: number): number {
   return 2 * z * sum;
 }
 
+/** ln x for a number from 1 up, by halving it down to the series. For what is prepared once, not for lookups. */
+export function logOf(x: number): number {
+  let c = x;
+  let halvings = 0;
+  for (; c > 2; c /= 2) halvings++;
+  return logOfMiddle(c) + halvings * ln2;
+}
+
 /**
  * ln((h + ½) / 2³²) of an unsigned 32-bit hash: below zero, and rising with `h`.
  * With x = 2h + 1 = m × 2^e and 1 ≤ m < 2 this is ln m + (e − 33) ln 2.

@@ -7,6 +7,8 @@ import type { View } from './view.ts';
 
 /** So many of the replicas may have been away at once. */
 const awayCountMax = 3;
+/** So many members with labels are all asked: in a view without some of them, a copy goes to another of the same zone. */
+const askedCountMax = 16;
 
 /** The replicas the view asks for, then one stand-in for each of them that `absent` says is not there. */
 export function desiredReplicas(
@@ -21,8 +23,7 @@ export function desiredReplicas(
   if (missing === 0) return ideal;
   const standIns = view
     .place(hi, lo, view.activeCount)
-    .slice(ideal.length)
-    .filter((name) => !absent(name))
+    .filter((name) => !ideal.includes(name) && !absent(name))
     .slice(0, missing);
   return standIns.length === 0 ? ideal : [...ideal, ...standIns];
 }
@@ -30,16 +31,21 @@ export function desiredReplicas(
 /**
  * Members that may have come to hold a record besides its replicas. The next in rank stood in for replicas that were silent.
  * The last in rank are given it in a view without the replicas, because the primary is chosen from that end. Those that hand
- * their records on may be in the middle of a pop.
+ * their records on may be in the middle of a pop. With labels the ranks of a smaller view are not those of this one.
  */
 export function possibleHolders(
   view: View,
   { hi, lo, factor }: Pick<TimerRecord, 'hi' | 'lo' | 'factor'>,
 ): readonly string[] {
-  const ranked = view.place(hi, lo, view.activeCount);
-  const first = ranked.slice(0, factor + awayCountMax);
-  const last = ranked.slice(first.length).slice(-awayCountMax);
-  return [...first, ...last, ...view.namesIn('leaving')];
+  const leaving = view.namesIn('leaving');
+  if (view.hasLabels && view.activeCount <= askedCountMax) {
+    return [...view.namesIn('active'), ...leaving];
+  }
+  const ideal = view.place(hi, lo, factor);
+  const others = view.place(hi, lo, view.activeCount).filter((name) => !ideal.includes(name));
+  const next = others.slice(0, awayCountMax);
+  const last = others.slice(next.length).slice(-awayCountMax);
+  return [...ideal, ...next, ...last, ...leaving];
 }
 
 /**

@@ -8,7 +8,6 @@
  */
 import { invariant } from '@carillon/core';
 import {
-  algorithm,
   type Bloom,
   bloomBits,
   bloomHas,
@@ -17,6 +16,8 @@ import {
   compileLabelled,
   emptyBloom,
   hashText,
+  labelsAlgorithm,
+  placementId,
   type Placer,
 } from '@carillon/placement';
 
@@ -53,6 +54,8 @@ export class View {
   /** In name order. */
   readonly members: readonly ViewMember[];
   readonly vanished: readonly ViewMember[];
+  /** The rule that places timers on the active members: members with labels have one of their own. */
+  readonly placementId: string;
   private readonly placer: Placer;
   private readonly byName: ReadonlyMap<string, ViewMember>;
   private readonly bits: ReadonlyMap<string, Bloom>;
@@ -70,10 +73,16 @@ export class View {
     this.bits = new Map(all.map(({ name }) => [name, bloomBits(name)]));
     this.numbers = memberNumbers(this.members);
     const active = this.members.filter(({ phase }) => phase === 'active');
-    this.placer = compileLabelled(active);
+    this.placementId = placementId(active);
+    this.placer = compileLabelled(active, this.placementId);
     this.picks = new Int32Array(Math.max(1, active.length));
-    this.id = viewId(this.members);
+    this.id = viewId(this.placementId, this.members);
     invariant(this.byName.size === this.members.length, 'a view lists a member once');
+  }
+
+  /** Whether timers are placed by the labels of members. */
+  get hasLabels(): boolean {
+    return this.placementId === labelsAlgorithm;
   }
 
   /** How many members can be given timers. */
@@ -154,9 +163,9 @@ function memberNumbers(members: readonly ViewMember[]): ReadonlyMap<string, numb
   return numbers;
 }
 
-function viewId(members: readonly ViewMember[]): string {
+function viewId(placement: string, members: readonly ViewMember[]): string {
   const text = JSON.stringify([
-    algorithm,
+    placement,
     members.map((member) => [
       member.name,
       member.address,
