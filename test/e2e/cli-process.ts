@@ -25,11 +25,12 @@ export class CliProcess {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
     via: readonly string[] = [],
+    input: 'ignore' | 'pipe' = 'ignore',
   ) {
     const run = [process.execPath, '--conditions=source', main, ...args];
     const [command = process.execPath, ...rest] = via.length === 0 ? run : [...via, ...run];
     this.child = spawn(command, rest, {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input, 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], ...env },
     });
     const { stdout, stderr } = this.child;
@@ -48,6 +49,11 @@ export class CliProcess {
 
   get pid(): number {
     return this.child.pid ?? 0;
+  }
+
+  /** To its standard input, which must be a pipe. */
+  type(text: string): void {
+    this.child.stdin?.write(text);
   }
 
   /** Sends a signal and waits for the end. */

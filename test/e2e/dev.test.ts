@@ -1,4 +1,6 @@
 /** `carillon dev`: a cluster of real processes, one of which is killed. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { Carillon } from '@carillon/client';
 import { afterEach, expect, test } from 'vitest';
 import { CliProcess, type JsonLine } from './cli-process.ts';
@@ -56,4 +58,44 @@ test('three members: one is killed, every timer pops, once, by twice its time', 
     expect(latenessMs).toBeLessThan(intervalMs);
   }
   expect(await dev.kill('SIGINT')).toEqual({ code: 0, signal: null });
+});
+
+// Below the ports that the system hands out by itself, and apart from those of the test above.
+const otherPort = 12_500 + (process.pid % 19_000);
+const few = ['--members', '2', '--memory', '--receiver-port', '0', '--port', String(otherPort)];
+
+test('a member that was killed starts again when its name is typed', async () => {
+  const dev = new CliProcess(['dev', '--json', ...few], {}, [], 'pipe');
+  started.push(dev);
+  const { pid } = await dev.line((line) => isMember(line) && line['name'] === 'n1');
+  process.kill(Number(pid), 'SIGKILL');
+  await dev.line((line) => String(line['line']).includes('Type n1 and Enter'));
+  dev.type('n1\n');
+  const again = await dev.line(
+    (line) => isMember(line) && line['pid'] !== pid && line['name'] === 'n1',
+  );
+  const { url } = again;
+  const answers = async (): Promise<boolean> =>
+    (await fetch(`${String(url)}/readyz`).catch(() => null))?.ok === true;
+  while (!(await answers()));
+  // Members that are not there yet, while all start, are no news.
+  const before = dev.json().slice(0, dev.json().findIndex(isMember));
+  expect(before.filter((line) => String(line['line']).includes('cannot be reached'))).toEqual([]);
+  expect(await dev.kill('SIGINT')).toEqual({ code: 0, signal: null });
+});
+
+test('a port that is taken is one sentence, and nothing starts', async () => {
+  const taken = createServer().listen(otherPort + 1, '127.0.0.1');
+  await once(taken, 'listening');
+  try {
+    const dev = new CliProcess(['dev', ...few]);
+    started.push(dev);
+    expect(await dev.ended).toEqual({ code: 1, signal: null });
+    expect(dev.lines).toEqual([]);
+    expect(dev.errors).toEqual([
+      `Port ${otherPort + 1} of 127.0.0.1 is taken, perhaps by members that run already; --port N takes N to N + 1, and the ports 100 above.`,
+    ]);
+  } finally {
+    taken.close();
+  }
 });

@@ -20,6 +20,8 @@ export interface Io {
   out(text: string): void;
   /** What goes wrong, and progress. Whole lines; the last newline is added. */
   err(text: string): void;
+  /** Whether `out` ends at a terminal. */
+  readonly terminal: boolean;
   /** Whether `out` ends at a terminal that shows colours. */
   readonly color: boolean;
   /** The same of `err`: either may be redirected alone. */

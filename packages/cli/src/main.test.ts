@@ -1,8 +1,10 @@
 /** The binary as a real process; what it does inside is tested without one. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { release } from './index.ts';
+import { run } from './run.ts';
+import { recordingIo } from './testing/world.ts';
 
 const main = join(import.meta.dirname, 'main.ts');
 
@@ -65,4 +67,27 @@ test('variables of other commands do not disturb a member', async () => {
   expect(code).toBe(0);
   expect(out).toMatch(/^data +\/data +environment CARILLON_DATA$/m);
   expect(out).not.toContain('hush');
+});
+
+test('serve writes its log as JSON into a pipe, and as lines for people on a terminal', async () => {
+  const flags = ['serve', '--memory', '--listen', '127.0.0.1:0'];
+  const piped = start(flags);
+  await vi.waitUntil(() => piped.text().includes('The member serves.'), { timeout: 20_000 });
+  piped.child.kill('SIGTERM');
+  const { out } = await piped.ended;
+  expect(JSON.parse(out.split('\n')[0] ?? '')).toMatchObject({ level: 30 });
+
+  const io = recordingIo({}, true, false);
+  const ended = run([...flags], io, release);
+  await vi.waitUntil(() => io.outLines.some((line) => line.includes('The member serves.')), {
+    timeout: 20_000,
+  });
+  io.abort();
+  expect(await ended).toBe(0);
+  // oxlint-disable-next-line no-control-regex -- colours are looked for
+  const plain = io.outLines.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
+  expect(plain.join('\n')).toMatch(
+    /^\d\d:\d\d:\d\d\.\d{3}  info   The member serves\.  listen=127/m,
+  );
+  expect(plain.filter((line) => line.startsWith('{'))).toEqual([]);
 });

@@ -23,6 +23,7 @@ const colours = !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
+  terminal: process.stdout.isTTY,
   color: process.stdout.isTTY && colours,
   errColor: process.stderr.isTTY && colours,
   env: process.env,

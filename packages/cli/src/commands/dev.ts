@@ -1,5 +1,6 @@
 /** `carillon dev`: a whole cluster and a receiver on this machine, to watch and to break. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
@@ -22,6 +23,12 @@ const kinds = {
 /** Between the port of a member's API and the one its peers use. */
 const peerOffset = 100;
 
+interface DevAddress {
+  readonly name: string;
+  /** `host:port` of the API. */
+  readonly address: string;
+}
+
 interface DevOptions {
   readonly count: number;
   readonly port: number;
@@ -38,7 +45,8 @@ export const command: Command = {
   summary: 'A local cluster with a receiver, to try things out.',
   usage: `Usage: carillon dev [flags]
 
-Starts members as processes of their own on 127.0.0.1, and a receiver; prints what happens. Ctrl-C ends all.
+Starts members as processes of their own on 127.0.0.1, and a receiver; prints what happens. Ctrl-C ends all. The name of a
+member that has ended, typed with Enter, starts it again.
 
   --members N          How many members; default 3
   --port N             API port of the first; the others follow. Peers use the ports 100 above. Default 7253
@@ -76,6 +84,10 @@ class Dev {
   private readonly io: Io;
   private readonly members: DevMember[] = [];
   private receiverUrl = '';
+  private folder = '';
+  private view: readonly DevAddress[] = [];
+  /** All members have been ready once. */
+  private serving = false;
 
   constructor(options: DevOptions, io: Io) {
     this.options = options;
@@ -89,9 +101,11 @@ class Dev {
     const stop = new AbortController();
     this.io.signal.addEventListener('abort', () => stop.abort(), { once: true });
     try {
+      await this.refuseTakenPorts();
       const receiving = this.receive(stop.signal);
       this.startMembers(folder);
       const started = await Promise.race([this.whenReady(), receiving.then(() => false)]);
+      if (started) await Promise.race([receiving, this.obey()]);
       if (started) await receiving;
       stop.abort();
       await receiving;
@@ -103,6 +117,35 @@ class Dev {
     }
   }
 
+  /** Another program at one of the ports, perhaps a member, would be taken for one of ours. */
+  private async refuseTakenPorts(): Promise<void> {
+    const { port, count } = this.options;
+    for (let i = 0; i < count; i++) {
+      for (const one of [port + i, port + peerOffset + i]) {
+        if (await isFree(one)) continue;
+        throw new Error(
+          `Port ${one} of 127.0.0.1 is taken, perhaps by members that run already; --port N takes N to N + ${count - 1}, and the ports ${peerOffset} above.`,
+        );
+      }
+    }
+  }
+
+  /** Starts members that have ended again, when their names are typed. Returns when no more can be typed. */
+  private async obey(): Promise<void> {
+    for await (const chunk of this.io.input) {
+      for (const name of chunk
+        .toString()
+        .split('\n')
+        .map((line) => line.trim())) {
+        const at = this.members.findIndex((member) => member.name === name);
+        if (at === -1 || this.members[at]?.isRunning === true) continue;
+        this.members[at] = this.start(this.view[at] as DevAddress);
+        const { url, pid } = this.members[at];
+        this.tell({ event: 'member', name, url, pid }, `Member ${name} starts again (pid ${pid})`);
+      }
+    }
+  }
+
   private receive(signal: AbortSignal): Promise<void> {
     const { receiverPort, json } = this.options;
     const options = {
@@ -111,6 +154,7 @@ class Dev {
       status: 200,
       delayMs: 0,
       countMax: Number.POSITIVE_INFINITY,
+      portFlag: '--receiver-port',
     };
     return listen(options, signal, {
       started: (url) => {
@@ -125,29 +169,34 @@ class Dev {
   }
 
   private startMembers(folder: string): void {
-    const { count, port, memory, logLevel } = this.options;
+    const { count, port } = this.options;
+    this.folder = folder;
     const names = Array.from({ length: count }, (_, i) => `n${i}`);
-    const view = names.map((name, i) => ({
+    this.view = names.map((name, i) => ({
       name,
       address: `127.0.0.1:${port + i}`,
       peer: `127.0.0.1:${port + peerOffset + i}`,
       phase: 'active',
       weight: 1,
     }));
-    const file = join(folder, 'members.json');
-    writeFileSync(file, `${JSON.stringify({ members: view }, null, 2)}\n`);
-    for (const { name, address } of view) {
-      const kept = memory ? ['--memory'] : ['--data', join(folder, name)];
-      const args = ['serve', '--name', name, '--members', file, '--log-level', logLevel, ...kept];
-      this.members.push(
-        new DevMember({ name, address, args, env: this.io.env }, (line) =>
-          this.tell(
-            { event: 'log', member: name, line },
-            `${paint(this.io, 'blue', name)} ${line}`,
-          ),
-        ),
-      );
-    }
+    writeFileSync(this.membersFile, `${JSON.stringify({ members: this.view }, null, 2)}\n`);
+    this.members.push(...this.view.map((member) => this.start(member)));
+  }
+
+  private get membersFile(): string {
+    return join(this.folder, 'members.json');
+  }
+
+  private start({ name, address }: DevAddress): DevMember {
+    const { memory, logLevel } = this.options;
+    const kept = memory ? ['--memory'] : ['--data', join(this.folder, name)];
+    const where = ['--name', name, '--members', this.membersFile];
+    const args = ['serve', ...where, '--log-level', logLevel, ...kept];
+    return new DevMember({ name, address, args, env: this.io.env }, (line) => {
+      // While they start, members look for others that are not there yet.
+      if (!this.serving && line.startsWith('A peer cannot be reached')) return;
+      this.tell({ event: 'log', member: name, line }, `${paint(this.io, 'blue', name)} ${line}`);
+    });
   }
 
   private async whenReady(): Promise<boolean> {
@@ -160,9 +209,10 @@ class Dev {
     for (const { name, url, pid } of this.members) {
       this.tell({ event: 'member', name, url, pid }, `Member ${name} at ${url} (pid ${pid})`);
     }
-    const [first] = this.members;
-    if (!this.options.json && first !== undefined)
-      this.io.err(hints(first, this.receiverUrl, ownName));
+    this.serving = true;
+    const [first, second = first] = this.members;
+    if (!this.options.json && first !== undefined && second !== undefined)
+      this.io.err(hints({ first, second, receiverUrl: this.receiverUrl }));
     return true;
   }
 
@@ -172,11 +222,28 @@ class Dev {
   }
 }
 
-function hints({ url, pid }: DevMember, receiverUrl: string, self: string): string {
+interface Hinted {
+  /** Commands go to this one. */
+  readonly first: DevMember;
+  /** This one can be killed without harm to the commands. */
+  readonly second: DevMember;
+  readonly receiverUrl: string;
+}
+
+function hints({ first: { url }, second: { name, pid }, receiverUrl }: Hinted): string {
   return `
 Look at it:        ${url}/ in a browser
-Set a timer:       ${self} set 5s ${receiverUrl}/ --opaque hello --server ${url}
-See the members:   ${self} cluster members --server ${url}
-Break something:   kill -9 ${pid}
+Set a timer:       ${ownName} set 5s ${receiverUrl}/ --opaque hello --server ${url}
+See the members:   ${ownName} cluster members --server ${url}
+Break something:   kill -9 ${pid} (${name}), then type ${name} and Enter here to start it again
 `;
+}
+
+/** Whether nothing listens at a port of 127.0.0.1. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

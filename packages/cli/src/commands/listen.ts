@@ -35,6 +35,8 @@ export interface ListenOptions {
   readonly delayMs: number;
   /** Stop after so many. */
   readonly countMax: number;
+  /** The flag that names the port. */
+  readonly portFlag: string;
 }
 
 export const command: Command = {
@@ -65,6 +67,7 @@ Prints for each callback its timer, sequence, attempt, how late it came, and its
       status: wholeNumber('--status', flags.status ?? '200', { min: 200, max: 599 }),
       delayMs: flags.delay === undefined ? 0 : duration('--delay', flags.delay),
       countMax: wholeNumber('--count', flags.count ?? '1000000000', { min: 1, max: 1_000_000_000 }),
+      portFlag: '--port',
     };
     await listen(options, io.signal, {
       started: (url) => {
@@ -120,9 +123,10 @@ export async function listen(
   server.closeAllConnections();
 }
 
-function portProblem(error: NodeJS.ErrnoException, { host, port }: ListenOptions): string {
+function portProblem(error: NodeJS.ErrnoException, options: ListenOptions): string {
+  const { host, port, portFlag } = options;
   if (error.code !== 'EADDRINUSE') return `Cannot listen at ${host}:${port}: ${error.message}.`;
-  return `Port ${port} of ${host} is taken; --port names another, --port 0 takes any free one.`;
+  return `Port ${port} of ${host} is taken; ${portFlag} names another, ${portFlag} 0 takes any free one.`;
 }
 
 function answer(

@@ -11,7 +11,8 @@ import {
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { memberConfig, memberUsage, memberValues } from '../member/member-config.ts';
 import { ownName } from '../terminal/own-name.ts';
-import { jsonLine, paintErr } from '../terminal/style.ts';
+import { readLogLine } from '../terminal/log-line.ts';
+import { jsonLine, paint, paintErr } from '../terminal/style.ts';
 
 export const command: Command = {
   name: 'serve',
@@ -19,7 +20,8 @@ export const command: Command = {
   usage: `Usage: carillon serve [flags]
 
 Runs until SIGTERM or Ctrl-C, then finishes what is under way and exits 0.
-SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output, one JSON object a line.
+SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output: one JSON object
+a line, or on a terminal (without --json) lines for people.
 
 ${memberUsage}
   --json                 The address as JSON once the member serves`,
@@ -38,7 +40,8 @@ ${memberUsage}
     }
     const { promise: ended, resolve: end } = Promise.withResolvers<number>();
     const reread = { file, config: () => usable(again()) };
-    const running = await started({ config: loaded.config, reread }, io, end);
+    const log = io.terminal && !json ? { writeLog: peopleLog(io) } : {};
+    const running = await started({ config: loaded.config, reread, ...log }, io, end);
     if (running === null) return exit.usage;
     if (json) jsonLine(io, { name: running.name, url: running.url, pid: process.pid });
     else
@@ -47,9 +50,19 @@ ${memberUsage}
   },
 };
 
+const levelColours = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' } as const;
+
+function peopleLog(io: Io): (line: string) => void {
+  return (line) => {
+    const { time, level, text } = readLogLine(line.trimEnd());
+    const colour = levelColours[level as keyof typeof levelColours] ?? 'dim';
+    io.out(`${paint(io, 'dim', time)}  ${paint(io, colour, level.padEnd(5))}  ${text}`);
+  };
+}
+
 /** null: it must not start so, and why has been told. */
 async function started(
-  from: Pick<StartOptions, 'config' | 'reread'>,
+  from: Pick<StartOptions, 'config' | 'reread' | 'writeLog'>,
   io: Io,
   end: (code: number) => void,
 ) {

@@ -1,6 +1,7 @@
 /** One member of `carillon dev`: a child process, its log made readable, its end told. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { readLogLine } from '../terminal/log-line.ts';
 import { oneLine } from '../terminal/style.ts';
 
 export interface DevMemberOptions {
@@ -13,8 +14,6 @@ export interface DevMemberOptions {
 
 const readyMs = 20_000;
 const stopMs = 15_000;
-/** Fields of a log line that say nothing new here. */
-const dull = new Set(['level', 'time', 'msg', 'member', 'pid', 'hostname']);
 
 export class DevMember {
   readonly name: string;
@@ -36,7 +35,7 @@ export class DevMember {
     });
     const { stdout, stderr } = this.child;
     if (stdout !== null)
-      createInterface({ input: stdout }).on('line', (line) => tell(logText(line)));
+      createInterface({ input: stdout }).on('line', (line) => tell(readLogLine(line).text));
     // The welcome of each member is told by `dev` itself; what else comes here is trouble.
     if (stderr !== null) {
       createInterface({ input: stderr }).on('line', (line) => {
@@ -47,10 +46,17 @@ export class DevMember {
       this.child.on('error', () => resolve());
       this.child.on('exit', (code, signal) => {
         this.running = false;
-        if (!this.stopping) tell(`ended (${signal ?? `exit code ${code}`})`);
+        if (!this.stopping) {
+          const how = signal ?? `exit code ${code}`;
+          tell(`ended (${how}). Type ${this.name} and Enter to start it again.`);
+        }
         resolve();
       });
     });
+  }
+
+  get isRunning(): boolean {
+    return this.running;
   }
 
   get pid(): number {
@@ -84,19 +90,4 @@ export class DevMember {
 
 function isWelcome(line: string): boolean {
   return /serves at http|^The dashboard is at |^Try it:|^ {2}curl /.test(line);
-}
-
-/** A line of the log as people read it. */
-function logText(line: string): string {
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return oneLine(line);
-  }
-  const rest = Object.entries(fields)
-    .filter(([name]) => !dull.has(name))
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const message = typeof fields['msg'] === 'string' ? fields['msg'] : '';
-  return oneLine([message, ...rest].join('  '));
 }

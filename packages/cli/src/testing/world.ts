@@ -22,6 +22,7 @@ export function recordingIo(
   return {
     out: (text) => void outLines.push(...text.split('\n')),
     err: (text) => void errLines.push(...text.split('\n')),
+    terminal: color,
     color,
     errColor,
     env,

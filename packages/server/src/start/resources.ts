@@ -32,10 +32,15 @@ export interface Surroundings {
   close(): Promise<void>;
 }
 
-export async function openSurroundings(config: Config, identity: Identity): Promise<Surroundings> {
+/** `writeLog`: instead of standard output. */
+export async function openSurroundings(
+  config: Config,
+  identity: Identity,
+  writeLog?: (line: string) => void,
+): Promise<Surroundings> {
   const clock = new SystemClock();
   const random = new SystemRandom();
-  const log = createLog(config.logLevel, identity.name);
+  const log = createLog(config.logLevel, identity.name, writeLog);
   const opened: { close(): unknown }[] = [];
   const close = async (): Promise<void> => {
     for (const one of opened.splice(0).toReversed()) await one.close();

@@ -41,6 +41,8 @@ export interface StartOptions {
     /** Throws with a sentence when it cannot be used. */
     readonly config: () => Config;
   };
+  /** Takes the lines of the log, JSON with a newline each; default: standard output. */
+  readonly writeLog?: (line: string) => void;
   /** The member cannot go on; the caller should end the process. */
   readonly onFailed: (error: unknown) => void;
   /** A drain has handed everything on. */
@@ -63,7 +65,7 @@ export interface RunningMember {
 
 export async function startMember(options: StartOptions): Promise<RunningMember> {
   const identity = await identify(options.config);
-  const around = await openSurroundings(options.config, identity);
+  const around = await openSurroundings(options.config, identity, options.writeLog);
   try {
     return await startWithin(around, identity, options);
   } catch (error) {

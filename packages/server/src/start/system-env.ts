@@ -51,8 +51,10 @@ export async function createSystemEnv(options: SystemEnvOptions): Promise<System
   return { clock, random, log, disk, network, callbacks, close: async () => disk?.close() };
 }
 
-export function createLog(level: string, member: string): Log {
-  const logger = pino({ level, base: { member }, timestamp: pino.stdTimeFunctions.isoTime });
+/** `write` gets each line with its newline; standard output otherwise. */
+export function createLog(level: string, member: string, write?: (line: string) => void): Log {
+  const options = { level, base: { member }, timestamp: pino.stdTimeFunctions.isoTime };
+  const logger = write === undefined ? pino(options) : pino(options, { write });
   const line =
     (to: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: LogFields = {}): void =>
