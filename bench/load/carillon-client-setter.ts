@@ -1,14 +1,23 @@
 /** The same sets through `@carillon/client`, for the cost of the library to its caller. */
 import { Carillon, type TimerSpec } from '@carillon/client';
-import { type CarillonConfig, delayMs, payloadOf, type Setter, type Spec } from './setter.ts';
+import {
+  type CarillonConfig,
+  delayMs,
+  numberedId,
+  payloadOf,
+  type Setter,
+  type Spec,
+} from './setter.ts';
 
 export class CarillonClientSetter implements Setter {
   private readonly client: Carillon;
   private readonly uri: string;
+  private readonly factor: number;
 
-  constructor({ urls, uri }: CarillonConfig) {
+  constructor({ urls, uri, factor }: CarillonConfig) {
     this.client = new Carillon({ members: urls, refresh: null });
     this.uri = uri;
+    this.factor = factor;
   }
 
   async set(spec: Spec): Promise<void> {
@@ -21,12 +30,16 @@ export class CarillonClientSetter implements Setter {
     if (failed?.ok === false) throw failed.error;
   }
 
-  refresh(): Promise<void> {
-    throw new Error('Refreshing is measured over plain HTTP only.');
+  async refresh(spec: Spec): Promise<void> {
+    await this.client.replace(numberedId(spec.index, this.factor), this.specOf(spec));
+  }
+
+  async cancel(index: number): Promise<void> {
+    await this.client.cancel(numberedId(index, this.factor));
   }
 
   recur(): Promise<void> {
-    throw new Error('Recurring timers are measured over plain HTTP only.');
+    throw new Error('Recurring timers are measured over shared connections only.');
   }
 
   async close(): Promise<void> {}

@@ -3,6 +3,7 @@ import { HttpConnections } from './http-connections.ts';
 import {
   type CarillonConfig,
   type Due,
+  numberedPath,
   payloadOf,
   type Recurring,
   type Setter,
@@ -44,13 +45,12 @@ export class CarillonSetter implements Setter {
     }
   }
 
-  /** The client chooses the number, so a PUT of the same one replaces the timer. */
   refresh(spec: Spec): Promise<void> {
-    return this.send('PUT', this.pathOf(spec.index), this.bodyOf(spec));
+    return this.send('PUT', numberedPath(spec.index, this.factor), this.bodyOf(spec));
   }
 
   cancel(index: number): Promise<void> {
-    return this.send('DELETE', this.pathOf(index), '');
+    return this.send('DELETE', numberedPath(index, this.factor), '');
   }
 
   recur({ index, everyMs, count }: Recurring): Promise<void> {
@@ -67,10 +67,6 @@ export class CarillonSetter implements Setter {
     if (answer.status !== 200) {
       throw new Error(`${method} ${path} was answered with ${answer.status}: ${answer.body}`);
     }
-  }
-
-  private pathOf(index: number): string {
-    return `/timers/${(index + 1).toString(16).padStart(16, '0')}-${this.factor}`;
   }
 
   private bodyOf({ index, due }: Spec): string {

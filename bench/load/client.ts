@@ -30,6 +30,10 @@ async function openSetter(config: SetterConfig): Promise<Setter> {
       const { CarillonClientSetter } = await import('./carillon-client-setter.ts');
       return new CarillonClientSetter(config);
     }
+    case 'carillon-fetch': {
+      const { FetchSetter } = await import('./fetch-setter.ts');
+      return new FetchSetter(config);
+    }
     case 'bullmq': {
       const { BullmqSetter } = await import('./bullmq-setter.ts');
       return new BullmqSetter(config.port);

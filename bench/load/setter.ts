@@ -31,9 +31,14 @@ export interface Setter {
   close(): Promise<void>;
 }
 
+/**
+ * How a member is asked: through its own library; by plain HTTP over four connections that all calls share without waiting for
+ * each other's answers; over a connection for each call in flight; or by the `fetch` of Node.
+ */
+export type CarillonWay = 'carillon-client' | 'carillon' | 'carillon-apart' | 'carillon-fetch';
+
 export interface CarillonConfig {
-  /** With plain HTTP over shared connections, with one for each call, or through the client library. */
-  readonly kind: 'carillon' | 'carillon-apart' | 'carillon-client';
+  readonly kind: CarillonWay;
   readonly urls: readonly string[];
   /** Where callbacks go. */
   readonly uri: string;
@@ -73,3 +78,12 @@ export function instantMs(due: Due): number {
 
 /** The queue's name in Redis and PostgreSQL. */
 export const queueName = 'timers';
+
+/** Of a timer whose number the client chooses, so that a PUT of the same index replaces the timer. */
+export function numberedPath(index: number, factor: number): string {
+  return `/timers/${numberedId(index, factor)}`;
+}
+
+export function numberedId(index: number, factor: number): string {
+  return `${(index + 1).toString(16).padStart(16, '0')}-${factor}`;
+}

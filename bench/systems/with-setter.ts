@@ -15,3 +15,8 @@ export function withSetter(
     },
   };
 }
+
+/** Every system through its own library: a member through `@carillon/client`. */
+export function throughLibrary(system: System): Pick<System, 'start'> {
+  return system.kind === 'ours' ? withSetter(system, { kind: 'carillon-client' }) : system;
+}

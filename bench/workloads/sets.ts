@@ -1,12 +1,13 @@
 /** W1: sets in single calls, 64 in flight, 64-byte payload, due in an hour. W1b: the same in bulk of 500. */
 import { join } from 'node:path';
+import type { Load } from '../load/load.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import type { Column, Row, Section } from '../page/section.ts';
 import type { System } from '../systems/system.ts';
-import { withSetter } from '../systems/with-setter.ts';
-import type { CarillonConfig } from '../load/setter.ts';
+import { throughLibrary, withSetter } from '../systems/with-setter.ts';
+import { otherWays } from './ways.ts';
 import { type Session, withSession } from './session.ts';
-import { type Context, failed, inProcess, rowOf, rowsOf } from './workload.ts';
+import { type Context, failed, inProcess, type Measured, rowOf, rowsOf } from './workload.ts';
 
 const columns: readonly Column[] = [
   { key: 'perSecond', title: 'sets', unit: 'perSecond', better: 'more' },
@@ -15,15 +16,17 @@ const columns: readonly Column[] = [
 ];
 
 export async function singleSets(context: Context): Promise<readonly Section[]> {
-  const rows = await rowsOf(context, columns, (system) => measure(system, 'set', context));
-  const extra = await extraRows(context);
+  const one = (system: Pick<System, 'start'>) => measure(system, context, { call: 'set' });
+  const rows = await rowsOf(context, columns, (system) => one(throughLibrary(system)));
+  const others = await otherWays(context, columns, one);
+  const lone = await loneRows(context);
   return [
     {
       id: 'sets',
       title: 'W1 · Sets, single calls',
-      what: 'One timer a call, due in an hour, 64-byte payload, 64 calls in flight from one client process.',
+      what: 'One timer a call, due in an hour, 64-byte payload, 64 calls in flight from one client process, through the library of each system.',
       columns,
-      rows: [...rows, ...extra],
+      rows: [...rows, ...others, ...lone],
       headline: { column: 'perSecond', reference: 'carillon' },
       charts: [
         {
@@ -36,6 +39,7 @@ export async function singleSets(context: Context): Promise<readonly Section[]> 
       ],
       notes: [
         'CPU of the system is that of the server processes: the member, Redis, or PostgreSQL with its backends. For setTimeout and the heap it is the one process there is.',
+        '@carillon/client sends calls that are made while others are on their way in one request; each has its own idempotency key. Plain HTTP has one call in a request, and no key.',
       ],
     },
   ];
@@ -48,7 +52,9 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
       title: 'W1b · Sets in bulk of 500',
       what: 'The same timers, 500 in a call, 4 calls in flight.',
       columns,
-      rows: await rowsOf(context, columns, (system) => measure(system, 'setMany', context)),
+      rows: await rowsOf(context, columns, (system) =>
+        measure(system, context, { call: 'setMany' }),
+      ),
       headline: { column: 'perSecond', reference: 'carillon' },
       charts: [
         {
@@ -64,15 +70,17 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
   ];
 }
 
-function measure(system: Pick<System, 'start'>, call: 'set' | 'setMany', context: Context) {
-  return withSession(system, (session) => timedSets(session, call, context));
+type Call = Pick<Load, 'call'> & Partial<Pick<Load, 'inFlight'>>;
+
+function measure(system: Pick<System, 'start'>, context: Context, call: Call): Promise<Measured> {
+  return withSession(system, (session) => timedSets(session, context, call));
 }
 
-async function timedSets(session: Session, call: 'set' | 'setMany', { sizes }: Context) {
+async function timedSets(session: Session, { sizes }: Context, call: Call): Promise<Measured> {
   const { warmMs, limitMs } = sizes.sets;
   const count = 10_000_000;
-  await session.run({ call, count, limitMs: warmMs });
-  const timed = await session.run({ call, count, limitMs });
+  await session.run({ ...call, count, limitMs: warmMs });
+  const timed = await session.run({ ...call, count, limitMs });
   const values = {
     perSecond: timed.count / timed.seconds,
     serverMicros: (timed.serverCpuMs * 1000) / timed.count,
@@ -81,30 +89,41 @@ async function timedSets(session: Session, call: 'set' | 'setMany', { sizes }: C
   return { values };
 }
 
-/** More rows beside Carillon itself: without sharing connections, through its client library, and an HTTP exchange that does nothing. */
-async function extraRows(context: Context): Promise<Row[]> {
+/** One call at a time through the library and by fetch, and the cost of an HTTP exchange that does nothing. */
+async function loneRows(context: Context): Promise<Row[]> {
   const member = context.systems.find(({ name }) => name === 'carillon');
   if (member === undefined) return [];
-  context.tell('Carillon through @carillon/client …');
-  const through = (kind: CarillonConfig['kind']) =>
-    measure(withSetter(member, { kind }), 'set', context).catch(failed);
-  const client = await through('carillon-client');
-  context.tell('Carillon, a connection for each call …');
-  const apart = await through('carillon-apart');
-  context.tell('an empty node:http exchange …');
-  const empty = await measure(emptyServer, 'set', context).catch(failed);
-  const row = (name: string, label: string, kind: Row['kind'], measured: typeof client): Row =>
-    rowOf(
-      { name, label, kind },
-      columns,
-      measured.values,
-      'note' in measured ? measured.note : undefined,
-    );
-  return [
-    row('carillon-apart', 'Carillon, a connection for each call', 'ours', apart),
-    row('carillon-client', 'Carillon through @carillon/client', 'ours', client),
-    row('empty', 'an empty node:http exchange', 'baseline', empty),
-  ];
+  const lone = { call: 'set', inFlight: 1 } as const;
+  const asked = [
+    {
+      name: 'lone-client',
+      label: 'Carillon, one call at a time',
+      kind: 'ours',
+      system: throughLibrary(member),
+      call: lone,
+    },
+    {
+      name: 'lone-fetch',
+      label: 'Carillon, one call at a time by fetch',
+      kind: 'ours',
+      system: withSetter(member, { kind: 'carillon-fetch' }),
+      call: lone,
+    },
+    {
+      name: 'empty',
+      label: 'an empty node:http exchange, pipelined',
+      kind: 'baseline',
+      system: emptyServer,
+      call: { call: 'set' },
+    },
+  ] as const;
+  const rows: Row[] = [];
+  for (const { name, label, kind, system, call } of asked) {
+    context.tell(`${label} …`);
+    const { values, note } = await measure(system, context, call).catch(failed);
+    rows.push(rowOf({ name, label, kind }, columns, values, note));
+  }
+  return rows;
 }
 
 const emptyServer: Pick<System, 'start'> = {

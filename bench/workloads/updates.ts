@@ -1,5 +1,8 @@
 /** W6: the session refresh pattern, a few timers put off again and again. */
 import type { Column, Section } from '../page/section.ts';
+import type { System } from '../systems/system.ts';
+import { throughLibrary } from '../systems/with-setter.ts';
+import { otherWays } from './ways.ts';
 import { type Session, withSession } from './session.ts';
 import { type Context, inProcess, type Measured, rowsOf } from './workload.ts';
 
@@ -12,15 +15,16 @@ const columns: readonly Column[] = [
 
 export async function updates(context: Context): Promise<readonly Section[]> {
   const { timerCount, updateCount, limitMs } = context.sizes.updates;
+  const one = (system: Pick<System, 'start'>) =>
+    withSession(system, (session) => refreshes(session, context));
+  const rows = await rowsOf(context, columns, (system) => one(throughLibrary(system)));
   return [
     {
       id: 'updates',
       title: 'W6 · Updates',
-      what: `${updateCount} updates that put ${timerCount} timers off by an hour, single calls, 64 in flight; a system that is not through after ${limitMs / 1000} s is stopped and its rate so far counts.`,
+      what: `${updateCount} updates that put ${timerCount} timers off by an hour, single calls, 64 in flight, through the library of each system; a system that is not through after ${limitMs / 1000} s is stopped and its rate so far counts.`,
       columns,
-      rows: await rowsOf(context, columns, (system) =>
-        withSession(system, (session) => refreshes(session, context)),
-      ),
+      rows: [...rows, ...(await otherWays(context, columns, one))],
       headline: { column: 'perSecond', reference: 'carillon' },
       charts: [
         {
