@@ -34,31 +34,33 @@ export interface ReadParts {
   readonly peers: Peers | null;
 }
 
-/** The newest copy that any of `names` holds. */
+/** Calls `done` with the newest copy that any of `names` holds; at once where no other member has to be asked. */
 export function readNewest(
   parts: ReadParts,
   number: Numbered,
   names: readonly string[],
-): Promise<TimerRecord | null> {
+  done: (newest: TimerRecord | null) => void,
+): void {
   const { self, replica, peers } = parts;
   let newest = replica.get(number.hi, number.lo) ?? null;
   const others = peers === null ? [] : names.filter((name) => name !== self);
-  if (peers === null || others.length === 0) return Promise.resolve(newest);
-  return new Promise((resolve) => {
-    const waiting = new Set(others);
-    const settle = (name: string): void => {
-      waiting.delete(name);
-      if ([...waiting].every((left) => peers.silent(left))) resolve(newest);
-    };
-    for (const name of others) {
-      peers.send(name, { type: 'read', hi: number.hi, lo: number.lo }, (answer) => {
-        const record = answer?.type === 'record' ? answer.record : null;
-        if (record !== null && (newest === null || compareProgress(record, newest) > 0))
-          newest = record;
-        settle(name);
-      });
-    }
-  });
+  if (peers === null || others.length === 0) return done(newest);
+  const waiting = new Set(others);
+  let isOver = false;
+  const settle = (name: string): void => {
+    waiting.delete(name);
+    if (isOver || ![...waiting].every((left) => peers.silent(left))) return;
+    isOver = true;
+    done(newest);
+  };
+  for (const name of others) {
+    peers.send(name, { type: 'read', hi: number.hi, lo: number.lo }, (answer) => {
+      const record = answer?.type === 'record' ? answer.record : null;
+      if (record !== null && (newest === null || compareProgress(record, newest) > 0))
+        newest = record;
+      settle(name);
+    });
+  }
 }
 
 export interface RecordPage {

@@ -2,7 +2,7 @@
  * Sets: new timers, timers under an id, and timers under an idempotency key. The same key gives the same timer for a
  * day, whichever member is asked.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   CarillonError,
   encodeDefinition,
@@ -84,7 +84,7 @@ export class Setting implements SetService {
       checkFactor(request.id, factor);
       // Batches have hundreds, so the common ones come without a promise each.
       if (request.idempotencyKey !== null && request.id === null) {
-        this.setOnce(request, factor, request.idempotencyKey).then(finish, failed);
+        this.setOnce(this.keyed(request, factor, request.idempotencyKey), finish, failed);
       } else if (request.id === null) {
         this.createNew(fresh(request, factor, at), triesMax, finish, failed);
       } else this.replace(request, factor, finish, failed);
@@ -138,28 +138,51 @@ export class Setting implements SetService {
   }
 
   /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
-  private async setOnce(request: SetRequest, factor: number, key: string): Promise<SetOutcome> {
-    const { namespace } = request;
-    const definition = { ...request.definition, idempotent: true };
-    const number = this.parts.ids.number(namespace, numberFromKey(namespace, key));
-    const body = encodeDefinition(definition);
-    const known = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
-    if (known !== null) return this.repeated(namespace, known, body);
-    const at = this.parts.instant();
-    const base = { namespace, factor, number, version: this.writing.stamp(at), at };
-    const record = this.writing.draft(base, contentOf(definition.timing, at, body));
-    const outcome = await this.writing.written({ record, mode: 'create', former: [] });
-    if (!isTaken(outcome)) return this.setDone(written(outcome));
-    const raced = await this.writing.read({ ...number, bloomHi: 0, bloomLo: 0, factor });
-    if (raced === null) throw noCopies(base.version);
-    return this.repeated(namespace, raced, body);
+  private keyed({ namespace, definition }: SetRequest, factor: number, key: string): Keyed {
+    const { hi, lo } = this.parts.ids.number(namespace, numberFromKey(namespace, key));
+    const kept = definition.idempotent ? definition : { ...definition, idempotent: true };
+    const id = { hi, lo, bloomHi: 0, bloomLo: 0, factor };
+    return { namespace, id, timing: definition.timing, body: encodeDefinition(kept) };
   }
 
-  private async repeated(
-    namespace: string,
-    known: TimerRecord,
-    body: Uint8Array,
-  ): Promise<SetOutcome> {
+  private setOnce(
+    asked: Keyed,
+    finish: (outcome: SetOutcome) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const read = (known: TimerRecord | null): void => {
+      if (known === null) this.createOnce(asked, finish, failed);
+      else this.repeated(asked, known).then(finish, failed);
+    };
+    this.writing.readThen(asked.id, guarded(read, failed));
+  }
+
+  /** Throws CarillonError. */
+  private createOnce(
+    asked: Keyed,
+    finish: (outcome: SetOutcome) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { namespace, id, timing, body } = asked;
+    const at = this.parts.instant();
+    const version = this.writing.stamp(at);
+    const base = { namespace, factor: id.factor, number: id, version, at };
+    const record = this.writing.draft(base, contentOf(timing, at, body));
+    const tried = (outcome: Outcome): void => {
+      if (isTaken(outcome)) this.raced(asked, version).then(finish, failed);
+      else finish(this.setDone(written(outcome)));
+    };
+    this.writing.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
+  }
+
+  /** Another request with the same key came first. */
+  private async raced(asked: Keyed, version: Version): Promise<SetOutcome> {
+    const known = await this.writing.read(asked.id);
+    if (known === null) throw noCopies(version);
+    return this.repeated(asked, known);
+  }
+
+  private async repeated({ namespace, body }: Keyed, known: TimerRecord): Promise<SetOutcome> {
     if (known.namespace !== namespace) {
       throw new CarillonError('conflict', 'This Idempotency-Key cannot be used; use another one.');
     }
@@ -184,6 +207,14 @@ export class Setting implements SetService {
     }
     throw noCopies(known);
   }
+}
+
+/** A timer whose number follows from its idempotency key. */
+interface Keyed {
+  readonly namespace: string;
+  readonly id: TimerId;
+  readonly timing: Timing;
+  readonly body: Uint8Array;
 }
 
 /** A new timer, ready to be given a number. */
@@ -217,9 +248,7 @@ function checkFactor(id: TimerId | null, factor: number): void {
 }
 
 function numberFromKey(namespace: string, key: string): Numbered {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([namespace, key]))
-    .digest();
+  const digest = hash('sha256', JSON.stringify([namespace, key]), 'buffer');
   return { hi: digest.readUInt32LE(0), lo: digest.readUInt32LE(4) };
 }
 
