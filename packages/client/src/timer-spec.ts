@@ -113,7 +113,9 @@ function instant(name: string, value: Instant): string {
   );
 }
 
-/** Without the members that are undefined. */
-function given(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+/** Without the members that are undefined. A loop: every set comes here four times. */
+function given(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const name in members) if (members[name] !== undefined) result[name] = members[name];
+  return result;
 }

@@ -122,6 +122,14 @@ describe('changes that are called together', () => {
     expect(paths(seen)).toEqual(['POST /timers', '4 changes', '3 changes']);
   });
 
+  test('many that are called while nothing is on its way leave in two requests', async () => {
+    const { client, seen } = make(agreeable);
+    await client
+      .set(spec)
+      .then(() => Promise.all(Array.from({ length: 41 }, () => client.set(spec))));
+    expect(paths(seen)).toEqual(['POST /timers', '21 changes', '20 changes']);
+  });
+
   test('a request has at most 500 changes, and at most four are on their way', async () => {
     const { script, next, waiting } = held(agreeable);
     const { client, seen } = make(script);

@@ -2,7 +2,8 @@
  * Sets, replaces and cancels on their way to the cluster. Changes that are asked for while others are on their way go together.
  *
  * C1  A change on a quiet client leaves at once, by itself. While something is on its way, or was answered in this turn, changes
- *     are collected until the turn brings no more, and leave in one batch.
+ *     are collected until the turn brings no more, and leave in one batch; many in two where nothing is on its way, so that a
+ *     member can work on one while the client reads the answer to the other.
  * C2  Each change has its own outcome. What has none after an attempt (no answer, or 5xx) is tried at another member, under the
  *     same key; what has one is not sent again.
  * C3  Changes of one timer are never on their way at the same time, so they take effect in the order of the calls.
@@ -35,6 +36,8 @@ export interface ChangesOptions {
 
 /** A batch at most. */
 const batchLimits = { countMax: 500, bytesMax: 1024 * 1024 };
+/** So many are worth a second request. */
+const halfCountMin = 16;
 /** Requests on their way. */
 const requestCountMax = 4;
 /** A turn is over after so many steps of the microtask queue without a change: a caller's own promises lie between two calls. */
@@ -101,9 +104,15 @@ export class Changes {
 
   private sendReady(): void {
     while (this.order.readyCount > 0 && this.requestCount < requestCountMax) {
-      const taken = this.order.take(batchLimits);
+      const taken = this.order.take({ ...batchLimits, countMax: this.nextCountMax() });
       if (taken.length > 0) this.send(taken);
     }
+  }
+
+  private nextCountMax(): number {
+    const { countMax } = batchLimits;
+    if (this.requestCount > 0) return countMax;
+    return Math.min(countMax, Math.max(halfCountMin, Math.ceil(this.order.readyCount / 2)));
   }
 
   private send(changes: readonly Change[]): void {
