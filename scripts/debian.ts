@@ -19,6 +19,8 @@ export const tools = {
   iptables: { programs: ['iptables'], packages: ['iptables'], tests: 'partitions' },
   ip: { programs: ['ip'], packages: ['iproute2'], tests: 'net-splits' },
   openssl: { programs: ['openssl'], packages: ['openssl'], tests: 'TLS' },
+  nginx: { programs: ['nginx'], packages: ['nginx'], tests: 'nginx in front' },
+  haproxy: { programs: ['haproxy'], packages: ['haproxy'], tests: 'haproxy in front' },
   promtool: { programs: ['promtool'], packages: ['prometheus'], tests: 'alert rules' },
 } as const satisfies Readonly<Record<string, Tool>>;
 
