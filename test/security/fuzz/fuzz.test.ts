@@ -80,21 +80,31 @@ test('memory that is kept is found', async () => {
   expect(found).toMatch(/planted: \d+ bytes more are kept/);
 });
 
-test('an input that takes absurdly long is found, one that only once took long is not', async () => {
+test('an input that stops the event loop is found; one that did so only once, or only waited, is not', async () => {
   const wait = (ms: number): void =>
     void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-  let once = true;
-  const busy = await foundBy(() => {
-    if (once) wait(300);
-    once = false;
+  const work = (ms: number): void => {
+    const before = process.threadCpuUsage();
+    while (process.threadCpuUsage(before).user < ms * 1000);
+  };
+  let first = true;
+  const once = await foundBy(() => {
+    if (first) work(100);
+    first = false;
     return 'taken';
   });
-  expect(busy).toBeNull();
-  const slow = await foundBy((input) => {
-    if (textOf(input).includes('!!')) wait(300);
+  expect(once).toBeNull();
+  let waits = 20;
+  const waiting = await foundBy(() => {
+    if (waits-- > 0) wait(50);
     return 'taken';
   });
-  expect(slow).toMatch(/It takes \d+ ms/);
+  expect(waiting).toBeNull();
+  const stopping = await foundBy((input) => {
+    if (textOf(input).includes('!!')) work(60);
+    return 'taken';
+  });
+  expect(stopping).toMatch(/It stops the event loop for \d+ ms/);
 });
 
 test('the same seed tries the same inputs, another one others', async () => {

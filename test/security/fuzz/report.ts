@@ -10,7 +10,7 @@ export interface Run {
   readonly results: readonly SurfaceResult[];
 }
 
-const columns = ['surface', 'inputs', 'understood', 'refused', 'slowest ms', 'kept KiB'];
+const columns = ['surface', 'inputs', 'understood', 'refused', 'longest stop ms', 'kept KiB'];
 const count = new Intl.NumberFormat('en');
 
 export function inputsOf({ results }: Run): number {
@@ -27,7 +27,7 @@ export function asTable(run: Run): string {
     count.format(one.inputs),
     count.format(one.taken),
     count.format(one.refused),
-    one.slowestMs.toFixed(1),
+    one.longestMs.toFixed(1),
     String(Math.round(one.grownBytes / 1024)),
   ]);
   const widths = columns.map((name, i) =>
