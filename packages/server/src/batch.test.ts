@@ -48,3 +48,16 @@ test('batch: a key of an item means the same timer as with a single set', async 
   expect(twice[0]?.id).toBe(set?.id);
   expect(twice[1]?.id).toBe(twice[2]?.id);
 });
+
+test.each(['k/0', 'k 0', 'k0', 'k-0', 'k'])(
+  'batch: the key of its items is none that a single set can have, such as %s',
+  async (key) => {
+    const timer = timerBody(60);
+    const headers = { 'idempotency-key': 'k' };
+    const answer = await world.request('POST', '/timers/batch', [timer], headers);
+    const [item] = JSON.parse(answer.body) as Outcome[];
+    const single = await world.request('POST', '/timers', timer, { 'idempotency-key': key });
+    expect([item?.status, single.status]).toEqual([200, 200]);
+    expect(header(single, 'location')).not.toBe(`/timers/${item?.id}`);
+  },
+);
