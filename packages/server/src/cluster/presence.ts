@@ -101,9 +101,7 @@ export class Presence {
   /** A peer's hello, or its answer to ours. */
   heard(name: string, hello: Hello): void {
     const before = this.seen.get(name);
-    // A frame in an older protocol carries no load: the one before is still about right.
-    const load = hello.load ?? (before?.boot === hello.boot ? before.load : null);
-    this.seen.set(name, { ...hello, load });
+    this.seen.set(name, hello);
     if (before !== undefined && before.boot !== hello.boot) this.parts.onRestart(name);
     if (before === undefined) this.parts.onMet(name);
     if ((before?.leaving ?? false) !== hello.leaving) this.parts.onChange();

@@ -17,7 +17,6 @@ import {
   encodeMessages,
   type Message,
   protocol,
-  protocolOf,
 } from './wire.ts';
 import type { Hello } from './wire-hello.ts';
 
@@ -129,7 +128,6 @@ export class Peers {
     const refused =
       lane.queue.length >= queueLengthMax ||
       lane.queueBytes >= queueBytesMax ||
-      protocolOf(message) > peer.protocol ||
       this.options.addressOf(name) === undefined;
     if (refused) {
       this.options.clock.soon(() => done(null));

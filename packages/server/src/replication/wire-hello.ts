@@ -31,8 +31,7 @@ const fullBit = 2;
 const diskStates = ['whole', 'mending', 'mended', 'lost'] as const satisfies readonly DiskState[];
 const diskShift = 2;
 
-/** `version`: the protocol of the frame it goes into; before 2 there was no load. */
-export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
+export function encodeHello(writer: ByteWriter, hello: Hello): void {
   writer.text(hello.release);
   writer.u8(hello.protocolMin);
   writer.u8(hello.protocolMax);
@@ -43,10 +42,10 @@ export function encodeHello(writer: ByteWriter, hello: Hello, version: number): 
   writer.f64(hello.wallMs);
   writer.varint(hello.timers);
   writer.varint(hello.primaries);
-  if (version >= 2) encodeLoad(writer, hello.load);
+  encodeLoad(writer, hello.load);
 }
 
-export function decodeHello(from: ByteReader, version: number): Hello {
+export function decodeHello(from: ByteReader): Hello {
   return {
     release: from.text(),
     protocolMin: from.u8(),
@@ -58,7 +57,7 @@ export function decodeHello(from: ByteReader, version: number): Hello {
     wallMs: from.f64(),
     timers: from.varint(),
     primaries: from.varint(),
-    load: version < 2 ? null : decodeLoad(from),
+    load: decodeLoad(from),
   };
 }
 

@@ -11,7 +11,6 @@ import {
   type ListAsk,
   type Message,
   protocol,
-  protocolOf,
 } from './wire.ts';
 import type { Hello } from './wire-hello.ts';
 
@@ -108,21 +107,6 @@ it('every message arrives as it was sent', () => {
 it('every answer arrives as it was sent', () => {
   const frame = { protocol: protocol.max, from: 'n1', items: answers };
   expect(decodeAnswers(encodeAnswers(frame, 5000), 5000)).toEqual(frame);
-});
-
-it('to a release that knows only protocol 1, what it cannot read is left out', () => {
-  const old = { protocol: 1, from: 'n0', items: messages.filter((one) => protocolOf(one) === 1) };
-  const { items } = decodeMessages(encodeMessages(old, 5000), 5000);
-  expect(items).toHaveLength(messages.length - 1);
-  const hellos = items.filter((one) => one.type === 'hello');
-  expect(hellos.map((one) => one.hello)).toEqual(hellos.map(() => ({ ...hello, load: null })));
-  const asks = items.filter((one) => one.type === 'list').map((one) => one.ask);
-  expect(asks.at(-1)).toEqual(ask);
-  const [answer] = decodeAnswers(
-    encodeAnswers({ protocol: 1, from: 'n1', items: [{ type: 'hello', hello }] }, 0),
-    0,
-  ).items;
-  expect(answer).toEqual({ type: 'hello', hello: { ...hello, load: null } });
 });
 
 it('an offer to a release before protocol 3 does not tell when the timer is due', () => {

@@ -21,10 +21,9 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
 /**
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
- * 2: hellos tell the load of a member, lists can name a holder, and attempts can be asked for.
  * 3: an offer tells when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
  */
-export const protocol = { min: 1, max: 3 } as const;
+export const protocol = { min: 2, max: 3 } as const;
 
 /** How a `store` treats what the receiver has: any: merge. create: only where nothing is. update: only over something older. */
 export type StoreMode = 'any' | 'create' | 'update';
@@ -43,7 +42,7 @@ export interface ListAsk {
   readonly state: string;
   readonly cursor: string;
   readonly limit: number;
-  /** Only what this member holds; '' for any. Older releases give out the rest as well. */
+  /** Only timers that this member holds; '' for any. */
   readonly holder: string;
   readonly role: HolderRole;
 }
@@ -142,11 +141,6 @@ const answerTypes = [
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 const roles: readonly HolderRole[] = ['', 'primary', 'backup'];
 
-/** The lowest protocol in which a message can be said. */
-export function protocolOf(message: Message): number {
-  return message.type === 'attempts' ? 2 : 1;
-}
-
 const writer = new ByteWriter(64 * 1024);
 
 export function encodeMessages(frame: Frame<Message>, nowMs: number): Uint8Array {
@@ -162,7 +156,7 @@ export function encodeAnswers(frame: Frame<Answer>, nowMs: number): Uint8Array {
   startFrame(frame);
   for (const answer of frame.items) {
     writer.u8(answerTypes.indexOf(answer.type));
-    encodeAnswer(answer, nowMs, frame.protocol);
+    encodeAnswer(answer, nowMs);
   }
   return writer.copy();
 }
@@ -174,7 +168,7 @@ export function decodeMessages(bytes: Uint8Array, nowMs: number): Frame<Message>
 
 /** Throws MalformedError for anything but a whole frame. */
 export function decodeAnswers(bytes: Uint8Array, nowMs: number): Frame<Answer> {
-  return decodeFrame(bytes, (from, version) => decodeAnswer(from, nowMs, version));
+  return decodeFrame(bytes, (from) => decodeAnswer(from, nowMs));
 }
 
 function startFrame(frame: Frame<unknown>): void {
@@ -230,9 +224,9 @@ function encodeMessage(message: Message, nowMs: number, version: number): void {
     case 'read':
       return encodeNumber(message);
     case 'list':
-      return encodeAsk(message.ask, version);
+      return encodeAsk(message.ask);
     case 'hello':
-      return encodeHello(writer, message.hello, version);
+      return encodeHello(writer, message.hello);
     case 'digest':
       return writer.blob(
         new Uint8Array(message.hashes.buffer, message.hashes.byteOffset, message.hashes.byteLength),
@@ -276,9 +270,9 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
     case 'read':
       return { type, hi: from.u32(), lo: from.u32() };
     case 'list':
-      return { type, ask: decodeAsk(from, version) };
+      return { type, ask: decodeAsk(from) };
     case 'hello':
-      return { type, hello: decodeHello(from, version) };
+      return { type, hello: decodeHello(from) };
     case 'digest':
       return { type, hashes: decodeHashes(from.blob()) };
     case 'range':
@@ -290,7 +284,7 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
   }
 }
 
-function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
+function encodeAnswer(answer: Answer, nowMs: number): void {
   switch (answer.type) {
     case 'have':
       return encodeProgress(answer.progress);
@@ -310,7 +304,7 @@ function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
       for (const record of answer.records) encodeRecord(writer, record, nowMs);
       return;
     case 'hello':
-      return encodeHello(writer, answer.hello, version);
+      return encodeHello(writer, answer.hello);
     case 'ranges':
       return writer.blob(Uint8Array.from(answer.ranges));
     case 'difference':
@@ -332,7 +326,7 @@ function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
   }
 }
 
-function decodeAnswer(from: ByteReader, nowMs: number, version: number): Answer {
+function decodeAnswer(from: ByteReader, nowMs: number): Answer {
   const record = (): TimerRecord => decodeRecord(from, nowMs);
   const type = known(answerTypes[from.u8()]);
   switch (type) {
@@ -349,7 +343,7 @@ function decodeAnswer(from: ByteReader, nowMs: number, version: number): Answer 
     case 'records':
       return { type, stopped: from.text(), records: readMany(from, record) };
     case 'hello':
-      return { type, hello: decodeHello(from, version) };
+      return { type, hello: decodeHello(from) };
     case 'ranges':
       return { type, ranges: [...from.blob()] };
     case 'difference':
@@ -402,28 +396,27 @@ function decodeEntry(from: ByteReader): Entry {
   return { ...decodeNumber(from), ...decodeProgress(from) };
 }
 
-function encodeAsk(ask: ListAsk, version: number): void {
+function encodeAsk(ask: ListAsk): void {
   writer.text(ask.namespace);
   writer.u8(ask.tag === null ? 0 : 1);
   if (ask.tag !== null) writer.text(ask.tag);
   writer.text(ask.state);
   writer.text(ask.cursor);
   writer.varint(ask.limit);
-  if (version < 2) return;
   writer.text(ask.holder);
   writer.u8(roles.indexOf(ask.role));
 }
 
-function decodeAsk(from: ByteReader, version: number): ListAsk {
-  const ask = {
+function decodeAsk(from: ByteReader): ListAsk {
+  return {
     namespace: from.text(),
     tag: from.u8() === 1 ? from.text() : null,
     state: from.text(),
     cursor: from.text(),
     limit: from.varint(),
+    holder: from.text(),
+    role: known(roles[from.u8()]),
   };
-  if (version < 2) return { ...ask, holder: '', role: '' };
-  return { ...ask, holder: from.text(), role: known(roles[from.u8()]) };
 }
 
 function encodeAttempt(attempt: Attempt): void {
