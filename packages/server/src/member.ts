@@ -67,8 +67,6 @@ export interface MemberOptions {
   readonly onFailed: (error: unknown) => void;
   /** Everything was handed on: the process may end. */
   readonly onDrained?: () => void;
-  /** Default true. */
-  readonly repair?: boolean;
   /** Authentication and permissions; default: every caller may do everything. */
   readonly access?: Access;
   /** Reads lock rings in etcd; default: none can be seen. */
@@ -120,7 +118,6 @@ export class Member {
         env,
         metrics: this.metrics,
         release: options.release.version,
-        repair: options.repair ?? true,
         historySinceMs: () => this.historySinceMs,
         busy: (number) => this.popper.calling(number),
         disk: this.diskCare.report,

@@ -1,11 +1,12 @@
 /** The examples of the technical introduction that Carillon comes from, to the second. */
 import { expect, test } from 'vitest';
 import { variants } from '../src/broken/variants.ts';
+import { withoutRepair } from '../src/broken/without-repair.ts';
 import { rebalanced } from './told/rebalanced.ts';
 import { Story } from '../src/story.ts';
 
-async function runThrough(repair: boolean) {
-  const story = await Story.begin({ members: ['m0', 'm1', 'm2'], repair });
+async function runThrough() {
+  const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
   const { id, replicas } = await story.set({ seconds: 20, times: 6, factor: 3 });
   const [a = '', b = '', c = ''] = replicas;
   const letter = new Map([
@@ -33,7 +34,7 @@ async function runThrough(repair: boolean) {
 }
 
 test('run-through: 20 s, six pops, A dies, B and C are split, A returns empty (R=3, repair off)', async () => {
-  const { story, id, pops } = await runThrough(false);
+  const { story, id, pops } = await withoutRepair(runThrough);
   expect(pops).toEqual([
     [20, 'A', 1],
     [42, 'B', 2],
@@ -50,7 +51,7 @@ test('run-through: 20 s, six pops, A dies, B and C are split, A returns empty (R
 });
 
 test('run-through: the same with repair: A gets its record back and pops at 100 itself (R=3, repair on)', async () => {
-  const { story, id, pops } = await runThrough(true);
+  const { story, id, pops } = await runThrough();
   expect(pops).toEqual([
     [20, 'A', 1],
     [42, 'B', 2],

@@ -24,7 +24,6 @@ export interface SimClusterOptions {
   readonly seed: number;
   readonly world?: World;
   readonly durable?: boolean;
-  readonly repair?: boolean;
   /** Options of the members by dotted name. */
   readonly config?: ReadonlyMap<string, unknown>;
   /** Where members get their views; by default from `views`. */
@@ -74,7 +73,6 @@ export class SimCluster {
       receivers: this.receivers,
       config,
       durable: options.durable ?? true,
-      repair: options.repair ?? true,
       source: (process) => options.source?.(this, process) ?? this.views.source(process),
       onBug: options.onBug,
     };

@@ -21,7 +21,6 @@ export interface Surroundings {
   readonly receivers: Receivers;
   readonly config: Config;
   readonly durable: boolean;
-  readonly repair: boolean;
   readonly source: (process: Process) => ViewSource;
   readonly onBug: (what: string) => void;
 }
@@ -222,7 +221,7 @@ export class SimMember {
   }
 
   private options(process: Process) {
-    const { cables, receivers, config, repair, source } = this.around;
+    const { cables, receivers, config, source } = this.around;
     return {
       name: this.name,
       env: {
@@ -238,7 +237,6 @@ export class SimMember {
       release: { version: '0.0.0', runtime: 'simulated' },
       numbering,
       onFailed: (error: unknown) => this.failed(process, error),
-      repair,
     };
   }
 

@@ -15,7 +15,6 @@ import { World } from './world/world.ts';
 
 export interface StoryOptions {
   readonly members: readonly string[];
-  readonly repair?: boolean;
   readonly durable?: boolean;
   readonly etcd?: boolean;
   readonly seed?: number;
@@ -89,7 +88,6 @@ export class Story {
       seed: options.seed ?? 1,
       world,
       durable: options.durable ?? true,
-      repair: options.repair ?? true,
       ...(options.config !== undefined && { config: options.config }),
       ...(meeting !== null && {
         source: (cluster, process) => meeting.source(process, cluster.random.fork()),

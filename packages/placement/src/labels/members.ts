@@ -13,7 +13,7 @@ export interface LabelledMember {
 /** The labels that mean a domain, from wide to narrow. */
 export const labelLevels = ['region', 'zone', 'rack'];
 /** Where members without a label stand when others have it. */
-export const unlabelled = '(none)';
+const unlabelled = '(none)';
 
 /** A member as placement ranks it. */
 export interface Ranked {

@@ -32,8 +32,6 @@ export interface ClusterParts {
   readonly env: Env;
   readonly metrics: Metrics;
   readonly release: string;
-  /** False only in scenarios that show what happens without it: copies are then moved by updates alone. */
-  readonly repair: boolean;
   /** Since when this member's memory reaches back, on the monotonic clock. */
   readonly historySinceMs: () => number;
   /** Whether a callback for the timer is under way here. */
@@ -116,7 +114,7 @@ export class Cluster {
 
   /** Looks at every record anew, as after a change of the view. Alone there is nowhere to move one. */
   resync(): void {
-    this.repair?.resyncAll();
+    this.repair?.resync.start();
   }
 
   /** Both clocks; the wall clock corrected by the median of the cluster's. */
@@ -137,8 +135,8 @@ export class Cluster {
    * may have come to hold it while this member and the other replicas were away, or went by another view.
    */
   othersOf(record: TimerRecord, widely = false): readonly string[] {
-    if (this.peers === null) return nobody;
-    return otherHolders(this.view, record, this.parts.self, widely);
+    const { self } = this.parts;
+    return this.peers === null ? nobody : otherHolders(this.view, record, self, widely);
   }
 
   /**
@@ -159,7 +157,8 @@ export class Cluster {
     if (repair === null) return;
     // A former replica learns of a change: it keeps its copy until the present ones have theirs.
     if (!record.replicas.includes(this.parts.self)) repair.handOff.add(record);
-    if (!sameNames(record.replicas, wanted ?? this.desired(record))) repair.noteIrregular(record);
+    if (!sameNames(record.replicas, wanted ?? this.desired(record)))
+      repair.resync.noteIrregular(record);
   }
 
   /** Sends a new state of a record to the other replicas; a state that one of them misses is sent again later. */
@@ -184,8 +183,7 @@ export class Cluster {
   noteMissed(number: Numbered, names: readonly string[]): void {
     const { repair, view } = this;
     if (repair === null) return;
-    const known = names.filter((name) => view.member(name) !== undefined);
-    for (const name of known) repair.missed.add(name, number);
+    for (const name of names) if (view.member(name) !== undefined) repair.missed.add(name, number);
     repair.missed.pushAll();
   }
 
@@ -194,9 +192,8 @@ export class Cluster {
     const { replica, repair } = this;
     if (replica === null) return;
     if (record.state === State.dead) {
-      const { nowMs } = this.instant();
-      const body = new Uint8Array(0);
-      const ended = { ...record, state: State.tombstone, dueMs: nowMs, body };
+      const { nowMs: dueMs } = this.instant();
+      const ended = { ...record, state: State.tombstone, dueMs, body: new Uint8Array(0) };
       replica.write(ended);
       this.tell(ended);
     } else if (repair === null) replica.drop(record);
@@ -224,7 +221,7 @@ export class Cluster {
       log: env.log,
       network,
       addressOf: (name) => this.view.peerOf(name),
-      onBack: (name) => this.repair?.peerIsBack(name),
+      onBack: (name) => this.repair?.missed.push(name),
       onFrame: (answered) => metrics.peerCalls.add(answered ? 'answered' : 'unanswered'),
     });
   }
@@ -244,7 +241,6 @@ export class Cluster {
 }
 
 function copyResult(type: string | undefined): 'stored' | 'kept' | 'refused' | 'unanswered' {
-  if (type === 'stored') return 'stored';
-  if (type === 'have') return 'kept';
-  return type === 'refused' ? 'refused' : 'unanswered';
+  if (type === 'stored' || type === 'refused') return type;
+  return type === 'have' ? 'kept' : 'unanswered';
 }

@@ -17,7 +17,7 @@ export interface PresenceParts {
   readonly peers: Peers;
   readonly others: () => readonly string[];
   readonly hello: () => Hello;
-  /** A peer silent for this long gets stand-ins. Infinity: never. */
+  /** A peer silent for this long gets stand-ins. */
   readonly absentMs: number;
   /** Who is absent or leaving changed. */
   readonly onChange: () => void;

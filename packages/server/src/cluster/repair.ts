@@ -29,8 +29,6 @@ export interface RepairParts {
   readonly self: string;
   readonly env: Env;
   readonly metrics: Metrics;
-  /** False only in scenarios that show what happens without it: copies are then moved by updates alone. */
-  readonly repair: boolean;
   readonly replica: Replica;
   readonly peers: Peers;
   readonly digests: Digests;
@@ -102,21 +100,6 @@ export class Repair {
     return doubt !== null && this.parts.replica.isDoubtful(handle) && doubt.holds();
   }
 
-  /** Looks at every record anew, as after a change of the view. */
-  resyncAll(): void {
-    if (this.parts.repair) this.resync.start();
-  }
-
-  /** A record came in with a list that is not the one of this member's view. */
-  noteIrregular(number: Numbered): void {
-    if (this.parts.repair) this.resync.noteIrregular(number);
-  }
-
-  /** A peer that did not answer does again. */
-  peerIsBack(name: string): void {
-    if (this.parts.repair) this.missed.push(name);
-  }
-
   get counts(): { readonly missedRecords: number; readonly underReplicated: number } {
     const underReplicated = this.handOff.size + this.resync.irregularCount;
     return { missedRecords: this.missed.size, underReplicated };
@@ -173,21 +156,19 @@ export class Repair {
   }
 
   private createPresence(): Presence {
-    const { env, peers, repair, membership, hello } = this.parts;
+    const { env, peers, membership, hello } = this.parts;
     return new Presence({
       clock: env.clock,
       random: env.random,
       peers,
       others: () => membership.otherNames,
       hello,
-      absentMs: repair ? absentMs : Number.POSITIVE_INFINITY,
+      absentMs,
       onChange: () => membership.refresh(),
       onMet: (name) => {
         if (membership.view.member(name)?.phase === 'joining') membership.refresh();
       },
-      onRestart: (name) => {
-        if (repair) this.compare.start(name);
-      },
+      onRestart: (name) => this.compare.start(name),
     });
   }
 
@@ -208,15 +189,12 @@ export class Repair {
 
   /** Work that no event asks for, but that has to happen now and then. */
   private tick(): void {
-    const { env, repair } = this.parts;
-    const { clock, random } = env;
+    const { clock, random } = this.parts.env;
     const nowMs = clock.now();
-    if (repair) {
-      this.missed.pushAll();
-      if (nowMs >= this.nextCompareMs) {
-        this.nextCompareMs = nowMs + compareMs * (0.8 + 0.4 * random.unit());
-        this.compareAll();
-      }
+    this.missed.pushAll();
+    if (nowMs >= this.nextCompareMs) {
+      this.nextCompareMs = nowMs + compareMs * (0.8 + 0.4 * random.unit());
+      this.compareAll();
     }
     this.stopTicking = clock.at(nowMs + tickMs * (0.9 + 0.2 * random.unit()), () => this.tick());
   }

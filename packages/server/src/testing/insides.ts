@@ -78,7 +78,9 @@ function resyncFields(resync: Resync) {
   return { parts: resync['parts'] };
 }
 
-export type ResyncInside = typeof resyncMethods & ReturnType<typeof resyncFields>;
+export type ResyncInside = Pick<Resync, 'start' | 'noteIrregular'> &
+  typeof resyncMethods &
+  ReturnType<typeof resyncFields>;
 
 function replicaFields(replica: Replica) {
   return { options: replica['options'] };
@@ -98,7 +100,10 @@ function writeFields(write: Write) {
 
 export type WriteInside = typeof writeMethods & ReturnType<typeof writeFields>;
 
-const presenceMethods = { forgetAbsent: Presence.prototype['forgetAbsent'] };
+const presenceMethods = {
+  forgetAbsent: Presence.prototype['forgetAbsent'],
+  noteAbsent: Presence.prototype['noteAbsent'],
+};
 
 function presenceFields(presence: Presence) {
   return { clocks: presence['clocks'] };

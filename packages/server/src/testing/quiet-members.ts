@@ -52,7 +52,7 @@ export function memberOf(name: string, phase: ViewMember['phase'] = 'active'): V
   return { name, address: `${name}:1`, peer: name, phase, weight: 1, labels: {} };
 }
 
-export class QuietMember {
+class QuietMember {
   readonly name: string;
   readonly metrics = new Metrics({ version: 'test', runtime: 'test' });
   readonly cluster: Cluster;
@@ -78,7 +78,6 @@ export class QuietMember {
         env,
         metrics,
         release: 'test',
-        repair: true,
         historySinceMs: () => 0,
         busy: () => false,
         disk: new DiskReport(() => false),

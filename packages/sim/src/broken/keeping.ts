@@ -1,15 +1,8 @@
 /** Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt, damage. */
 import { compareProgress, State } from '@carillon/core';
-import {
-  Compare,
-  DiskCare,
-  HandOff,
-  insides,
-  Missed,
-  Replica,
-  View,
-} from '@carillon/server/internal';
+import { DiskCare, HandOff, insides, Replica, View } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
+import { nothingSentAgain } from './without-repair.ts';
 
 const shortTombstones = (): Mend => {
   const replica = Replica.prototype;
@@ -123,27 +116,7 @@ const places: readonly Broken[] = [
       };
     },
   },
-  {
-    name: 'no repair',
-    apply: together(
-      () => {
-        const missed = Missed.prototype;
-        const { push } = missed;
-        missed.push = () => undefined;
-        return () => {
-          missed.push = push;
-        };
-      },
-      () => {
-        const compare = Compare.prototype;
-        const { start } = compare;
-        compare.start = () => undefined;
-        return () => {
-          compare.start = start;
-        };
-      },
-    ),
-  },
+  { name: 'no repair', apply: nothingSentAgain },
 ];
 
 const endings: readonly Broken[] = [
