@@ -9,6 +9,7 @@ import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
 import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
 import { deadLinks } from './tidy/links.ts';
+import { unreadOptions } from './tidy/options.ts';
 import { patterns } from './tidy/patterns/patterns.ts';
 import { folderSize, roomArrows } from './tidy/rooms.ts';
 import { fileSize, functionSize, parameterCount } from './tidy/sizes.ts';
@@ -33,6 +34,7 @@ const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   folderSize,
   valueCycles,
   deadFiles,
+  unreadOptions,
   (workspace) => freeRelatives(workspace),
 ];
 

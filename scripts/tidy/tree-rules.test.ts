@@ -3,6 +3,7 @@ import { packageArrows } from './arrows.ts';
 import { lockFile, manifests } from './dependencies.ts';
 import { deadFiles, valueCycles } from './graph.ts';
 import { deadLinks } from './links.ts';
+import { unreadOptions } from './options.ts';
 import { parse } from './source.ts';
 import { freeRelatives } from './words.ts';
 import type { Package, Workspace } from './workspace.ts';
@@ -272,5 +273,24 @@ describe('free relatives', () => {
       'packages/core/src/a.ts:1',
       'packages/core/src/b.test.ts:1',
     ]);
+  });
+});
+
+describe('options', () => {
+  const table = 'packages/server/src/config/config.ts';
+  const options =
+    'const options = {\n  one: option(1, whole),\n  deep: { two: option(2, whole) } };';
+
+  test('each is read outside of the configuration', () => {
+    const read = (path: string, text: string): string[] =>
+      says(unreadOptions(workspace({ [table]: options, [path]: text })));
+    const both = ['one', 'two'].map((name, i) =>
+      expect.stringContaining(`${table}:${i + 2} the option ${name} is read by no code`),
+    );
+    const use = 'const { one } = config; use(config.deep.two);';
+    expect(read('packages/server/src/a.ts', use)).toEqual([]);
+    expect(read('packages/server/src/a.ts', 'const one = { two: 2 };')).toEqual(both);
+    expect(read('packages/server/src/config/load.ts', use)).toEqual(both);
+    expect(read('packages/server/src/a.test.ts', use)).toEqual(both);
   });
 });

@@ -37,6 +37,8 @@ export interface ClusterParts {
   /** Whether a callback for the timer is under way here. */
   readonly busy: (number: Numbered) => boolean;
   readonly disk: DiskReport;
+  /** Messages that wait for one peer; messages beyond that are left to repair. */
+  readonly peerQueueLengthMax: number;
 }
 
 export class Cluster {
@@ -221,6 +223,7 @@ export class Cluster {
       log: env.log,
       network,
       addressOf: (name) => this.view.peerOf(name),
+      queueLengthMax: this.parts.peerQueueLengthMax,
       onBack: (name) => this.repair?.missed.push(name),
       onFrame: (answered) => metrics.peerCalls.add(answered ? 'answered' : 'unanswered'),
     });

@@ -69,6 +69,7 @@ beforeEach(() => {
     log,
     network: network as Network,
     addressOf: () => 'b:1',
+    queueLengthMax: 100_000,
     onBack: () => undefined,
     onFrame: () => undefined,
   });

@@ -53,6 +53,7 @@ beforeEach(() => {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     network: network as Network,
     addressOf: () => 'b:1',
+    queueLengthMax: 100_000,
     onBack: () => undefined,
     onFrame: () => undefined,
   });
@@ -103,7 +104,7 @@ test('a peer that comes back as an older release is understood again', async () 
 });
 
 /** A peer that answers stores when it is told to. */
-function dawdling() {
+function dawdling(queueLengthMax = 100_000) {
   const answers: (() => void)[] = [];
   const network: Pick<Network, 'call'> = {
     call: (_, bytes, __, done) => {
@@ -120,6 +121,7 @@ function dawdling() {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     network: network as Network,
     addressOf: () => 'b:1',
+    queueLengthMax,
     onBack: () => undefined,
     onFrame: () => undefined,
   });
@@ -142,6 +144,16 @@ test('what a busy peer is sent goes together; one that stands still is sent ever
   expect(answers).toHaveLength(34);
   for (let i = 0; i < 300; i++) await store();
   expect(answers).toHaveLength(256);
+});
+
+test('a message beyond those that may wait for one peer is not kept, and counts as unanswered', async () => {
+  const { busy, store } = dawdling(10);
+  for (let i = 0; i < 32 + 10; i++) await store();
+  const answered: (Answer | null)[] = [];
+  const message: Message = { type: 'store', mode: 'any', record: recordOf({}) };
+  busy.send('b', message, (answer) => answered.push(answer));
+  await clock.advance(0);
+  expect(answered).toEqual([null]);
 });
 
 test('tells how long the oldest message has been the oldest: a busy peer is not a stalled one', async () => {

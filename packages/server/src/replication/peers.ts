@@ -11,13 +11,7 @@
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, messageBytes } from './sizes.ts';
-import {
-  type Answer,
-  decodeAnswers,
-  encodeMessages,
-  type Message,
-  protocol,
-} from './wire.ts';
+import { type Answer, decodeAnswers, encodeMessages, type Message, protocol } from './wire.ts';
 import type { Hello } from './wire-hello.ts';
 
 export type Done = (answer: Answer | null) => void;
@@ -29,6 +23,8 @@ export interface PeersOptions {
   readonly network: Network;
   /** Where a member listens for peers; undefined when it is not in the view. */
   readonly addressOf: (name: string) => string | undefined;
+  /** Messages that wait for one peer in one lane; messages beyond that count as unanswered. */
+  readonly queueLengthMax: number;
   readonly onBack: (name: string) => void;
   readonly onFrame: (answered: boolean) => void;
 }
@@ -108,8 +104,7 @@ const rules: Readonly<Record<LaneName, LaneRules>> = {
 /** After this long without an answer to the oldest frame a peer counts as one that stands still. */
 const stalledMs = 100;
 const laneNames = Object.keys(rules) as LaneName[];
-/** Messages waiting for one peer, and their bytes; beyond that they count as unanswered. */
-const queueLengthMax = 100_000;
+/** Bytes of the messages that wait for one peer; messages beyond that count as unanswered. */
 const queueBytesMax = 256 * 1024 * 1024;
 
 export class Peers {
@@ -126,7 +121,7 @@ export class Peers {
     const lane = peer.lanes[laneOf(message)];
     const bytes = messageBytes(message);
     const refused =
-      lane.queue.length >= queueLengthMax ||
+      lane.queue.length >= this.options.queueLengthMax ||
       lane.queueBytes >= queueBytesMax ||
       this.options.addressOf(name) === undefined;
     if (refused) {
