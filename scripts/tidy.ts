@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { packageArrows } from './tidy/arrows.ts';
 import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
+import { unusedExports } from './tidy/exports.ts';
 import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
 import { deadLinks } from './tidy/links.ts';
@@ -34,6 +35,7 @@ const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   folderSize,
   valueCycles,
   deadFiles,
+  unusedExports,
   unreadOptions,
   (workspace) => freeRelatives(workspace),
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { packageArrows } from './arrows.ts';
 import { lockFile, manifests } from './dependencies.ts';
+import { unusedExports } from './exports.ts';
 import { deadFiles, valueCycles } from './graph.ts';
 import { deadLinks } from './links.ts';
 import { unreadOptions } from './options.ts';
@@ -273,6 +274,44 @@ describe('free relatives', () => {
       'packages/core/src/a.ts:1',
       'packages/core/src/b.test.ts:1',
     ]);
+  });
+});
+
+describe('exports', () => {
+  const path = 'packages/core/src/a.ts';
+  const finding = (name: string): unknown =>
+    expect.stringContaining(`${path}:1 ${name} is exported and no other file imports it`);
+
+  test.each([
+    ['export function used() {}', 'used'],
+    ['export const used = 1;', 'used'],
+    ['export class used {}', 'used'],
+  ])('%s needs an import elsewhere', (text, name) => {
+    const importing = (from: string): Record<string, string> => ({
+      [path]: text,
+      'packages/core/src/b.ts': from,
+    });
+    expect(says(unusedExports(workspace(importing(''))))).toEqual([finding(name)]);
+    for (const from of [
+      "import { used } from './a.ts';",
+      "import { used as other } from './a.ts';",
+      "import * as all from './a.ts';",
+      "export { used } from './a.ts';",
+      "const a = await import('./a.ts');",
+    ]) {
+      expect(says(unusedExports(workspace(importing(from)))), from).toEqual([]);
+    }
+    const other = importing("import { unused } from './a.ts';");
+    expect(says(unusedExports(workspace(other)))).toEqual([finding(name)]);
+  });
+
+  test('types, tests and entries of packages may export more', () => {
+    const files = {
+      [path]: 'export interface Shape {} export type Other = Shape;',
+      'packages/core/src/a.contract.ts': 'export const a = 1;',
+      'packages/core/src/index.ts': 'export const b = 1;',
+    };
+    expect(says(unusedExports(workspace(files)))).toEqual([]);
   });
 });
 

@@ -105,7 +105,7 @@ async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Pro
  * tells versions of the timer apart, and the sequence. A version that is not named is told by its due time; then a duplicate from
  * another member may pass, but no pop of a replaced timer is taken for one of the old.
  */
-export function popKey({ id, sequence, due, headers }: Pop): string {
+function popKey({ id, sequence, due, headers }: Pop): string {
   const given = headers.get('webhook-id');
   if (given !== null) return given;
   const version = headers.get('x-timer-version') ?? due?.toISOString() ?? '';

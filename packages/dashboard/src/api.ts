@@ -10,7 +10,7 @@ import type {
 
 const limitMs = 15_000;
 
-export class Refusal extends Error {
+class Refusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
     super(message);

@@ -34,8 +34,6 @@ export const lostMs = computed(() => {
   return ms > silentMs ? Math.floor(ms / 1000) * 1000 : null;
 });
 
-export const members = computed(() => snapshot.value?.cluster.members ?? []);
-
 export function follow(): void {
   setInterval(() => {
     localMs.value = Date.now();

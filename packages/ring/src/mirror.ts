@@ -181,7 +181,7 @@ export class Mirror {
   }
 }
 
-export function revisionOf(change: Change): number {
+function revisionOf(change: Change): number {
   return change.kind === 'put' ? change.entry.modRevision : change.revision;
 }
 

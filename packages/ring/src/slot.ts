@@ -37,7 +37,7 @@ export function newSlot(prefix: string, index: number): Slot {
   };
 }
 
-export function slotKey(prefix: string, index: number): string {
+function slotKey(prefix: string, index: number): string {
   return `${prefix}s/${String(index).padStart(5, '0')}`;
 }
 

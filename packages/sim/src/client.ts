@@ -238,7 +238,7 @@ function timingBody(wish: TimerWish, nowMs: number): object {
   return count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval };
 }
 
-export function setRequest(operation: Operation, wish: TimerWish, nowMs: number): ApiRequest {
+function setRequest(operation: Operation, wish: TimerWish, nowMs: number): ApiRequest {
   const { timer, keyed } = operation;
   const { factor, receiver, batch = false } = wish;
   const body = {

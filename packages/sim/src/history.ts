@@ -121,7 +121,7 @@ export function bodyOf(operation: Operation): string {
 }
 
 /** The timer and operation a callback's body stands for; null for any other body. */
-export function parseOpaque(body: string): { timer: number; operation: number } | null {
+function parseOpaque(body: string): { timer: number; operation: number } | null {
   const match = /^timer (\d+) operation (\d+)(?: x+)?$/.exec(body);
   return match === null ? null : { timer: Number(match[1]), operation: Number(match[2]) };
 }

@@ -2,7 +2,7 @@
 import type { PlanOptions } from './plan.ts';
 import type { RunResult } from './run.ts';
 
-export function replayCommand(seed: number, options: PlanOptions): string {
+function replayCommand(seed: number, options: PlanOptions): string {
   const parts = [`npm run sim -- --seed ${seed} --minutes ${options.minutes}`];
   if (options.timers !== null) parts.push(`--timers ${options.timers.join(',')}`);
   if (options.faults !== null) parts.push(`--faults '${options.faults.join(',')}'`);

@@ -5,7 +5,7 @@ import { isJson } from '../timers/api-timer.ts';
 import { type Io, UsageError } from '../command.ts';
 import { commonOptions, type OptionKinds } from '../options.ts';
 
-export const defaultServer = 'http://127.0.0.1:7253';
+const defaultServer = 'http://127.0.0.1:7253';
 
 export const connectOptions = {
   ...commonOptions,

@@ -31,7 +31,7 @@ export function keyOf(text: string, namespace = plainNamespace): Key | null {
   return namespace === plainNamespace ? { hi: number.hi, lo: number.lo } : null;
 }
 
-export function roleOf(position: number, replicas: number): string {
+function roleOf(position: number, replicas: number): string {
   if (position >= replicas) return '';
   return position === 0 ? 'primary' : `backup ${position}`;
 }
@@ -67,7 +67,7 @@ export interface Change {
   readonly added: readonly Placed[];
 }
 
-export function changed(members: readonly Placed[], change: Change): Placed[] {
+function changed(members: readonly Placed[], change: Change): Placed[] {
   return [...members.filter(({ name }) => !change.removed.has(name)), ...change.added];
 }
 

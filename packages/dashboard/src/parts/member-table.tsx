@@ -69,7 +69,7 @@ function measured(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '–' : milliseconds(ms);
 }
 
-export function labelText({ labels }: MemberShape): string {
+function labelText({ labels }: MemberShape): string {
   const entries = Object.entries(labels);
   return entries.length === 0 ? '–' : entries.map(([key, value]) => `${key} ${value}`).join(', ');
 }

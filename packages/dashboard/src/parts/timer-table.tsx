@@ -64,7 +64,7 @@ function Line({ timer }: { readonly timer: TimerShape }) {
 }
 
 /** By itself, so that only this text is drawn anew a few times a second. */
-export function NextPop({ timer }: { readonly timer: TimerShape }) {
+function NextPop({ timer }: { readonly timer: TimerShape }) {
   const next = timer['next-attempt'] ?? timer['next-due'];
   return <>{next === null ? '–' : countdown(Date.parse(next), nowMs.value)}</>;
 }

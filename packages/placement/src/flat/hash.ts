@@ -29,7 +29,7 @@ export function mixBlock(block: number): number {
 }
 
 /** Takes one mixed block into the running hash. */
-export function addBlock(hash: number, mixed: number): number {
+function addBlock(hash: number, mixed: number): number {
   const h = hash ^ mixed;
   return (Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0;
 }

@@ -166,7 +166,7 @@ interface GrpcHandlers {
 type MakeError = (kind: EtcdError['kind'], why: string) => EtcdError;
 
 /** One HTTP/2 stream carrying gRPC frames: five bytes of head (flag and length), then the message. */
-export class GrpcStream {
+class GrpcStream {
   private readonly stream: ClientHttp2Stream;
   private readonly makeError: MakeError;
   private readonly handlers: GrpcHandlers;

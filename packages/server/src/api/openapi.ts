@@ -83,7 +83,7 @@ const paging = [
 ];
 const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 /** A body to copy: it works as it stands beside `carillon listen`. */
-export const exampleTimer = {
+const exampleTimer = {
   timing: { interval: 2 },
   callback: { http: { uri: 'http://127.0.0.1:8080/', opaque: 'hello' } },
 };

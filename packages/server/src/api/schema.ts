@@ -13,7 +13,7 @@ export const secondsMax = 100 * 365.25 * 86_400;
 const seconds = (description: string) =>
   Type.Number({ minimum: 0, maximum: secondsMax, description });
 
-export const TimingSchema = Type.Object(
+const TimingSchema = Type.Object(
   {
     interval: Type.Optional(
       seconds('Seconds between pops and before the first; fractions down to a millisecond.'),
@@ -44,7 +44,7 @@ export const TimingSchema = Type.Object(
   { description: 'When to pop: exactly one of interval, at and cron.' },
 );
 
-export const RetrySchema = Type.Object(
+const RetrySchema = Type.Object(
   {
     limit: Type.Optional(seconds('Seconds after due during which a failed pop is retried.')),
     base: Type.Optional(

@@ -56,7 +56,7 @@ const allowRule: Kind<string> = (raw) => {
 
 const nameKind = text(/^[A-Za-z0-9._:[\]-]{1,128}$/, '1 to 128 letters, digits and . _ - : [ ]');
 
-export const options = {
+const options = {
   listen: option(
     '127.0.0.1:7253',
     address,

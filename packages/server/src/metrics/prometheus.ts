@@ -224,7 +224,7 @@ export class ReadFamily<V extends string> implements Metric {
 }
 
 /** Bucket bounds for durations: fine where a healthy member lives, coarse up to a minute. */
-export const durationBucketsMs = [
+const durationBucketsMs = [
   0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 350, 500, 1_000,
   2_000, 5_000, 10_000, 30_000, 60_000,
 ] as const;
@@ -254,10 +254,6 @@ export class Histogram implements Metric {
 
   get count(): number {
     return this.counts.reduce((sum, count) => sum + count, 0);
-  }
-
-  get totalMs(): number {
-    return this.sumMs;
   }
 
   observe(ms: number): void {

@@ -7,7 +7,7 @@
  */
 import { type ByteWriter, MalformedError } from '@carillon/core';
 
-export const headerBytes = 8;
+const headerBytes = 8;
 
 export function writeFrame(
   out: ByteWriter,

@@ -10,7 +10,7 @@ import type { Clock, Log } from '@carillon/core';
  * one. altered: a frame changed on its way. malformed: bytes that no member sends. slow: did not finish the handshake in
  * time. crowded: too many connections.
  */
-export const refusalReasons = [
+const refusalReasons = [
   'secret',
   'certificate',
   'name',

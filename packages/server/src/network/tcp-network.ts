@@ -28,7 +28,7 @@ import { Peer } from './peer.ts';
 import { type RefusalReason, RefusedPeerError, Refusals } from './refusals.ts';
 
 /** The protocols this release speaks. Raise `max` with a change of the messages, `min` when the old ones are gone. */
-export const protocols: ProtocolRange = { min: 1, max: 1 };
+const protocols: ProtocolRange = { min: 1, max: 1 };
 
 /** The members of the view, for checking names in certificates under TLS. */
 export interface MemberNames {

@@ -72,7 +72,7 @@ export function overBy({
 }
 
 /** The result of an attempt, in words. */
-export function describe(result: Attempted): string {
+function describe(result: Attempted): string {
   if (result.kind === 'no-answer') return `${result.reason}: ${result.detail}`;
   return `The receiver answered ${result.status}.`;
 }

@@ -7,8 +7,7 @@
  */
 import { State, type TimerRecord } from '@carillon/core';
 import { hashNumber } from '@carillon/placement';
-
-export const rangeCount = 256;
+import { rangeCount } from '../store/number-index.ts';
 
 export class Digests {
   private readonly self: string;

@@ -66,11 +66,6 @@ export class Bundles {
     return -1;
   }
 
-  /** When the handle is due; null when it is in no slot. */
-  dueOf(handle: number): number | null {
-    return this.has(handle) ? this.dueAt(this.placeOf(handle)) : null;
-  }
-
   /** The handle must be in no slot. */
   push(slot: number, handle: number, dueMs: number): void {
     invariant(!this.has(handle), 'a handle is in one slot of the wheel at most');

@@ -16,6 +16,7 @@
  */
 import { invariant } from '@carillon/core';
 
+/** Ranges of numbers by their hash: two members compare their records range by range. */
 export const rangeCount = 256;
 const leafBits = 6;
 const leafSize = 1 << leafBits;

@@ -165,10 +165,6 @@ export class Store {
     return { versionMs, versionTie, state, sequence, attempt };
   }
 
-  sequenceOf(handle: number): number {
-    return this.row(handle).readProgress().sequence;
-  }
-
   dueOf(handle: number): number {
     return this.row(handle).readProgress().readTimes().dueMs;
   }
@@ -187,14 +183,6 @@ export class Store {
     this.wheel.insert(handle, atMs);
   }
 
-  disarm(handle: number): void {
-    this.wheel.remove(handle);
-  }
-
-  alarmOf(handle: number): number | null {
-    return this.wheel.dueOf(handle);
-  }
-
   /**
    * Appends up to `max` handles whose alarm is due to `out`, oldest first; their alarms are gone then.
    * Returns how many. More may be due while `nextAlarmMs()` is not after `nowMs`, even after a 0.
@@ -206,11 +194,6 @@ export class Store {
   /** The time before which no alarm can be due; null when there is none. */
   nextAlarmMs(): number | null {
     return this.wheel.nextDue();
-  }
-
-  /** How many alarms are set. */
-  get alarmCount(): number {
-    return this.wheel.size;
   }
 
   /** Which of the 256 ranges a number belongs to. */

@@ -60,15 +60,6 @@ export class Wheel {
     return this.slots.bytes;
   }
 
-  has(handle: number): boolean {
-    return this.slots.has(handle);
-  }
-
-  /** The time the handle was inserted with; null when it is not in the wheel. */
-  dueOf(handle: number): number | null {
-    return this.slots.dueOf(handle);
-  }
-
   /** Puts the handle in, or moves it. One that is overdue comes out of the next `advance`. */
   insert(handle: number, dueMs: number): void {
     invariant(!Number.isNaN(dueMs), 'a handle is due at a time that is a number');

@@ -4,7 +4,7 @@
  */
 import type { MemoryDisk, SeededRandom } from '@carillon/core/testing';
 
-export const rotKinds = ['flip', 'zero', 'cut', 'gone'] as const;
+const rotKinds = ['flip', 'zero', 'cut', 'gone'] as const;
 
 export interface Rot {
   readonly does: (typeof rotKinds)[number];

@@ -72,7 +72,7 @@ export function encodeContents(contents: Contents, identity: string): Uint8Array
 }
 
 /** Throws MalformedError for bytes that are damaged, ForeignContentsError for a good table that is not this member's. */
-export function decodeContents(bytes: Uint8Array, identity: string): Contents {
+function decodeContents(bytes: Uint8Array, identity: string): Contents {
   const length = bytes.length - 4;
   const found = length < 0 ? -1 : new ByteReader(bytes.subarray(length)).u32();
   if (found !== checksum(bytes, 0, Math.max(0, length), 0)) {
