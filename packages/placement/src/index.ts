@@ -6,6 +6,7 @@ export { type Key, keyLengthMax, type NumberKey } from './flat/key.ts';
 export { logOfHash } from './flat/logarithm.ts';
 export {
   algorithm,
+  checkWeight,
   compileTargets,
   type Picks,
   type Placer,
@@ -58,6 +59,7 @@ export {
   diffKeysMax,
   type Flow,
 } from './diff.ts';
+export { evenLoads, evenMovement, type Part, partsOf } from './even-loads.ts';
 export { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
 export {
   compilePools,

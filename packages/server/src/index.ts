@@ -22,6 +22,6 @@ export {
   loadConfig,
   variableOf,
 } from './config/load.ts';
-export { MembersFileError } from './cluster/sources/members-file.ts';
+export { MembersFileError, parseMembers } from './cluster/sources/members-file.ts';
 export { release } from './start/release.ts';
 export { type RunningMember, type StartOptions, startMember } from './start/start-member.ts';

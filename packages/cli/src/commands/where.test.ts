@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hex16 } from '@carillon/core';
 import { numberingOf, renderTokens } from '@carillon/server';
+import * as fc from 'fast-check';
+import { View } from '@carillon/server/internal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../command.ts';
 import { command as plan } from './plan.ts';
-import { recordingIo } from '../testing/world.ts';
+import { fakeMember, recordingIo } from '../testing/world.ts';
 import { command as where } from './where.ts';
 
 let folder = '';
@@ -130,17 +132,26 @@ describe('carillon where', () => {
   test.each([
     [[], /either a KEY or --id/],
     [['key', '--id', '0000000000000064', '--members', 'A'], /either a KEY or --id/],
-    [['key'], /either --members/],
-    [['key', '--members', 'A', '--topology', 'x'], /either --members/],
+    [['key'], /in one way: --members/],
+    [['key', '--members', 'A', '--topology', 'x'], /in one way: --members/],
     [['a', 'b', '--members', 'A'], /one key/],
     [['--id', '64', '--members', 'A'], /16 hex digits/],
     [['key', '--members', 'A', '--replicas', '0'], /--replicas must be/],
     [['key', '--members', 'A', '--roles', 'king'], /chronos or rank/],
     [['key', '--members', 'A', '--pin', 'zone=x'], /need a topology/],
-    [['key', '--topology', 'x', '--pin', 'zone'], /LEVEL=VALUE/],
+    [['key', '--members', 'A', '--account', 'x'], /need a topology/],
   ])('%j is wrong usage', async (args, sentence) => {
     const failed = where.run(args, recordingIo());
     await expect(failed).rejects.toThrow(sentence);
+    await expect(failed).rejects.toBeInstanceOf(UsageError);
+  });
+
+  test('a pin without a value is wrong usage', async () => {
+    const failed = where.run(
+      ['k', '--topology', file('t.yaml', yaml), '--pin', 'zone'],
+      recordingIo(),
+    );
+    await expect(failed).rejects.toThrow(/LEVEL=VALUE/);
     await expect(failed).rejects.toBeInstanceOf(UsageError);
   });
 
@@ -166,6 +177,117 @@ describe('carillon where', () => {
   });
 });
 
+/** Members with labels as a members file lists them. */
+function membersFile(zones: readonly (string | null)[], weights: readonly number[] = []) {
+  return zones.map((zone, i) => ({
+    name: `n${i}`,
+    address: `10.0.0.${i}:7253`,
+    peer: `10.0.0.${i}:7353`,
+    phase: 'active' as const,
+    weight: weights[i] ?? 1,
+    labels: zone === null ? {} : { zone },
+  }));
+}
+
+describe('members as a cluster has them', () => {
+  const cluster = fc.record({
+    zones: fc.array(fc.constantFrom('a', 'b', 'c', 'd', null), { minLength: 1, maxLength: 9 }),
+    weights: fc.array(fc.constantFrom(1, 1, 1, 2, 0.5), { minLength: 9, maxLength: 9 }),
+    factor: fc.integer({ min: 1, max: 4 }),
+    lo: fc.nat({ max: 0xffff_ffff }),
+  });
+
+  test('a members file gives the answer of the members, with any labels and weights', async () => {
+    await fc.assert(
+      fc.asyncProperty(cluster, async ({ zones, weights, factor, lo }) => {
+        const members = membersFile(zones, weights);
+        const path = file('members.json', JSON.stringify({ members }));
+        const id = lo.toString(16).padStart(16, '0');
+        const question = ['--id', id, '--members', path, '--replicas', String(factor), '--json'];
+        const { json } = await run(where, ...question);
+        const view = new View({ source: 'static', revision: 1, members });
+        expect(json().replicas).toEqual(view.place(0, lo, factor));
+        expect(json().algorithm).toBe(view.placementId);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a running cluster is asked for its members; those that leave hold nothing', async () => {
+    const members = membersFile(['a', 'a', 'b', 'b']).map((one, i) => ({
+      ...one,
+      phase: i === 3 ? 'leaving' : 'active',
+      self: i === 0,
+      reachable: true,
+    }));
+    const member = await fakeMember(() => ({
+      body: { 'view-id': 'v', revision: 1, source: 'static', members },
+    }));
+    const question = ['k', '--server', member.url, '--replicas', '4', '--json'];
+    const { json } = await run(where, ...question);
+    const then = file('after.json', JSON.stringify({ members: membersFile(['a', 'a', 'b']) }));
+    const change = [then, '--server', member.url, '--sample', '1000', '--json'];
+    const moved = await run(plan, ...change);
+    member.close();
+    expect(new Set(json().replicas)).toEqual(new Set(['n0', 'n1', 'n2']));
+    expect(moved.json().moved).toBe(0);
+  });
+
+  test('a misspelt field of a members file is told with the file, the place and the right word', async () => {
+    const members = membersFile(['a']).map(({ weight, ...one }) => ({ ...one, wieght: weight }));
+    const path = file('typo.json', JSON.stringify({ members }));
+    await expect(where.run(['k', '--members', path], recordingIo())).rejects.toThrow(
+      /typo\.json: members\[0\] has no field "wieght"; did you mean "weight"\?/,
+    );
+  });
+
+  test('plan says which member distinct zones make hot', async () => {
+    const before = file('one.json', JSON.stringify({ members: membersFile(['a', 'b', 'b']) }));
+    const after = file(
+      'two.json',
+      JSON.stringify({ members: membersFile(['a', 'b', 'b', 'b', 'c', 'c', 'c']) }),
+    );
+    const { out } = await run(plan, before, after, '--replicas', '3', '--sample', '1000');
+    expect(out.join('\n')).toContain('n0 holds about 100 % of all timers with 3 copies');
+  });
+});
+
+describe('accounts', () => {
+  const grown = (rollout: number) => `
+levels: [zone, disk]
+expansions: [{ id: spring, rollout: ${rollout} }]
+children:
+  - { id: east, children: [{ id: d1 }, { id: d2 }] }
+  - { id: west, expansion: spring, children: [{ id: d1 }, { id: d2 }] }
+`;
+
+  test('an unfinished rollout needs an account, and the account decides', async () => {
+    const path = file('grown.yaml', grown(0));
+    await expect(where.run(['k', '--topology', path], recordingIo())).rejects.toThrow(
+      /grown\.yaml: .*"spring" \(0\)\. Name the account\. Use --account ID\./,
+    );
+    const args = ['k', '--topology', path, '--replicas', '2', '--json', '--account', 'acme'];
+    const old = await run(where, ...args);
+    expect(old.json().replicas.every((replica: string) => replica.startsWith('east/'))).toBe(true);
+    const young = await run(where, ...args, '--created-under', 'spring');
+    expect(young.json().replicas.some((replica: string) => replica.startsWith('west/'))).toBe(true);
+  });
+
+  test('plan from rollout 0 to 1 shows what moves for each account and in all', async () => {
+    const [before, after] = [file('r0.yaml', grown(0)), file('r1.yaml', grown(1))];
+    const args = [before, after, '--replicas', '1', '--sample', '2000'];
+    const { json } = await run(plan, ...args, '--account', 'a', '--account', 'b', '--json');
+    expect(json().accounts.map(({ account }: { account: string }) => account)).toEqual(['a', 'b']);
+    expect(json().all.moved / json().all.copies).toBeCloseTo(0.5, 1);
+    expect(json().all.evenMinimum).toBe(2000);
+    const { out } = await run(plan, ...args, '--account', 'a', '--account', 'b');
+    expect(out.join('\n')).toMatch(/all of them +4000 +\d+\.\d\d % +\d+\.\d\d % +50\.00 %/);
+    const half = file('half.yaml', grown(0.5));
+    const one = await run(plan, before, half, '--account', 'a', '--sample', '100', '--json');
+    expect([0, 100]).toContain(one.json().moved);
+  });
+});
+
 describe('carillon plan', () => {
   test('A,B,C to A,B,C,D: a quarter of the primaries, only onto D, nothing between survivors', async () => {
     const { code, json } = await run(plan, 'A,B,C', 'A,B,C,D', '--replicas', '1', '--json');
@@ -174,6 +296,7 @@ describe('carillon plan', () => {
     expect(change.moved).toBe(change.minimum);
     expect(change.moved / change.copies).toBeCloseTo(0.25, 2);
     expect(change.betweenSurvivors).toBe(0);
+    expect(change.evenMinimum).toBe(25_000);
     expect(new Set(change.flows.map(({ to }: { to: string }) => to))).toEqual(new Set(['D']));
   });
 

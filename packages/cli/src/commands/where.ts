@@ -1,28 +1,28 @@
 /** `carillon where`: which members or targets hold a key, computed here without asking any member. */
 import { parseHex16, parseTimerId } from '@carillon/core';
-import { algorithm, compileTargets, explain, type Key, type Step } from '@carillon/placement';
+import type { Explanation, Key, Step } from '@carillon/placement';
 import { defaultNamespace, numberingOf } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { readTokens } from '../member/tokens-on-disk.ts';
-import { commonOptions, parseOptions } from '../options.ts';
-import {
-  membersOf,
-  policyOptions,
-  policyUsage,
-  type Targets,
-  topologyOf,
-} from '../placement/placement-input.ts';
+import { connectOptions } from '../member/connect.ts';
+import { parseOptions } from '../options.ts';
+import { clusterOf, membersOf, type Targets, topologyOf } from '../placement/placement-input.ts';
+import { policyOptions, policyUsage } from '../placement/policy-flags.ts';
 import { jsonLine, paint, table } from '../terminal/style.ts';
 
 const usage = `Usage: carillon where KEY --members A,B,C [flags]
-       carillon where --id HEX16 --topology FILE [flags]
+       carillon where --id HEX16 --members FILE [flags]
+       carillon where --id HEX16 --server URL [flags]
+       carillon where KEY --topology FILE [flags]
 
 Computes where a key lives: the same answer that every member with the same view gives.
 
   --id HEX16             The key is a 64-bit number in 16 hex digits; a whole timer id is taken too
   --namespace NAME       Of the timer with that id, if it is not default
   --tokens FILE          With --namespace: the tokens file of the members, if they use its number-key
-  --members A,B,C        Flat targets, in any order
+  --members A,B,C        Members without labels, in any order
+  --members FILE         A members file: members with labels are placed by them
+  --server URL           The members of a running cluster; --token and --token-file as for other commands
   --topology FILE        A topology in JSON or YAML
 ${policyUsage}
   --explain              Show every step with its candidates and scores
@@ -30,77 +30,54 @@ ${policyUsage}
 
 async function run(args: readonly string[], io: Io): Promise<number> {
   const { flags, operands } = parseOptions(args, {
-    ...commonOptions,
+    ...connectOptions,
     ...policyOptions,
     id: 'text',
-    namespace: 'text',
     tokens: 'text',
     members: 'text',
     topology: 'text',
     explain: 'flag',
   });
   const key = await keptUnder(keyOf(operands, flags.id), flags, io);
-  if ((flags.members === undefined) === (flags.topology === undefined)) {
-    throw new UsageError('Say who there is: either --members A,B,C or --topology FILE.');
-  }
-  const targets =
-    flags.topology === undefined
-      ? membersOf(flags.members as string, flags)
-      : await topologyOf(flags.topology, flags);
-  const found = targets.topology === null ? ranking(targets, key) : walk(targets, key);
-  const shown = { ...found, wanted: targets.policy.replicas, complete: isComplete(found, targets) };
-  if (flags.json)
-    jsonLine(io, {
-      key: keyText(key),
-      ...shown,
-      steps: undefined,
-      algorithm,
-      fingerprint: targets.fingerprint,
-    });
-  else printText(io, shown, flags.explain);
-  if (shown.complete) return exit.done;
+  const targets = await targetsFor(flags, io);
+  const found = targets.explain(key);
+  const complete = found.replicas.length === found.wanted;
+  if (flags.json) {
+    const { replicas, wanted, steps } = found;
+    const { algorithm, fingerprint } = targets;
+    const scores = scoresOf(steps);
+    jsonLine(io, { key: keyText(key), replicas, scores, wanted, complete, algorithm, fingerprint });
+  } else printText(io, found, flags.explain);
+  if (complete) return exit.done;
   io.err(
-    `There are ${found.replicas.length} of ${targets.policy.replicas} replicas: not enough live targets.`,
+    `There are ${found.replicas.length} of ${found.wanted} replicas: not enough live targets.`,
   );
   return found.replicas.length === 0 ? exit.failed : exit.done;
 }
 
-interface Found {
-  readonly replicas: readonly string[];
-  /** Per candidate that was ranked. */
-  readonly scores: Readonly<Record<string, number>>;
-  readonly steps: readonly Step[];
+type Flags = Parameters<typeof clusterOf>[0] & {
+  readonly members: string | undefined;
+  readonly topology: string | undefined;
+};
+
+function targetsFor(flags: Flags, io: Io): Promise<Targets> {
+  const { members, topology, server } = flags;
+  const given = [members, topology, server[0]].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw new UsageError(
+      'Say who there is, in one way: --members A,B,C, --members FILE, --server URL or --topology FILE.',
+    );
+  }
+  if (members !== undefined) return membersOf(members, flags);
+  return topology === undefined ? clusterOf(flags, io) : topologyOf(topology, flags);
 }
 
-function isComplete(found: Found, { policy }: Targets): boolean {
-  return found.replicas.length === policy.replicas;
-}
-
-/** Flat members: all of them with their scores, and as one step for --explain. */
-function ranking({ placer, policy }: Targets, key: Key): Found {
-  const ranked = compileTargets(placer.names, { roles: policy.roles }).rank(key);
-  const candidates = ranked.map(({ name, score }, i) => ({
-    id: name,
-    path: name,
-    state: 'up' as const,
-    weight: 1,
-    score,
-    share: i < policy.replicas ? 1 : 0,
-  }));
-  return {
-    replicas: ranked.slice(0, policy.replicas).map(({ name }) => name),
-    scores: Object.fromEntries(ranked.map(({ name, score }) => [name, score])),
-    steps: [{ path: '', level: 'member', replicas: policy.replicas, candidates, passedOver: [] }],
-  };
-}
-
-function walk({ topology, policy }: Targets, key: Key): Found {
-  if (topology === null) throw new Error('A walk needs a topology.');
-  const { replicas, steps } = explain(topology, key, policy);
+/** The scores of all candidates that were ranked. */
+function scoresOf(steps: readonly Step[]): Record<string, number> {
   const scored = steps.flatMap(({ candidates }) =>
     candidates.flatMap(({ path, score }) => (score === null ? [] : [[path, score] as const])),
   );
-  return { replicas, scores: Object.fromEntries(scored), steps };
+  return Object.fromEntries(scored);
 }
 
 function keyOf(operands: readonly string[], id: string | undefined): Key {
@@ -147,7 +124,7 @@ function keyText(key: Key): string {
   return key.hi.toString(16).padStart(8, '0') + key.lo.toString(16).padStart(8, '0');
 }
 
-function printText(io: Io, found: Found, everything: boolean): void {
+function printText(io: Io, found: Explanation, everything: boolean): void {
   const rows = found.replicas.map((path, i) => [roleOf(i), path]);
   if (rows.length > 0) io.out(table(io, ['ROLE', 'TARGET'], rows));
   if (!everything) return;
@@ -172,11 +149,12 @@ function roleOf(position: number): string {
 
 export const command: Command = {
   name: 'where',
-  summary: 'Which members or targets hold a key; needs no running member.',
+  summary: 'Which members or targets hold a key; no timer is asked for.',
   usage,
   examples: [
     'carillon where order-4711 --members a:7253,b:7253,c:7253',
     'carillon where --id 0000000000000064 --members A,B,C --replicas 3 --json',
+    'carillon where --id 00000000000000640000204080102040-2 --members members.yaml --explain',
     'carillon where account/7 --topology topology.yaml --replicas 3 --pin region=eu --explain',
   ],
   run,

@@ -1,141 +1,223 @@
-/** What `where` and `plan` read: members on the command line, topologies from files, and the policy flags. */
+/**
+ * The sets of targets that `where` and `plan` ask about: members by name, a members file, a running cluster, or a topology,
+ * each made ready as the members of a cluster make it ready.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import {
+  algorithm,
   buildTopology,
+  compileLabelled,
   compileTargets,
   compileTopology,
+  evenLoads,
+  evenShares,
+  type Explanation,
+  explain,
+  explainMembers,
   fingerprint,
   fingerprintTargets,
+  hotMembers,
+  type Key,
+  type LabelledMember,
+  levelsOf,
+  partsOf,
+  placementId,
   type Placer,
   PlacementError,
-  type Policy,
-  replicasMax,
-  type Roles,
   type Topology,
 } from '@carillon/placement';
+import { MembersFileError, parseMembers } from '@carillon/server';
 import { parse as parseYaml } from 'yaml';
-import { UsageError } from '../command.ts';
-import { type OptionKinds, wholeNumber } from '../options.ts';
+import { type Io, UsageError } from '../command.ts';
+import { type ConnectFlags, connect } from '../member/connect.ts';
+import { accountOf, type PolicyFlags, policyOf, type TargetPolicy } from './policy-flags.ts';
 
 /** Larger files are refused before they are read. */
 const fileBytesMax = 64 * 1024 * 1024;
 
-export const policyOptions = {
-  replicas: 'text',
-  roles: 'text',
-  pin: 'list',
-  width: 'list',
-} as const satisfies OptionKinds;
-
-export const policyUsage = `  --replicas N           How many replicas a key has; default 2
-  --roles ROLES          chronos: lowest score first, then from the highest down (default for members)
-                         rank: from the highest score down (default for topologies)
-  --pin LEVEL=ID         With a topology: use only this vertex of a level; may be given many times
-  --width LEVEL=N        With a topology: spread over at most N children of one parent; many times`;
-
-export interface PolicyFlags {
-  readonly replicas: string | undefined;
-  readonly roles: string | undefined;
-  readonly pin: readonly string[];
-  readonly width: readonly string[];
-}
-
-/** A set of targets to ask about: flat members, or a topology. */
+/** A set of targets to ask about. */
 export interface Targets {
-  readonly placer: Placer;
+  readonly kind: 'members' | 'topology';
+  /** The id of the rule that places keys on them. */
+  readonly algorithm: string;
   readonly fingerprint: string;
-  /** null for flat members. */
-  readonly topology: Topology | null;
-  readonly policy: Policy & { readonly replicas: number; readonly roles: Roles };
+  readonly placer: Placer;
+  readonly policy: TargetPolicy;
+  /** Each step of placing a key. */
+  readonly explain: (key: Key) => Explanation;
+  /** What each target would hold of all keys if shares were exact. */
+  readonly even: ReadonlyMap<string, number>;
+  /** A sentence for each member that its domain makes hot. */
+  readonly hot: readonly string[];
 }
 
-export function membersOf(text: string, flags: PolicyFlags): Targets {
-  if (flags.pin.length > 0 || flags.width.length > 0) {
-    throw new UsageError('--pin and --width need a topology; members have no levels.');
+/** Names with commas between, or a members file. */
+export async function membersOf(text: string, flags: PolicyFlags): Promise<Targets> {
+  if (!(await isFile(text))) {
+    return targetsOfMembers(
+      text.split(',').map((name) => ({ name: name.trim() })),
+      flags,
+      '--members',
+    );
   }
-  const names = text.split(',').map((name) => name.trim());
-  const policy = policyOf(flags, 'chronos');
-  return checked('--members', () => ({
-    placer: compileTargets(names, { roles: policy.roles }),
-    fingerprint: fingerprintTargets(names),
-    topology: null,
-    policy,
-  }));
+  return membersFrom(text, await readText(text), flags);
 }
 
 export async function topologyOf(path: string, flags: PolicyFlags): Promise<Targets> {
-  const policy = policyOf(flags, 'rank');
-  const spec = await readPlain(path);
+  return topologyFrom(path, readPlain(path, await readText(path)), flags);
+}
+
+/** The members of a running cluster that hold timers. */
+export async function clusterOf(flags: PolicyFlags & ConnectFlags, io: Io): Promise<Targets> {
+  const { members, source } = await connect(flags, io).cluster({ signal: io.signal });
+  const placed = members.filter(
+    ({ phase, reachable }) =>
+      phase === 'active' || (phase === 'joining' && source === 'static' && reachable),
+  );
+  return targetsOfMembers(placed, flags, 'The cluster');
+}
+
+/** A file with members or with a topology when the operand looks like one or is one, else names of members. */
+export async function targetsOf(operand: string, flags: PolicyFlags): Promise<Targets> {
+  if (!(await isFile(operand))) return membersOf(operand, flags);
+  const text = await readText(operand);
+  const plain = readPlain(operand, text);
+  const hasMembers = typeof plain === 'object' && plain !== null && 'members' in plain;
+  return hasMembers ? membersFrom(operand, text, flags) : topologyFrom(operand, plain, flags);
+}
+
+/** All that a members file names take part but those that leave: who joins is given timers as soon as it answers. */
+function membersFrom(path: string, text: string, flags: PolicyFlags): Targets {
+  const listed = checked(path, () => parseMembers(text));
+  return targetsOfMembers(
+    listed.filter(({ phase }) => phase !== 'leaving'),
+    flags,
+    path,
+  );
+}
+
+function targetsOfMembers(
+  given: readonly LabelledMember[],
+  flags: PolicyFlags,
+  origin: string,
+): Targets {
+  if (flags.pin.length > 0 || flags.width.length > 0 || flags.account !== undefined) {
+    throw new UsageError('--pin, --width and --account need a topology; members have no levels.');
+  }
+  const policy = policyOf(flags, 'chronos');
+  const members = given.map(({ name, weight = 1, labels = {} }) => ({ name, weight, labels }));
+  const hasLabels = levelsOf(members).length > 0;
+  if (policy.roles === 'rank' && hasLabels) {
+    throw new UsageError('--roles rank is for members without labels, and for topologies.');
+  }
+  return checked(origin, () => ({
+    kind: 'members',
+    algorithm: placementId(members),
+    fingerprint: fingerprintTargets(members.map(({ name, weight }) => ({ name, weight }))),
+    placer: hasLabels ? compileLabelled(members) : flat(members, policy),
+    policy,
+    explain: (key) =>
+      policy.roles === 'rank'
+        ? rankingOf(members, policy, key)
+        : explainMembers(members, key, policy.replicas),
+    even: new Map(evenShares(members, policy.replicas).map(({ name, even }) => [name, even])),
+    hot: hotMembers(members, policy.replicas).map(({ says }) => says),
+  }));
+}
+
+function flat(members: readonly Required<LabelledMember>[], { roles }: TargetPolicy) {
+  return compileTargets(
+    members.map(({ name, weight }) => ({ name, weight })),
+    { roles },
+  );
+}
+
+/** Flat members from the highest score down: one step with all of them. */
+function rankingOf(
+  members: readonly Required<LabelledMember>[],
+  policy: TargetPolicy,
+  key: Key,
+): Explanation {
+  const ranked = flat(members, policy).rank(key);
+  const candidates = ranked.map(({ name, score }, i) => ({
+    id: name,
+    path: name,
+    state: 'up' as const,
+    weight: members.find((member) => member.name === name)?.weight ?? 1,
+    score,
+    share: i < policy.replicas ? 1 : 0,
+  }));
+  const step = { path: '', level: 'member', replicas: policy.replicas, candidates, passedOver: [] };
+  const replicas = ranked.slice(0, policy.replicas).map(({ name }) => name);
+  return { replicas, wanted: policy.replicas, steps: [step] };
+}
+
+function topologyFrom(path: string, spec: unknown, flags: PolicyFlags): Targets {
+  const account = accountOf(flags);
+  const policy = {
+    ...policyOf(flags, 'rank'),
+    ...(account === null ? {} : { account }),
+  };
   return checked(path, () => {
-    const topology = buildTopology(spec);
-    const placer = compileTopology(topology, policy);
-    return { placer, fingerprint: fingerprint(topology), topology, policy };
+    const built = buildTopology(spec);
+    const placer = compileTopology(built, policy);
+    const seen: Topology = placer.topology;
+    return {
+      kind: 'topology',
+      algorithm,
+      fingerprint: fingerprint(built),
+      placer,
+      policy,
+      explain: (key) => explain(built, key, policy),
+      even: evenLoads(partsOf(seen), policy.replicas),
+      hot: [],
+    };
   });
 }
 
-/** A topology file when the operand looks like one or is one, else members. */
-export async function targetsOf(operand: string, flags: PolicyFlags): Promise<Targets> {
-  const isFile = /\.(json|ya?ml)$/i.test(operand) || (await exists(operand));
-  return isFile ? topologyOf(operand, flags) : membersOf(operand, flags);
-}
-
-/** JSON is YAML, so one reader does for both. */
-async function readPlain(path: string): Promise<unknown> {
-  try {
-    const { size } = await stat(path);
-    if (size > fileBytesMax)
-      throw new Error(`it has ${size} bytes; at most ${fileBytesMax} are read`);
-    return parseYaml(await readFile(path, 'utf8'));
-  } catch (error) {
-    throw new Error(`The topology file ${path} cannot be read: ${sentenceOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-function sentenceOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n')[0] ?? message;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
+async function isFile(operand: string): Promise<boolean> {
+  if (/\.(json|ya?ml)$/i.test(operand)) return true;
+  return stat(operand).then(
     (found) => found.isFile(),
     () => false,
   );
 }
 
-/** What placement refuses is a failure of the input, told with its origin. */
-function checked(origin: string, make: () => Targets): Targets {
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size <= fileBytesMax) return await readFile(path, 'utf8');
+    throw new Error(`it has ${size} bytes; at most ${fileBytesMax} are read`);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** JSON is YAML, so one reader does for both. */
+function readPlain(path: string, text: string): unknown {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const [sentence] = message.split('\n');
+  return new Error(`The file ${path} cannot be read: ${sentence ?? message}`, { cause: error });
+}
+
+/** What placement or the reader of members refuses is a failure of the input, told with its origin. */
+function checked<T>(origin: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof PlacementError)) throw error;
-    throw new Error(`${origin}: ${error.message}`, { cause: error });
+    if (!(error instanceof PlacementError || error instanceof MembersFileError)) throw error;
+    const hint =
+      error instanceof PlacementError && error.code === 'account_needed'
+        ? ' Use --account ID.'
+        : '';
+    throw new Error(`${origin}: ${error.message}${hint}`, { cause: error });
   }
-}
-
-function policyOf(flags: PolicyFlags, roles: Roles): Targets['policy'] {
-  const asked = flags.roles ?? roles;
-  if (asked !== 'chronos' && asked !== 'rank') {
-    throw new UsageError(`--roles must be chronos or rank, not "${asked}".`);
-  }
-  const width = pairs('--width', flags.width).map(
-    ([level, text]) =>
-      [level, wholeNumber(`--width ${level}`, text, { min: 1, max: 65_535 })] as const,
-  );
-  return {
-    replicas: wholeNumber('--replicas', flags.replicas ?? '2', { min: 1, max: replicasMax }),
-    roles: asked,
-    ...(flags.pin.length > 0 ? { pin: Object.fromEntries(pairs('--pin', flags.pin)) } : {}),
-    ...(width.length > 0 ? { width: Object.fromEntries(width) } : {}),
-  };
-}
-
-function pairs(flag: string, texts: readonly string[]): (readonly [string, string])[] {
-  return texts.map((text) => {
-    const at = text.indexOf('=');
-    if (at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)] as const;
-    throw new UsageError(`${flag} must be LEVEL=VALUE, not "${text}".`);
-  });
 }

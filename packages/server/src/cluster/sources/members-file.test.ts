@@ -39,7 +39,17 @@ it.each([
   [{ ...n0, peer: undefined }, 'members[0].peer'],
   [{ ...n0, phase: 'asleep' }, 'members[0].phase must be one of joining, active, leaving'],
   [{ ...n0, weight: -1 }, 'members[0].weight'],
+  [{ ...n0, weight: 1e-9 }, 'members[0].weight'],
   [{ ...n0, labels: { zone: 1 } }, 'members[0].labels'],
+  [{ ...n0, wieght: 0 }, 'members[0] has no field "wieght"; did you mean "weight"?'],
+  [
+    { ...n0, zone: 'a' },
+    'no field "zone"; it may have name, address, peer, phase, weight, labels.',
+  ],
+  [
+    `{"members":[${JSON.stringify(n0)}],"member":[]}`,
+    'The file has no field "member"; did you mean',
+  ],
 ])('says what is wrong with %j', (file, expected) => {
   const text = typeof file === 'string' ? file : JSON.stringify({ members: [file] });
   expect(() => parseMembers(text)).toThrow(MembersFileError);

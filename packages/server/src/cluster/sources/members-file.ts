@@ -1,5 +1,6 @@
 /** Reads a list of members, as a file (JSON or YAML) gives it. Pure: text in, members or a sentence out. */
-import { parseHostPort } from '@carillon/core';
+import { nearestWord, parseHostPort } from '@carillon/core';
+import { checkWeight, PlacementError } from '@carillon/placement';
 import { parse } from 'yaml';
 import type { Phase, ViewMember } from '../view.ts';
 
@@ -18,6 +19,15 @@ const nameRule: TextRule = {
 };
 const addressRule: TextRule = { holds: (text) => parseHostPort(text) !== null, right: 'host:port' };
 const phases: readonly string[] = ['joining', 'active', 'leaving'] satisfies Phase[];
+
+const memberFields = [
+  'name',
+  'address',
+  'peer',
+  'phase',
+  'weight',
+  'labels',
+] as const satisfies (keyof ViewMember)[];
 
 /** What is wrong with a members file, and where. */
 export class MembersFileError extends Error {
@@ -53,20 +63,30 @@ function membersOf(root: unknown): readonly unknown[] {
       'It must be an object with a list "members", such as {"members":[{"name":"a", …}]}.',
     );
   }
+  refuseUnknown(root as object, ['members'], 'The file');
   return members;
+}
+
+/** A field that is misspelt would be one that is not there: `wieght: 0` would be a member with timers. */
+function refuseUnknown(given: object, known: readonly string[], at: string): void {
+  for (const field of Object.keys(given)) {
+    if (known.includes(field)) continue;
+    const near = nearestWord(field, known, 2);
+    const hint = near === null ? `it may have ${known.join(', ')}` : `did you mean "${near}"?`;
+    throw new MembersFileError(`${at} has no field "${field}"; ${hint}${near === null ? '.' : ''}`);
+  }
 }
 
 function parseMember(entry: unknown, at: string): ViewMember {
   if (!isObject(entry))
     throw new MembersFileError(`${at} must be an object with name, address and peer.`);
+  refuseUnknown(entry, memberFields, at);
   const { phase = 'active', weight = 1, labels = {} } = entry;
   const name = textOf(entry, 'name', at, nameRule);
   if (typeof phase !== 'string' || !phases.includes(phase)) {
     throw new MembersFileError(`${at}.phase must be one of ${phases.join(', ')}.`);
   }
-  if (typeof weight !== 'number' || !Number.isFinite(weight) || weight < 0) {
-    throw new MembersFileError(`${at}.weight must be a number from 0 up.`);
-  }
+  checkWeightOf(weight, at);
   return {
     name,
     address: textOf(entry, 'address', at, addressRule),
@@ -75,6 +95,16 @@ function parseMember(entry: unknown, at: string): ViewMember {
     weight,
     labels: labelsOf(labels, at),
   };
+}
+
+function checkWeightOf(weight: unknown, at: string): asserts weight is number {
+  try {
+    checkWeight(weight, `${at}.weight`);
+  } catch (error) {
+    if (error instanceof PlacementError)
+      throw new MembersFileError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 function textOf(entry: Record<string, unknown>, key: string, at: string, rule: TextRule): string {
