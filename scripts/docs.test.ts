@@ -29,7 +29,7 @@ test('the documents do show timers', () => {
 
 test.each(examples)('$page: $body is accepted', ({ body }) => {
   const parser = new TimerParser(defaultConfig);
-  const options = { wallMs: 0, factor: null, idempotent: false };
+  const options = { wallMs: 0, factor: null, idempotent: false, strict: true };
   expect(parser.parse(JSON.parse(body), options).definition.uri).toMatch(/^http/);
 });
 

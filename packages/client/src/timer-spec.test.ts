@@ -21,6 +21,14 @@ describe('bodyOf', () => {
     expect(bodyOf(spec)['timing']).toEqual(timing);
   });
 
+  test.each([
+    [{ in: '1s', uri: 'http://r/', tag: ['x'] }, 'A timer has no tag; did you mean tags?'],
+    [{ in: '1s', uri: 'http://r/', retry: { maxAttempt: 3 } }, 'did you mean retry.maxAttempts?'],
+    [{ in: '1s', uri: 'http://r/', somethingElse: 1 }, 'the names are in, every,'],
+  ])('%j is refused: %s', (spec, sentence) => {
+    expect(() => bodyOf(spec as TimerSpec)).toThrow(sentence);
+  });
+
   test('everything else lands where the API wants it', () => {
     const spec: TimerSpec = {
       in: 0,

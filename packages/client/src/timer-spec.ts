@@ -1,5 +1,5 @@
 /** What a caller asks for, and the JSON body it becomes. */
-import { parseDuration } from '@carillon/core';
+import { nearestWord, parseDuration } from '@carillon/core';
 
 /** Milliseconds, or a text such as `'250ms'`, `'10s'`, `'1.5m'`, `'2h'`, `'1d'`. */
 export type Duration = number | string;
@@ -49,8 +49,13 @@ export type TimerSpec = When & {
   readonly factor?: number;
 };
 
-/** The body of a set or replace. Throws TypeError for a duration or instant that is none; the rest the cluster judges. */
+/**
+ * The body of a set or replace. Throws TypeError for a duration or instant that is none, and for a name that no spec has:
+ * a slip of the fingers would have no effect otherwise. The rest the cluster judges.
+ */
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
+  refuseUnknown(spec, specNames, '');
+  refuseUnknown(spec.retry ?? {}, retryNames, 'retry.');
   const { uri, opaque, method, headers, timeout, batch, retry, tags, factor } = spec;
   const http = given({
     uri,
@@ -66,6 +71,21 @@ export function bodyOf(spec: TimerSpec): Record<string, unknown> {
     reliability: factor === undefined ? undefined : { 'replication-factor': factor },
     tags,
   });
+}
+
+const retryNames = ['limit', 'base', 'maxWait', 'maxAttempts'];
+const whenNames = ['in', 'every', 'at', 'cron', 'timezone', 'for', 'until', 'count', 'forever'];
+const httpNames = ['uri', 'opaque', 'method', 'headers', 'timeout', 'batch'];
+const specNames = [...whenNames, ...httpNames, 'retry', 'tags', 'factor'];
+
+function refuseUnknown(spec: object, known: readonly string[], base: string): void {
+  for (const name of Object.keys(spec)) {
+    if (known.includes(name)) continue;
+    const near = nearestWord(name, known, Math.max(1, Math.floor(name.length / 3)));
+    const hint =
+      near === null ? `the names are ${known.join(', ')}` : `did you mean ${base}${near}?`;
+    throw new TypeError(`A timer has no ${base}${name}; ${hint}`);
+  }
 }
 
 function timingOf(spec: TimerSpec): Record<string, unknown> {

@@ -396,6 +396,7 @@ export class Member {
       access: this.options.access ?? this.openAccess(),
       routes: routes?.(control, this.metrics) ?? [],
       readRings: this.options.readRings ?? null,
+      strict: (namespace) => this.quotas.of(namespace).strict,
       service: new Coordinator(parts, this.writing),
       sets: new Setting(parts, this.writing),
       control,

@@ -10,6 +10,7 @@ import { isTooDeep, tooDeep } from './batch-items.ts';
 import { parseJson } from './json.ts';
 import type { ParsedTimer, TimerParser } from './parse-timer.ts';
 import { hasFactor, type LooseId, looseIdOf } from './request-id.ts';
+import { type UnknownMember, unknownMembers } from './unknown-members.ts';
 
 export type BatchChange = {
   /** Where the body of the timer lies in the item: the beginning of JSON pointers into the body. */
@@ -25,6 +26,7 @@ export interface ItemRules {
   readonly parser: TimerParser;
   readonly namespace: string;
   readonly wallMs: number;
+  readonly strict: boolean;
 }
 
 /** The JSON of an item. A timer may be nested as deep as one by itself, wherever it lies. Throws CarillonError. */
@@ -39,6 +41,13 @@ export function changeOf(json: unknown, derivedKey: string | null, rules: ItemRu
   return isChange(json)
     ? namedChange(json, derivedKey, rules)
     : newTimer('', json, derivedKey, rules);
+}
+
+/** Members of the item's timer that have no effect. `base`: the pointer of the item. */
+export function unknownIn(json: unknown, change: BatchChange, base: string): UnknownMember[] {
+  if (change.kind === 'cancel') return [];
+  const body = change.base === '' ? json : (json as Named)['timer'];
+  return unknownMembers(body, base + change.base);
 }
 
 /** The timer that a change is about; null: a new one. Equal texts: the same timer. */
@@ -83,17 +92,17 @@ function newTimer(
   base: BatchChange['base'],
   json: unknown,
   idempotencyKey: string | null,
-  { parser, namespace, wallMs }: ItemRules,
+  { parser, namespace, wallMs, strict }: ItemRules,
 ): BatchChange {
-  const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null };
+  const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null, strict };
   const timer = parsed(base, () => parser.parse(json, asked));
   return { kind: 'set', base, request: { namespace, id: null, ...timer, idempotencyKey } };
 }
 
 function replaced(id: LooseId, json: unknown, rules: ItemRules): BatchChange {
-  const { parser, namespace, wallMs } = rules;
+  const { parser, namespace, wallMs, strict } = rules;
   const base = '/timer';
-  const asked = { wallMs, factor: id.factor, idempotent: false };
+  const asked = { wallMs, factor: id.factor, idempotent: false, strict };
   const timer = parsed(base, () => parser.parse(json, asked));
   if (!hasFactor(id)) return { kind: 'replace', base, id, timer };
   return { kind: 'set', base, request: { namespace, id, ...timer, idempotencyKey: null } };

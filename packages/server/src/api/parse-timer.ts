@@ -1,7 +1,7 @@
 /**
  * A client's body → core Definition and factor. The shape comes from `schema.ts`; the rules between members and the
  * member's limits are here and in `parse-timing.ts`. Any fault becomes one CarillonError with a JSON pointer, and
- * nothing of the body gets any further. Members that are not in the schema have no effect.
+ * nothing of the body gets any further. Members that are not in the schema have no effect, or are refused (`strict`).
  */
 import { CarillonError, type Definition, type RetryPolicy } from '@carillon/core';
 import type { Config } from '../config/config.ts';
@@ -9,6 +9,7 @@ import { refuseHeader, refuseMethod } from '../callback/callback-request.ts';
 import { parseTiming, wholeMs } from './parse-timing.ts';
 import { badRequest } from '../http/problem.ts';
 import { type RetryBody, type TimerBody, timerBodyValidator } from './schema.ts';
+import { refuseUnknown } from './unknown-members.ts';
 import { refuseUri } from './uri.ts';
 
 export interface ParsedTimer {
@@ -22,6 +23,8 @@ export interface ParseOptions {
   /** The factor of the id that is replaced; null for a new timer. */
   readonly factor: number | null;
   readonly idempotent: boolean;
+  /** Whether members that the schema does not have are refused. */
+  readonly strict: boolean;
 }
 
 export type ParseRules = Pick<Config, 'limits' | 'callbacks' | 'retry'>;
@@ -42,6 +45,7 @@ export class TimerParser {
   parse(value: unknown, options: ParseOptions): ParsedTimer {
     checkCounts(value, this.rules.limits);
     if (!timerBodyValidator.Check(value)) throw shapeError(value);
+    if (options.strict) refuseUnknown(value);
     const { http, retry } = value.callback;
     const { limits } = this.rules;
     this.checkUri(http.uri);

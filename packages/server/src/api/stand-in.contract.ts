@@ -5,6 +5,7 @@ import { Access } from '../access/access.ts';
 import { configOf } from '../config/config.ts';
 import { rateOf } from '../access/rate-limit.ts';
 import { Metrics } from '../metrics/metrics.ts';
+import { quotaFor } from '../config/quota.ts';
 import { createRouter } from './routes/create-router.ts';
 import type { ReadRings } from './routes/locks.ts';
 import type { ApiRequest, ApiResponse } from '../http/message.ts';
@@ -208,6 +209,7 @@ export function testApi(
     version: '0',
     bug,
     readRings,
+    strict: (namespace) => quotaFor(config.namespaces, namespace, config.limits).strict,
   });
   const ask = async (method: string, target: string, { headers = {}, body }: AskOptions = {}) => {
     const [path = '', query = ''] = target.split('?');

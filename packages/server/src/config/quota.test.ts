@@ -13,6 +13,7 @@ it('a namespace that the configuration does not name has a default that leaves r
     letterCountMax: limits.deadLetterCountMax / 2,
     ratePerSecond: null,
     callbackShare: 1,
+    strict: false,
   });
 });
 

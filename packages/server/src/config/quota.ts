@@ -4,7 +4,7 @@
  * room for others.
  */
 import type { Limits } from './config.ts';
-import { bytes, type Kind, optional, whole, Wrong } from './kinds.ts';
+import { bytes, type Kind, optional, whole, Wrong, yesNo } from './kinds.ts';
 import { anyNamespace, isNamespace, namespaceRule } from './namespace.ts';
 
 export interface Quota {
@@ -17,6 +17,8 @@ export interface Quota {
   readonly ratePerSecond: number | null;
   /** Weight among the namespaces that wait for places of callbacks. */
   readonly callbackShare: number;
+  /** Whether a body with members that a timer does not have is refused; otherwise the answer tells of them. */
+  readonly strict: boolean;
 }
 
 export type Quotas = Readonly<Record<string, Partial<Quota>>>;
@@ -32,6 +34,7 @@ const kinds: { readonly [K in keyof Quota]: Kind<Quota[K]> } = {
   letterCountMax: whole(0, 100_000_000),
   ratePerSecond: optional(whole(1, 10_000_000)),
   callbackShare: whole(1, 1000),
+  strict: yesNo,
 };
 
 /** An object in files; the same as JSON in flags and environment. */
@@ -59,6 +62,7 @@ export function quotaFor(quotas: Quotas, namespace: string, limits: Limits): Quo
     letterCountMax: Math.floor(limits.deadLetterCountMax * letterRatio),
     ratePerSecond: null,
     callbackShare: 1,
+    strict: false,
     ...quotas[anyNamespace],
     ...(Object.hasOwn(quotas, namespace) ? quotas[namespace] : {}),
   };

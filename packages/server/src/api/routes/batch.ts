@@ -7,13 +7,21 @@
  */
 import { CarillonError, formatVersion } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
-import { type BatchChange, changeOf, inItem, parseItem, timerOf } from '../batch-change.ts';
+import {
+  type BatchChange,
+  changeOf,
+  inItem,
+  parseItem,
+  timerOf,
+  unknownIn,
+} from '../batch-change.ts';
 import { arrayItems, lineItems } from '../batch-items.ts';
 import { type LongWork, type Steps, stintCostMax } from '../long-work.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
 import { problemOf, retryAfterOf } from '../../http/problem.ts';
 import { factorUnsaid, findId, hasFactor } from '../request-id.ts';
 import type { Route } from '../router.ts';
+import { type UnknownMember, warningHeaders } from '../unknown-members.ts';
 import type { Changed, SetRequest } from '../../request/service.ts';
 import { copiesText, idempotencyKeyOf, refuseEncoded, type TimersOptions } from './timers.ts';
 
@@ -63,6 +71,8 @@ interface Read {
   readonly rounds: Round[];
   /** One for each item; outcomes of refused items are there already. */
   readonly outcomes: (Outcome | undefined)[];
+  /** Headers that tell of members without effect, of the first item that has some. */
+  readonly warnings: readonly string[];
 }
 
 async function batch(
@@ -76,23 +86,26 @@ async function batch(
   );
   const key = idempotencyKeyOf(request);
   const asked = { body: request.body, ndjson, key, caller };
-  const { rounds, outcomes } = await options.work.run(read(asked, options));
+  const { rounds, outcomes, warnings } = await options.work.run(read(asked, options));
   const making = { outcomes, namespace: caller.namespace, options };
   while (rounds.length > 0) await nextRound(rounds, making);
-  return options.work.run(batchResponse(outcomes as Outcome[], ndjson));
+  const answer = await options.work.run(batchResponse(outcomes as Outcome[], ndjson));
+  return { ...answer, headers: [...answer.headers, ...warnings] };
 }
 
 /** Throws CarillonError for a fault of the whole batch: an item of an array that is no JSON is one, such a line alone is not. */
 function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const { body, ndjson, caller, key } = asked;
-  const { parser, wall, limits } = options;
+  const { parser, wall, limits, strict } = options;
+  const { namespace } = caller;
   // An object that names its change has the timer one level deeper.
   const itemLimits = { ...limits, jsonDepthMax: limits.jsonDepthMax + 1 };
   const items = yield* (ndjson ? lineItems : arrayItems)(body, itemLimits);
   options.charge(caller, Math.max(0, items.length - 1));
-  const rules = { parser, namespace: caller.namespace, wallMs: wall() };
+  const rules = { parser, namespace, wallMs: wall(), strict: strict(namespace) };
   const rounds = new Rounds();
   const outcomes: (Outcome | undefined)[] = [];
+  const unknown: UnknownMember[] = [];
   for (const [index, item] of items.entries()) {
     const json = tried(() => parseItem(item, limits.jsonDepthMax));
     if (json instanceof CarillonError && !ndjson) throw json;
@@ -104,10 +117,11 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
     else {
       outcomes.push(undefined);
       rounds.add({ index, change });
+      if (unknown.length === 0) unknown.push(...unknownIn(json, change, `/${index}`));
     }
     yield itemCost(item, change);
   }
-  return { rounds: rounds.all, outcomes };
+  return { rounds: rounds.all, outcomes, warnings: warningHeaders(unknown) };
 }
 
 /** Puts each change of a timer into the round behind the change before it. */

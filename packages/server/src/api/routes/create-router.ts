@@ -30,6 +30,8 @@ export interface ApiOptions {
   readonly version: string;
   /** Told of errors that no client caused. */
   readonly bug: (error: unknown) => void;
+  /** Default: no namespace is strict. */
+  readonly strict?: (namespace: string) => boolean;
   readonly routes?: readonly Route[];
   /** Default: no ring can be seen. */
   readonly readRings?: ReadRings | null;
@@ -39,7 +41,8 @@ export function createRouter(options: ApiOptions): Router {
   const { service, sets, access, config, metrics, clock, log, version, bug } = options;
   const { limits } = config;
   const parser = new TimerParser(config);
-  const timers = { service, sets, limits, parser, wall: () => clock.wall() };
+  const { strict = () => false } = options;
+  const timers = { service, sets, limits, parser, wall: () => clock.wall(), strict };
   const routes: Route[] = [
     ...heedSeen(service, [
       ...timerRoutes(timers),

@@ -23,6 +23,7 @@ import { badRequest, problemResponse } from '../../http/problem.ts';
 import { parseListQuery, tagOf } from '../query.ts';
 import { renderTimer } from '../render-timer.ts';
 import type { Route } from '../router.ts';
+import { unknownMembers, warningHeaders } from '../unknown-members.ts';
 import type {
   Changed,
   Copies,
@@ -40,6 +41,8 @@ export interface TimersOptions {
   readonly limits: Limits;
   /** Wall-clock milliseconds. */
   readonly wall: () => number;
+  /** Whether the namespace wants members that a timer does not have to be refused. */
+  readonly strict: (namespace: string) => boolean;
 }
 
 export function timerRoutes(options: TimersOptions): Route[] {
@@ -115,18 +118,21 @@ class Timers {
     given: LooseId | null,
     key: string | null,
   ): Promise<ApiResponse> {
-    const { sets, parser, limits, wall } = this.options;
+    const { sets, parser, limits, wall, strict } = this.options;
     refuseEncoded(request);
-    const { definition, factor } = parser.parse(parseJson(request.body, limits.jsonDepthMax), {
+    const json = parseJson(request.body, limits.jsonDepthMax);
+    const { definition, factor } = parser.parse(json, {
       wallMs: wall(),
       factor: given?.factor ?? null,
       idempotent: key !== null,
+      strict: strict(namespace),
     });
+    const warnings = warningHeaders(unknownMembers(json));
     const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
     const asJson = wantsJson(request);
     return sets
       .set({ namespace, id, definition, factor, idempotencyKey: key })
-      .then((outcome) => setResponse(outcome, asJson));
+      .then((outcome) => setResponse(outcome, asJson, warnings));
   }
 
   async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
@@ -175,9 +181,14 @@ function changedHeaders({ id, copies, version }: Changed): string[] {
   return where;
 }
 
-function setResponse(outcome: SetOutcome, asJson: boolean): ApiResponse {
-  if (!outcome.ok) return problemResponse(outcome.error);
+function setResponse(
+  outcome: SetOutcome,
+  asJson: boolean,
+  warnings: readonly string[],
+): ApiResponse {
+  if (!outcome.ok) return problemResponse(outcome.error, warnings);
   const headers = changedHeaders(outcome);
+  headers.push(...warnings);
   if (asJson) return jsonResponse(renderTimer(outcome.timer()), 200, headers);
   return { status: 200, headers, body: '' };
 }
