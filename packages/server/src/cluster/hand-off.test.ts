@@ -89,8 +89,11 @@ describe('a hand-off', () => {
     expect(rig.handOff.size).toBe(0);
   });
 
-  /** The holder `a`, which is to give its copy away to `b`, and `b` with a copy of its own. */
-  async function given(own: TimerRecord, other: TimerRecord) {
+  /**
+   * The holder `a`, which is to give its copy away to `b`, and `b` with a copy of its own. `meanwhile`: comes to `a` while
+   * the first offer is on its way.
+   */
+  async function given(own: TimerRecord, other: TimerRecord, meanwhile: TimerRecord = own) {
     const clock = new VirtualClock();
     const a = replicaOf({ clock, desired: () => ['b'] });
     const b = replicaOf({ self: 'b', clock, desired: () => ['b'] });
@@ -103,7 +106,8 @@ describe('a hand-off', () => {
       replica: a,
       peers: {
         silent: () => false,
-        send: (_: string, message: Message, done: Done) => handle('a', message, done),
+        send: (_: string, message: Message, done: Done) =>
+          clock.soon(() => handle('a', message, (answer) => clock.soon(() => done(answer)))),
       } as unknown as Peers,
       busy: () => false,
       onMissed: () => undefined,
@@ -111,6 +115,7 @@ describe('a hand-off', () => {
       onPushed: () => undefined,
     });
     handOff.add(own);
+    a.receive(meanwhile, 'any', () => undefined);
     await clock.advance(10);
     return { own: a.get(own.hi, own.lo), other: b.get(own.hi, own.lo) };
   }
@@ -139,5 +144,12 @@ describe('a hand-off', () => {
       versionMs: 2000,
       sequence: 0,
     });
+  });
+
+  it('keeps a state that is newer than the one with which the other holder answers', async () => {
+    const both = { ...handed, replicas: ['b', 'a'] };
+    const answered = { ...both, versionMs: 2000 };
+    const { own } = await given(both, answered, { ...both, versionMs: 3000 });
+    expect(own).toMatchObject({ versionMs: 3000 });
   });
 });

@@ -87,6 +87,12 @@ describe('after a change of the view', () => {
     if (older !== null) all.of('d').replica.receive(known, 'any', () => undefined);
     all.show(grown.members);
     await all.clock.advance(2000);
+    // A message from before the move comes late.
+    const late = { ...timer, versionMs: 400, replicas: before };
+    for (const name of Object.keys(all.held(timer))) {
+      all.of(name).replica.receive(late, 'any', () => undefined);
+    }
+    await all.clock.advance(2000);
     return { held: all.held(timer), replicas: grown.place(1, lo, 2) };
   }
 
