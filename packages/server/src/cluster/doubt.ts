@@ -1,15 +1,22 @@
 /**
  * A member that comes back after a long time with old records, or has lost entries of its journal. Timers may have been
- * cancelled since and even their tombstones forgotten, so what it holds is doubtful: it asks the present replicas before it
- * offers these records to anybody.
+ * cancelled since and even their tombstones forgotten, so its records are doubtful: it asks the present replicas before it
+ * offers them to any member.
  *
  * D1  A newer record or tombstone elsewhere wins, as always.
- * D2  A record nobody has any more has ended, if one of its own replicas must have had it: the record was old enough when this
- *     member went away, and the replica remembers the whole time since it must have had it.
+ * D2  A record that no other member has any more has ended, if one of its own replicas must have had it: the record was old
+ *     enough when this member went away, and the replica remembers the whole time since it must have had it.
  * D3  In every other case the record is kept: losing a timer is worse than a late pop. A cluster that was down as a
  *     whole, and a timer with one replica, lose nothing.
  * D4  A member that testifies with an older record is told the newer one at once: no comparison finds a tombstone that this member
  *     holds as a stand-in, because the older record does not list it.
+ *
+ * Example. Member a was away from 9:00 to 12:00 and asks b, the other replica of four timers; b has none of them:
+ *
+ *   set at 7:00, b remembers everything since 6:00    drop: b must have had it by 8:55, so it has ended since (D2)
+ *   set at 7:00, b lost its disk at 10:00             trust: b may have had it and lost it (D3)
+ *   set at 8:58, b remembers everything since 6:00    trust: within the last 5 minutes b may not have been told yet (D3)
+ *   set at 7:00, b does not answer                    neither: asked again after 2 s; its pop waits until 12:00:05
  */
 import { type Cancel, type Clock, compareProgress, type TimerRecord } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';

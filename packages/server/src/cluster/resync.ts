@@ -6,7 +6,18 @@
  * S1  Every holder works out the new list by itself, so positions agree without a message.
  * S2  The first replica of the old list that is there offers the record to the new ones; a member that is no
  *     longer listed does too, and drops its copy once they have it (see hand-off.ts).
- * S3  While members that the view asks for do not answer, the list is theirs and, behind them, of those that hold the record.
+ * S3  While members that the view asks for do not answer, the list names them and, behind them, the members that hold the
+ *     record.
+ *
+ * Example with factor 2. A record is listed [a, b]; d joins, and the view asks for [d, a]:
+ *
+ *   at a   writes [d, a] into its record; a was first in the old list and is there, so a offers the record to d
+ *   at b   writes [d, a] too; b is not listed, so b offers the record to d and a, and drops its copy when both confirmed
+ *   at d   gets [d, a] from the first of the two that offers; to the other it says that it has the record
+ *
+ * While d does not answer, only one wanted member of two is able to hold the record: a and b write [d, a, b] (S3), look
+ * again after 5 s, and b keeps its copy. A member with a million records walks them in 5,000 slices of 200 and pauses while
+ * more than 1,200 records are on their way.
  */
 import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@carillon/core';
 import { sameNames } from '../timer/merge.ts';

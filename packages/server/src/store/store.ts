@@ -4,11 +4,22 @@
  * handle's columns lead to its packed row in the arena (`row.ts`), its alarm is in the wheel.
  *
  * Knows nothing of merging, journaling or popping: the member decides, the store keeps. Its neighbours are
- * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `kinship.ts`
- * (what records share) and `wheel.ts` (which alarm is next).
+ * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `shared-fields.ts`
+ * (fields that many records share) and `wheel.ts` (the order of alarms).
+ *
+ * Example. A million timers with definitions of 120 bytes, all held by the same two members, cost 194 bytes each:
+ *
+ *   152  the row in the arena: the definition, and 32 bytes for version, state, times and the ref of the shared fields
+ *    12  the handle's columns: both halves of the number, and the ref of the row
+ *    12  the number's place in the index
+ *    17  the alarm in the wheel
+ *
+ * The namespace, the factor and the two names of members are kept once for all of them. Timer 7·17 is put: it gets handle
+ * 1,000,000, the next free one. It is replaced: the row is written anew, the handle and the alarm stay. It is removed: the
+ * next new timer gets handle 1,000,000.
  *
  * Invariants:
- *  S1  Every handle in use is in the index, and only those.
+ *  S1  The index holds every handle in use and no other.
  *  S2  An alarm belongs to a handle in use: removing a record removes its alarm.
  *  S3  No call does more than a bounded amount of work; compaction goes on a few handles a call.
  */

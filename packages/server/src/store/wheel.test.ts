@@ -213,6 +213,26 @@ describe('wheel', () => {
     expect(all).not.toContain(0);
   });
 
+  it('wakes and cascades as the example in its header says', () => {
+    const wheel = new Wheel();
+    wheel.advance(1000, 10, []);
+    for (const [handle, dueMs] of [1010, 1100, 6000].entries()) wheel.insert(handle, dueMs);
+    const wakes: [number, number[]][] = [];
+    for (let next = wheel.nextDue(); next !== null; next = wheel.nextDue()) {
+      const out: number[] = [];
+      wheel.advance(next, 10, out);
+      wakes.push([next, out]);
+    }
+    expect(wakes).toEqual([
+      [1010, [0]],
+      [1088, []],
+      [1100, [1]],
+      [4096, []],
+      [5952, []],
+      [6000, [2]],
+    ]);
+  });
+
   it('moves a handle that is inserted again', () => {
     const wheel = new Wheel();
     wheel.insert(3, 100);

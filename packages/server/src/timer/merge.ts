@@ -6,8 +6,18 @@
  * M3  Then the higher sequence, then the higher attempt.
  * M4  Equal in all of these: the same state of the same timer. Only the list of replicas may still differ;
  *     it is taken over when it is the one the receiver's own view asks for and the stored one is not.
- * M5  Whichever survives, the earlier time is the right one: a record comes later on its way, by as long as it lay in
+ * M5  Of the two times the earlier one is right, whichever record survives: a record comes later on its way, by as long as it lay in
  *     the socket of a member that stood still, and never earlier.
+ *
+ * Examples. Stored is version 1000 of a timer, live, sequence 3, attempt 0, held by [a, b]. Incoming is
+ *
+ *   version 1001, live, sequence 0              take (M1): a client has replaced the timer
+ *   version  999, tombstone                     keep (M1): an older cancel, which came late
+ *   version 1000, tombstone, sequence 3         take (M2): the timer has ended
+ *   version 1000, live, sequence 3, attempt 1   take (M3): another replica has tried and failed
+ *   version 1000, live, sequence 2              keep (M3)
+ *   the same state, held by [c, a]              list (M4) where the view asks for [c, a], keep where it asks for [a, b]
+ *   the same state, due 300 ms earlier          keep, and the stored one becomes due 300 ms earlier (M5)
  */
 import {
   compareProgress,
