@@ -88,6 +88,10 @@ export interface Cluster {
   readonly revision: number;
   /** alone, static or etcd. */
   readonly source: string;
+  /** The rule that places timers on the members; empty from a member of an earlier release. */
+  readonly placementId: string;
+  /** A sentence for each member that holds more than its weight asks for, because copies are in distinct domains. */
+  readonly hot: readonly string[];
   readonly members: readonly ClusterMember[];
   readonly resync: { running: boolean; checked: number; total: number; moved: number };
   readonly repair: { missedRecords: number; underReplicated: number };
@@ -257,6 +261,8 @@ export function readCluster(json: unknown): Cluster {
     viewId: from.text('view-id'),
     revision: from.number('revision'),
     source: from.text('source'),
+    placementId: from.text('placement-id'),
+    hot: from.texts('hot'),
     members: from.list('members').map(readMember),
     resync: {
       running: resync.flag('running'),

@@ -145,3 +145,17 @@ test('members that come and go, a resync and repair are told while they last', (
     'A resync is running: 50 of 200 records checked, 7 moved.',
   ]);
 });
+
+test('a member that distinct zones make hot is told with the reason, and that is no alarm', () => {
+  const zoned = ['a', 'b', 'b', 'b', 'c', 'c', 'c'].map((zone, i) =>
+    member(`n${i}`, { labels: { zone } }),
+  );
+  expect(findings({ ...withMembers(...zoned), factor: 3 }, null)).toEqual([
+    {
+      weight: 'note',
+      says: 'n0 holds about 100 % of all timers with 3 copies, where its weight asks for 43 %: zone a has no other member, and copies are in distinct zones.',
+      link: '#/topology',
+    },
+  ]);
+  expect(findings(withMembers(...zoned), null)).toEqual([]);
+});

@@ -1,5 +1,7 @@
 /** Findings about the cluster in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
+import { hotMembers } from '@carillon/placement';
 import { count, counted, milliseconds } from './format.ts';
+import { placedMembers } from './parts/domains.ts';
 import type { DamageShape, MemberShape, Snapshot } from './parts/shapes.ts';
 
 /** bad: promises are at risk. warn: look at it by day. note: going on by itself. */
@@ -24,6 +26,7 @@ export function findings(snapshot: Snapshot, lostMs: number | null): Finding[] {
     ...aboutMembers(snapshot),
     ...aboutDisks(snapshot),
     ...aboutCopies(snapshot),
+    ...aboutShares(snapshot),
     ...aboutPops(snapshot),
   ];
   return found.toSorted((a, b) => order.indexOf(a.weight) - order.indexOf(b.weight));
@@ -109,6 +112,15 @@ function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {
     found.push({ weight: 'note', says });
   }
   return found;
+}
+
+/** Nothing is wrong with the members, but their zones are uneven: a person can change that. */
+function aboutShares({ cluster, factor }: Snapshot): Finding[] {
+  return hotMembers(placedMembers(cluster), factor).map(({ says }) => ({
+    weight: 'note',
+    says,
+    link: '#/topology',
+  }));
 }
 
 function aboutPops({ timers, cluster, self }: Snapshot): Finding[] {

@@ -121,6 +121,7 @@ export class Member {
         historySinceMs: () => this.historySinceMs,
         busy: (number) => this.popper.calling(number),
         disk: this.diskCare.report,
+        factorDefault: options.config.defaultFactor,
         peerQueueLengthMax: options.config.limits.peerQueueLengthMax,
       },
       (hi, lo) => this.store.rangeOf(hi, lo),

@@ -50,6 +50,17 @@ async function cli(args: readonly string[], url: string) {
 }
 
 describe('carillon cluster', () => {
+  test('status says which member is hot and why; that is no failure', async () => {
+    const says =
+      'n0 holds about 100 % of all timers with 3 copies, where its weight asks for 43 %.';
+    const { url } = await member(({ path }) =>
+      path === '/metrics' ? { text: '' } : { body: { ...viewOf([n0, n1]), hot: [says] } },
+    );
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect(code).toBe(0);
+    expect(out).toContain(says);
+  });
+
   test('status of a healthy cluster exits 0', async () => {
     const { url } = await member(({ path }) =>
       path === '/metrics'

@@ -133,6 +133,7 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
     ...(worries.length === 0
       ? [paint(io, failing === null ? 'green' : 'yellow', well)]
       : worries.map((worry) => paint(io, 'red', worry))),
+    ...cluster.hot.map((says) => paint(io, 'yellow', says)),
     facts(io, [
       ['members', counts || '-'],
       ...all.filter(({ phase }) => phase === 'joining').map((member) => joining(member, cluster)),

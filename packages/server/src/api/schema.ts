@@ -324,6 +324,11 @@ export const ClusterSchema = Type.Object({
   'view-id': Type.String(),
   revision: Type.Integer(),
   source: Type.String(),
+  'placement-id': Type.String({ description: 'The rule that places timers on the members.' }),
+  hot: Type.Array(Type.String(), {
+    description:
+      'A sentence for each member that holds more than its weight asks for, because copies are in distinct regions, zones or racks.',
+  }),
   members: Type.Array(
     Type.Object({
       name: Type.String(),

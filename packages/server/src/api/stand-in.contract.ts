@@ -109,6 +109,8 @@ export class StandIn implements TimerService, SetService, MemberControl {
       viewId: 'v',
       revision: 1,
       source: 'alone',
+      placementId: 'carillon-placement-1',
+      hot: [],
       members: [{ ...self, ...heard, disk: 'mended' as const, load }],
       resync: { running: false, checked: 0, total: 0, moved: 0 },
       repair: { missedRecords: 0, underReplicated: 0 },

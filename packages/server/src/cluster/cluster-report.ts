@@ -24,6 +24,8 @@ export interface ReportParts {
   readonly disk: DiskReport;
   readonly load: LoadMeter;
   readonly membership: Membership;
+  /** Replicas of a timer whose client names no factor. */
+  readonly factorDefault: number;
   /** null: alone. */
   readonly peers: Peers | null;
   /** null: not started yet. */
@@ -66,6 +68,8 @@ export class ClusterReport {
       viewId: view.id,
       revision: view.revision,
       source: view.source,
+      placementId: view.placementId,
+      hot: view.hotSentences(this.parts.factorDefault),
       members: view.members.map((member) => this.describeMember(member.name)),
       resync: repair?.resync.progress ?? idleResync,
       repair: repair?.counts ?? nothingToRepair,

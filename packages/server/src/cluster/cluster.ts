@@ -37,6 +37,8 @@ export interface ClusterParts {
   /** Whether a callback for the timer is under way here. */
   readonly busy: (number: Numbered) => boolean;
   readonly disk: DiskReport;
+  /** Replicas of a timer whose client names no factor. */
+  readonly factorDefault: number;
   /** Messages that wait for one peer; messages beyond that are left to repair. */
   readonly peerQueueLengthMax: number;
 }
@@ -62,6 +64,7 @@ export class Cluster {
       self,
       clock,
       log,
+      factorDefault: parts.factorDefault,
       lastHello: (name) => this.repair?.presence.lastHello(name) ?? null,
       onRefreshed: (view) => this.viewRefreshed(view),
     });

@@ -11,6 +11,8 @@ export interface MembershipParts {
   readonly self: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Replicas of a timer whose client names no factor. */
+  readonly factorDefault: number;
   /** The last hello of another member; null: it was not heard yet. */
   readonly lastHello: (name: string) => Hello | null;
   /** Called with the view after each look at the source's words and the members' own. */
@@ -67,7 +69,7 @@ export class Membership {
   refresh(): void {
     const { spec } = this;
     if (spec === null) return;
-    const { clock, log, onRefreshed } = this.parts;
+    const { clock, log, onRefreshed, factorDefault } = this.parts;
     const members = spec.members.map((member) => ({ ...member, phase: this.phaseOf(member) }));
     const before = this.current.id;
     this.vanished.update(this.current.members, members, clock.now());
@@ -77,8 +79,10 @@ export class Membership {
       log.info('The view has changed.', {
         viewId: view.id,
         source: view.source,
+        placementId: view.placementId,
         members: members.map(({ name }) => `${name} ${this.shownPhase(name)}`),
       });
+      for (const says of view.hotSentences(factorDefault)) log.warn(says, { viewId: view.id });
     }
     onRefreshed(view);
   }

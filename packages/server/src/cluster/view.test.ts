@@ -66,6 +66,18 @@ it('replicas spread over zones', () => {
   );
 });
 
+it('a view with labels names its rule, and the member that distinct zones make hot', () => {
+  const zoned = view(
+    ...['a', 'b', 'b', 'b', 'c', 'c', 'c'].map((zone, i) => member(`n${i}`, { labels: { zone } })),
+    member('gone', { labels: { zone: 'a' }, phase: 'leaving' }),
+  );
+  expect(zoned.placementId).toBe('carillon-labels-2');
+  expect(zoned.hotSentences(3)).toHaveLength(1);
+  expect(zoned.hotSentences(3)[0]).toMatch(/^n0 holds about 100 % .* zone a has no other member/);
+  expect(zoned.hotSentences(2)).toEqual([]);
+  expect(view(...five).placementId).toBe('carillon-placement-1');
+});
+
 it('every member finds the holders of a timer in the filter of its id', () => {
   const present = view(...five);
   fc.assert(

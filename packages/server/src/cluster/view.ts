@@ -16,6 +16,7 @@ import {
   compileLabelled,
   emptyBloom,
   hashText,
+  hotMembers,
   labelsAlgorithm,
   placementId,
   type Placer,
@@ -83,6 +84,12 @@ export class View {
   /** Whether timers are placed by the labels of members. */
   get hasLabels(): boolean {
     return this.placementId === labelsAlgorithm;
+  }
+
+  /** A sentence for each member that holds more than its weight asks for, because copies are in distinct domains. */
+  hotSentences(factor: number): readonly string[] {
+    const active = this.members.filter(({ phase }) => phase === 'active');
+    return hotMembers(active, factor).map(({ says }) => says);
   }
 
   /** How many members can be given timers. */

@@ -42,6 +42,10 @@ export interface ClusterView {
   readonly viewId: string;
   readonly revision: number;
   readonly source: string;
+  /** The rule that places timers on the members. */
+  readonly placementId: string;
+  /** A sentence for each member that distinct domains make hot. */
+  readonly hot: readonly string[];
   readonly members: readonly MemberView[];
   readonly resync: {
     readonly running: boolean;

@@ -81,6 +81,7 @@ class QuietMember {
         historySinceMs: () => 0,
         busy: () => false,
         disk: new DiskReport(() => false),
+        factorDefault: 2,
         peerQueueLengthMax: 100_000,
       },
       (hi, lo) => store.rangeOf(hi, lo),

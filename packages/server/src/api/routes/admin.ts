@@ -92,6 +92,8 @@ export function renderCluster(view: ClusterView): ClusterJson {
     'view-id': view.viewId,
     revision: view.revision,
     source: view.source,
+    'placement-id': view.placementId,
+    hot: [...view.hot],
     members: view.members.map(({ clockOffsetMs, labels, load, ...member }) => ({
       ...member,
       labels: { ...labels },
