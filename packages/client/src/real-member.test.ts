@@ -42,10 +42,14 @@ afterEach(() => {
 async function receiving(options: ReceiverOptions, handler: (pop: Pop) => void) {
   const receive = receiver(handler, options);
   const statuses: number[] = [];
+  /** Pops in each request; null: it was a single one. */
+  const counts: (number | null)[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      const count = request.headers['x-timer-count'];
+      counts.push(count === undefined ? null : Number(count));
       const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
       const init = {
         method: 'POST',
@@ -54,7 +58,7 @@ async function receiving(options: ReceiverOptions, handler: (pop: Pop) => void) 
       };
       void receive(new Request('http://receiver/', init)).then((answer) => {
         statuses.push(answer.status);
-        response.writeHead(answer.status).end();
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end();
       });
     });
   });
@@ -64,7 +68,7 @@ async function receiving(options: ReceiverOptions, handler: (pop: Pop) => void) 
   });
   const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
-  return { uri: `http://127.0.0.1:${port}/`, statuses };
+  return { uri: `http://127.0.0.1:${port}/`, statuses, counts };
 }
 
 const later = { in: '1h', uri: 'http://127.0.0.1:9/' } as const;
@@ -222,6 +226,24 @@ describe.each(kinds)('Carillon by %s and a real member', (kind, Client) => {
     const { uri } = await receiving({ secret: known }, resolve);
     const { id } = await client.set({ in: 1, uri, opaque: 'grüß' });
     expect(await promise).toMatchObject({ id, sequence: 1, attempt: 1, missed: 0, opaque: 'grüß' });
+  });
+
+  test('once a receiver has answered, pops that are due together come together, and only the failed one again', async () => {
+    const handled: string[] = [];
+    const { uri, counts } = await receiving({ secret }, ({ opaque, attempt }) => {
+      handled.push(opaque);
+      if (opaque === '7' && attempt === 1) throw new Error('away');
+    });
+    await client.set({ in: 1, uri, opaque: 'first' });
+    await expect.poll(() => handled).toEqual(['first']);
+    expect(counts).toEqual([null]);
+    const together = { at: Date.now() + 500, uri, retry: { base: 10 } };
+    const numbers = Array.from({ length: 20 }, (_, i) => String(i));
+    await Promise.all(numbers.map((opaque) => client.set({ ...together, opaque })));
+    await expect.poll(() => handled.length, { timeout: 10_000 }).toBe(22);
+    expect(handled.toSorted()).toEqual([...numbers, '7', 'first'].toSorted());
+    expect(Math.max(...counts.map((count) => count ?? 1))).toBeGreaterThan(1);
+    expect(counts.at(-1)).toBeNull();
   });
 
   test('a receiver with another secret refuses, the pop becomes a dead letter and can be sent again', async () => {

@@ -29,7 +29,7 @@ function make(options: ReceiverOptions = {}, handler?: (pop: Pop) => Promise<voi
     await handler?.(pop);
   }, options);
   const status = async (request: Request): Promise<number> => (await receive(request)).status;
-  return { pops, status };
+  return { pops, status, receive };
 }
 
 describe('receiver', () => {
@@ -150,6 +150,29 @@ describe('receiver of a batch', () => {
       { opaque: 'grüß', sequence: 1, missed: 0, due: new Date('2026-01-01T00:00:01.000Z') },
       { opaque: 'b', sequence: 2, missed: 3 },
     ]);
+  });
+
+  test('an answer says which pops failed, and every answer how many may come together', async () => {
+    const { receive } = make({}, ({ opaque }) =>
+      opaque === 'a' ? Promise.resolve() : Promise.reject(new Error('away')),
+    );
+    const answer = await receive(batch([line('b', 1), line('a', 2), line('c', 3)]));
+    expect([answer.status, answer.headers.get('x-timer-failed')]).toEqual([500, '0,2']);
+    const good = await receive(batch([line('a', 4), line('a', 5)]));
+    expect([good.status, good.headers.get('x-timer-failed')]).toEqual([200, null]);
+    const others = [callback(), batch([])];
+    for (const request of others)
+      expect((await receive(request)).headers.get('x-timer-batch')).toBe('500');
+    const few = make({ batchCountMax: 20 });
+    expect((await few.receive(callback())).headers.get('x-timer-batch')).toBe('20');
+  });
+
+  test('a pop that came together with others and comes again by itself, signed, is dropped', async () => {
+    const { pops, status } = make();
+    expect(await status(batch([line('a'), line('b', 2)]))).toBe(200);
+    const again = { 'x-sequence-number': '2', 'webhook-id': '00000000000000ff_7_0_2' };
+    expect(await status(callback({ headers: again }))).toBe(200);
+    expect(pops.map(({ opaque }) => opaque)).toEqual(['a', 'b']);
   });
 
   test('when one pop fails all come again, and only that one is handled again', async () => {

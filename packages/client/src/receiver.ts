@@ -35,6 +35,8 @@ export interface ReceiverOptions {
   readonly memory?: PopMemory;
   /** Longest body that is read; default 16 MiB. */
   readonly bodyBytesMax?: number;
+  /** Most pops that come in one request; default 500. 1: each comes by itself. */
+  readonly batchCountMax?: number;
   /** Told what the handler threw; the answer never carries it. */
   readonly onError?: (error: unknown, pop: Pop) => void;
   /** Clock; for tests. */
@@ -49,8 +51,9 @@ export function receiver(
   const secrets = secret === undefined ? [] : [secret].flat();
   const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);
   const check = secret === undefined ? null : new SignatureCheck(secrets, toleranceMs);
+  const batchCountMax = String(options.batchCountMax ?? 500);
 
-  return async (request) => {
+  const receive = async (request: Request): Promise<Response> => {
     const body = await readBody(request, options.bodyBytesMax ?? 16 * 1024 * 1024);
     if (body === null) return answer(413, 'The body is too long for this receiver.');
     const { headers } = request;
@@ -74,13 +77,25 @@ export function receiver(
         return answer(500, 'The pop could not be handled.');
       }
     };
-    return worst(await Promise.all(pops.map(handle)));
+    return answerToAll(await Promise.all(pops.map(handle)));
+  };
+  return async (request) => {
+    const response = await receive(request);
+    response.headers.set('x-timer-batch', batchCountMax);
+    return response;
   };
 }
 
-/** A batch is over when all of it is; what was handled is remembered, so that only the rest is handled when it comes again. */
-function worst(answers: readonly Response[]): Response {
-  return answers.reduce((worse, next) => (next.status > worse.status ? next : worse));
+/**
+ * The worst answer, and where there were several pops, which of them failed: a member of an older release lets all of them come
+ * again, and pops that were handled are remembered.
+ */
+function answerToAll(answers: readonly Response[]): Response {
+  const worst = answers.reduce((worse, next) => (next.status > worse.status ? next : worse));
+  if (answers.length < 2 || worst.status < 300) return worst;
+  const failed = answers.flatMap(({ status }, line) => (status < 300 ? [] : [line]));
+  worst.headers.set('x-timer-failed', failed.join(','));
+  return worst;
 }
 
 async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Promise<Response> {
@@ -109,7 +124,8 @@ function popKey({ id, sequence, due, headers }: Pop): string {
   const given = headers.get('webhook-id');
   if (given !== null) return given;
   const version = headers.get('x-timer-version') ?? due?.toISOString() ?? '';
-  return `${id.slice(0, 16)}_${version}_${sequence}`;
+  // As in `webhook-id`: a pop that came together with others may come again by itself.
+  return `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
 }
 
 /** The pops of a callback, several in a batch; none: it is no callback. */

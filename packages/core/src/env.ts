@@ -129,7 +129,13 @@ export interface CallbackRequest {
 
 /** The result of one callback attempt. */
 export type CallbackResult =
-  | { readonly kind: 'answer'; readonly status: number; readonly retryAfterMs: number | null }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfterMs: number | null;
+      /** Not there: the receiver says nothing about pops that come together. */
+      readonly together?: Together;
+    }
   | {
       readonly kind: 'no-answer';
       readonly reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut';
@@ -138,7 +144,15 @@ export type CallbackResult =
     }
   | Unmade;
 
-/** The request never left the member, for any reason: this does not count as an attempt. */
+/** A receiver's word on pops that come together in one request. */
+export interface Together {
+  /** So many at most; 1: they are to come one by one. */
+  readonly countMax: number;
+  /** Lines of this request, from 0, that were not handled although the others were; null: the status is for all lines. */
+  readonly failed: readonly number[] | null;
+}
+
+/** The request never left the member, or was not understood at all: this does not count as an attempt. */
 export interface Unmade {
   readonly kind: 'unmade';
   readonly detail: string;

@@ -28,6 +28,7 @@ export {
   type Network,
   type Random,
   type SplitUri,
+  type Together,
   type Unmade,
 } from './env.ts';
 export { CarillonError, type ErrorCode, invariant } from './errors.ts';

@@ -88,7 +88,7 @@ export function answerIn(pieces: readonly Buffer[], method: string): OurAnswer {
     used++;
     if (progress !== 'more') break;
   }
-  const { status, retryAfter } = parser;
+  const { status, retryAfter } = parser.answer;
   const behind = pieces.slice(used).some((piece) => piece.length > 0);
   return { progress, status, retryAfter, keeps: parser.keeps && progress === 'whole' && !behind };
 }

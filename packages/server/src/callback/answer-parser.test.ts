@@ -17,7 +17,8 @@ function read(pieces: readonly string[], method = 'POST'): Read {
     progress = parser.push(Buffer.from(piece, 'latin1'));
     if (progress !== 'more') break;
   }
-  const { status, keeps, retryAfter } = parser;
+  const { keeps } = parser;
+  const { status, retryAfter } = parser.answer;
   return { progress, status, keeps, retryAfter };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The answer of a receiver, from its bytes: status, `Retry-After`, and where it ends. Nothing else of it is looked at, and none of
- * its content is kept.
+ * The answer of a receiver, from its bytes: status, `Retry-After`, what it says about pops that come together, and where it ends.
+ * Nothing else of it is looked at, and none of its content is kept.
  *
  *  1. A status counts as soon as its line has arrived, even if the rest is odd or missing.
  *  2. A connection is only used again after an answer whose end is beyond doubt: bytes that two readers could understand
@@ -25,6 +25,16 @@ export type Progress = 'more' | 'whole' | 'enough' | 'malformed';
 type Line = 'status' | 'header' | 'chunk size' | 'trailer';
 type Content = 'length' | 'chunk' | 'chunk end' | 'until the end';
 
+/** Status and headers of an answer, as they are. */
+export interface HeardAnswer {
+  /** 0: none has arrived. */
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** `X-Timer-Batch` and `X-Timer-Failed`. */
+  readonly batch: string | undefined;
+  readonly failed: string | undefined;
+}
+
 export class AnswerParser {
   /** 0 until the line of the final status is here. */
   status = 0;
@@ -47,8 +57,10 @@ export class AnswerParser {
     this.method = method;
   }
 
-  get retryAfter(): string | undefined {
-    return this.lines.retryAfter;
+  /** As far as it has arrived. */
+  get answer(): HeardAnswer {
+    const { retryAfter, batch, failed } = this.lines;
+    return { status: this.status, retryAfter, batch, failed };
   }
 
   /** For how long the receiver says that it keeps unused connections. */

@@ -18,6 +18,7 @@ import type {
   Cancel,
   Clock,
 } from '@carillon/core';
+import type { HeardAnswer } from './answer-parser.ts';
 import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
 import type { Guard } from './guard.ts';
@@ -25,6 +26,7 @@ import { Origin, type OriginOptions, type ReceiverCall } from './origin.ts';
 import type { ReceiverConnection, Turn } from './receiver-connection.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 import { parseRetryAfter } from './retry-after.ts';
+import { togetherOf } from './together.ts';
 
 export interface HttpCallbacksOptions {
   readonly clock: Clock;
@@ -191,10 +193,12 @@ class Attempt implements ReceiverCall {
     if (this.request !== null) this.origin?.sendFresh(this);
   }
 
-  answered(status: number, retryAfter: string | undefined): void {
+  answered({ status, retryAfter, batch, failed }: HeardAnswer): void {
     const isLater = status >= 300 && retryAfter !== undefined;
     const retryAfterMs = isLater ? parseRetryAfter(retryAfter, this.clock.wall()) : null;
-    this.finish({ kind: 'answer', status, retryAfterMs });
+    const together = batch === undefined ? undefined : togetherOf(batch, failed);
+    const told = together === undefined ? {} : { together };
+    this.finish({ kind: 'answer', status, retryAfterMs, ...told });
   }
 
   failed(error: Error | null): void {
@@ -203,11 +207,11 @@ class Attempt implements ReceiverCall {
 
   private overdue(): void {
     const { connection } = this;
-    const status = connection?.status ?? 0;
-    const retryAfter = connection?.retryAfter;
+    const answer = connection?.answer ?? null;
     connection?.giveUp();
-    if (status === 0) this.finish(noAnswer('timeout', 'No answer in time.'));
-    else this.answered(status, retryAfter);
+    if (answer === null || answer.status === 0)
+      this.finish(noAnswer('timeout', 'No answer in time.'));
+    else this.answered(answer);
   }
 
   private finish(result: CallbackResult): void {

@@ -41,6 +41,9 @@ export class HeadLines {
   /** In lower case. */
   coding: string | undefined;
   retryAfter: string | undefined;
+  /** `X-Timer-Batch` and `X-Timer-Failed`. */
+  batch: string | undefined;
+  failed: string | undefined;
   closes = false;
   keepsMs: number | null = null;
 
@@ -65,6 +68,12 @@ export class HeadLines {
         break;
       case 'retry-after':
         this.retryAfter ??= trimmed(line, valueAt);
+        break;
+      case 'x-timer-batch':
+        this.batch ??= trimmed(line, valueAt);
+        break;
+      case 'x-timer-failed':
+        this.failed ??= trimmed(line, valueAt);
         break;
       case 'connection':
         this.closes ||= closeForm.test(trimmed(line, valueAt));

@@ -10,12 +10,12 @@
  */
 import type { Socket } from 'node:net';
 import type { CallbackRequest } from '@carillon/core';
-import { AnswerParser } from './answer-parser.ts';
+import { AnswerParser, type HeardAnswer } from './answer-parser.ts';
 import type { Connect } from './connect.ts';
 
 /** The sender of a request. One of these is called, once. */
 export interface Asking {
-  answered(status: number, retryAfter: string | undefined): void;
+  answered(answer: HeardAnswer): void;
   /** null: the connection ended, or brought no HTTP. */
   failed(error: Error | null): void;
   /** The connection, used before, ended without a word: as if the request had not been made. */
@@ -94,13 +94,9 @@ export class ReceiverConnection {
     else this.events.free(this);
   }
 
-  /** The status, when the answer has begun. */
-  get status(): number {
-    return this.exchange?.parser.status ?? 0;
-  }
-
-  get retryAfter(): string | undefined {
-    return this.exchange?.parser.retryAfter;
+  /** As far as it has arrived; null: nothing is waited for. */
+  get answer(): HeardAnswer | null {
+    return this.exchange?.parser.answer ?? null;
   }
 
   /** Ends the connection: its owner has no use for it any more. */
@@ -117,9 +113,9 @@ export class ReceiverConnection {
     this.exchange = null;
     this.events.ended(this);
     if (exchange === null) return;
-    const { status, retryAfter } = exchange.parser;
+    const { answer } = exchange.parser;
     // A status that has arrived counts, even if the rest of the answer never comes.
-    if (status !== 0) exchange.asking.answered(status, retryAfter);
+    if (answer.status !== 0) exchange.asking.answered(answer);
     else if (lost && this.used && !exchange.heard) exchange.asking.unheard();
     else exchange.asking.failed(error);
   }
@@ -146,12 +142,12 @@ export class ReceiverConnection {
     const progress = exchange.parser.push(bytes);
     if (progress === 'more') return;
     if (progress !== 'whole' || !exchange.parser.keeps) return this.end(null);
-    const { status, retryAfter, keepsMs } = exchange.parser;
+    const { answer, keepsMs } = exchange.parser;
     this.exchange = null;
     this.used = true;
     this.keepsMs = keepsMs;
     this.events.free(this);
-    exchange.asking.answered(status, retryAfter);
+    exchange.asking.answered(answer);
   }
 }
 

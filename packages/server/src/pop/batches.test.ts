@@ -142,3 +142,119 @@ it('while some are refused, batches that still wait take the pops that come late
 function unwanted(): void {
   throw new Error('A pop that was gone has no outcome.');
 }
+
+const together = (status: number, failed: readonly number[] | null = null): CallbackResult => ({
+  kind: 'answer',
+  status,
+  retryAfterMs: null,
+  together: { countMax: 500, failed },
+});
+
+/** A rig whose receiver has said that it takes pops together, and pops of timers that do not ask for it. */
+async function learning(countMax?: number) {
+  const given = rig({ queueLengthMax: 1000 });
+  const { batches, calls, clock, results } = given;
+  const plain = definitionOf({ uri, batch: false });
+  const pop = (name: string, more: { attempt?: number } = {}): void => {
+    const to = batches.addresseeOf(recordOf(more), plain);
+    batches.call(
+      to,
+      () => popOf(name),
+      (result) => void results.push([name, result]),
+    );
+  };
+  pop('first');
+  const [first] = calls.splice(0);
+  expect(countOf(first?.begin())).toBeUndefined();
+  const answer = together(200);
+  first?.done(
+    countMax === undefined || answer.kind !== 'answer'
+      ? answer
+      : { ...answer, together: { countMax, failed: null } },
+  );
+  results.splice(0);
+  let left = 0;
+  const leave = async (): Promise<(string | undefined)[]> => {
+    await clock.advance(1);
+    const counts = calls.slice(left).map(({ begin }) => countOf(begin()));
+    left = calls.length;
+    return counts;
+  };
+  return { ...given, pop, leave, plain };
+}
+
+it('after a receiver has said so, pops of timers that did not ask for it come together', async () => {
+  const { pop, leave, calls, results } = await learning();
+  for (const name of ['a', 'b', 'c']) pop(name);
+  expect(await leave()).toEqual(['3']);
+  calls[0]?.done(together(200));
+  expect(results.map(([name, result]) => [name, 'status' in result && result.status])).toEqual(
+    ['a', 'b', 'c'].map((name) => [name, 200]),
+  );
+});
+
+it('as many as the receiver says, and each by itself that failed before or has headers or a method', async () => {
+  const { pop, leave, batches } = await learning(2);
+  for (const name of ['a', 'b', 'c']) pop(name);
+  expect(await leave()).toEqual(['2', '1']);
+  pop('d', { attempt: 1 });
+  expect((await leave()).at(-1)).toBeUndefined();
+  const isBatch = (definition: Parameters<typeof definitionOf>[0]): boolean =>
+    batches.addresseeOf(recordOf(), definitionOf({ uri, batch: false, ...definition })).batch;
+  expect([isBatch({}), isBatch({ method: 'PUT' }), isBatch({ headers: { a: 'b' } })]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+it('an answer can say which pops failed; the others are done', async () => {
+  const { pop, leave, calls, results } = await learning();
+  for (const name of ['a', 'b', 'c', 'd']) pop(name);
+  await leave();
+  calls[0]?.done(together(503, [1, 3]));
+  expect(results.map(([, result]) => 'status' in result && result.status)).toEqual([
+    200, 503, 200, 503,
+  ]);
+});
+
+it('pops that are named as failed have failed, even with a status of 200', async () => {
+  const { pop, leave, calls, results } = await learning();
+  for (const name of ['a', 'b']) pop(name);
+  await leave();
+  calls[0]?.done(together(200, [1]));
+  expect(results.map(([, result]) => 'status' in result && result.status)).toEqual([200, 500]);
+});
+
+it.each([200, 400, 415, 500])(
+  'an instance that answers %i without saying so has tried nothing: its pops come one by one',
+  async (status) => {
+    const { pop, leave, calls, results, batches, plain } = await learning();
+    for (const name of ['a', 'b']) pop(name);
+    await leave();
+    calls[0]?.done({ kind: 'answer', status, retryAfterMs: null });
+    expect(results.map(([, { kind }]) => kind)).toEqual(['unmade', 'unmade']);
+    expect(batches.addresseeOf(recordOf(), plain).batch).toBe(false);
+  },
+);
+
+it('no answer to pops that went together is a failed attempt of each', async () => {
+  const { pop, leave, calls, results } = await learning();
+  for (const name of ['a', 'b']) pop(name);
+  await leave();
+  calls[0]?.done(cut);
+  expect(results.map(([, { kind }]) => kind)).toEqual(['no-answer', 'no-answer']);
+});
+
+it('timers that ask for it keep the answer as it is, said or not', async () => {
+  const { clock, calls, results, call } = rig();
+  for (const name of ['a', 'b']) call(name);
+  await clock.advance(1);
+  calls[0]?.begin();
+  const no: CallbackResult = { kind: 'answer', status: 500, retryAfterMs: null };
+  calls[0]?.done(no);
+  expect(results).toEqual([
+    ['a', no],
+    ['b', no],
+  ]);
+});

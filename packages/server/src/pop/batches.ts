@@ -6,9 +6,11 @@
  *  1. Pops that fall due in one turn go together; a pop that comes while a batch waits for its place joins it. As many
  *     batches wait for a place as it takes to hold all pops, so that a receiver which is quick enough is never waited for.
  *  2. A pop is asked for its request when the batch leaves, so that a timer cancelled while it waited is not in it.
- *  3. The answer counts for every pop in the batch. A pop that failed goes alone the next time: one that the receiver
- *     cannot handle must not spoil others again and again.
+ *  3. The answer counts for every pop in the batch, unless it names those that failed. A pop that failed goes alone the next
+ *     time: one that the receiver cannot handle must not spoil others again and again.
  *  4. Namespaces never share a request: each may have its own secrets to sign with.
+ *  5. Pops go together where their timer says so, and where the receiver does (`places/together.ts`). An answer to the second
+ *     that does not say so comes from an instance that knows nothing of it: its pops were not tried, and come one by one.
  */
 import {
   type CallbackDone,
@@ -22,6 +24,8 @@ import {
 import { type BatchLimits, BatchRequest } from './batch-request.ts';
 import type { Addressee, Destinations } from './destinations.ts';
 import { Fifo } from './places/fifo.ts';
+import { TogetherReceivers } from './places/together.ts';
+import { unmade } from '../callback/callback-failure.ts';
 import { callbackRequest, type PopContext } from '../callback/request.ts';
 import type { Signer } from '../callback/sign.ts';
 import { UriSplitter } from '../callback/uri.ts';
@@ -42,6 +46,8 @@ export interface PopAddressee extends Addressee {
   readonly batch: boolean;
   /** Goes as a batch of one. */
   readonly alone: boolean;
+  /** Other pops may go along because the receiver says so, not the timer. */
+  readonly learned?: boolean;
 }
 
 /** Gives the pop when its receiver has a place; null when it is no longer wanted. */
@@ -50,9 +56,15 @@ export type BeginPop = () => PopContext | null;
 /** With too many pops waiting, about so much later there may be room. */
 const crowdedMs = 2000;
 
+interface Waiting {
+  readonly begin: BeginPop;
+  readonly done: CallbackDone;
+  readonly learned: boolean;
+}
+
 /** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
 interface Line extends Addressee {
-  readonly queue: Fifo<{ readonly begin: BeginPop; readonly done: CallbackDone }>;
+  readonly queue: Fifo<Waiting>;
   /** Batches that wait for their place and will take the pops that are here by then. */
   asked: number;
 }
@@ -60,16 +72,25 @@ interface Line extends Addressee {
 export class Batches {
   private readonly options: BatchesOptions;
   private readonly uris = new UriSplitter();
+  private readonly together: TogetherReceivers;
   private readonly lines = new Map<string, Line>();
   /** The line used last: most pops of a burst are for the same receiver. */
   private newest: Line | null = null;
 
   constructor(options: BatchesOptions) {
     this.options = options;
+    this.together = new TogetherReceivers(options.clock);
   }
 
-  addresseeOf({ namespace, attempt }: TimerRecord, { uri, batch }: Definition): PopAddressee {
-    return { uri, split: this.uris.split(uri), namespace, batch, alone: attempt > 0 };
+  addresseeOf({ namespace, attempt }: TimerRecord, definition: Definition): PopAddressee {
+    const { uri } = definition;
+    const learned =
+      !definition.batch &&
+      attempt === 0 &&
+      isPlain(definition) &&
+      this.together.countMax({ uri, namespace }) > 1;
+    const batch = definition.batch || learned;
+    return { uri, split: this.uris.split(uri), namespace, batch, alone: attempt > 0, learned };
   }
 
   /** How long a pop had better wait elsewhere: its receiver is left alone, or others would suffer from one more. 0: it is welcome. */
@@ -86,10 +107,14 @@ export class Batches {
    */
   call(to: PopAddressee, begin: BeginPop, done: CallbackDone): void {
     const { destinations } = this.options;
-    if (!to.batch) return destinations.call(to, () => this.single(begin, to.namespace), done);
-    if (to.alone) return destinations.call(to, () => this.alone(begin, to), done);
+    const heard = (result: CallbackResult): void => {
+      this.together.heard(to, result);
+      done(result);
+    };
+    if (!to.batch) return destinations.call(to, () => this.single(begin, to.namespace), heard);
+    if (to.alone) return destinations.call(to, () => this.alone(begin, to), heard);
     const line = this.known(to) ?? this.open(to);
-    line.queue.push({ begin, done });
+    line.queue.push({ begin, done, learned: to.learned === true });
     this.ask(line);
   }
 
@@ -128,10 +153,10 @@ export class Batches {
   }
 
   private ask(line: Line): void {
-    if (line.queue.length <= line.asked * this.options.limits.countMax) return;
+    if (line.queue.length <= line.asked * this.limitsOf(line).countMax) return;
     line.asked++;
     this.options.clock.soon(() => {
-      const inBatch: CallbackDone[] = [];
+      const inBatch: Waiting[] = [];
       let left = false;
       const leave = (): CallbackRequest | null => {
         left = true;
@@ -140,23 +165,24 @@ export class Batches {
         return this.leave(line, inBatch);
       };
       const ended = (result: CallbackResult): void => {
-        if (!left) line.asked--;
-        for (const done of left ? inBatch : this.giveUp(line)) done(result);
+        if (left) return this.answered(line, inBatch, result);
+        line.asked--;
+        for (const { done } of this.giveUp(line)) done(result);
       };
       this.options.destinations.call(line, leave, ended);
     });
   }
 
   /** The receiver has a place for the batch. */
-  private leave(line: Line, inBatch: CallbackDone[]): CallbackRequest | null {
-    const batch = new BatchRequest(this.options.limits);
+  private leave(line: Line, inBatch: Waiting[]): CallbackRequest | null {
+    const batch = new BatchRequest(this.limitsOf(line));
     while (!batch.full) {
       const next = line.queue.shift();
       if (next === undefined) break;
       const pop = next.begin();
       if (pop === null) continue;
       batch.add(pop);
-      inBatch.push(next.done);
+      inBatch.push(next);
     }
     this.ask(line);
     this.closeUnused(line);
@@ -164,19 +190,54 @@ export class Batches {
   }
 
   /** The batch was refused before it had a place: so are all pops that wait. */
-  private giveUp(line: Line): CallbackDone[] {
-    const all: CallbackDone[] = [];
+  private giveUp(line: Line): Waiting[] {
+    const all: Waiting[] = [];
     for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {
-      all.push(next.done);
+      all.push(next);
     }
     this.closeUnused(line);
     return all;
+  }
+
+  /** The pops of a batch, in the order of its lines, and how it ended. */
+  private answered(line: Line, inBatch: readonly Waiting[], result: CallbackResult): void {
+    const isUnderstood = result.kind !== 'answer' || result.together !== undefined;
+    this.together.heard(line, result);
+    if (!isUnderstood && inBatch.some(({ learned }) => learned)) this.together.notUnderstood(line);
+    const resultOf = resultsOf(result);
+    for (const [i, { done, learned }] of inBatch.entries())
+      done(learned && !isUnderstood ? notUnderstood : resultOf(i));
+  }
+
+  /** A receiver that says nothing of a limit has asked for pops together in its timers. */
+  private limitsOf(line: Line): BatchLimits {
+    const { limits } = this.options;
+    const countMax = this.together.countMax(line);
+    return countMax > 1 && countMax < limits.countMax ? { ...limits, countMax } : limits;
   }
 
   private finish(batch: BatchRequest, to: Addressee): CallbackRequest {
     const { signer, instant } = this.options;
     return batch.finish(to, signer(to.namespace), instant().wallMs);
   }
+}
+
+const notUnderstood = unmade('The receiver does not take several pops in a request.', 0);
+const handled: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
+
+/** The result of each line. Lines that are named as failed have failed, even if the status of the whole is 2xx. */
+function resultsOf(result: CallbackResult): (line: number) => CallbackResult {
+  const failed = result.kind === 'answer' ? (result.together?.failed ?? null) : null;
+  if (failed === null || result.kind !== 'answer') return () => result;
+  const lines = new Set(failed);
+  const failure = result.status < 300 ? { ...result, status: 500 } : result;
+  return (line) => (lines.has(line) ? failure : handled);
+}
+
+/** A line of a batch has neither a method nor headers of its own. */
+function isPlain({ method, headers }: Definition): boolean {
+  for (const _ in headers) return false;
+  return method === 'POST';
 }
 
 /** No namespace has a space in its name. */
