@@ -7,9 +7,9 @@
  * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `shared-fields.ts`
  * (fields that many records share) and `wheel.ts` (the order of alarms).
  *
- * Example. A million timers with definitions of 120 bytes, all held by the same two members, cost 194 bytes each:
+ * Example. A million timers with definitions of 120 bytes, all held by the same two members, cost 186 bytes each:
  *
- *   152  the row in the arena: the definition, and 32 bytes for version, state, times and the ref of the shared fields
+ *   144  the row in the arena: the definition, and 24 bytes for version, state, times and the ref of the shared fields
  *    12  the handle's columns: both halves of the number, and the ref of the row
  *    12  the number's place in the index
  *    17  the alarm in the wheel
