@@ -1,4 +1,4 @@
-/** What a member says of itself and of the others: the hello to its peers, and the cluster as operators see it. */
+/** The words of a member about itself and the others: the hello to its peers, and the cluster as operators see it. */
 import type { Clock } from '@carillon/core';
 import type { LoadMeter } from '../metrics/load.ts';
 import type { ClusterView, MemberView } from '../metrics/status.ts';

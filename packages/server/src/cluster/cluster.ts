@@ -146,7 +146,7 @@ export class Cluster {
 
   /**
    * Whether a due pop must wait because its record may have changed or ended meanwhile. `slept`: it fell due before this
-   * member was there; `stale`: or so soon after that others may not have told yet what they know.
+   * member was there; `stale`: or so soon after that others may not have told their news yet.
    */
   holds(handle: number, slept: boolean, stale: boolean): boolean {
     // A pop that fell due before the start has probably been made: wait until another member can say so.

@@ -1,5 +1,5 @@
 /**
- * Two members compare what both should hold and exchange what differs: first one hash a range, then lists of
+ * Two members compare the records that both should hold and exchange the differing ones: first one hash a range, then lists of
  * the ranges that differ, then records, a bounded number of bytes at a time. While they agree it costs one small message.
  */
 import { compareProgress, hex16, type TimerRecord } from '@carillon/core';
@@ -55,7 +55,7 @@ export class Compare {
     return { type: 'ranges', ranges };
   }
 
-  /** A peer's list of one range: what we have newer, as much as fits, and of what we want its record. */
+  /** A peer's list of one range: the records that are newer here, as many as fit, and the numbers that are newer there. */
   range(from: string, range: number, entries: readonly Entry[]): Answer {
     const { store } = this.parts.replica;
     const newer = new Fitting();
@@ -83,8 +83,8 @@ export class Compare {
   }
 
   /**
-   * An answer may have had room for a part only: the same again, as long as it brings something that was not `seen`. What is
-   * different then (somebody's disk is full) is found by the next comparison.
+   * An answer may have had room for a part only: the same again, as long as it brings something that was not `seen`. A
+   * difference that remains (the disk of one of the two is full) is found by the next comparison.
    */
   private round(name: string, range: number, seen: Set<string>, done: () => void): void {
     const entries = this.entries(name, range);
@@ -110,7 +110,7 @@ export class Compare {
     replica.receive(record, 'any', ignore);
   }
 
-  /** Sends the wanted records, the next ones when those before have arrived. */
+  /** Sends the wanted records, the next ones when the ones before have arrived. */
   private give(name: string, want: readonly Numbered[], done: () => void): void {
     const { replica, peers, onSent } = this.parts;
     if (want.length === 0) return done();
@@ -127,7 +127,7 @@ export class Compare {
     for (; count < want.length && count < giveMax && bytes < repairBytesMax; count++) {
       const { hi, lo } = want[count] as Numbered;
       const record = replica.get(hi, lo);
-      // What is in doubt is known here, but not offered to anybody.
+      // A record in doubt is known here, but not offered to any member.
       if (record === undefined || replica.isDoubtful(replica.store.find(hi, lo))) continue;
       bytes += recordBytes(record);
       left++;
@@ -147,7 +147,7 @@ export class Compare {
     return entries;
   }
 
-  /** What this member has and the other should have, if there is no doubt. */
+  /** Records of this member that the other should have, without the ones in doubt. */
   private eachShared(name: string, range: number, visit: (handle: number) => void): void {
     const { replica } = this.parts;
     this.eachKnown(name, range, (handle) => {

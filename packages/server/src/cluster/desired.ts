@@ -30,8 +30,8 @@ export function desiredReplicas(
 
 /**
  * Members that may have come to hold a record besides its replicas. The next in rank stood in for replicas that were silent.
- * The last in rank are given it in a view without the replicas, because the primary is chosen from that end. Those that hand
- * their records on may be in the middle of a pop. With labels the ranks of a smaller view are not those of this one.
+ * The last in rank are given it in a view without the replicas, because the primary is chosen from that end. Members that
+ * hand their records on may be in the middle of a pop. With labels a smaller view has other ranks than this one.
  */
 export function possibleHolders(
   view: View,

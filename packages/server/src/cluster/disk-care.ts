@@ -1,6 +1,6 @@
 /**
- * What a member does about its disk beside writing to it: knows how far back its memory reaches, what damage has taken, and
- * reads everything again from time to time.
+ * The care of a member for its disk beside writing to it: knows how far back its memory reaches and how much damage has
+ * taken, and reads everything again from time to time.
  *
  * K1  A member that has lost entries does not testify about the time before: its history begins anew.
  * K2  Damaged files go when everything that they held is in memory, and not before: a crash meanwhile finds the damage again.
@@ -25,7 +25,7 @@ export interface DiskCareParts {
   readonly reserveMs: number;
 }
 
-/** What a member knows of itself when it starts. */
+/** The state in which a member starts. */
 export interface Awakening {
   /** When it was last there, on the monotonic clock, if its records may be out of date; null: they are not. */
   readonly awaySinceMs: number | null;
@@ -37,7 +37,7 @@ export class DiskCare {
   private readonly parts: DiskCareParts;
   private journal: Journal | null = null;
   private scrub: Scrub | null = null;
-  /** Since when what was lost is being fetched, by the wall clock; before all time: it is not. */
+  /** Since when lost records are being fetched, by the wall clock; before all time: they are not. */
   private fetchingSinceMs = Number.NEGATIVE_INFINITY;
   readonly report = new DiskReport(() => this.journal?.snapshots.rewriting ?? false);
 
@@ -48,7 +48,9 @@ export class DiskCare {
     metrics.mending.read(() => (this.report.state === 'mending' ? 1 : 0));
   }
 
-  /** The journal is open: what its state means for this member. `historySinceMs` is on the monotonic clock. */
+  /**
+   * The journal is open: tells the member how far back it remembers (on the monotonic clock), and in which state it starts.
+   */
   async begin(
     disk: Disk,
     journal: Journal,
@@ -69,7 +71,7 @@ export class DiskCare {
     };
   }
 
-  /** A record came that was missing here, or a newer one. What is set only now makes up for nothing. */
+  /** A record came that was missing here, or a newer one. A timer that is set only now makes up for no lost one. */
   taken({ versionMs }: TimerRecord): void {
     if (versionMs < this.fetchingSinceMs) this.report.addFetched();
   }
@@ -97,7 +99,7 @@ export class DiskCare {
     if (damage.lost === null) this.journal?.snapshots.rewrite();
   }
 
-  /** What others had of what was lost here is here again. */
+  /** The lost records that other members had are here again. */
   private mended(asked: number): void {
     const { log } = this.parts;
     this.report.settle(asked);

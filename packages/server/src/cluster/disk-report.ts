@@ -1,4 +1,4 @@
-/** What is known of damage to this member's disk since it started: how much was lost, and what has become of it. */
+/** Damage to this member's disk since it started: how much was lost, and how much of that is back. */
 import type { DamageView, DiskState } from '../metrics/status.ts';
 import type { Lost } from '../store/journal/contents.ts';
 
@@ -37,7 +37,7 @@ export class DiskReport {
     this.fetched++;
   }
 
-  /** `asked`: how many other members were asked for what is missing. */
+  /** `asked`: how many other members were asked for the missing records. */
   settle(asked: number): void {
     this.isFetching = false;
     this.isAlone = asked === 0;

@@ -30,7 +30,7 @@ export interface Testimony {
   readonly historyMs: number;
 }
 
-/** By then every replica had been brought what it missed at first. */
+/** After this long every replica has been brought the records that it missed at first. */
 const settledMs = 300_000;
 const sliceLength = 200;
 const noBytes = new Uint8Array();
@@ -60,7 +60,7 @@ export interface DoubtParts {
   readonly clock: Clock;
   readonly replica: Replica;
   readonly peers: Pick<Peers, 'send'>;
-  /** The members that hold the record now, or should, without those that have not answered for long. */
+  /** The members that hold the record now, or should, without members that have not answered for long. */
   readonly othersOf: (record: TimerRecord) => readonly string[];
   /** How far back a peer remembers; null: not heard yet. */
   readonly historyMs: (name: string) => number | null;

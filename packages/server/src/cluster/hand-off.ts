@@ -54,7 +54,7 @@ export class HandOff {
     return this.waiting.size + this.retries.size + this.inFlight;
   }
 
-  /** Those of them that do not wait for somebody who is silent. */
+  /** The records among them that do not wait for a silent member. */
   get moving(): number {
     return this.waiting.size + this.inFlight;
   }
@@ -99,7 +99,7 @@ export class HandOff {
     const record = replica.get(number.hi, number.lo);
     if (record === undefined) return;
     const others = record.replicas.filter((name) => name !== self);
-    // Nobody to give it to (yet): keep it, and try again when the view has changed.
+    // No other member is listed yet: keep the record, and try again when the view has changed.
     if (others.length === 0) return;
     const silent = others.filter((name) => peers.silent(name));
     if (silent.length === others.length) return this.leave(record, silent);
@@ -126,7 +126,7 @@ export class HandOff {
     this.work();
   }
 
-  /** Everybody has it who answers. A listed holder leaves the rest to repair; one that wants to be rid of it must wait. */
+  /** Every replica that answers has it. A listed holder leaves the rest to repair; a holder that is not listed must wait. */
   private leave(record: TimerRecord, silent: readonly string[]): void {
     const { self, onMissed } = this.parts;
     if (!record.replicas.includes(self)) return this.retryLater(record);
@@ -138,12 +138,12 @@ export class HandOff {
     const { self, replica, busy, onDropped } = this.parts;
     const current = replica.get(record.hi, record.lo);
     if (current === undefined || current.replicas.includes(self)) return;
-    // It moved on, or has other replicas now: what was confirmed says nothing of that.
+    // The record moved on, or has other replicas now: the confirmations were for another state.
     const same = compareProgress(current, record) === 0;
     if (!same || current.replicas.some((name) => !record.replicas.includes(name))) {
       return this.add(record);
     }
-    // What comes of the callback could not be told to anybody without the record.
+    // Without the record the result of the callback could be told to no member.
     if (busy(record)) return this.retryLater(record);
     invariant(record.replicas.length > 0, 'a record is dropped after others confirmed it');
     replica.drop(current);

@@ -1,6 +1,6 @@
 /**
  * A member that has lost entries of its journal: compares everything with every other member at once, again and again until
- * nothing newer comes, and until none of its own records is in doubt (see doubt.ts). Then it holds what it should, and the
+ * nothing newer comes, and until none of its own records is in doubt (see doubt.ts). Then it holds the records that it should, and the
  * damaged files can go.
  *
  * A member that does not answer for long is not waited for: the two compare when it is back, as after any restart.

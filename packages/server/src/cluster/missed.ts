@@ -1,5 +1,5 @@
 /**
- * What each peer has yet to be told: records it did not confirm. Sent again when it answers, in bounded
+ * Records that peers did not confirm, by peer. Sent again when the peer answers, in bounded
  * batches; beyond a bound only the fact is kept, and the two members compare everything instead.
  */
 import { hex16, invariant } from '@carillon/core';
@@ -57,7 +57,7 @@ export class Missed {
     for (const name of this.byPeer.keys()) if (!names.has(name)) this.byPeer.delete(name);
   }
 
-  /** Tells every peer that answers what it missed. */
+  /** Sends the missed records to every peer that answers. */
   pushAll(): void {
     for (const name of this.byPeer.keys()) if (!this.parts.peers.silent(name)) this.push(name);
   }

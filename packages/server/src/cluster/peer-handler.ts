@@ -1,4 +1,4 @@
-/** What this member does about each message of another. */
+/** Answers each message of another member. */
 import { compareProgress, type TimerRecord } from '@carillon/core';
 import type { Cluster } from './cluster.ts';
 import type { History } from '../pop/history.ts';

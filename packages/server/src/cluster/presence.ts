@@ -1,6 +1,6 @@
 /**
- * Who is there right now. Says hello to every other member of the view once a second and remembers what comes
- * back: whether it answers, whether it has restarted, whether it is leaving, how far its clock is off.
+ * The members that answer right now. Says hello to every other member of the view once a second and remembers the answer:
+ * whether the member has restarted, whether it is leaving, how far its clock is off.
  */
 import type { Cancel, Clock, Random } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
@@ -19,7 +19,7 @@ export interface PresenceParts {
   readonly hello: () => Hello;
   /** A peer silent for this long gets stand-ins. */
   readonly absentMs: number;
-  /** Who is absent or leaving changed. */
+  /** Another set of members is absent, or leaving. */
   readonly onChange: () => void;
   /** The peer was heard for the first time. */
   readonly onMet: (name: string) => void;
@@ -36,11 +36,11 @@ export interface PeerClock {
 export class Presence {
   private readonly parts: PresenceParts;
   private readonly seen = new Map<string, Hello>();
-  /** Also of members that vanished: both sides of a split must go by the same clocks, whatever their views have become. */
+  /** Also of members that vanished: both sides of a split must go by the same clocks, though their views differ. */
   private readonly clocks = new Map<string, PeerClock>();
   private absentNames: ReadonlySet<string> = new Set();
   private cancel: Cancel | null = null;
-  /** Those who have yet to answer the first hello, or to be found not to. */
+  /** Members that have neither answered the first hello nor been found silent yet. */
   private readonly strangers = new Set<string>();
 
   constructor(parts: PresenceParts) {
@@ -52,7 +52,7 @@ export class Presence {
     this.round();
   }
 
-  /** Whether everybody who was there at the start has been heard, or does not answer. */
+  /** Whether every member that was there at the start has been heard, or does not answer. */
   get acquainted(): boolean {
     return this.strangers.size === 0;
   }
@@ -91,7 +91,7 @@ export class Presence {
     return this.seen.get(name)?.full ?? false;
   }
 
-  /** What the wall clocks of the cluster say, as the median of all of them, this member's included. */
+  /** The median offset of all wall clocks of the cluster from this member's, its own included. */
   medianOffsetMs(): number {
     const offsets = [0, ...Array.from(this.clocks.values(), ({ offset }) => offset.ms)];
     offsets.sort((a, b) => a - b);
@@ -133,7 +133,7 @@ export class Presence {
     this.clocks.set(name, known);
   }
 
-  /** Members that left as one does are forgotten with their clocks; those that vanished may be on the other side of a split. */
+  /** Members that said they leave are forgotten with their clocks; vanished ones may be on the other side of a split. */
   private forgetAbsent(names: readonly string[]): void {
     const nowMs = this.parts.clock.now();
     for (const [name, known] of this.clocks) {

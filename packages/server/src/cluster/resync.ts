@@ -75,7 +75,7 @@ export class Resync {
     return this.irregular.size;
   }
 
-  /** Begins at the beginning, also when a walk is under way: what it has done may be wrong by now. */
+  /** Begins at the beginning, also when a walk is under way: the lists that it wrote may be wrong by now. */
   start(): void {
     const fresh = this.walk === null;
     this.walk = { after: null };
@@ -153,7 +153,7 @@ export class Resync {
     const listed = list.includes(self);
     if (sameNames(record.replicas, list)) {
       onUnchanged();
-      // Not listed, and nothing changed: an earlier hand-off may have found nobody.
+      // Not listed, and nothing changed: an earlier hand-off may have found no member that answers.
       if (!listed) handOff.add(record);
       return;
     }
@@ -166,9 +166,9 @@ export class Resync {
   }
 
   /**
-   * Those that are listed besides the wanted ones stay so, and are asked before every pop and told of it, until as many wanted ones
-   * as there should be copies answer and have room: two holders that no longer knew each other would both pop. That is so for every
-   * holder, listed or not.
+   * Members that are listed besides the wanted ones stay listed, and are asked before every pop and told of it, until as
+   * many wanted ones as there should be copies answer and have room: two holders that no longer knew each other would both
+   * pop. That is so for every holder, listed or not.
    */
   private standIns(record: TimerRecord, wanted: readonly string[]): readonly string[] {
     const { able, lasting } = this.parts;

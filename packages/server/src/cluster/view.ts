@@ -1,8 +1,8 @@
 /**
- * A view: who is there, and therefore who holds what. Compiled once from a list of members, immutable; a
+ * A view: the members, and therefore the replicas of every number. Compiled once from a list of members, immutable; a
  * change of membership makes a new one.
  *
- * V1  Equal members give an equal view, in whatever order they were listed: same id, same placements.
+ * V1  Equal members give an equal view, in any order of the list: same id, same placements.
  * V2  Only active members are given timers. A joining one coordinates; a leaving one hands its records on. (One that a
  *     members file calls joining is active here as soon as it answers: see cluster.ts.)
  */
@@ -144,7 +144,7 @@ export class View {
     return bloom;
   }
 
-  /** Members, and those that vanished, whose bits are all in the filter: those that held the timer, and a few by chance. */
+  /** Members, and vanished ones, whose bits are all in the filter: holders of the timer, and a few others by chance. */
   heldBy(bloom: Bloom): readonly string[] {
     if (bloom.hi === 0 && bloom.lo === 0) return [];
     const names: string[] = [];

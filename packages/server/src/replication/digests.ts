@@ -3,7 +3,7 @@
  * date as records change, so that comparing two members costs nothing while they agree.
  *
  * Live timers and dead letters count; tombstones do not, because two members may forget them at different
- * times. What differs because of a tombstone shows as a live record on the other side.
+ * times. A difference because of a tombstone shows as a live record on the other side.
  */
 import { State, type TimerRecord } from '@carillon/core';
 import { hashNumber } from '@carillon/placement';

@@ -20,7 +20,7 @@ export function createInbox(
 ): FrameHandler {
   return (bytes, reply) => {
     const frame = decode(bytes, env);
-    // Without an answer the sender counts the frame as lost, which is what it was.
+    // Without an answer the sender counts the frame as lost, and rightly so.
     if (frame === null) return;
     const { protocol, items } = frame;
     const answers: Answer[] = [];

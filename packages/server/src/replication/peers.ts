@@ -2,11 +2,11 @@
  * Talking to the other members. Messages that are sent in one turn go to a peer as one frame, and one frame
  * answers them all. Frames are bounded in messages and in bytes.
  *
- * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for what pops
- * wait for (claims, hellos), `durable` for what is answered after a sync (stores, offers), `reads` of single records, and
- * `bulk` for what a peer has to search for (lists, comparisons). Within a lane the order is kept.
+ * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for messages
+ * that pops wait for (claims, hellos), `durable` for messages that are answered after a sync (stores, offers), `reads` of
+ * single records, and `bulk` for answers that a peer has to search for (lists, comparisons). Within a lane the order is kept.
  *
- * A peer is *silent* from its first unanswered frame until it answers again; who needs it acts at once
+ * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once
  * instead of waiting for another time-out. An unanswered read says nothing: hellos tell whether the peer is there.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
@@ -249,7 +249,7 @@ export class Peers {
   private heard(peer: Peer, answered: boolean, sentMs: number): void {
     this.options.onFrame(answered);
     if (!answered) {
-      // What was lost before its newest answer says nothing of it now.
+      // A frame that was lost before the peer's newest answer says nothing of the peer now.
       if (peer.answeredMs < sentMs) {
         peer.silentSinceMs ??= sentMs;
         // It may come back as an older release.
@@ -286,7 +286,7 @@ function takeFrame(lane: Lane): readonly Sent[] {
   return lane.queue.splice(0, count);
 }
 
-/** Hands out the answers; what did not fit into the frame is asked for again, before what came after it. */
+/** Hands out the answers; messages whose answer did not fit into the frame go again, before later ones. */
 function settle(lane: Lane, batch: readonly Sent[], answers: readonly Answer[] | null): void {
   const again: Sent[] = [];
   for (const [i, item] of batch.entries()) {
@@ -300,7 +300,7 @@ function settle(lane: Lane, batch: readonly Sent[], answers: readonly Answer[] |
 
 /**
  * A peer that answers has few frames under way, so that the rest goes together. One that stands still is sent more: they lie in
- * its socket, and the first thing it does when it goes on is to read what became of its timers.
+ * its socket, and the first thing it does when it goes on is to read the news of its timers.
  */
 function framesMax(lane: Lane, nowMs: number): number {
   const { framesInFlightMax, framesStalledMax } = rules[lane.name];
@@ -308,7 +308,7 @@ function framesMax(lane: Lane, nowMs: number): number {
   return isStalled ? framesStalledMax : framesInFlightMax;
 }
 
-/** One more frame is under way; call what is returned when it is not. */
+/** One more frame is under way; the returned function is to be called when it is not. */
 function inFlight(lane: Lane, clock: Clock): () => void {
   invariant(
     lane.open.length < framesMax(lane, clock.now()),

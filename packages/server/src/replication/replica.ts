@@ -1,9 +1,9 @@
 /**
- * What this member holds. Every record comes in through here, from clients, peers and pops alike:
+ * The records of this member. Every record comes in through here, from clients, peers and pops alike:
  * merge → journal → store → alarm, and an answer once it is on disk.
  *
  * R1  An answer that promises something is given after the sync that covers it.
- * R2  Whatever is stored has an alarm: a live record its pop, a tombstone or dead letter its end.
+ * R2  Every stored record has an alarm: a live record its pop, a tombstone or dead letter its end.
  */
 import {
   type Clock,
@@ -37,7 +37,7 @@ export interface ReplicaOptions {
   readonly digests: Digests;
   readonly versions: VersionClock;
   readonly retention: Retention;
-  /** Who should hold a record in the present view. */
+  /** The members that should hold a record in the present view. */
   readonly desired: (record: TimerRecord) => readonly string[];
   /** Called when a client or a peer brings a record that was missing here, or a newer one. */
   readonly onTaken?: (record: TimerRecord) => void;
@@ -50,7 +50,7 @@ export interface ReplicaOptions {
 export class Replica {
   private readonly options: ReplicaOptions;
   readonly store: Store;
-  /** What each namespace has here. */
+  /** Timers and bytes of each namespace here. */
   readonly usage = new Usage();
   private primaryCount = 0;
   private retryingCount = 0;
@@ -101,7 +101,7 @@ export class Replica {
     this.answerSynced(this.merged(stored, record), done);
   }
 
-  /** Keeps what survives of two records; the answer to the sender of the second. */
+  /** Keeps the survivor of two records; returns the answer to the sender of the second. */
   private merged(stored: TimerRecord, incoming: TimerRecord): Answer {
     const wanted = this.options.desired(incoming);
     const verdict = merge(stored, incoming, wanted);
@@ -135,7 +135,7 @@ export class Replica {
     return record.replicas.includes(this.options.self);
   }
 
-  /** Stores what this member itself decided: the outcome of a pop, an end. `stored`: what is there now, if at hand. */
+  /** Stores a decision of this member itself: the outcome of a pop, an end. `stored`: the present record, if at hand. */
   write(record: TimerRecord, stored = this.store.get(record.hi, record.lo)): void {
     this.save(record, stored);
     this.options.journal()?.commit(ignore);
@@ -161,7 +161,7 @@ export class Replica {
   restore(kept: TimerRecord): void {
     const handle = this.store.find(kept.hi, kept.lo);
     if (handle !== -1) {
-      // What was written while a snapshot was is often in both.
+      // A record that was written during a snapshot is often in both.
       if (this.holds(handle, kept)) return;
       this.uncount(this.store.read(handle));
     }

@@ -1,4 +1,4 @@
-/** What a member says of itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
+/** The words of a member about itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
 import type { ByteReader, ByteWriter } from '@carillon/core';
 import type { DiskState } from '../metrics/status.ts';
 import type { Load } from '../metrics/load.ts';
@@ -16,7 +16,7 @@ export interface Hello {
   readonly leaving: boolean;
   /** Its disk has no room for records it does not hold yet. */
   readonly full: boolean;
-  /** Whether damage was found on its disk, and what became of it. */
+  /** Whether damage was found on its disk, and whether it is mended. */
   readonly disk: DiskState;
   readonly wallMs: number;
   readonly timers: number;

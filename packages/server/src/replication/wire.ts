@@ -1,5 +1,5 @@
 /**
- * What members say to each other. A frame carries many messages and is answered by one frame with an answer
+ * The messages between members. A frame carries many messages and is answered by one frame with an answer
  * to each, in the same order. Everything is idempotent: loss, repetition, delay and reordering are normal.
  *
  * A record travels with its age (see core's record.ts): it is written when the frame is, not when it was
@@ -25,7 +25,7 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
  */
 export const protocol = { min: 2, max: 3 } as const;
 
-/** How a `store` treats what the receiver has: any: merge. create: only where nothing is. update: only over something older. */
+/** How a `store` treats the receiver's record: any: merge. create: only where there is none. update: only over an older one. */
 export type StoreMode = 'any' | 'create' | 'update';
 
 export interface Numbered {
@@ -67,7 +67,7 @@ export type Message =
   | ({ readonly type: 'read' } & Numbered)
   | { readonly type: 'list'; readonly ask: ListAsk }
   | { readonly type: 'hello'; readonly hello: Hello }
-  /** One hash a range over what both members should hold. */
+  /** One hash a range over the records that both members should hold. */
   | { readonly type: 'digest'; readonly hashes: Uint32Array }
   | { readonly type: 'range'; readonly range: number; readonly entries: readonly Entry[] }
   | ({ readonly type: 'missed'; readonly names: readonly string[] } & Numbered)

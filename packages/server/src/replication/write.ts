@@ -3,11 +3,11 @@
  * letters all go this way; this member's own copy goes through the same door.
  *
  * W1  It is over when as many listed replicas as wanted confirmed and every reachable former holder knows, or
- *     when nobody is left to wait for. One that is silent and has vanished from the view is told, not waited for.
+ *     when no member is left to wait for. One that is silent and has vanished from the view is told, not waited for.
  * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do and
  *     confirms one thing after the other gets the time to come to this one: another would not have it sooner.
- * W3  Whoever did not confirm is reported, so that repair can bring it what it missed.
- * W4  What was confirmed and then replaced by a newer version, while the write waited for others, is not confirmed. A later
+ * W3  A member that did not confirm is reported, so that repair can bring it the record.
+ * W4  A record that was confirmed and then replaced by a newer version, while the write waited for others, is not confirmed. A later
  *     state of the same version is: a short timer can pop before all have it.
  */
 import {
@@ -66,7 +66,7 @@ export type WriteResult =
   /** A replica holds something at least as new. */
   | { readonly type: 'have'; readonly progress: Progress }
   | { readonly type: 'refused'; readonly why: 'namespace' | 'full' }
-  /** Nobody confirmed; somebody may have stored it. */
+  /** No member confirmed; some may have stored it. */
   | { readonly type: 'none'; readonly version: Version };
 
 export interface WriteRequest {
@@ -85,7 +85,7 @@ export function write(
   else new Write(parts, request, done).start();
 }
 
-/** Where there is nobody else: nothing to wait for but the own disk, and no stand-in. */
+/** A member that is alone waits for nothing but its own disk, and there is no stand-in. */
 function writeAlone(
   { replica }: WriteParts,
   { record, mode }: WriteRequest,
@@ -100,7 +100,7 @@ function writeAlone(
   });
 }
 
-/** What a replica has did not come of this very record. */
+/** Whether a replica's record did not come of this very record. */
 function beats(progress: Progress, record: TimerRecord, mode: StoreMode): boolean {
   const order = compareVersions(progress, record);
   return mode === 'create' ? order !== 0 : order > 0;
@@ -138,7 +138,7 @@ export class Write implements Waiting {
   }
 
   start(): void {
-    // A copy: who answers on the spot is taken out of the list.
+    // A copy: a member that answers on the spot is taken out of the list.
     for (const name of this.waiting.slice()) this.send(name);
     // Everything may have been answered on the spot: nothing to wait for then.
     if (this.done === null) return;
@@ -177,11 +177,11 @@ export class Write implements Waiting {
       if (this.isHopeless() || againMs > this.bornMs + giveUpMsMax) this.conclude();
       else this.giveUpAt(againMs);
     };
-    // What has arrived while the member had no time comes first.
+    // Answers that arrived while the member had no time are read first.
     this.cancelAlarm = clock.at(atMs, () => clock.soon(late));
   }
 
-  /** A slow disk of its own is worth waiting for where nobody else has the record: its answer will come. */
+  /** A slow disk of its own is worth waiting for where no other member has the record: its answer will come. */
   private isHopeless(): boolean {
     const { waiting, confirmed } = this;
     if (confirmed.length === 0 && waiting.includes(this.parts.self)) return false;
@@ -268,7 +268,7 @@ export class Write implements Waiting {
     else if (this.waiting.length === 0) this.conclude();
   }
 
-  /** What replaced the record at this member while it waited (W4). */
+  /** The record that replaced this one at this member while it waited (W4). */
   private beatenBy(): Progress | null {
     const { hi, lo } = this.record;
     const own = this.parts.replica.get(hi, lo);

@@ -1,4 +1,4 @@
-/** The remembered attempts of one timer, gathered from all members: whoever popped it knows, and any of them may have. */
+/** The remembered attempts of one timer, gathered from all members: the member that popped it knows, and it may be any of them. */
 import type { AttemptsView } from './service.ts';
 import type { History } from '../pop/history.ts';
 import type { Attempt } from '../timer/attempt.ts';

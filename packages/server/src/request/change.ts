@@ -39,7 +39,7 @@ export interface WritingParts extends ReadParts, WriteParts {
   readonly instant: () => Instant;
 }
 
-/** What every record of a client's request starts from. */
+/** The beginning of every record of a client's request. */
 export interface Base {
   readonly namespace: string;
   readonly factor: number;
@@ -48,7 +48,7 @@ export interface Base {
   readonly at: Instant;
 }
 
-/** When a record pops first, and what it carries. */
+/** The first due time of a record, and its body. */
 export interface Content {
   readonly dueMs: number;
   readonly gapMs: number;
@@ -79,7 +79,7 @@ export class Writing {
     return new Promise((done, failed) => this.tryChange({ record, id }, triesMax, done, failed));
   }
 
-  /** The same without a promise. Throws what `record` throws. */
+  /** The same without a promise. Throws the errors of `record`. */
   tryChange(
     asked: { readonly record: (version: Version) => TimerRecord; readonly id: TimerId },
     tries: number,
@@ -115,7 +115,7 @@ export class Writing {
     return versions.stamp(Math.floor(wallMs), view().numberOf(self));
   }
 
-  /** Of a new timer. What its clients see is made first: members keep it under a number that no other namespace foresees. */
+  /** Of a new timer. The number that clients see is made first: members keep it under one that no other namespace foresees. */
   newNumber(namespace: string): Numbered {
     const { numbers, ids, clock, view, self } = this.parts;
     return ids.number(namespace, numbers.next(clock.wall(), view().numberOf(self)));

@@ -27,7 +27,7 @@ export class ClientIds {
     return this.numbering.inside(namespace, number);
   }
 
-  /** What an id of a client means to members. */
+  /** The id of a client as members know it. */
   read(namespace: string, id: TimerId): TimerId {
     return { ...id, ...this.numbering.inside(namespace, id) };
   }
@@ -39,7 +39,7 @@ export class ClientIds {
     return formatTimerId({ hi, lo, factor: record.factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
   }
 
-  /** Empty, the beginning of a list, for what no page gave out. */
+  /** Empty, the beginning of a list, for a cursor that no page gave out. */
   readCursor(namespace: string, cursor: string | null): string {
     const given = parseHex16(cursor ?? '');
     if (given === null) return '';
@@ -56,8 +56,8 @@ export class ClientIds {
 }
 
 /**
- * A page may stop at a record of any namespace, whose number is nobody else's business. So cursors have a mapping of their
- * own, also those of `default`. No namespace has a blank in its name.
+ * A page may stop at a record of any namespace, whose number is no business of others. So cursors have a mapping of their
+ * own, also in `default`. No namespace has a blank in its name.
  */
 function cursorsOf(namespace: string): string {
   return `cursors of ${namespace}`;

@@ -21,7 +21,7 @@ import { timerView } from './timer-view.ts';
 import { written } from './outcome.ts';
 import type { Writing, WritingParts } from './change.ts';
 
-/** Of a list: whoever holds the timers. */
+/** Of a list: timers of any holder. */
 const anywhere = { member: null, role: null } as const;
 
 /** Dead letters that one request discards: more would keep its client waiting. */
@@ -85,7 +85,7 @@ export class Coordinator implements TimerService {
       return { id: ids.of(record), copies, version: record };
     } catch (error) {
       metrics.cancels.add('refused');
-      // Somebody else's timer is none of this client's: there was nothing of its own to cancel, as if there were none.
+      // A timer of another namespace does not exist for this client: it had nothing to cancel, as if there were none.
       if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
       const record = ended(this.writing.stamp(this.parts.instant()));
       const wanted = record.replicas.length;
@@ -201,13 +201,13 @@ export class Coordinator implements TimerService {
     return { items: records, cursor, missing: this.membersOf(missing) };
   }
 
-  /** Without those that vanished: they are asked in case they run on, and mostly they do not. */
+  /** Without vanished members: they are asked in case they run on, and mostly they do not. */
   private membersOf(names: readonly string[]): readonly string[] {
     const view = this.parts.view();
     return names.filter((name) => view.member(name) !== undefined);
   }
 
-  /** All members of the view, this one whatever the view says, and those that vanished and were not found silent since. */
+  /** All members of the view, this one in any case, and vanished ones that were not found silent since. */
   private everybody(): readonly string[] {
     const { self, view, peers } = this.parts;
     const { members, vanished } = view();

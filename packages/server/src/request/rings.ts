@@ -1,6 +1,6 @@
 /**
  * The lock rings that this member can see in etcd, for `GET /locks` and the dashboard. It takes part in none of them: a ring is
- * read when somebody asks, at most once a second however many ask.
+ * read when a client asks, at most once a second however many ask.
  */
 import type { Clock, Log } from '@carillon/core';
 import { type Etcd, EtcdClient, type RingStatus, ringStatus } from '@carillon/ring';
@@ -16,7 +16,7 @@ export interface RingView {
 
 export interface RingsOptions {
   readonly names: readonly string[];
-  /** Called when somebody asks for the first time. */
+  /** Called when a client asks for the first time. */
   readonly connect: () => Etcd;
   readonly clock: Clock;
 }
@@ -43,7 +43,7 @@ export class Rings {
     this.options = options;
   }
 
-  /** Never rejects: what went wrong with a ring is in its view. */
+  /** Never rejects: an error of a ring is in its view. */
   read(): Promise<readonly RingView[]> {
     const nowMs = this.options.clock.now();
     if (this.newest === null || nowMs - this.newest.readMs >= freshMs) {

@@ -1,5 +1,5 @@
 /**
- * What the HTTP side needs from the rest of a member. `set.ts` provides sets, `coordinator.ts` all else that clients ask of
+ * The calls from the HTTP side to the rest of a member. `set.ts` provides sets, `coordinator.ts` all else that clients ask of
  * timers, `member.ts` the control of the member; tests may give a stand-in for all three. The api folder turns bytes into
  * these calls and their results into bytes, and holds no timer state.
  */
@@ -24,7 +24,7 @@ export interface SetRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** What became of a change that replicas confirmed. */
+/** A change that replicas confirmed. */
 export interface Changed {
   /** The refreshed id. */
   readonly id: string;
@@ -98,7 +98,7 @@ export interface Page<T> {
 
 /** Ids are the ones that clients of the namespace know. */
 export interface SetService {
-  /** Never rejects for a user's mistake: the outcome says what was wrong. */
+  /** Never rejects for a user's mistake: the outcome tells the mistake. */
   set(request: SetRequest): Promise<SetOutcome>;
   /** One outcome per request, in order. */
   setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
@@ -115,7 +115,7 @@ export interface TimerService {
   cancel(namespace: string, id: TimerId): Promise<Changed>;
   get(namespace: string, id: TimerId): Promise<TimerView | null>;
   list(query: ListQuery): Promise<Page<TimerView>>;
-  /** What members remember; also of a timer that has ended. */
+  /** Attempts that members remember; also of a timer that has ended. */
   attempts(namespace: string, id: TimerId): Promise<AttemptsView>;
   /** How many were cancelled, and a version that none of the cancels is above. */
   cancelByTag(

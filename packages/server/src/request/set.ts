@@ -59,7 +59,7 @@ export class Setting implements SetService {
     });
   }
 
-  /** Calls `reject` only for what is not the client's mistake. */
+  /** Calls `reject` only for errors that are not the client's mistake. */
   private begin(
     request: SetRequest,
     at: Instant,
@@ -67,7 +67,7 @@ export class Setting implements SetService {
     reject: (error: unknown) => void,
   ): void {
     const { metrics } = this.parts;
-    // What waits for the disk keeps hold of as little as it can: not of the request.
+    // A closure that waits for the disk keeps hold of as little as it can: not of the request.
     const made = request.id === null ? 'created' : 'replaced';
     const finish = (outcome: SetOutcome): void => {
       metrics.sets.add(outcome.ok ? made : 'refused');
@@ -93,7 +93,7 @@ export class Setting implements SetService {
     }
   }
 
-  /** A number that somebody else has used already (two members under one number) is not a reason to fail. */
+  /** A number that is taken already (two members drew from one range) is no reason to fail. */
   private createNew(
     asked: Fresh,
     tries: number,
@@ -196,7 +196,7 @@ export class Setting implements SetService {
     return this.setDone(await this.confirm(known));
   }
 
-  /** Of a record that is there already: how many replicas really have it. Brings it to those that do not. */
+  /** Counts the replicas that really have a record, and brings it to the others. */
   private async confirm(known: TimerRecord): Promise<Written> {
     let newest: TimerRecord | null = known;
     for (let i = 0; i < triesMax && newest !== null; i++) {

@@ -1,6 +1,6 @@
 /**
- * A record packed for memory: everything but its number (a column of the store) and what it shares with
- * others (`kinship.ts`). About 25 bytes beside the body, because what can usually be derived, or is
+ * A record packed for memory: everything but its number (a column of the store) and the fields that it shares with
+ * others (`shared-fields.ts`). About 25 bytes beside the body, because a field that can usually be derived, or is
  * usually zero, is only written when it differs. Never leaves the process, so it may change freely.
  *
  *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · kin varint
@@ -106,7 +106,7 @@ function derivedDueMs(row: Pick<TimerRecord, 'startMs' | 'sequence' | 'gapMs'>):
   return row.startMs + (row.sequence + 1) * row.gapMs;
 }
 
-/** One row at a time, read in the order it was written. The fields hold what was last read. */
+/** One row at a time, read in the order it was written. The fields hold the values that were read last. */
 export class RowReader {
   private page: ArenaPage = { bytes: new Uint8Array(0), view: new DataView(new ArrayBuffer(0)) };
   private at = 0;

@@ -30,7 +30,7 @@ import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
 import { Wheel } from './wheel.ts';
 
-/** Columns grow by whole pages, so that growing never copies what is there. */
+/** Columns grow by whole pages, so that growing never copies the earlier ones. */
 const pageBits = 16;
 const pageSize = 1 << pageBits;
 const pageMask = pageSize - 1;
@@ -132,7 +132,7 @@ export class Store {
     return handle < 0 ? undefined : this.read(handle);
   }
 
-  /** The record owns its bytes: it stays as it is whatever happens to the store. */
+  /** The record owns its bytes: it stays as it is when the store changes. */
   read(handle: number): TimerRecord {
     const row = this.row(handle).readProgress().readTimes();
     const { namespace, factor, replicas } = this.kinship.get(row.kin);
@@ -169,7 +169,7 @@ export class Store {
     return this.row(handle).state;
   }
 
-  /** What a merge or a digest looks at, without the rest. */
+  /** The fields that a merge or a digest looks at, without the rest. */
   progressOf(handle: number): Progress {
     const row = this.row(handle).readProgress();
     const { versionMs, versionTie, state, sequence, attempt } = row;

@@ -187,7 +187,7 @@ function withDigit(value: number, group: number, digit: number): number {
   return (((value >>> shift) & ~slotMask) | digit) << shift;
 }
 
-/** What lies beyond the ends is treated as being there. */
+/** A time beyond an end counts as that end. */
 function tickOf(wholeMs: number): number {
   return Math.min(Math.max(wholeMs + originMs, 0), horizon);
 }

@@ -27,7 +27,7 @@ export interface OneMemberOptions {
   readonly disk?: Disk | null;
   readonly config?: Partial<Config>;
   readonly clock?: VirtualClock;
-  /** What else the member is given. */
+  /** Further options of the member. */
   readonly more?: (clock: Clock) => Partial<Pick<MemberOptions, 'access' | 'numbering' | 'routes'>>;
   /** Instead of the scripted receivers. */
   readonly callbacks?: (clock: Clock) => Callbacks;

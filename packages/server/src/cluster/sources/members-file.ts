@@ -29,7 +29,7 @@ const memberFields = [
   'labels',
 ] as const satisfies (keyof ViewMember)[];
 
-/** What is wrong with a members file, and where. */
+/** A mistake in a members file, and its place. */
 export class MembersFileError extends Error {
   override readonly name = 'MembersFileError';
 }

@@ -7,7 +7,7 @@ export function isBornFile(name: string): boolean {
   return name.startsWith(prefix);
 }
 
-/** `anew`: what was there before cannot be vouched for any more. Wall-clock milliseconds. */
+/** `anew`: the time before cannot be vouched for any more. Wall-clock milliseconds. */
 export async function bornWallMs(disk: Disk, wallMs: number, anew: boolean): Promise<number> {
   const names = (await disk.list()).map(({ name }) => name).filter(isBornFile);
   const found = names.map((name) => Number(name.slice(prefix.length))).filter(Number.isFinite);

@@ -1,9 +1,9 @@
 /**
  * The table of contents of the data folder: which files there should be, and how much of each is known to be on disk. It
- * holds no records. With it recovery tells damage from what a power cut leaves behind:
+ * holds no records. With it recovery tells damage from the traces of a power cut:
  *
- *  - what is missing before a length that is noted here was synced once, so it is damage
- *  - what is missing behind it was written in the last seconds before the end, and may never have been synced: a torn tail
+ *  - bytes that are missing before a length that is noted here were synced once, so that is damage
+ *  - bytes that are missing behind it were written in the last seconds before the end, and may never have been synced: a torn tail
  *  - a file that is noted here and not found is gone
  *
  * Written as a whole, beside the old one, and put in its place: it is never torn. The name of the file is `contents`.
@@ -45,7 +45,7 @@ export interface Contents {
   readonly snapshot: Filed | null;
   /** In order; the last one is the one being written. */
   readonly segments: readonly Filed[];
-  /** What was lost and has not been made up for yet; null: nothing. */
+  /** Entries that were lost and have not been made up for yet; null: none. */
   readonly lost: Lost | null;
 }
 

@@ -1,4 +1,4 @@
-/** Entries of the journal that are written and synced together, and who waits for that. */
+/** Entries of the journal that are written and synced together, and the callers that wait for that. */
 import type { DiskError } from '@carillon/core';
 import { EntryWriter } from './segment.ts';
 
@@ -19,7 +19,7 @@ export class EntryGroup {
     this.baseMs = Number.NaN;
   }
 
-  /** Takes over the entries of a later group, and those who wait for them. */
+  /** Takes over the entries of a later group, and the callers that wait for them. */
   absorb(later: EntryGroup): void {
     this.entries.absorb(later.entries);
     this.waiting = this.waiting.concat(later.waiting);

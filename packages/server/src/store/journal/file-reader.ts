@@ -1,6 +1,6 @@
 /**
  * Reads one file of the journal from front to back, in chunks, however large it is. Entries that check out
- * go to the sink; what does not is skipped up to the next entry that does, and reported.
+ * go to the sink; other bytes are skipped up to the next entry that does, and reported.
  */
 import { ByteReader, type Disk, MalformedError } from '@carillon/core';
 import { checksum } from './checksum.ts';
@@ -16,7 +16,7 @@ import {
   payloadBytesMax,
 } from './segment.ts';
 
-/** A stretch of a file that is not what was written there. */
+/** A stretch of a file that differs from the bytes that were written there. */
 export interface Damage {
   readonly file: string;
   readonly offset: number;
@@ -30,7 +30,7 @@ export interface FileContent {
   readonly end: number;
   /** Whether anything but zeros stands behind the end. */
   readonly torn: boolean;
-  /** Intact entries, and those of them that begin before `noted`. */
+  /** Intact entries, and the ones among them that begin before `noted`. */
   readonly count: number;
   readonly countNoted: number;
 }
@@ -160,7 +160,7 @@ export class FileReader {
     return sum === this.view.getUint32(from, true) ? needed : 0;
   }
 
-  /** How many bytes from `at` on must be in memory to judge what is there; 0: it can be no entry. */
+  /** How many bytes from `at` on must be in memory to judge them; 0: they can be no entry. */
   private neededAt(at: number): number {
     if (at + entryHeadBytes >= this.size) return 0;
     if (!this.covers(at, entryHeadBytes + 1)) return entryHeadBytes + 1;

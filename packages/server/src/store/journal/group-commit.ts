@@ -181,7 +181,7 @@ export class GroupCommit {
     try {
       await segments.sync(entryCount);
     } catch (cause) {
-      // Whatever the reason: the entries may be gone, and a second sync would hide that.
+      // For any reason: the entries may be gone, and a second sync would hide that.
       const error = new DiskError('failed', asDiskError(cause).message, { cause });
       onFailed(error);
       return error;

@@ -1,11 +1,11 @@
 /**
- * Reading a file of a disk that cannot read all of it: a bad sector is an error of the whole call. What cannot be read comes as
+ * Reading a file of a disk that cannot read all of it: a bad sector is an error of the whole call. Bytes that cannot be read come as
  * zeros, which no checksum takes for an entry, so that the rest of the file is not lost with it.
  */
 import { type Disk, DiskError } from '@carillon/core';
 import { isOutOfDescriptors } from './descriptors.ts';
 
-/** What a disk reads or does not read as one. */
+/** The unit in which a disk reads or fails to read. */
 const pageBytes = 4096;
 /** A disk may take seconds for each page that it cannot read: after so many, the rest of the call is given up. */
 const failuresMax = 32;

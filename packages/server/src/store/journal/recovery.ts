@@ -1,12 +1,12 @@
 /**
- * What a journal finds when it opens: the newest snapshot and the segments since, replayed in order, so that
- * the last word on each number is the right one. Starts with everything that can be read, and says what cannot:
+ * The opening of a journal: the newest snapshot and the segments since are replayed in order, so that
+ * the last word on each number is the right one. Starts with everything that can be read, and names the rest:
  *
- *  - a torn tail of the last segment is what a power cut leaves behind; it was never confirmed and is cut, and so is room
- *    that was taken ahead and not used. What the table of contents says was synced is no torn tail
- *  - damaged entries, files cut short, and files that are gone are named and counted; everything around them is used. Who has
- *    replicas fetches the rest from them (see cluster/mending.ts)
- *  - files of another member, of a later release, or under a wrong name: a refusal to start, because somebody put them there
+ *  - a torn tail of the last segment is the trace of a power cut; it was never confirmed and is cut, and so is room
+ *    that was taken ahead and not used. Bytes that were synced, by the table of contents, are no torn tail
+ *  - damaged entries, files cut short, and files that are gone are named and counted; everything around them is
+ *    used. A member that has replicas fetches the rest from them (see cluster/mending.ts)
+ *  - files of another member, of a later release, or under a wrong name: a refusal to start, because a person put them there
  */
 import { type Disk, DiskError, type Log, MalformedError, type TimerRecord } from '@carillon/core';
 import { isBornFile } from './born.ts';
@@ -37,7 +37,7 @@ const damageLinesMax = 20;
 /** Beside its records a snapshot has an entry in front and one behind them. */
 const snapshotExtraCount = 2;
 
-/** Where the entries of a file begin, and what seeds their checksums. */
+/** Where the entries of a file begin, and the seed of their checksums. */
 interface Start {
   readonly salt: number;
   readonly length: number;
@@ -63,7 +63,7 @@ export interface Recovered {
   /** The highest mark; 0: none. */
   readonly marked: number;
   readonly damaged: readonly Damage[];
-  /** What is missing here, also from an earlier start that was not made up for since; null: nothing. */
+  /** Entries that are missing here, also from an earlier start that was not made up for since; null: none. */
   readonly lost: Lost | null;
   /** Something stood behind the last intact entry: it was being written, or it was damaged in the last seconds. */
   readonly torn: boolean;
@@ -124,7 +124,7 @@ export function plan(
   return { snapshot, segments, gone, stale: stale.map(({ name }) => name) };
 }
 
-/** Segments that there should be: those noted, or without a table every one of the row. */
+/** Segments that there should be: the noted ones, or without a table every one of the row. */
 function expectedNumbers(
   contents: Pick<Contents, 'segments'> | null,
   first: number,
@@ -156,7 +156,7 @@ class Recovery implements EntrySink {
   /** Files that were written while a table of contents was kept, and before there was one. */
   private listedCount = 0;
   private unlistedCount = 0;
-  /** What the end of the snapshot says; null: no end seen. */
+  /** The count at the end of the snapshot; null: no end seen. */
   private endCount: number | null = null;
   private putCount = 0;
 
@@ -224,7 +224,7 @@ class Recovery implements EntrySink {
     }
   }
 
-  /** Without a table nobody can say what else is gone; a folder that was never used to the end of its first start has none yet. */
+  /** Without a table other losses cannot be told; a folder that was never used to the end of its first start has none yet. */
   private needsContents(files: readonly FoundFile[]): boolean {
     const isUsed = files.some(({ name }) => isBornFile(name)) || this.foundCount > 0;
     const isOlder = this.unlistedCount > 0 && this.listedCount === 0;
@@ -265,7 +265,7 @@ class Recovery implements EntrySink {
     const { count, end } = content;
     const missing = (noted?.entries ?? 0) - content.countNoted;
     if (missing > 0) this.lose(missing);
-    // Behind what was noted nobody counted.
+    // Entries behind the noted length were never counted.
     if (content.damaged.some((damage) => damage.offset >= (noted?.bytes ?? 0))) this.lose(null);
     const isCut = end < (noted?.bytes ?? 0);
     if (isCut) this.damage(name, end, (noted?.bytes ?? 0) - end);
@@ -273,7 +273,7 @@ class Recovery implements EntrySink {
     if (!isLast && !isCut && end < size) this.lose(null);
     if (isLast) {
       if (!isCut && content.torn) this.noteTorn(file, content);
-      // Also when there is nothing to cut: it syncs what a killed process left unsynced.
+      // Also when there is nothing to cut: it syncs the bytes that a killed process left unsynced.
       await disk.truncate(name, isCut ? size : end);
     }
     return { number, salt: start.salt, bytes: isLast && !isCut ? end : size, entries: count };
@@ -284,7 +284,7 @@ class Recovery implements EntrySink {
     const { identity } = this.options;
     const noted = this.noted('journal', file.number);
     const expected = encodeHeader({ kind: 'journal', number: file.number, salt: 0, identity });
-    // Entries are only written after the header was synced: what is no longer than a header holds none.
+    // Entries are only written after the header was synced: a file no longer than a header holds none.
     const isEmpty = isLast && file.size <= expected.length && (noted?.entries ?? 0) === 0;
     if (isEmpty && !(await this.hasHeader(file))) return null;
     const start = await this.header('journal', file, noted);
@@ -325,7 +325,7 @@ class Recovery implements EntrySink {
     this.damaged.push({ file, offset, bytes });
   }
 
-  /** null: nobody can say how many. */
+  /** null: the number cannot be told. */
   private lose(entries: number | null): void {
     this.lost = sumLost(this.lost, { entries: Math.max(0, entries ?? 0), more: entries === null });
   }
@@ -350,7 +350,7 @@ class Recovery implements EntrySink {
     }
   }
 
-  /** Where entries begin, and their salt; null: the header cannot be read, and nobody noted what it said. */
+  /** Where entries begin, and their salt; null: the header cannot be read, and its content was not noted. */
   private async header(kind: FileKind, file: Numbered, noted: Filed | null): Promise<Start | null> {
     const { disk, identity } = this.options;
     const { number, name } = file;

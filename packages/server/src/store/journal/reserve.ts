@@ -28,14 +28,14 @@ export class Reserve {
     return this.filling;
   }
 
-  /** Gives the room back, also what is being set aside at the moment. */
+  /** Gives the room back, also the part that is being set aside at the moment. */
   async giveUp(): Promise<void> {
     this.wanted = false;
     await this.filling?.catch(() => undefined);
     await this.disk.remove(name);
   }
 
-  /** Stops setting aside, and keeps what is there. */
+  /** Stops setting aside, and keeps the part that is there. */
   async stop(): Promise<void> {
     this.wanted = false;
     await this.filling?.catch(() => undefined);

@@ -1,8 +1,8 @@
 /**
- * Reads what is on disk again from time to time, so that damage is found while other members have copies and this one has
+ * Reads the files on disk again from time to time, so that damage is found while other members have copies and this one has
  * everything in memory. Slowly: a little at a time, with pauses in between.
  *
- * What the kernel still has in memory is read from there, so damage of the last hours may show only after a while.
+ * Bytes that the kernel still has in memory are read from there, so damage of the last hours may show only after a while.
  */
 import {
   type Cancel,
@@ -29,10 +29,10 @@ export interface ScrubParts {
   readonly clock: Clock;
   readonly identity: string;
   readonly intervalMs: number;
-  /** What is synced right now. */
+  /** The files, and how much of each is synced right now. */
   readonly files: () => { readonly snapshot: Filed | null; readonly segments: readonly Filed[] };
   readonly onRead: (bytes: number) => void;
-  /** A file is not what was written; the rest of the folder is not read this time. */
+  /** A file differs from the bytes that were written; the rest of the folder is not read this time. */
   readonly onDamage: (file: string) => void;
 }
 

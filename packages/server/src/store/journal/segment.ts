@@ -112,7 +112,7 @@ export function decodeHeader(bytes: Uint8Array): DecodedHeader {
 
 const payloadKind = { put: 1, drop: 2, mark: 3, end: 4 } as const;
 
-/** What a file says, entry by entry. */
+/** The content of a file, entry by entry. */
 export interface EntrySink {
   put(record: TimerRecord): void;
   drop(hi: number, lo: number): void;

@@ -1,5 +1,5 @@
 /**
- * The segment being written, those before it, and the table of contents that names them all. `journal.ts` decides when to write,
+ * The segment being written, the ones before it, and the table of contents that names them all. `journal.ts` decides when to write,
  * sync and go on in the next one.
  *
  * Invariants:
@@ -25,7 +25,7 @@ export class Segments {
   private readonly parts: SegmentsParts;
   private readonly contents: ContentsWriter;
   private snapshot: Filed | null;
-  /** Those before the present one. */
+  /** Segments before the present one. */
   private earlier: readonly Filed[];
   private present: { readonly file: DiskFile; readonly number: number; readonly salt: number };
   private syncedBytes = 0;
@@ -34,7 +34,7 @@ export class Segments {
   private lostEntries: Lost | null;
   private opening = false;
 
-  /** Behind what recovery found; `open` comes next. */
+  /** Behind the files that recovery found; `open` comes next. */
   constructor(parts: SegmentsParts, found: Recovered) {
     this.parts = parts;
     this.contents = new ContentsWriter(parts.disk, parts.identity);
@@ -100,7 +100,7 @@ export class Segments {
     await this.write();
   }
 
-  /** A snapshot has its final name: what it replaces goes. `mended`: nothing is missing any more that was lost. */
+  /** A snapshot has its final name: the files that it replaces go. `mended`: no entry counts as lost any more. */
   async replace(snapshot: Filed, mended: boolean): Promise<void> {
     this.snapshot = snapshot;
     this.earlier = this.earlier.filter(({ number }) => number >= snapshot.number);

@@ -10,7 +10,7 @@ import { encodeHeader, EntryWriter, fileName, type Header, snapshotPartName } fr
 const turnRecordCount = 400;
 /** Written at once. So much that a thread does it: a write may have to wait for syncs of the journal. */
 const sliceBytes = 256 * 1024;
-/** Syncing now and then keeps a huge sync at the end from holding up those of the journal. */
+/** Syncing now and then keeps a huge sync at the end from holding up the syncs of the journal. */
 const syncBytes = 8 * 1024 * 1024;
 
 export interface SnapshotOptions {
@@ -76,7 +76,7 @@ async function writePart(options: SnapshotOptions): Promise<Filed | null> {
   }
 }
 
-/** What one turn adds to a slice. */
+/** Adds the records of one turn to a slice; returns how many. */
 function fill(slice: EntryWriter, next: () => TimerRecord | undefined, baseMs: number): number {
   let count = 0;
   while (count < turnRecordCount && slice.length < sliceBytes) {
