@@ -1,6 +1,6 @@
 /**
- * What a command of the binary is. One file a command exports one `Command`; `commands.ts` lists them and
- * `main.ts` runs them. Commands are plain functions of arguments and `Io`, so tests run them in-process.
+ * A command of the binary. Each command has a file that exports one `Command`; `commands.ts` lists them and `main.ts`
+ * runs them. Commands are plain functions of arguments and `Io`, so tests run them in-process.
  */
 
 /** Exit codes, the same for every command. */
@@ -8,7 +8,7 @@ export const exit = {
   done: 0,
   /** The work failed: the cluster said no, could not be reached, or a check found something. */
   failed: 1,
-  /** The command line is not understood; one sentence says what would be right. */
+  /** The command line is not understood; one sentence shows the right form. */
   usage: 2,
   /** Stopped by Ctrl-C or SIGTERM before the work was done. */
   interrupted: 130,
@@ -18,7 +18,7 @@ export const exit = {
 export interface Io {
   /** The result, for people or (`--json`) programs. Whole lines; the last newline is added. */
   out(text: string): void;
-  /** What goes wrong, and progress. Whole lines; the last newline is added. */
+  /** Errors and progress. Whole lines; the last newline is added. */
   err(text: string): void;
   /** Whether `out` ends at a terminal. */
   readonly terminal: boolean;
@@ -55,7 +55,7 @@ export interface Entry {
   readonly load: () => Promise<Command>;
 }
 
-/** A command line that is not understood. The message is one sentence saying what would be right. */
+/** A command line that is not understood. The message is one sentence that shows the right form. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

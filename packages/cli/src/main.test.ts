@@ -1,4 +1,4 @@
-/** The binary as a real process; what it does inside is tested without one. */
+/** The binary as a real process; the commands themselves are tested without one. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -32,7 +32,7 @@ test('wrong usage is one line on the error side, without colour in a pipe, and e
   expect(err).toBe('carillon set: "10s" is not an http or https URL to call back.\n');
 });
 
-test('what nobody reads to the end is no failure', async () => {
+test('output that is not read to the end is no failure', async () => {
   const { child, ended } = start(['completion', 'fish']);
   child.stdout.destroy();
   expect((await ended).code).toBe(0);

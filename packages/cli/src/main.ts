@@ -7,13 +7,13 @@ import { run } from './run.ts';
 const controller = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // The second time somebody is impatient.
+    // The second signal ends the process at once.
     if (controller.signal.aborted) process.exit(exit.interrupted);
     controller.abort(new Error(`Stopped by ${signal}.`));
   });
 }
 
-// `carillon list | head`: nobody reads on, which is no failure.
+// `carillon list | head` closes the pipe early, which is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exit.done);
   throw error;
@@ -34,5 +34,5 @@ const io: Io = {
 };
 
 process.exitCode = await run(process.argv.slice(2), io, release);
-// Whatever a failed member left open does not keep the process alive.
+// Handles that a failed member left open do not keep the process alive.
 setTimeout(() => process.exit(), 500).unref();

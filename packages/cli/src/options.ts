@@ -1,4 +1,4 @@
-/** Reads flags and operands of a command line; what does not fit becomes one sentence (UsageError). */
+/** Reads flags and operands of a command line; an argument that does not fit becomes one sentence (UsageError). */
 import { parseArgs } from 'node:util';
 import { nearestWord, parseDuration } from '@carillon/core';
 import { UsageError } from './command.ts';
@@ -15,7 +15,7 @@ type Value<K extends OptionKind> = K extends 'flag'
 
 export interface Parsed<T extends OptionKinds> {
   readonly flags: { readonly [N in keyof T]: Value<T[N]> };
-  /** What is not a flag, in order. */
+  /** The arguments that are not flags, in order. */
   readonly operands: readonly string[];
 }
 

@@ -54,7 +54,7 @@ describe('carillon', () => {
     expect(out).toEqual([manifest.version]);
   });
 
-  test('a command that does not exist gets one sentence, with what was perhaps meant', async () => {
+  test('a command that does not exist gets one sentence, with the nearest name', async () => {
     const { code, err } = await cli(['gte', id]);
     expect(code).toBe(2);
     expect(err).toEqual([
@@ -63,7 +63,7 @@ describe('carillon', () => {
     expect((await cli(['--json'])).code).toBe(2);
   });
 
-  test('what is refused by the cluster is told with the place, and exits 1', async () => {
+  test('a refusal of the cluster is told with the place, and exits 1', async () => {
     const problem = { detail: 'The interval is too long.', pointer: '/timing/interval' };
     const refuse = (): Answer => ({ status: 400, body: problem });
     const { code, err } = await cli(['set', '10s', 'http://r/'], refuse);
@@ -116,7 +116,7 @@ describe('carillon', () => {
     expect(err.join('\n')).not.toMatch(/E[A-Z]{4,}/);
   });
 
-  test('when nobody answers, the sentence says whom it tried and what to do', async () => {
+  test('when no member answers, the sentence names the tried ones and the way out', async () => {
     const io = recordingIo();
     const gone = await fakeMember(() => ({}));
     const { url } = gone;
@@ -347,7 +347,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     expect(text).toContain('n0, n1 (factor 2)');
   });
 
-  test('get of what is not there exits 1', async () => {
+  test('get of an unknown timer exits 1', async () => {
     const { code, err } = await cli(['get', id], () => ({ status: 404, body: {} }));
     expect([code, err]).toEqual([1, [`No timer has the id ${id}.`]]);
   });
@@ -367,7 +367,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     expect(asked[0]?.path).toBe('/timers?tag=x&state=pending&limit=100');
   });
 
-  test('list of what a member holds passes it on; a role without a member is refused', async () => {
+  test('list passes the member on; a role without a member is refused', async () => {
     const page = { timers: [timer], cursor: null, missing: [] };
     const args = ['list', '--member', 'n1', '--role', 'backup'];
     const { asked } = await cli(args, () => ({ body: page }));

@@ -91,7 +91,7 @@ function report(io: Io, asJson: boolean, what: Told): void {
   io.err(asJson ? JSON.stringify({ ...what, error }) : paintErr(io, 'red', error));
 }
 
-/** What follows `--` belongs to another program. */
+/** Whether help is asked for; arguments behind `--` belong to another program. */
 function helpAsked(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const own = end === -1 ? args : args.slice(0, end);

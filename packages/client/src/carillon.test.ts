@@ -229,7 +229,7 @@ describe('Carillon, failover', () => {
     expect(seen.at(-1)?.member).toBe(b);
   });
 
-  test('a member that failed is asked after those that did not', async () => {
+  test('a member that failed is asked after the others', async () => {
     const c = 'http://c:1';
     const down = new Set([a]);
     const { client, seen } = make(({ member }) => (down.has(member) ? refused : located('1-2')), {
@@ -248,7 +248,7 @@ describe('Carillon, failover', () => {
     expect(seen).toHaveLength(2);
   });
 
-  test('when nobody answers, the error names every member and reason', async () => {
+  test('when no member answers, the error names every member and reason', async () => {
     const { client, system } = make(() => refused, { members: [a, b] });
     const error = await passing(
       system,
@@ -281,7 +281,7 @@ describe('Carillon, failover', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('an aborted call ends at once with the reason, and nobody else is asked', async () => {
+  test('an aborted call ends at once with the reason, and no other member is asked', async () => {
     const { client, seen, system } = make(() => 'silence', { members: [a, b] });
     const controller = new AbortController();
     const call = client.set(spec, { signal: controller.signal });
@@ -351,7 +351,7 @@ describe('Carillon, versions', () => {
     expect(sent(seen).at(-1)).toBe('7.1');
   });
 
-  test('the version of a change that nobody confirmed is carried too: it may have been stored', async () => {
+  test('the version of an unconfirmed change is carried too: it may have been stored', async () => {
     const answers = [json({ status: 503 }, 503, { 'carillon-version': '8.1' }), versioned('9.1')];
     const { client, seen } = make(() => answers.shift() ?? refused, { members: [a, b] });
     await client.cancel('00ff-2');

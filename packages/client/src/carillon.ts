@@ -1,7 +1,7 @@
 /**
- * The client: set, replace, cancel and read timers at whichever member answers. Neighbours: `changes/` sends changes that are
- * under way at the same time together, `transport.ts` makes the requests, `members.ts` chooses whom to ask, `timer-spec.ts`
- * and `shapes.ts` hold what goes out and comes back.
+ * The client: set, replace, cancel and read timers at whichever member answers. Neighbours: `changes/` sends changes
+ * that are under way at the same time together, `transport.ts` makes the requests, `members.ts` chooses the member to
+ * ask, `timer-spec.ts` and `shapes.ts` hold the forms of requests and answers.
  */
 import { type Asked, itemOutcome } from './changes/change.ts';
 import { Changes } from './changes/changes.ts';
@@ -71,7 +71,7 @@ export interface ListOptions extends CallOptions {
   readonly onMissing?: (members: readonly string[]) => void;
 }
 
-/** What came of one timer of a batch. */
+/** The result of one timer of a batch. */
 export type BatchOutcome =
   | ({ readonly ok: true } & Confirmed)
   | { readonly ok: false; readonly error: ApiError };
@@ -202,7 +202,7 @@ export class Carillon {
     }, onMissing);
   }
 
-  /** The view, the members and what is being moved, as the member that answers sees it. */
+  /** The view, the members and the progress of resync, as the member that answers sees them. */
   async cluster(options: CallOptions = {}): Promise<Cluster> {
     const { signal } = options;
     return readCluster((await this.send({ method: 'GET', path: '/cluster', signal })).body);
@@ -217,7 +217,7 @@ export class Carillon {
     await this.send({ method: 'POST', path: '/cluster/drain', signal, repeatable: false });
   }
 
-  /** Any request of the HTTP API, as it is, at whichever member answers: for what has no method here. */
+  /** Any request of the HTTP API, as it is, at the first member that answers: for requests without a method here. */
   async request(request: ApiRequest): Promise<ApiAnswer> {
     const { status, headers, body } = await this.send(request);
     return { status, headers: new Headers([...headers]), body };

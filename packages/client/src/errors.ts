@@ -1,4 +1,4 @@
-/** What can go wrong with a request: the cluster said no (ApiError), or nobody answered (UnreachableError). */
+/** Failures of a request: the cluster refused it (ApiError), or no member answered (UnreachableError). */
 
 /** The body of a refusal, RFC 9457. Members may be missing when something between answered instead. */
 export interface Problem {

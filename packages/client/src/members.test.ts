@@ -32,7 +32,7 @@ describe('Members', () => {
     expect(members.order(0, () => draws.shift() ?? 0)).toEqual(['http://b:1', 'http://a:1']);
   });
 
-  test('discovered members come and go, configured ones stay, and what is avoided stays avoided', () => {
+  test('discovered members come and go, configured ones stay, and an avoided member stays avoided', () => {
     const members = new Members(['http://a:1']);
     members.discovered(['b:1', 'c:1', 'b:1']);
     members.failed('http://b:1', 1000);

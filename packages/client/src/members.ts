@@ -52,7 +52,7 @@ export class Members {
     if (member !== undefined) member.avoidedUntilMs = untilMs;
   }
 
-  /** Takes over what the cluster says about itself: `host:port` of each member. Configured ones stay. */
+  /** Takes over the members that the cluster reports, as `host:port` of each. Configured ones stay. */
   discovered(addresses: readonly string[]): void {
     const configured = this.members.filter((member) => member.configured);
     const [first] = configured;

@@ -3,7 +3,7 @@
 /** `fresh`: handle it. `handled`: drop it. `busy`: it is being handled right now, perhaps elsewhere. */
 export type PopState = 'fresh' | 'handled' | 'busy';
 
-/** Give your own to share what was handled between processes; each step may be asynchronous. */
+/** Implement it to share the memory of handled pops between processes; each step may be asynchronous. */
 export interface PopMemory {
   /** Looks the pop up and, if it is fresh, marks it as busy in the same step. */
   begin(key: string): PopState | Promise<PopState>;

@@ -199,7 +199,7 @@ describe('receiver of a batch', () => {
 });
 
 describe('BoundedPopMemory', () => {
-  test('forgets the oldest beyond its limit, and never what is being handled', () => {
+  test('forgets the oldest beyond its limit, and never a pop that is being handled', () => {
     const memory = new BoundedPopMemory(2);
     expect(memory.begin('busy')).toBe('fresh');
     for (const key of ['1', '2', '3']) {
@@ -269,7 +269,7 @@ describe('receiver with a secret', () => {
     expect(pops).toEqual([]);
   });
 
-  test('refuses what was signed with another secret', async () => {
+  test('refuses a callback that was signed with another secret', async () => {
     const { status } = make({ secret: other, system });
     expect(await status(signed())).toBe(401);
   });

@@ -1,6 +1,6 @@
 /**
- * A receiver for callbacks as a fetch-style function, `(Request) => Promise<Response>`: it checks the signature, drops
- * duplicates and hands each pop to one handler. What it answers decides what the cluster does next: 2xx ends the pop,
+ * A receiver for callbacks as a fetch-style function, `(Request) => Promise<Response>`: it checks the signature,
+ * drops duplicates and hands each pop to one handler. Its answer decides how the cluster goes on: 2xx ends the pop,
  * 4xx and 5xx bring it again.
  */
 import { BoundedPopMemory, type PopMemory } from './pop-memory.ts';
@@ -15,10 +15,10 @@ export interface Pop {
   readonly sequence: number;
   /** 1 for the first try of this pop. */
   readonly attempt: number;
-  /** Pops left out since the last one, because nobody could make them in time. */
+  /** Pops left out since the last one, because no member could make them in time. */
   readonly missed: number;
   readonly due: Date | null;
-  /** What the timer was set with. */
+  /** The opaque text that the timer was set with. */
   readonly opaque: string;
   readonly headers: Headers;
 }
@@ -37,7 +37,7 @@ export interface ReceiverOptions {
   readonly bodyBytesMax?: number;
   /** Most pops that come in one request; default 500. 1: each comes by itself. */
   readonly batchCountMax?: number;
-  /** Told what the handler threw; the answer never carries it. */
+  /** Called with the error that the handler threw; the answer never carries it. */
   readonly onError?: (error: unknown, pop: Pop) => void;
   /** Clock; for tests. */
   readonly system?: ClientSystem;
@@ -116,9 +116,9 @@ async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Pro
 }
 
 /**
- * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, what
- * tells versions of the timer apart, and the sequence. A version that is not named is told by its due time; then a duplicate from
- * another member may pass, but no pop of a replaced timer is taken for one of the old.
+ * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, its
+ * version, and the sequence. A version that is not named is told by its due time; then a duplicate from another
+ * member may pass, but no pop of a replaced timer is taken for one of the old.
  */
 function popKey({ id, sequence, due, headers }: Pop): string {
   const given = headers.get('webhook-id');

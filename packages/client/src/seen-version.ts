@@ -1,6 +1,6 @@
 /**
- * The highest version a client has seen. Sent with every change, it keeps the changes of one client in order at members that
- * cannot talk to each other, whatever their clocks say.
+ * The highest version a client has seen. Sent with every change, it keeps the changes of one client in order at
+ * members that cannot talk to each other, even when their clocks differ.
  */
 import { compareVersions, formatVersion, parseVersion, type Version } from '@carillon/core';
 

@@ -1,11 +1,11 @@
-/** What the cluster answers, in the client's own names. Lenient: what an older or newer member leaves out is empty here. */
+/** Answers of the cluster, in the client's own names. Lenient: a field that an older or newer member leaves out is empty here. */
 
 export interface Copies {
   readonly have: number;
   readonly wanted: number;
 }
 
-/** What a set, replace or cancel gives back. */
+/** The result of a set, replace or cancel. */
 export interface Confirmed {
   /** The timer's handle; newer than the one passed in, which stays valid too. */
   readonly id: string;
@@ -71,7 +71,7 @@ export interface ClusterMember {
 
 /** Damage found on the disk of the member that answered, since it started. */
 export interface DiskDamage {
-  /** mending, mended (everything that others had is there again) or lost (there was nobody to ask). */
+  /** mending, mended (every record that others had is there again) or lost (there was no other member to ask). */
   readonly state: string;
   readonly foundAt: Date | null;
   /** Damaged stretches and missing files. */
@@ -106,7 +106,7 @@ export interface Page<T> {
   readonly missing: readonly string[];
 }
 
-/** One JSON object, read member by member; whatever has another type counts as missing. */
+/** One JSON object, read member by member; a member of another type counts as missing. */
 /** One try to deliver a pop, as the member that made it remembers it. */
 export interface Attempt {
   /** Sequence number of the pop. */

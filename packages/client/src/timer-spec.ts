@@ -1,4 +1,4 @@
-/** What a caller asks for, and the JSON body it becomes. */
+/** A timer as a caller describes it, and the JSON body it becomes. */
 import { nearestWord, parseDuration } from '@carillon/core';
 
 /** Milliseconds, or a text such as `'250ms'`, `'10s'`, `'1.5m'`, `'2h'`, `'1d'`. */

@@ -195,7 +195,7 @@ function readAnswer({ status, headers, text }: Incoming): Answer {
   throw new ApiError(status, problem as Problem | null, retryAfterMs(headers));
 }
 
-/** undefined: not JSON. What is not JSON comes from something between, or is an empty body. */
+/** undefined: not JSON. Such a body comes from a proxy in between, or is empty. */
 function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
@@ -210,7 +210,7 @@ function retryAfterMs(headers: AnswerHeaders): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) * 1000 : null;
 }
 
-/** fetch hides what happened one level down. */
+/** fetch hides the reason of a failure in `cause`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -32,7 +32,7 @@ function primary(topology: Topology, account: { id: string; createdUnder?: strin
 const accounts = Array.from({ length: 400 }, (_, i) => ({ id: `account ${i}` }));
 
 describe('seed 003, scaling example', () => {
-  test('we can assign a weight of 1 only to new accounts: those see the new rack, old ones do not', () => {
+  test('we can assign a weight of 1 only to new accounts: they see the new rack, old ones do not', () => {
     const topology = growing(0);
     expect(seenExpansions(topology, { id: 'old' })).toEqual([]);
     expect(seenExpansions(topology, { id: 'new', createdUnder: '2026' })).toEqual(['2026']);
@@ -64,7 +64,7 @@ describe('seed 003, scaling example', () => {
   });
 });
 
-test('raising a rollout is monotone: who sees an expansion keeps seeing it', () => {
+test('raising a rollout is monotone: an account that sees an expansion keeps seeing it', () => {
   const unit = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.string(), unit, unit, (id, a, b) => {
@@ -122,7 +122,7 @@ describe('an account is part of the question', () => {
     expect(racks({ id: 'new', createdUnder: '2026' })).toEqual(new Set(['r0', 'r1', 'r2']));
   });
 
-  test('place, explain and pools see what topologyFor gives', () => {
+  test('place, explain and pools use the topology that topologyFor gives', () => {
     for (const account of accounts.slice(0, 50)) {
       const seen = topologyFor(growing(0.5, 0.5), account);
       expect(seen.expansions).toEqual([]);

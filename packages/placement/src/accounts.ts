@@ -1,11 +1,11 @@
 /**
- * Gradual growth: which parts of a topology an account sees. A vertex may belong to an expansion; accounts
- * created under that expansion or a later one see it at once, older ones when their hash falls below the
- * expansion's rollout. What an account does not see is planned for it (weight 0).
+ * Gradual growth: which parts of a topology an account sees. A vertex may belong to an expansion; accounts created
+ * under that expansion or a later one see it at once, older ones when their hash falls below the expansion's rollout.
+ * The parts that an account does not see are planned for it (weight 0).
  *
  * A1. Raising a rollout only adds accounts: each switches once, so no key moves twice for one expansion.
- * A2. An account's hash depends on the account and the expansion alone, so expansions reach accounts in
- *     different orders and no account is always the first.
+ * A2. An account's hash depends on the account and the expansion alone, so expansions reach accounts in different
+ *     orders and no account is always the first.
  */
 import { mapVertices } from './change.ts';
 import { PlacementError } from './errors.ts';

@@ -1,6 +1,6 @@
 /**
- * A topology with some vertices changed: what an operator does to a running cluster. Ids and seeds stay, so
- * what changes in placement is only what the change itself asks for.
+ * A topology with some vertices changed, as an operator changes a running cluster. Ids and seeds stay, so placement
+ * changes no more than the change itself requires.
  */
 import { PlacementError } from './errors.ts';
 import { type Topology, targetsOf, type Vertex } from './topology.ts';
@@ -39,7 +39,7 @@ export function changeVertices(
   return changed;
 }
 
-/** A copy in which `change` replaced what it returned of each vertex; weights are summed anew where asked. */
+/** A copy with the fields of each vertex that `change` returned replaced; weights are summed anew where asked. */
 export function mapVertices(
   topology: Topology,
   change: (vertex: Vertex) => Partial<Pick<Vertex, 'ownWeight' | 'up' | 'expansion'>>,

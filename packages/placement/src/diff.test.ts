@@ -48,7 +48,7 @@ describe('diff', () => {
   });
 
   test('a placement that moves keys between survivors is caught', () => {
-    // Renamed targets place quite differently: this is what a bad scheme looks like.
+    // Other roles place quite differently: an example of a bad scheme.
     const before = compileTargets(['a', 'b', 'c'], { roles: 'chronos' });
     const after = compileTargets(['a', 'b', 'c'], { roles: 'rank' });
     const change = diff(before, after, { keys: 3000, replicas: 1 });

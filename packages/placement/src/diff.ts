@@ -1,7 +1,6 @@
 /**
- * What moves when one placement becomes another: how many copies, from where to where, per domain, and the
- * least that any scheme would have to move to get the same loads. Works on any two placers, over given keys
- * or a sample.
+ * The copies that move when one placement becomes another: how many, from where to where, per domain, and the least
+ * that any scheme would have to move to get the same loads. Works on any two placers, over given keys or a sample.
  */
 import { invariant, PlacementError } from './errors.ts';
 import { type Key, readKey } from './flat/key.ts';
@@ -22,7 +21,7 @@ export interface Flow {
   readonly copies: number;
 }
 
-/** What a domain or target holds before and after, and what leaves and arrives. */
+/** The copies of a domain or target before and after, and how many leave and arrive. */
 export interface DomainChange {
   readonly path: string;
   readonly before: number;
@@ -37,7 +36,7 @@ export interface Diff {
   readonly copies: number;
   /** Copies that are on another target than before. */
   readonly moved: number;
-  /** The least that has to move for these loads: what each target gains. */
+  /** The least number of copies that have to move for these loads: the sum of the gains of all targets. */
   readonly minimum: number;
   /** Keys whose primary is another target than before. */
   readonly primariesMoved: number;

@@ -1,6 +1,6 @@
 /**
- * What is wrong with an input of this package. Nothing here depends on the outside world, so every
- * error is a mistake in what was passed in; the message says what, where, and what would be right.
+ * The errors of this package. Nothing here depends on the outside world, so every error is a mistake in the input;
+ * the message names the mistake, its place, and the right form.
  */
 
 export type PlacementErrorCode =

@@ -1,19 +1,19 @@
 /**
- * The loads of a scheme that knows no chance: every target holds exactly what its weight asks for, as far as the rule
+ * The loads of a scheme that knows no chance: every target holds exactly the share of its weight, as far as the rule
  * allows that no domain gets a second copy of a key before each domain with room has one.
  */
 import { health } from './health.ts';
 import type { Topology, Vertex } from './topology.ts';
 
-/** A target, or a domain with what is below it. */
+/** A target, or a domain with the parts below it. */
 export interface Part {
-  /** Of a target; empty for a domain. */
+  /** Name of a target; empty for a domain. */
   readonly name: string;
   readonly weight: number;
   readonly parts: readonly Part[];
 }
 
-/** What each target holds of all keys, from 0 to 1, with so many copies of each key. */
+/** The share of all keys that each target holds, from 0 to 1, with so many copies of each key. */
 export function evenLoads(top: Part, copies: number): Map<string, number> {
   const loads = new Map<string, number>();
   const whole = Math.min(copies, roomOf(top));
@@ -21,7 +21,7 @@ export function evenLoads(top: Part, copies: number): Map<string, number> {
   return loads;
 }
 
-/** The live targets of a topology under their domains; weights are those that are ranked. */
+/** The live targets of a topology under their domains, with the weights used for ranking. */
 export function partsOf(topology: Topology): Part {
   const states = health(topology);
   const last = topology.levels.length - 1;

@@ -22,7 +22,7 @@ export interface Candidate {
   readonly share: number;
 }
 
-/** One round: the children of one vertex, those with replicas first, in the order they are served. */
+/** One round: the children of one vertex, the ones with replicas first, in the order they are served. */
 export interface Step {
   /** The vertex whose children are ranked; empty at the top. */
   readonly path: string;

@@ -1,5 +1,5 @@
 /**
- * The plain form of a topology and the fingerprint of what decides placement. Two members with equal
+ * The plain form of a topology and the fingerprint of all fields that decide placement. Two members with equal
  * fingerprints place every key alike; the algorithm id is part of it.
  */
 import { hashText } from './flat/hash.ts';
@@ -53,7 +53,7 @@ export function fingerprintTargets(targets: readonly (string | TargetSpec)[]): s
   return digest(JSON.stringify([algorithm, sorted.map((name) => [name, weights.get(name)])]));
 }
 
-/** Not for secrets: it tells apart what people write, it does not resist forgers. */
+/** Not for secrets: it tells texts apart, but does not resist forgery. */
 function digest(text: string): string {
   return [0, 1, 2, 3].map((seed) => hashText(text, seed).toString(16).padStart(8, '0')).join('');
 }

@@ -1,4 +1,4 @@
-/** Reads values of unknown shape (JSON, YAML) and says in one sentence what would be right. */
+/** Reads values of unknown shape (JSON, YAML); an error shows the right form in one sentence. */
 import { PlacementError } from './errors.ts';
 
 export function record(value: unknown, what: string, path = ''): Record<string, unknown> {
@@ -25,7 +25,7 @@ export function refuseUnknownFields(
   );
 }
 
-/** The field with the most letters in common, whatever their order, if these are most letters of both. */
+/** The field with the most letters in common, in any order, if these are most letters of both. */
 function nearestField(given: string, known: readonly string[]): string | null {
   const likeness = (field: string) =>
     (2 * lettersShared(given, field)) / (given.length + field.length);

@@ -1,4 +1,4 @@
-/** Properties of change: what may move when targets come, go, fail and return, over random clusters and trees. */
+/** Properties of change: which keys may move when targets come, go, fail and return, over random clusters and trees. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changeVertices } from './change.ts';
@@ -77,7 +77,7 @@ describe('flat targets', () => {
     );
   });
 
-  test('a target that leaves moves only what it had; no role changes between survivors', () => {
+  test('a target that leaves moves only its own keys; no role changes between survivors', () => {
     fc.assert(
       fc.property(members, fc.integer({ min: 1, max: 5 }), (list, factor) => {
         const [gone, ...rest] = list as [string, ...string[]];
@@ -145,7 +145,7 @@ describe('topologies', () => {
     );
   });
 
-  test('a loss within quorum moves only what was lost, inside the same parent, and repair restores all', () => {
+  test('a loss within quorum moves only the lost copies, inside the same parent, and repair restores all', () => {
     fc.assert(
       fc.property(roomy, roles, replicaCount, fc.nat(), (topology, role, replicas, nth) => {
         const lost = topology.targets[nth % topology.targets.length]?.path as string;
@@ -235,7 +235,7 @@ describe('topologies', () => {
     }
   });
 
-  test('no replica is on a dead or planned target, whatever the tree', () => {
+  test('no replica is on a dead or planned target, in any tree', () => {
     fc.assert(
       fc.property(topologySpec(), (spec) => {
         const topology: Topology = buildTopology(spec);

@@ -20,7 +20,7 @@ const pathsOf = (indexes: readonly number[]) =>
   indexes.map((i) => start.targets[i]?.path as string);
 
 describe('pool slots', () => {
-  test('survivors keep their slots whatever fails, and repair restores the pool', () => {
+  test('survivors keep their slots in every failure, and repair restores the pool', () => {
     fc.assert(
       fc.property(collection, someTargets, (name, failed) => {
         const healthy = selectPool(start, name, shape);

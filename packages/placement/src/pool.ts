@@ -1,16 +1,16 @@
 /**
- * A pool: the targets chosen for a whole collection, from which each of its keys is placed. The key of the
- * choice is the 64-bit number made of two hashes (seeds 0 and 1) of the collection's name; per level the
- * shape says how many children each chosen vertex contributes.
+ * A pool: the targets chosen for a whole collection, from which each of its keys is placed. The key of the choice is
+ * the 64-bit number made of two hashes (seeds 0 and 1) of the collection's name; per level the shape says how many
+ * children each chosen vertex contributes.
  *
- * P1. Coordinates are fixed: slot (zone, machine, disk) belongs to the vertices that rank first by weight and
- *     score alone, whether they are up or not. Those owners give the slots their seeds, so a key keeps its slot
- *     through every failure and repair.
- * P2. A slot whose owner is not up is served by a substitute: the next up vertex in its own line of succession
- *     (the ranks i + w, i + 2w … behind slot i of w), so that losing one slot moves no other. When a line is
- *     used up, by the next-ranked up vertex that serves nobody; else by the owner itself if it is hollow.
- * P3. The loss of a disk is made good inside its machine, of a hollow machine inside its zone, of a hollow zone
- *     by another zone: one level at a time, never further than needed.
+ * P1. Coordinates are fixed: slot (zone, machine, disk) belongs to the vertices that rank first by weight and score
+ *     alone, whether they are up or not. These owners give the slots their seeds, so a key keeps its slot through
+ *     every failure and repair.
+ * P2. A slot whose owner is not up is served by a substitute: the next up vertex in its own line of succession (the
+ *     ranks i + w, i + 2w … behind slot i of w), so that losing one slot moves no other. When a line is used up, by
+ *     the next-ranked up vertex that serves no slot; else by the owner itself if it is hollow.
+ * P3. The loss of a disk is made good inside its machine, of a hollow machine inside its zone, of a hollow zone by
+ *     another zone: one level at a time, never further than needed.
  */
 import { type Account, topologyAsked } from './accounts.ts';
 import { mapVertices } from './change.ts';
@@ -38,7 +38,7 @@ export interface PoolShape {
 
 const shapeFields = ['width', 'pin', 'account'] as const satisfies (keyof PoolShape)[];
 
-/** A place in the pool at any level. Owner and server are positions of the selector's tree, −1 for nobody. */
+/** A place in the pool at any level. Owner and server are positions of the selector's tree, −1 for none. */
 export interface PoolVertex {
   readonly owner: number;
   readonly serving: number;
@@ -139,7 +139,7 @@ export class PoolSelector {
     return true;
   }
 
-  /** Who serves each of the first ranks below a vertex (P2); −1 for nobody. */
+  /** The vertex that serves each of the first ranks below a vertex (P2); −1 for none. */
   #servers(vertex: number, depth: number): number[] {
     const width = this.#widthOf(vertex, depth);
     if (width === 0) return [];

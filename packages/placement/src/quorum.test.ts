@@ -124,7 +124,7 @@ describe('health', () => {
     expect(stateOf(topology, 'r1')).toBe('dead');
   });
 
-  test('hollow domains are used only for what the up ones cannot hold', () => {
+  test('hollow domains are used only for copies that the up ones cannot hold', () => {
     const topology = down(regular({ rack: 2, disk: 3 }, { quorum: { disk: 0 } }), 'r0/d0');
     const picks = new Int32Array(5);
     const compiled = compileTopology(topology);

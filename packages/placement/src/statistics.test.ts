@@ -1,4 +1,4 @@
-/** Shares and movement against what chance and arithmetic say, at a million keys. */
+/** Shares and movement compared with chance and arithmetic, at a million keys. */
 import { describe, expect, test } from 'vitest';
 import { compileTopology } from './place.ts';
 import { compileTargets, type Placer } from './flat/rendezvous.ts';
@@ -22,7 +22,7 @@ function loads(placer: Placer, keys: number, role = 0): number[] {
   return counts;
 }
 
-/** Standard deviation over mean, in units of what random throws would give: sqrt((n − 1) / keys). */
+/** Standard deviation over mean, in units of the noise of random throws: sqrt((n − 1) / keys). */
 function noise(counts: readonly number[], keys: number): number {
   const mean = keys / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / counts.length;

@@ -1,20 +1,20 @@
 /**
- * The weighted tree that placement walks: domains with named levels, targets at the last one, slots below.
- * This file has the types, and builds a checked, immutable topology from its plain form (what JSON or YAML
- * gives). Health, placement, pools and diffs read it; `change.ts` makes a changed copy.
+ * The weighted tree that placement walks: domains with named levels, targets at the last one, slots below. This file
+ * has the types, and builds a checked, immutable topology from its plain form (parsed JSON or YAML). Health,
+ * placement, pools and diffs read it; `change.ts` makes a changed copy.
  *
  * Y1. All targets are at one depth; only a planned branch (weight 0) may end early.
  * Y2. The order of children never matters: they are kept in name order.
- * Y3. A vertex's seed is the hash of its id under its parent's seed (0 at the top), so a one-level topology
- *     ranks exactly as flat targets do, and equal ids under different parents rank independently. Siblings
- *     that collide are raised as flat targets are, planned ones included: using one later changes no seed.
+ * Y3. A vertex's seed is the hash of its id under its parent's seed (0 at the top), so a one-level topology ranks
+ *     exactly as flat targets do, and equal ids under different parents rank independently. Siblings that collide are
+ *     raised as flat targets are, planned ones included: using one later changes no seed.
  */
 import { PlacementError } from './errors.ts';
 import { compareNames, type Hash, murmur3 } from './flat/hash.ts';
 import { algorithm, checkName, checkWeight, seedsOf } from './flat/rendezvous.ts';
 import { list, record, refuseUnknownFields, unit, wholeNumber } from './input.ts';
 
-/** Whether a domain's share is what the operator set, or that times the sum of what is below. */
+/** Whether a domain's share is the weight that the operator set, or that weight times the sum below it. */
 export type Weights = 'set' | 'sum';
 
 /** A fan-out below the targets: cannot fail, costs no ranking. */
@@ -64,7 +64,7 @@ export interface Vertex {
   readonly path: string;
   /** Index into `levels`. */
   readonly depth: number;
-  /** As ranked: with `weights: 'sum'` this includes what is below. */
+  /** The weight used for ranking: with `weights: 'sum'` this includes the vertices below. */
   readonly weight: number;
   /** As the operator set it. */
   readonly ownWeight: number;

@@ -1,7 +1,7 @@
 /**
- * What can be chosen, as typed arrays in the order the walk reads it. Made once from a topology under a policy
- * (or from a pool), walked often (`walk.ts`). Position 0 stands for the top; the candidates below a vertex are
- * contiguous, the up ones first, then the hollow ones, each sorted by weight, then name.
+ * All candidates, as typed arrays in the order the walk reads it. Made once from a topology under a policy (or from a
+ * pool), walked often (`walk.ts`). Position 0 stands for the top; the candidates below a vertex are contiguous, the
+ * up ones first, then the hollow ones, each sorted by weight, then name.
  */
 import { invariant } from './errors.ts';
 import { type Health, health } from './health.ts';
@@ -79,7 +79,7 @@ export function leaf(seed: number, weight: number, target: number): Branch {
   return { seed, weight, target, up: [], hollow: [], upRoom: 0, room: 1 };
 }
 
-/** What the `width` roomiest can hold. */
+/** The room of the `width` roomiest branches together. */
 export function roomOf(branches: readonly Branch[], width: number): number {
   const rooms = branches.map(({ room }) => room).toSorted((a, b) => b - a);
   return rooms.slice(0, width).reduce((total, room) => total + room, 0);

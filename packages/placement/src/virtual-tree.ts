@@ -109,7 +109,7 @@ export class VirtualTree {
     return Array.from(out.subarray(0, size), (number) => this.leaf(number));
   }
 
-  /** What a leaf number stands for. */
+  /** The disk and slot that a leaf number stands for. */
   leaf(number: number): Leaf {
     const stripe = number % this.stripeCount;
     const place = Math.floor(number / this.stripeCount);
@@ -177,7 +177,7 @@ export class VirtualTree {
       }
       this.#foundCount[zone] = found;
       this.#firstScore[zone] = this.#ranker.score(0);
-      // A slot that nobody serves is rare: only then are all machines put in order.
+      // A slot without a server is rare: only then are all machines put in order.
       if (found === Math.min(share, machines) || asked === machines) return;
     }
   }
@@ -217,7 +217,7 @@ export class VirtualTree {
   }
 }
 
-/** The pool as zones of machines of disks: whatever is above the machines is a zone. */
+/** The pool as zones of machines of disks: every level above the machines counts as zone. */
 function zonesOf(pool: Pool): Zone[] {
   const above = pool.topology.levels.length - 2;
   if (above < 0) {

@@ -15,7 +15,7 @@ function paths(topology: Topology, key: Parameters<typeof place>[1], policy: Pol
   return place(topology, key, policy).replicas.map(({ path }) => path);
 }
 
-test('the order of zones goes by what was chosen below, not by what ranked first there', () => {
+test('the order of zones goes by the targets chosen below, not by the ones that ranked first there', () => {
   // Rack r0 of both zones ranks first but holds one replica where two must fit into one rack.
   const rack = (id: string, disks: number, up: number) => ({
     id,
@@ -35,7 +35,7 @@ test('the order of zones goes by what was chosen below, not by what ranked first
 });
 
 describe('the walk over random topologies', () => {
-  test('answers exactly what explain derives step by step', () => {
+  test('answers exactly as explain derives step by step', () => {
     fc.assert(
       fc.property(anyCase, anyKey, ({ topology, policy }, key) => {
         expect(paths(topology, key, policy)).toEqual(explain(topology, key, policy).replicas);

@@ -1,14 +1,14 @@
 /**
- * The walk down a compiled tree that turns a key into replicas. At each level: rank the candidates, hand out
- * the replicas one by one in rank order, round after round, never more than a child has room for; go on below
- * each child; interleave what the children answer, first of each first.
+ * The walk down a compiled tree that turns a key into replicas. At each level: rank the candidates, hand out the
+ * replicas one by one in rank order, round after round, never more than a child has room for; go on below each child;
+ * interleave the answers of the children, first of each first.
  *
  * W1. A walk allocates nothing: every depth has its own frame in the scratch arrays, and one path is open at a time.
- * W2. Up children are used before hollow ones; hollow ones hold only what the up ones cannot.
- * W3. Where every child gets the same share whatever its rank, ranking decides only the order. With
- *     `roles: 'rank'` that order is then taken from the scores of the children's own first replicas, which
- *     are known anyway: no hash is spent. With `roles: 'chronos'` the children are always ranked themselves,
- *     so that what happens inside one child cannot turn a primary into a backup.
+ * W2. Up children are used before hollow ones; hollow ones hold only copies that the up ones cannot.
+ * W3. Where every child gets the same share at any rank, ranking decides only the order. With `roles: 'rank'` that
+ *     order is then taken from the scores of the children's own first replicas, which are known anyway: no hash is
+ *     spent. With `roles: 'chronos'` the children are always ranked themselves, so that a change inside one child
+ *     cannot turn a primary into a backup.
  * W4. `explain.ts` is the same rule written for reading; tests hold the two together.
  */
 import { invariant } from './errors.ts';
@@ -101,7 +101,7 @@ export class Walk {
     else this.#below(this.#choose(at, count, level), level, to);
   }
 
-  /** Whether every up child gets the same share whatever its rank (W3). */
+  /** Whether every up child gets the same share at any rank (W3). */
   #sharesAreEqual(vertex: number, count: number, depth: number): boolean {
     const { first, upCount, hollowCount, upRoomMin, weights } = this.#tree;
     const up = upCount[vertex] as number;
@@ -278,7 +278,7 @@ export class Walk {
     return kept;
   }
 
-  /** What the `k` roomiest children of a part of the frame can hold. */
+  /** The room of the `k` roomiest children of a part of the frame together. */
   #roomiest(from: number, end: number, k: number): number {
     const rooms = this.#rooms;
     const size = end - from;

@@ -1,4 +1,4 @@
-/** `apply`: that a plan says what will be done, that it is done, and that nothing else is touched. */
+/** `apply`: the plan names every change, each is made, and nothing else is touched. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ const tick = '{ name: tick, every: 10s, forever: true, uri: "http://r/tick" }';
 const notFound: Answer = { status: 404, body: {} };
 
 describe('a real member', () => {
-  test('create, leave alone, replace, prune: each plan is what happens', async () => {
+  test('create, leave alone, replace, prune: each plan comes true', async () => {
     const real = await realMember();
     closing.push(() => real.stop());
     const url = `http://${real.address}`;
@@ -117,7 +117,7 @@ describe('carillon apply', () => {
     expect(id(`[${tick.replace('name: tick', 'name: tock')}]`)).not.toBe(base);
   });
 
-  test('what the cluster refuses is told by name, exits 1, and keeps anything from being deleted', async () => {
+  test('a timer that the cluster refuses is told by name, exits 1, and keeps anything from being deleted', async () => {
     const old = { id: '00000000000000010000204080102040-2', tags: ['applied:s', 'name:old'] };
     const { url, asked } = await member(({ method, path: at }) => {
       if (at.startsWith('/timers?')) return { body: { timers: [old], cursor: null, missing: [] } };

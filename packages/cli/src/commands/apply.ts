@@ -1,4 +1,4 @@
-/** `carillon apply`: makes the timers of the cluster those that a file declares. */
+/** `carillon apply`: makes the timers of the cluster match the ones that a file declares. */
 import { readFile } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
 import { parseTimerId } from '@carillon/core';
@@ -33,7 +33,7 @@ interface Step {
   readonly name: string;
   readonly id: string;
   readonly calls: string;
-  /** What to set; null: nothing. */
+  /** The body to set; null: nothing to set. */
   readonly body: Json | null;
 }
 
@@ -160,7 +160,7 @@ function uriOf(definition: Json): string {
   return textOf(callback?.http?.uri);
 }
 
-/** Sets first. Nothing is deleted when a set failed: what is declared may be what replaces it. */
+/** Sets first. Nothing is deleted when a set failed: the timer to delete may be the one that it replaces. */
 async function perform(
   client: Carillon,
   steps: readonly Step[],

@@ -1,4 +1,4 @@
-/** `bench`: that it counts what a cluster does right, and what it does wrong. */
+/** `bench`: it counts pops that a cluster makes right, and pops that it makes wrong. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { release } from '../index.ts';
 import { run } from '../run.ts';
@@ -20,7 +20,7 @@ function call({ callback: { http } }: Item, lateMs = 0): Promise<unknown> {
   return fetch(http.uri, { method: 'POST', body: http.opaque, headers });
 }
 
-/** A member that confirms every timer and then does with each what `pop` says, without regard to its interval. */
+/** A member that confirms every timer and at once calls `pop` for each, without regard to its interval. */
 async function careless(pop: (item: Item, index: number) => unknown) {
   const member = await fakeMember(({ method, body }: Asked): Answer => {
     if (method === 'DELETE') return { body: { cancelled: 0 } };
@@ -57,7 +57,7 @@ describe('carillon bench', () => {
     expect(code).toBe(0);
   });
 
-  test('lost and double pops are counted; a loss exits 1, and what is left is cancelled', async () => {
+  test('lost and double pops are counted; a loss exits 1, and the remaining timers are cancelled', async () => {
     const sent: Promise<unknown>[] = [];
     const send: Callback = (item) => {
       const done = call(item, 40);
@@ -87,7 +87,7 @@ describe('carillon bench', () => {
     expect(out.at(-1)).toBe('refused 0, lost 0, early 2, double 0');
   });
 
-  test('what the cluster refuses is counted and exits 1', async () => {
+  test('a timer that the cluster refuses is counted and exits 1', async () => {
     const member = await fakeMember(({ method }) =>
       method === 'DELETE' ? { body: {} } : { body: [{ status: 503, detail: 'Full.' }] },
     );
@@ -96,7 +96,7 @@ describe('carillon bench', () => {
     expect([code, JSON.parse(out[0] ?? '')]).toMatchObject([1, { set: 0, refused: 1, lost: 0 }]);
   });
 
-  test('nobody there is one sentence', async () => {
+  test('no member there is one sentence', async () => {
     const { code, err } = await bench('http://127.0.0.1:1', '--timers', '1000', ...quick);
     expect([code, err.length]).toEqual([1, 1]);
   });

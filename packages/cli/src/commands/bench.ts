@@ -1,4 +1,4 @@
-/** `carillon bench`: sets timers at a running member or cluster, receives them, and tells what became of them. */
+/** `carillon bench`: sets timers at a running member or cluster, receives their callbacks, and reports the result. */
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -111,7 +111,7 @@ class Bench {
       tidy = result.lost === 0 && result.refused === 0;
       return result;
     } finally {
-      // What is left would call a port that is nobody's any more, or somebody else's.
+      // Timers that remain would call a closed port, or the port of another program.
       if (!tidy) await this.client.cancelByTag(this.tag).catch(() => 0);
       receiver.close();
     }
@@ -135,7 +135,7 @@ class Bench {
     const sentMs = performance.now();
     waitsMs.forEach((inMs, i) => receiver.expect(first + i, sentMs + inMs));
     const outcomes = await client.setMany(specs, { signal: io.signal }).catch((error: unknown) => {
-      // The first batch says that nobody is there; later ones may meet a member that just fell.
+      // The first batch fails when no member is there; later ones may meet a member that just fell.
       if (this.confirmed.length === 0 || !(error instanceof UnreachableError)) throw error;
       return [];
     });

@@ -103,7 +103,7 @@ describe('carillon cluster', () => {
     expect(out.join('\n')).toMatch(/callbacks +not known\n/);
   });
 
-  test('status says of a joining member what it waits for', async () => {
+  test('status says why a joining member is not active yet', async () => {
     const joining = { ...n1, phase: 'joining' };
     const etcd = { ...viewOf([n0, joining]), source: 'etcd' };
     const silent = viewOf([n0, { ...joining, reachable: false }]);
@@ -120,7 +120,7 @@ describe('carillon cluster', () => {
     ]);
   });
 
-  test('status puts what is wrong first, in sentences, and exits 1', async () => {
+  test('status puts findings first, in sentences, and exits 1', async () => {
     const bad = [n0, { ...n1, reachable: false, 'clock-offset-ms': 4000 }];
     const { url } = await member(() => ({ body: viewOf(bad, 17) }));
     const { code, out } = await cli(['cluster', 'status'], url);
@@ -134,7 +134,7 @@ describe('carillon cluster', () => {
     expect((JSON.parse(asJson.out[0] ?? '') as { worries: string[] }).worries).toHaveLength(3);
   });
 
-  test('status tells of damaged disks, and what the asked member lost', async () => {
+  test('status tells of damaged disks, and the losses of the asked member', async () => {
     const damage = {
       state: 'mending',
       'found-at': '2026-11-16T12:00:00.000Z',
@@ -198,7 +198,7 @@ describe('carillon cluster', () => {
     expect(asked.at(-1)).toMatchObject({ method: 'POST', path: '/cluster/drain' });
   });
 
-  test('drain of a member that does not exist names those that do', async () => {
+  test('drain of a member that does not exist names the existing ones', async () => {
     const { url, asked } = await member(() => ({ body: viewOf([n0, n1]) }));
     const { code, err } = await cli(['cluster', 'drain', 'n7'], url);
     expect(code).toBe(2);

@@ -1,4 +1,4 @@
-/** `carillon cluster`: who is there, how they are, looking at every timer anew, and leaving. */
+/** `carillon cluster`: lists the members with their state, starts a resync, and drains a member. */
 import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import {
@@ -75,7 +75,7 @@ async function status(client: Carillon, flags: Flags, io: Io): Promise<number> {
   return worries.length === 0 ? exit.done : exit.failed;
 }
 
-/** What an operator should know first, a sentence each. */
+/** Findings that an operator should know first, a sentence each. */
 export function worriesOf({ members: all, repair }: Cluster): string[] {
   const silent = all.filter(({ reachable, self }) => !reachable && !self).map(({ name }) => name);
   const drifting = all.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs ?? 0) > 1000);

@@ -1,4 +1,4 @@
-/** `carillon config`: what a member would run with, and where each value comes from. */
+/** `carillon config`: the values that a member would run with, and where each comes from. */
 import type { ConfigEntry } from '@carillon/server';
 import { type Command, exit, UsageError } from '../command.ts';
 import { memberConfig, memberUsage, memberValues } from '../member/member-config.ts';

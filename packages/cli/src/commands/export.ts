@@ -95,13 +95,13 @@ class Export {
 
 interface Sink {
   write(line: string): Promise<void>;
-  /** Puts the file in its place, or leaves what was there. */
+  /** Puts the file in its place; when it is not whole, leaves the former file. */
   close(whole: boolean): Promise<void>;
 }
 
 async function fileSink(file: string): Promise<Sink> {
   const part = `${file}.part`;
-  // Opaques and headers of callbacks are nobody else's business.
+  // Only this user may read the file: opaques and headers of callbacks may be secret.
   const handle = await open(part, 'w', 0o600);
   let waiting = '';
   const flush = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** `carillon get`: one timer, with what became of it. */
+/** `carillon get`: one timer, with its state. */
 import { ApiError, type Attempts, type Carillon, type Timer } from '@carillon/client';
 import { formatDuration } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../command.ts';

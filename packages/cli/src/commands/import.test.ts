@@ -1,4 +1,4 @@
-/** `export` and `import`: that what is written comes back as it was, once, and that what cannot is told by its line. */
+/** `export` and `import`: exported timers come back as they were, once, and a timer that cannot is told by its line. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ describe('carillon export', () => {
     expect(JSON.parse(both.out[2] ?? '')).toEqual({ 'dead-letter': { id, reason: 'refused' } });
   });
 
-  test('says who did not answer and exits 1', async () => {
+  test('names the members that did not answer and exits 1', async () => {
     const { url } = await member(() => ({ body: { timers: [], cursor: null, missing: ['n2'] } }));
     const { code, err } = await cli(url, 'export');
     expect([code, err]).toEqual([1, ['No answer from n2: timers may be missing.']]);
@@ -123,7 +123,7 @@ describe('carillon export', () => {
 });
 
 describe('carillon import', () => {
-  test('sets each timer under its number, and tells by line what failed', async () => {
+  test('sets each timer under its number, and tells failures by line', async () => {
     const { url, asked } = await member(({ method, body }) => {
       if (method === 'GET') return { status: 404, body: {} };
       const refused = JSON.stringify(body).includes('"bad"');
@@ -189,14 +189,14 @@ describe('carillon import', () => {
     expect(err[0]).toContain(sentence);
   });
 
-  test('nobody there is one failure, not one a line', async () => {
+  test('no member there is one failure, not one a line', async () => {
     const path = file(line({ interval: 5, count: 9 }), line({ interval: 5, count: 9 }));
     const { code, err } = await cli('http://127.0.0.1:1', 'import', path);
     expect([code, err.length]).toEqual([1, 1]);
   });
 });
 
-describe('what is left of a timing', () => {
+describe('the rest of a timing', () => {
   const due = '2030-01-01T00:00:00.000Z';
   test.each<[string, object, number, object]>([
     ['a single pop keeps its instant', { interval: 30 }, 0, { at: due }],
@@ -244,7 +244,7 @@ test('lines are numbered, however the bytes are cut, and a long one costs only i
   }
 });
 
-test('a real member: what was exported is there again elsewhere, whole, and importing twice changes nothing', async () => {
+test('a real member: exported timers are there again elsewhere, whole, and importing twice changes nothing', async () => {
   const [from, to] = [await real(), await real()];
   const client = new Carillon({ members: [from], refresh: null });
   const rich = {

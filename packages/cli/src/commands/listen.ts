@@ -14,7 +14,7 @@ const kinds = {
   count: 'text',
 } as const satisfies OptionKinds;
 
-/** What is shown of a body, and more than is read of one. */
+/** Bytes of a body that are shown; more than any member sends are not read. */
 const shownBytesMax = 64 * 1024;
 
 export interface Arrival {

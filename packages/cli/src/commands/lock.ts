@@ -57,7 +57,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 async function waitFor(ring: Ring, key: string, io: Io): Promise<Lock> {
-  // Durable, so that `carillon ring status` and dashboards can show who holds it and who waits.
+  // Durable, so that `carillon ring status` and dashboards can show the holder and the waiters.
   const waiting = ring.lock(key, { signal: io.signal, durable: true });
   const first = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300))]);
   if (first === undefined) io.err(`carillon lock: waiting for "${key}".`);

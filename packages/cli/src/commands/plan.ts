@@ -1,4 +1,4 @@
-/** `carillon plan`: what would move if one set of members or topology became another. Changes nothing. */
+/** `carillon plan`: the keys that would move if one set of members or topology became another. Changes nothing. */
 import { type Diff, diff, diffKeysMax, evenMovement } from '@carillon/placement';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connectOptions } from '../member/connect.ts';
@@ -79,7 +79,7 @@ type AccountChange = Pick<Change, 'copies' | 'moved' | 'minimum' | 'evenMinimum'
   readonly account: string;
 };
 
-/** What moves for each of some accounts, each with keys of its own, and for all of them together. */
+/** The movement for each of some accounts, each with keys of its own, and for all of them together. */
 async function planAccounts(
   operands: readonly string[],
   { flags, keys }: { readonly flags: Flags; readonly keys: number },

@@ -1,4 +1,4 @@
-/** `carillon ring status`: who is in a lock ring and what they own, read from etcd without joining. */
+/** `carillon ring status`: the members of a lock ring and their slots and locks, read from etcd without joining. */
 import { type LockStatus, type RingStatus, ringStatus } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { commonOptions, parseOptions } from '../options.ts';

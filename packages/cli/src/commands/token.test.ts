@@ -29,7 +29,7 @@ async function made(...args: string[]): Promise<Record<string, string>> {
 }
 
 describe('carillon token', () => {
-  test('create prints the token once and keeps a digest of it, for nobody else to read', async () => {
+  test('create prints the token once and keeps a digest of it in a file that only its owner can read', async () => {
     const wish = ['--name', 'billing', '--scope', 'write', '--namespace', 'team-a'];
     const { code, out, err } = await cli(['create', ...wish, '--tokens', file]);
     expect(code).toBe(0);
@@ -53,7 +53,7 @@ describe('carillon token', () => {
     expect(Date.parse(until) - Date.parse(created)).toBe(90 * 86_400_000);
   });
 
-  test('list shows who has which, neither tokens nor digests', async () => {
+  test('list shows names and scopes, neither tokens nor digests', async () => {
     const { id = '', token = '' } = await made('--scope', 'write', '--expires', '1h');
     const [{ digest } = { digest: '?' }] = parseTokens(readFileSync(file, 'utf8')).tokens;
     for (const json of [[], ['--json']]) {
@@ -66,7 +66,7 @@ describe('carillon token', () => {
     expect((await cli(['list', '--tokens', join(folder, 'none')])).err.join()).toMatch(/no tokens/);
   });
 
-  test('revoke takes out what it names, and fails for what is not there', async () => {
+  test('revoke takes out the named token, and fails for one that is not there', async () => {
     const first = await made('--scope', 'read');
     const second = await made('--scope', 'read');
     const gone = await cli(['revoke', String(first['id']), '--tokens', file]);
@@ -140,7 +140,7 @@ describe('carillon token', () => {
 });
 
 describe('a member with tokens', () => {
-  test('lets in who has one, by flag, file or environment; a revoked one not any more', async () => {
+  test('lets in a client with a token, by flag, file or environment; with a revoked one not any more', async () => {
     const { token = '', id = '' } = await made('--scope', 'write', '--namespace', 'team-a');
     const flags = { listen: '127.0.0.1:0', durability: 'memory', 'log-level': 'silent' };
     const loaded = loadConfig({ flags: { ...flags, 'auth-tokens': file } });

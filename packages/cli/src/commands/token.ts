@@ -160,7 +160,7 @@ function rows(tokens: readonly Token[]): string[][] {
   ]);
 }
 
-/** Without its digest: nobody needs that but a member. */
+/** A token without its digest, which only members need. */
 function shown({ id, name, scope, namespace, created, until }: Token): Omit<Token, 'digest'> {
   return { id, name, scope, namespace, created, until };
 }

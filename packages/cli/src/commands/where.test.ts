@@ -213,7 +213,7 @@ describe('members as a cluster has them', () => {
     );
   });
 
-  test('a running cluster is asked for its members; those that leave hold nothing', async () => {
+  test('a running cluster is asked for its members; leaving ones hold nothing', async () => {
     const members = membersFile(['a', 'a', 'b', 'b']).map((one, i) => ({
       ...one,
       phase: i === 3 ? 'leaving' : 'active',
@@ -273,7 +273,7 @@ children:
     expect(young.json().replicas.some((replica: string) => replica.startsWith('west/'))).toBe(true);
   });
 
-  test('plan from rollout 0 to 1 shows what moves for each account and in all', async () => {
+  test('plan from rollout 0 to 1 shows the movement for each account and in all', async () => {
     const [before, after] = [file('r0.yaml', grown(0)), file('r1.yaml', grown(1))];
     const args = [before, after, '--replicas', '1', '--sample', '2000'];
     const { json } = await run(plan, ...args, '--account', 'a', '--account', 'b', '--json');
@@ -300,7 +300,7 @@ describe('carillon plan', () => {
     expect(new Set(change.flows.map(({ to }: { to: string }) => to))).toEqual(new Set(['D']));
   });
 
-  test('topology files: what leaves and arrives per domain', async () => {
+  test('topology files: copies that leave and arrive per domain', async () => {
     const before = file('before.yaml', yaml);
     const after = file('after.yaml', yaml.replace('{ id: d1 }', '{ id: d1, up: false }'));
     const { out } = await run(plan, before, after, '--replicas', '1', '--sample', '5000');

@@ -29,7 +29,7 @@ export async function callbackTrouble(
   return { 'dead-letters': letters, retrying, 'breakers-open': breakers };
 }
 
-/** Of what is known; null: nothing fails. */
+/** The known trouble in words; null: nothing fails. */
 export function troubleText(trouble: CallbackTrouble): string | null {
   const { 'dead-letters': letters, retrying, 'breakers-open': breakers } = trouble;
   const said = [

@@ -91,7 +91,7 @@ export function authorization(flags: ConnectFlags, io: Io): Record<string, strin
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** null: none. Throws UsageError for a file that cannot be read; what is in it is never told. */
+/** null: no token. Throws UsageError for a file that cannot be read; its content is never told. */
 function tokenOf(flags: ConnectFlags, io: Io): string | null {
   const file = flags['token-file'];
   if (flags.token !== undefined) return flags.token;

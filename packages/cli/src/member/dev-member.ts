@@ -36,7 +36,7 @@ export class DevMember {
     const { stdout, stderr } = this.child;
     if (stdout !== null)
       createInterface({ input: stdout }).on('line', (line) => tell(readLogLine(line).text));
-    // The welcome of each member is told by `dev` itself; what else comes here is trouble.
+    // `dev` itself tells the welcome of each member; every other line here is trouble.
     if (stderr !== null) {
       createInterface({ input: stderr }).on('line', (line) => {
         if (!isWelcome(line)) tell(oneLine(line));
@@ -77,7 +77,7 @@ export class DevMember {
     return false;
   }
 
-  /** Lets it finish what is under way; not for ever. */
+  /** Lets it finish requests and callbacks under way, up to a limit. */
   async stop(): Promise<void> {
     this.stopping = true;
     if (!this.running) return;

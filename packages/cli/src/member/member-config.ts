@@ -84,7 +84,7 @@ export function loadMember(
   return loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
 }
 
-/** Throws UsageError for a flag that does not exist; what is wrong with values is in `loaded`. */
+/** Throws UsageError for a flag that does not exist; problems with values are in `loaded`. */
 export function memberConfig(args: readonly string[], io: Io): MemberArguments {
   const kinds: Record<string, OptionKind> = { json: 'flag', memory: 'flag', config: 'text' };
   for (const { key, spec } of eachOption()) {

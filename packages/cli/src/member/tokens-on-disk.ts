@@ -24,8 +24,8 @@ export async function readTokens(file: string): Promise<TokensFile | null> {
 }
 
 /**
- * Replaces the tokens by what `change` makes of them. A new file gets a number key; one that is there keeps what it has, also
- * no key: the numbers of timers that its members hold follow from that.
+ * Replaces the tokens by the result of `change`. A new file gets a number key; an existing file keeps its key, also
+ * none: the numbers of timers that its members hold follow from that.
  */
 export async function changeTokens(
   file: string,
@@ -52,7 +52,7 @@ export async function changeTokens(
   }
 }
 
-/** What root writes must be readable for the user that the member runs as: whoever has the file it replaces, or else its folder. */
+/** A file that root writes must be readable for the user of the member: it gets the owner of the file it replaces, or else of its folder. */
 async function giveTo(part: string, file: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const owner = await stat(file).catch(() => stat(dirname(file)));

@@ -4,7 +4,7 @@ import { byWish, memberFor, slotCount } from './lock-placement.ts';
 const member = (id: string, weight = 1) => ({ id, weight });
 const slotOf = (key: string) => byWish.slotOf(key, slotCount);
 
-test('a key goes to a member that wants it, and to nobody else', () => {
+test('a key goes to a member that wants it, and to no other', () => {
   const a = memberFor('export', 'a');
   const b = memberFor('billing', 'b');
   const owners = byWish.assign([member(a), member(b), member('stranger')], slotCount);
@@ -13,7 +13,7 @@ test('a key goes to a member that wants it, and to nobody else', () => {
   expect(owners.filter((owner) => owner !== null)).toHaveLength(2);
 });
 
-test('of several that want a key one has it, whatever their order; when it goes, another one', () => {
+test('of several that want a key one has it, in any order of theirs; when it goes, another one', () => {
   const names = ['a', 'b', 'c'].map((name) => memberFor('export', name));
   const owner =
     byWish.assign(
@@ -31,7 +31,7 @@ test('of several that want a key one has it, whatever their order; when it goes,
   );
 });
 
-test('wishes that cannot be are nobody’s', () => {
+test('impossible wishes are ignored', () => {
   const owners = byWish.assign([member('x@99999'), member('y@'), member('@12z')], slotCount);
   expect(owners).toHaveLength(slotCount);
   expect(owners.every((owner) => owner === null)).toBe(true);

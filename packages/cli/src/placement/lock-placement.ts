@@ -1,7 +1,7 @@
 /**
- * Which process may grant a key of a ring that `carillon lock` uses: one of those that want it. In other rings members share
- * all keys among them, whoever wants which; a process that is here for one key only would then wait for keys that
- * nobody holds. What a member wants is the end of its id: `host-4711-1a2b@812` is here for slot 812.
+ * Which process may grant a key of a ring that `carillon lock` uses: one of the processes that want the key. In other
+ * rings all members share all keys; a process that is here for one key only would then wait for keys without a
+ * holder. The wish of a member is the end of its id: `host-4711-1a2b@812` is here for slot 812.
  */
 import { rendezvous, type RingPlacement } from '@carillon/ring';
 

@@ -45,7 +45,7 @@ export interface Targets {
   readonly policy: TargetPolicy;
   /** Each step of placing a key. */
   readonly explain: (key: Key) => Explanation;
-  /** What each target would hold of all keys if shares were exact. */
+  /** The share of all keys that each target would hold if shares were exact. */
   readonly even: ReadonlyMap<string, number>;
   /** A sentence for each member that its domain makes hot. */
   readonly hot: readonly string[];
@@ -86,7 +86,7 @@ export async function targetsOf(operand: string, flags: PolicyFlags): Promise<Ta
   return hasMembers ? membersFrom(operand, text, flags) : topologyFrom(operand, plain, flags);
 }
 
-/** All that a members file names take part but those that leave: who joins is given timers as soon as it answers. */
+/** All members that a members file names take part, except leaving ones: a joining member is given timers as soon as it answers. */
 function membersFrom(path: string, text: string, flags: PolicyFlags): Targets {
   const listed = checked(path, () => parseMembers(text));
   return targetsOfMembers(
@@ -208,7 +208,7 @@ function unreadable(path: string, error: unknown): Error {
   return new Error(`The file ${path} cannot be read: ${sentence ?? message}`, { cause: error });
 }
 
-/** What placement or the reader of members refuses is a failure of the input, told with its origin. */
+/** An error of placement or of the reader of members is a fault of the input, told with its origin. */
 function checked<T>(origin: string, make: () => T): T {
   try {
     return make();

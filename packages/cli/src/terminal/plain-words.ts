@@ -3,7 +3,7 @@
  * texts of errors may come from outside.
  */
 
-/** What Node says before `SYSCALL 'PATH'`, and what is said of the path instead. */
+/** Node's words before `SYSCALL 'PATH'`, and plain words about the path instead. */
 const ofFiles: Readonly<Record<string, (path: string) => string>> = {
   'ENOENT: no such file or directory, ': (path) => `there is no file or folder ${path}`,
   'EACCES: permission denied, ': (path) => `this user may not open ${path}`,
@@ -12,7 +12,7 @@ const ofFiles: Readonly<Record<string, (path: string) => string>> = {
   'ENOTDIR: not a directory, ': (path) => `a part of the path ${path} is a file, not a folder`,
 };
 
-/** What Node says before an address or host name, and what is said of it instead. */
+/** Node's words before an address or host name, and plain words about it instead. */
 const ofAddresses: Readonly<Record<string, (address: string) => string>> = {
   'listen EADDRINUSE: address already in use ': (address) =>
     `${address} is taken by another program`,

@@ -36,7 +36,7 @@ test('progress shows on a terminal while the result goes into a file', () => {
   expect(io.errLines[0]).toContain('\u001b[');
 });
 
-test('progress is silent where nobody watches', () => {
+test('progress is silent without a terminal', () => {
   const [piped, unwanted] = [recordingIo({}, true, false), recordingIo({}, true)];
   new Progress(piped, true).update(0.5, 'x');
   new Progress(unwanted, false).update(0.5, 'x');

@@ -1,4 +1,4 @@
-/** How far long work is, on one line of a terminal that is written anew; nothing where nobody watches. */
+/** The progress of long work, on one line of a terminal that is written anew; nothing without a terminal. */
 import type { Io } from '../command.ts';
 import { paintErr } from './style.ts';
 

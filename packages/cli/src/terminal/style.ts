@@ -8,7 +8,7 @@ export function paint(io: Io, colour: keyof typeof codes, text: string): string 
   return io.color ? coloured(colour, text) : text;
 }
 
-/** For what is written to `err`. */
+/** Paints text that is written to `err`. */
 export function paintErr(io: Io, colour: keyof typeof codes, text: string): string {
   return io.errColor ? coloured(colour, text) : text;
 }
@@ -22,7 +22,7 @@ export function jsonLine(io: Io, value: unknown): void {
   io.out(JSON.stringify(value));
 }
 
-/** Columns under their titles, as wide as they need to be. Cells are plain text: what came from outside is cleaned. */
+/** Columns under their titles, as wide as they need to be. Cells are plain text: control characters from outside are replaced. */
 export function table(
   io: Io,
   titles: readonly string[],
@@ -48,8 +48,8 @@ export function facts(io: Io, pairs: readonly (readonly [label: string, value: s
     .join('\n');
 }
 
-// What could move the cursor or break a line of a terminal.
-// oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+// Characters that could move the cursor or break a line of a terminal.
+// oxlint-disable-next-line no-control-regex -- this expression looks for control characters
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** Text from outside (opaques, tags, reasons), safe to show on one line. */

@@ -1,4 +1,4 @@
-/** What command tests need: an Io that records, and a member that answers by script. */
+/** Support for tests of commands: an Io that records, and a member that answers by script. */
 import { createServer, type Server } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Io } from '../command.ts';

@@ -1,6 +1,6 @@
 /**
- * Timers in the API's own form, whole: what `export` writes, `import` and `apply` send and compare. The client's `Timer` is
- * for reading and leaves out what only a definition needs.
+ * Timers in the API's own form, whole, as `export` writes them and `import` and `apply` send and compare them. The
+ * client's `Timer` is for reading and leaves out fields that only a definition needs.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, type Carillon } from '@carillon/client';
@@ -114,7 +114,7 @@ export async function* listJson(
   } while (cursor !== undefined);
 }
 
-/** Whether setting `wanted` would change nothing about what a timer defined by `present` does. */
+/** Whether setting `wanted` would leave the behaviour of a timer defined by `present` unchanged. */
 export function sameDefinition(present: Json, wanted: Json): boolean {
   const retry = inner(wanted, 'callback')['retry'];
   return (
@@ -123,7 +123,7 @@ export function sameDefinition(present: Json, wanted: Json): boolean {
   );
 }
 
-/** The cluster fills in what a policy leaves out. */
+/** The cluster fills in the fields that a retry policy leaves out. */
 function sameRetry(present: unknown, wanted: unknown): boolean {
   if (!isJson(wanted)) return present === undefined;
   if (!isJson(present)) return false;

@@ -1,6 +1,6 @@
 /**
- * A file of declared timers → what `apply` sets: names, ids and bodies. The id follows from set and name alone, so that every
- * `apply` from anywhere means the same timer. Pure; whatever is wrong becomes a sentence with the timer's name.
+ * A file of declared timers → names, ids and bodies for `apply`. The id follows from set and name alone, so that
+ * every `apply` from anywhere means the same timer. Pure; a fault becomes a sentence with the timer's name.
  */
 import { createHash } from 'node:crypto';
 import { bodyOf, type TimerSpec } from '@carillon/client';
@@ -115,7 +115,7 @@ function declared(set: string, item: unknown, index: number): Declared {
   };
 }
 
-/** What is wrong, to follow the timer's name; null when nothing is. */
+/** The fault of a declared timer, to follow its name; null: none. */
 function refusal(item: Json): string | null {
   for (const [key, value] of Object.entries(item)) {
     const member = Object.hasOwn(members, key) ? members[key] : undefined;

@@ -78,7 +78,7 @@ export function isThere(present: ApiTimer, { exported, body, atMs }: ImportTimer
   return atMs === null || Math.abs(Date.parse(present.nextDue ?? '') - atMs) <= sameDueMs;
 }
 
-/** What is left of a timing. A single pop keeps its instant; what recurs goes on for as often or as long as it had left. */
+/** The rest of a timing. A single pop keeps its instant; a recurring timer goes on for as often or as long as it had left. */
 function remaining({ definition, set, sequence, nextDue }: ApiTimer): Json {
   const timing = inner(definition, 'timing');
   const { interval, until } = timing;

@@ -1,4 +1,4 @@
-/** A set, replace or cancel on its way: what it asks for, in the forms in which it can be sent, and its one outcome. */
+/** A set, replace or cancel on its way: the request, in the forms in which it can be sent, and its one outcome. */
 import { parseLooseTimerId } from '@carillon/core';
 import { ApiError, type Problem } from '../errors.ts';
 import { type Confirmed, Fields, readCopies } from '../shapes.ts';
@@ -80,7 +80,7 @@ export function itemText({ kind, name, text }: Asked): string {
   return `{"change":"cancel","id":${named}}`;
 }
 
-/** What a single request gave. */
+/** The result of a change that was sent by itself. */
 export function confirmedOf({ headers }: Answer): Confirmed {
   const location = headers.get('location') ?? '';
   return {
@@ -93,7 +93,7 @@ export type ItemOutcome =
   | { readonly ok: true; readonly confirmed: Confirmed }
   | { readonly ok: false; readonly error: ApiError };
 
-/** What a batch says about one of its items. */
+/** The result of one item in the answer to a batch. */
 export function itemOutcome(from: Fields): ItemOutcome {
   const status = from.number('status');
   if (status >= 200 && status < 300) {

@@ -73,7 +73,7 @@ function paths(seen: readonly Seen[]): string[] {
   );
 }
 
-/** What became of a call: the id, or the error. */
+/** The result of a call: the id, or the error. */
 function told(calls: readonly Promise<{ id: string }>[]): Promise<unknown[]> {
   return Promise.all(
     calls.map((call) =>
@@ -252,7 +252,7 @@ describe('outcomes of changes that went together', () => {
     expect(system.alarmCount).toBe(0);
   });
 
-  test('only what has no outcome is repeated: 5xx of one change, not the changes beside it', async () => {
+  test('only a change without an outcome is repeated: 5xx of one change, not the changes beside it', async () => {
     const { client, seen } = make(
       (one) =>
         one.member === a && one.path === '/timers/batch'
@@ -377,7 +377,7 @@ describe('members that do not take batches of changes', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('after a failure on the way, another member gets what is left, as a batch', async () => {
+  test('after a failure on the way, another member gets the remaining changes, as a batch', async () => {
     const { client, seen } = make(
       (one) => {
         if (one.member === b) return agreeable(one);

@@ -1,11 +1,12 @@
 /**
- * Sets, replaces and cancels on their way to the cluster. Changes that are asked for while others are on their way go together.
+ * Sets, replaces and cancels on their way to the cluster. Changes that are asked for while others are on their way go
+ * together.
  *
- * C1  A change on a quiet client leaves at once, by itself. While something is on its way, or was answered in this turn, changes
- *     are collected until the turn brings no more, and leave in one batch; many in two where nothing is on its way, so that a
- *     member can work on one while the client reads the answer to the other.
- * C2  Each change has its own outcome. What has none after an attempt (no answer, or 5xx) is tried at another member, under the
- *     same key; what has one is not sent again.
+ * C1  A change on a quiet client leaves at once, by itself. While something is on its way, or was answered in this
+ *     turn, changes are collected until the turn brings no more, and leave in one batch; many in two where nothing is
+ *     on its way, so that a member can work on one while the client reads the answer to the other.
+ * C2  Each change has its own outcome. A change without one after an attempt (no answer, or 5xx) is tried at another
+ *     member, under the same key; a change with an outcome is not sent again.
  * C3  Changes of one timer are never on their way at the same time, so they take effect in the order of the calls.
  * C4  A member that does not take batches of changes (an older release, smaller limits) gets them one by one.
  */
@@ -85,7 +86,7 @@ export class Changes {
     else this.collect();
   }
 
-  /** Sends what is ready at the end of the turn. */
+  /** Sends the changes that are ready at the end of this turn of the event loop. */
   private collect(): void {
     if (this.isCollecting) return;
     this.isCollecting = true;
@@ -200,11 +201,11 @@ export class Changes {
   }
 }
 
-/** What a batch left without an outcome. */
+/** The changes of a batch that have no outcome. */
 interface Batched {
   /** Changes that this member does not take in a batch. */
   readonly untaken: readonly Change[];
-  /** The newest of those that another member may take. */
+  /** The newest error after which another member may take them. */
   readonly failure: ApiError | null;
 }
 

@@ -26,7 +26,7 @@ export class Order {
     this.ready.push(change);
   }
 
-  /** The first ones that fit, without those that nobody waits for any longer. At least one, if there is one. */
+  /** The first changes that fit, without aborted ones. At least one, if there is one. */
   take(limits: { readonly countMax: number; readonly bytesMax: number }): Change[] {
     const taken: Change[] = [];
     let bytes = 0;

@@ -11,7 +11,7 @@ import { FakeSystem, json, located, type Seen, standIn } from '../testing/stand-
 const timerCount = 5;
 const lost = new TypeError('fetch failed', { cause: new Error('lost') });
 
-/** What a single request or an item of a batch asks of the cluster. */
+/** The change in a single request or in an item of a batch. */
 interface Wish {
   readonly change: string;
   readonly id?: string;
@@ -19,7 +19,7 @@ interface Wish {
   readonly timer?: { readonly callback: { readonly http: { readonly opaque: string } } };
 }
 
-/** Both members together: they share what they know. */
+/** Both members together: they share their timers. */
 class Cluster {
   readonly timers = new Map<string, string>();
   readonly wrongs: string[] = [];
@@ -74,10 +74,10 @@ function wishOf({ method, path, headers, body }: Seen): Wish {
   return method === 'PUT' ? { change: 'replace', id, timer } : { change: 'cancel', id };
 }
 
-/** Of the id of a timer: its number, or what members make of the rest. Here that is which call it was. */
+/** Half of the id of a timer: its number, or the part that members choose. Here that part names the call. */
 const hex = (value: number): string => value.toString(16).padStart(16, '0');
 
-/** Calls at random moments; each resolves to what was wrong with its outcome, or null. */
+/** Calls at random moments; each resolves to the fault of its outcome, or null. */
 function call(client: Carillon, random: SeededRandom, turn: number): Promise<string | null> {
   const spec = { in: '10s', uri: 'http://r/', opaque: String(turn) };
   const kind = random.between(0, 2);

@@ -1,4 +1,4 @@
-/** What every way to carry requests has to do, against servers that answer byte by byte as told. */
+/** The contract of an exchange, run on every implementation against servers that answer byte by byte as told. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { keptConnections } from '../node/kept-connections.ts';
@@ -115,7 +115,7 @@ describe.each(ways)('exchanges by %s', (_name, make) => {
     await expect(make()(ask(url))).rejects.toThrow();
   });
 
-  test('a port that nobody listens on', async () => {
+  test('a port without a listener', async () => {
     await expect(make()(ask('http://127.0.0.1:1/'))).rejects.toThrow();
   });
 

@@ -1,4 +1,4 @@
-/** One HTTP request and its answer, as the client needs them: the seam between the client and what carries its requests. */
+/** One HTTP request and its answer, as the client needs them: the port between the client and its HTTP implementation. */
 
 export interface Outgoing {
   readonly method: string;

@@ -1,11 +1,11 @@
 /**
- * Exchanges on Node: connections of `node:http` that are kept and used again, without what `fetch` costs beside them. Answers are
- * read by Node's own strict parser, heads up to 16 KiB and bodies up to `bodyBytesMax`.
+ * Exchanges on Node: connections of `node:http` that are kept alive and used again, without the extra cost of
+ * `fetch`. Answers are read by Node's own strict parser, heads up to 16 KiB and bodies up to `bodyBytesMax`.
  *
  * K1  A member has at most `connectionCountMax` connections; exchanges beyond wait for one.
  * K2  Unused connections keep no process alive.
- * K3  A kept connection that the other side closes just when it is used again is no failure: the exchange is made once more, on
- *     a fresh connection. An exchange that may be made only once gets a fresh one from the start.
+ * K3  A kept connection that the other side closes just when it is used again is no failure: the exchange is made
+ *     once more, on a fresh connection. An exchange that may be made only once gets a fresh one from the start.
  */
 import { Agent, type IncomingMessage, request as askHttp } from 'node:http';
 import { Agent as TlsAgent, request as askHttps } from 'node:https';

@@ -1,4 +1,4 @@
-/** Members under the domains that their labels name, as a tree to draw, and what each of them holds. */
+/** Members under the domains that their labels name, as a tree to draw, and the share of each of them. */
 import { compileLabelled, levelsOf, type Placer } from '@carillon/placement';
 import type { ClusterShape, MemberShape } from './shapes.ts';
 

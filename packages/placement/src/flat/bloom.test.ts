@@ -21,7 +21,7 @@ test('a target has one to six bits, in unsigned halves', () => {
   );
 });
 
-test('the bits are those that three seeded hashes of the name point at', () => {
+test('the bits are at the three positions that seeded hashes of the name give', () => {
   const wanted = new Set<number>();
   for (const seed of [1, 2, 3]) {
     const hash = hashText('10.0.0.1:7253', seed);

@@ -22,7 +22,7 @@ export interface Hash {
   text(text: string, seed: number): number;
 }
 
-/** What one 32-bit block of input becomes before it meets the seed. The same for every target. */
+/** Mixes one 32-bit block of input, before the seed is added: the same for every target. */
 export function mixBlock(block: number): number {
   const k = Math.imul(block, c1);
   return Math.imul((k << 15) | (k >>> 17), c2);

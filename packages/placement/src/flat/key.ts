@@ -1,6 +1,6 @@
 /**
- * What placement is asked about: a text (its UTF-8 bytes) or a 64-bit number (8 little-endian bytes).
- * Hot paths take the two halves of a number directly; `Key` is for everything else.
+ * The key of a placement: a text (its UTF-8 bytes) or a 64-bit number (8 little-endian bytes). Hot paths take the two
+ * halves of a number directly; `Key` is for everything else.
  */
 import { PlacementError } from '../errors.ts';
 

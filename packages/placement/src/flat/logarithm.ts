@@ -24,7 +24,7 @@ function logOfMiddle(c: number): number {
   return 2 * z * sum;
 }
 
-/** ln x for a number from 1 up, by halving it down to the series. For what is prepared once, not for lookups. */
+/** ln x for a number from 1 up, by halving it down to the series. For preparations, not for lookups. */
 export function logOf(x: number): number {
   let c = x;
   let halvings = 0;

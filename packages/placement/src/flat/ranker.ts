@@ -55,7 +55,7 @@ export class Ranker {
     this.#seeds = input.seeds;
     this.#weights = input.weights;
     this.#hash = input.hash;
-    // The loop for up to three writes three, whatever was asked for.
+    // The loop for up to three always writes three, even when fewer were asked for.
     this.order = new Int32Array(input.rangeMax + 3);
     this.#best = new Int32Array(input.rangeMax + 3);
     this.#scores = new Int32Array(input.rangeMax);
@@ -169,8 +169,8 @@ export class Ranker {
   }
 
   /**
-   * The best `k` of a plain range. Candidates above a score that about 2k of them should reach are set aside
-   * without a branch, and only those are put in order; when too few reach it, everything is.
+   * The best `k` of a plain range. Candidates above a score that about 2k of them should reach are set aside without
+   * a branch, and only they are put in order; when too few reach it, all candidates are.
    */
   #scan(start: number, count: number, k: number): void {
     const likely = this.#likelyScore(count, k);
@@ -220,7 +220,7 @@ export class Ranker {
     }
   }
 
-  /** The same for up to three, without branches: each candidate sinks past those it does not beat. */
+  /** The same for up to three, without branches: each candidate sinks past the better ones. */
   #topThree(found: number): void {
     const scores = this.#scores;
     const likelyAt = this.#likelyAt;

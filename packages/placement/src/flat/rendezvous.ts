@@ -38,7 +38,7 @@ export type Picks = Int32Array | Uint16Array;
 
 /** Anything compiled that answers which targets hold a key: flat targets, topologies, skeletons. */
 export interface Placer {
-  /** What the picked indexes stand for, in name order. */
+  /** The targets that the picked indexes stand for, in name order. */
   readonly names: readonly string[];
   /** The first `count` replicas of a 64-bit key, primary first, into `out`. Returns how many: fewer when there are fewer targets. */
   pick(hi: number, lo: number, count: number, out: Picks): number;

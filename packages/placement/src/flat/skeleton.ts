@@ -1,15 +1,15 @@
 /**
- * Flat targets by the thousand: a skeleton of 32 768 virtual slots, most of them free, with one target in
- * each taken slot. A key has a fixed sequence of slots; the first taken one is its target. The cost is about
- * 32 768 / N slots, two from one hash: at 1000 targets some sixteen hashes instead of 1000 scores.
+ * Flat targets by the thousand: a skeleton of 32 768 virtual slots, most of them free, with one target in each taken
+ * slot. A key has a fixed sequence of slots; the first taken one is its target. The cost is about 32 768 / N slots,
+ * two from one hash: at 1000 targets some sixteen hashes instead of 1000 scores.
  *
  * K1. Every target holds an equal share: the sequence visits all slots alike. (No weights here.)
- * K2. A target that leaves frees its slot: only its keys go on along their sequences. One that comes takes
- *     exactly the keys that meet its slot before another. Nothing moves between the others, except:
- * K3. The price. A target whose slot is taken moves to the next free one upwards, in name order. With N targets
- *     about N / 32 768 of all joins or leaves shift one other target's slot, and its keys with it.
- * K4. The primary has one sequence, the backups another that skips the primary, so what happens to one role
- *     leaves the other alone, unless a former primary turns up among the backups: once in N / (k − 1) changes.
+ * K2. A target that leaves frees its slot: only its keys go on along their sequences. One that comes takes exactly
+ *     the keys that meet its slot before another. Nothing moves between the others, except:
+ * K3. The price. A target whose slot is taken moves to the next free one upwards, in name order. With N targets about
+ *     N / 32 768 of all joins or leaves shift one other target's slot, and its keys with it.
+ * K4. The primary has one sequence, the backups another that skips the primary, so a change of one role leaves the
+ *     other alone, unless a former primary turns up among the backups: once in N / (k − 1) changes.
  * K5. Not the order of `compileTargets`: a cluster uses one or the other. Below 300 targets flat is faster.
  */
 import { PlacementError } from '../errors.ts';

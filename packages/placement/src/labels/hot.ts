@@ -5,7 +5,7 @@
 import { evenLoads, type Part } from '../even-loads.ts';
 import { type Domain, groupMembers, labelLevels, type LabelledMember } from './members.ts';
 
-/** What a member would hold of all keys, from 0 to 1. */
+/** The share of all keys that a member would hold, from 0 to 1. */
 export interface MemberShare {
   readonly name: string;
   /** By its weight alone. */
@@ -15,7 +15,7 @@ export interface MemberShare {
 }
 
 export interface HotMember extends MemberShare {
-  /** Who is hot and why, as a sentence. */
+  /** The member and the reason, as a sentence. */
   readonly says: string;
 }
 
@@ -36,7 +36,7 @@ export function evenShares(
   }));
 }
 
-/** The members whose domain makes them hold more than 1.35 times what their weight asks for; the hottest first. */
+/** The members whose domain makes them hold more than 1.35 times the share of their weight; the hottest first. */
 export function hotMembers(
   members: readonly LabelledMember[],
   replicas: number,

@@ -54,7 +54,7 @@ describe('shares', () => {
     for (const share of others) expect(share).toBeGreaterThan(0.25);
   });
 
-  test('no zone’s members hold more than 1.35 times what distinct zones and weights allow', () => {
+  test('no zone’s members hold more than 1.35 times the share that distinct zones and weights allow', () => {
     fc.assert(
       fc.property(sizes, fc.integer({ min: 1, max: 5 }), (counts, factor) => {
         const members = zones(...counts);
@@ -85,7 +85,7 @@ describe('shares', () => {
 });
 
 describe('roles', () => {
-  test('no primary becomes a backup nor the reverse when a member joins or leaves a zone that stays, whatever the factor', () => {
+  test('no primary becomes a backup nor the reverse when a member joins or leaves a zone that stays, for every factor', () => {
     fc.assert(
       fc.property(
         sizes,
@@ -129,7 +129,7 @@ describe('roles', () => {
 });
 
 describe('the list', () => {
-  test('as many members as asked for, none twice, in as many zones as there are, whatever the order of the members', () => {
+  test('as many members as asked for, none twice, in as many zones as there are, for any order of the members', () => {
     fc.assert(
       fc.property(sizes, fc.integer({ min: 1, max: 12 }), fc.nat(), (counts, factor, lo) => {
         const members = zones(...counts);
@@ -165,7 +165,7 @@ describe('the list', () => {
     }
   });
 
-  test('is what explainMembers derives step by step, with any labels and weights', () => {
+  test('is the one that explainMembers derives step by step, with any labels and weights', () => {
     const label = fc.constantFrom('a', 'b', 'c');
     const member = fc.record({
       labels: fc.record({ region: label, zone: label, rack: label }, { requiredKeys: [] }),
@@ -200,7 +200,7 @@ describe('the list', () => {
 });
 
 describe('members that distinct zones make hot', () => {
-  test('1, 3 and 3 with factor 3: the lone member, with the reason; with factor 2 nobody', () => {
+  test('1, 3 and 3 with factor 3: the lone member, with the reason; with factor 2 none', () => {
     expect(hotMembers(zones(1, 3, 3), 3).map(({ says }) => says)).toEqual([
       'm0-0 holds about 100 % of all timers with 3 copies, where its weight asks for 43 %: zone zone 0 has no other member, and copies are in distinct zones.',
     ]);

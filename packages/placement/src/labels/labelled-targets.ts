@@ -2,19 +2,19 @@
  * Where a key lives on members with labels: `carillon-labels-2`. Every member and every domain has a hash of the key;
  * the lowest hash is the primary, backups come from the highest down, at most one in a domain while the domains last.
  *
- * L1. A domain is as strong as its members together: it stands with the best hash among its own and those of all its
- *     members but one (the heaviest, the first in name order of these), so a domain of n members draws n times. A
+ * L1. A domain is as strong as its members together: it stands with the best of its own hash and the hashes of all
+ *     its members but one (the heaviest, the first in name order of these), so a domain of n members draws n times. A
  *     domain of one member stands with its own hash alone.
  * L2. Replicas in distinct domains one after the other favour small domains; a domain of several members is made
  *     stronger to make up for it, the more of all domains a key needs (`heft`, `strength`).
- * L3. Roles stay. Domains are in the order of their own hashes, which no member changes: the first one is the place of
- *     the primary, the last ones those of the backups. Only a domain of several members takes a place that is not its
- *     own, because it has different members for the two roles: its lowest for the primary, its highest for a backup.
- *     So no primary becomes a backup nor the reverse, as long as there are as many domains before and after as replicas
- *     or the domains stay the same ones, and members weigh the same.
+ * L3. Roles stay. Domains are in the order of their own hashes, which no member changes: the first one is the place
+ *     of the primary, the last ones are the places of the backups. Only a domain of several members takes a place
+ *     that is not its own, because it has different members for the two roles: its lowest for the primary, its
+ *     highest for a backup. So no primary becomes a backup nor the reverse, as long as there are as many domains
+ *     before and after as replicas or the domains stay the same ones, and members weigh the same.
  * L4. As many replicas as domains, or more: each domain has one, then each has a second, and so on. The domain of the
  *     primary keeps one member free, so that a new primary there does not push the old one among the backups.
- * L5. A lookup allocates nothing: what it works out stands in the domains and in arrays of this object.
+ * L5. A lookup allocates nothing: its results stand in the domains and in arrays of this object.
  */
 import { TextBlocks, compareNames, mixBlock } from '../flat/hash.ts';
 import { logOf, logOfHash } from '../flat/logarithm.ts';
@@ -37,7 +37,7 @@ export class LabelledTargets implements Placer, Hashes {
   readonly #blocks = new TextBlocks();
   readonly #top: Place;
   readonly #spread: Spread;
-  /** Positions: the answer, and behind it those of the domains before they are interleaved. */
+  /** Positions: the answer, and behind it the positions from each domain before they are interleaved. */
   readonly #list: Int32Array;
   #isText = false;
   #mixedHi = 0;

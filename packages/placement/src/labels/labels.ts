@@ -1,10 +1,10 @@
 /**
- * Members with labels as a placer: replicas spread over distinct regions, zones and racks. Members without
- * labels are placed as flat targets are, so a cluster that uses none has the plain roles of the timer cluster.
+ * Members with labels as a placer: replicas spread over distinct regions, zones and racks. Members without labels are
+ * placed as flat targets are, so a cluster that uses none has the plain roles of the timer cluster.
  *
  * Labelled members have had two rules, each with an id of its own; a view names the one it goes by:
  * `carillon-placement-1` gave every domain of a level the same share, so that a lone member in a zone held two thirds
- * of all timers; `carillon-labels-2` gives a domain what its members weigh together (`labelled-targets.ts`).
+ * of all timers; `carillon-labels-2` gives a domain the weight of its members together (`labelled-targets.ts`).
  */
 import { compareNames } from '../flat/hash.ts';
 import { algorithm, compileTargets, type Picks, type Placer } from '../flat/rendezvous.ts';

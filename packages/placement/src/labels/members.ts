@@ -34,7 +34,7 @@ export interface Domain {
   readonly domains: readonly Domain[];
   /** All members at or below, in name order. */
   readonly members: readonly Ranked[];
-  /** What the members weigh together. */
+  /** The weight of all members together. */
   readonly weight: number;
 }
 

@@ -2,7 +2,7 @@
 import { invariant } from '../errors.ts';
 import type { Domain } from './members.ts';
 
-/** A domain with the members' positions, and what is worked out about it for the key at hand. */
+/** A domain with the members' positions, and its intermediate results for the key at hand. */
 export interface Place {
   readonly domain: Domain;
   readonly places: readonly Place[];
@@ -12,9 +12,9 @@ export interface Place {
   /** The member whose hash does not count, because the domain's own stands for it (L1). */
   readonly anchor: number;
   readonly anchorWeight: number;
-  /** The logarithm of what all its members weigh over what the heaviest weighs: 0 for one member (L2). */
+  /** The logarithm of the weight of all its members over the weight of the heaviest: 0 for one member (L2). */
   readonly heft: number;
-  /** The places below, those with copies first: the primary's, then from the highest hash down. */
+  /** The places below, the ones with copies first: the primary's, then from the highest hash down. */
   readonly order: Place[];
   /** The domain's own hash, flipped. */
   own: number;
@@ -24,7 +24,7 @@ export interface Place {
   high: number;
 }
 
-/** What the spread asks of the key at hand. */
+/** The hashes of the key at hand that the spread needs. */
 export interface Hashes {
   hash(seed: number): number;
   nearness(flipped: number, weight: number, high: boolean): number;
@@ -116,7 +116,7 @@ export class Spread {
     }
   }
 
-  /** The order in which places are served: the primary's, then from the highest down, those without copies last. */
+  /** The order in which places are served: the primary's, then from the highest down, places without copies last. */
   #turn(place: Place): number {
     if (place === this.#primary) return 1;
     return place.copies > 0 ? place.high : Number.NEGATIVE_INFINITY;

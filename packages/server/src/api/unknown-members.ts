@@ -17,7 +17,7 @@ const toldMax = 4;
 const toldLengthMax = 200;
 const slipsMax = 4;
 
-/** What an object may have, and what is below. Only shapes with fixed names are in it. */
+/** The members that an object may have, and the shapes below them. Only shapes with fixed names are in it. */
 interface Shape {
   readonly pointer: string;
   readonly names: ReadonlyMap<string, Shape | null>;
@@ -26,7 +26,7 @@ interface Shape {
 const root = shapeOf(TimerBodySchema.properties, '');
 const everywhere = pointersOf(root);
 
-/** Those of a body that fits the schema; `base` is the beginning of their pointers. */
+/** The unknown members of a body that fits the schema; `base` is the beginning of their pointers. */
 export function unknownMembers(body: unknown, base = ''): UnknownMember[] {
   const found: string[] = [];
   collect(body, root, found);
@@ -54,7 +54,7 @@ function hint({ near }: UnknownMember): string {
   return near === null ? '' : ` Did you mean ${near}?`;
 }
 
-/** Names come from the client: everything but printable ASCII is left out, and so is what is too long. */
+/** Names come from the client: everything but printable ASCII is replaced, and long names are cut. */
 function asHeader(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, toldLengthMax);
 }

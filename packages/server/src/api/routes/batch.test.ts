@@ -88,7 +88,7 @@ describe('a batch of changes', () => {
     expect(service.sets.map((set) => set.idempotencyKey)).toEqual(['mine', 'k\n1']);
   });
 
-  test('changes of one timer wait for each other, whatever its id looks like; others do not', async () => {
+  test('changes of one timer wait for each other, in every form of its id; others do not', async () => {
     const { ask, service } = testApi();
     const log: string[] = [];
     const open: (() => void)[] = [];
@@ -139,7 +139,7 @@ describe('a batch of changes', () => {
     expect(service.sets[0]?.id?.factor).toBe(3);
   });
 
-  test('a cancel that nobody confirmed has its own outcome, with the version', async () => {
+  test('an unconfirmed cancel has its own outcome, with the version', async () => {
     const { ask, service } = testApi();
     const version = { versionMs: 9, versionTie: 2 };
     const error = new CarillonError('no_copies', 'None.', { version });
