@@ -70,7 +70,7 @@ export class Writing {
   }
 
   /** The same as a promise. */
-  written(request: WriteRequest): Promise<Outcome> {
+  tryWrite(request: WriteRequest): Promise<Outcome> {
     return new Promise((resolve) => this.write(request, resolve));
   }
 
@@ -160,7 +160,7 @@ export class Writing {
     readNewest(this.parts, id, names, done);
   }
 
-  /** The replicas of a new record: in the place of one that does not answer now, the next in rank. */
+  /** The replicas of a new record; behind them the next in rank, one for each replica that does not answer now. */
   private place(number: Numbered, factor: number): readonly string[] {
     const { view, peers } = this.parts;
     return desiredReplicas(view(), number, factor, (name) => peers?.silent(name) ?? false);

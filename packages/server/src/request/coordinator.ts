@@ -153,7 +153,7 @@ export class Coordinator implements TimerService {
     if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
     const former = this.writing.formerHolders(id);
-    const outcome = await this.writing.written({ record, mode: 'any', former });
+    const outcome = await this.writing.tryWrite({ record, mode: 'any', former });
     // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
     if (outcome.type === 'beaten') {
       return compareVersions(outcome.by, record) === 0 ? record : null;

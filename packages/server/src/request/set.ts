@@ -200,7 +200,7 @@ export class Setting implements SetService {
   private async confirm(known: TimerRecord): Promise<Written> {
     let newest: TimerRecord | null = known;
     for (let i = 0; i < triesMax && newest !== null; i++) {
-      const outcome = await this.writing.written({ record: newest, mode: 'any', former: [] });
+      const outcome = await this.writing.tryWrite({ record: newest, mode: 'any', former: [] });
       if (outcome.type !== 'beaten') return written(outcome);
       // It popped meanwhile, or another client changed it.
       newest = await this.writing.read({ ...known, bloomHi: 0, bloomLo: 0 });
