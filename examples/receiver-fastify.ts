@@ -1,8 +1,9 @@
 /**
- * A receiver in a Fastify app. Fastify must leave the body as it came: signatures are over its bytes.
+ * A receiver in a Fastify app. The plugin leaves bodies as they came, for its own route: signatures are over their bytes.
  * Run it beside a member: node --conditions=source examples/receiver-fastify.ts
  */
 import { Carillon, receiver } from '@carillon/client';
+import { toFastify } from '@carillon/client/fastify';
 import Fastify from 'fastify';
 
 const { promise: done, resolve } = Promise.withResolvers<void>();
@@ -17,23 +18,7 @@ const receive = receiver(
 );
 
 const app = Fastify();
-app.removeAllContentTypeParsers();
-app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) =>
-  parsed(null, body),
-);
-app.post<{ Body: Buffer | undefined }>('/callbacks', async (request, reply) => {
-  const answer = await receive(
-    new Request('http://receiver/callbacks', {
-      method: 'POST',
-      headers: Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      body: request.body === undefined ? null : Uint8Array.from(request.body),
-    }),
-  );
-  return reply
-    .code(answer.status)
-    .headers(Object.fromEntries(answer.headers))
-    .send(await answer.text());
-});
+await app.register(toFastify(receive, '/callbacks'));
 
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 const carillon = new Carillon({

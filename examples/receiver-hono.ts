@@ -1,8 +1,9 @@
 /**
- * A receiver in a Hono app. Its requests already are `Request` objects: the line with `c.req.raw` is all there is to it.
+ * A receiver in a Hono app.
  * Run it beside a member: node --conditions=source examples/receiver-hono.ts
  */
 import { Carillon, receiver } from '@carillon/client';
+import { toHono } from '@carillon/client/hono';
 import { Hono } from 'hono';
 import { listen } from './receiver-http.ts';
 
@@ -18,7 +19,7 @@ const receive = receiver(
 );
 
 const app = new Hono();
-app.post('/callbacks', (c) => receive(c.req.raw));
+app.post('/callbacks', toHono(receive));
 
 // Here on node:http; workers, Deno and Bun take `export default app`.
 const { url, close } = await listen(async (request) => app.fetch(request));

@@ -1,11 +1,11 @@
 /**
- * A receiver behind `node:http`. The other examples take `listen` from here; copy it, it is all the adapter there is.
+ * A receiver behind `node:http`. The other examples take `listen` from here.
  * Run it beside a member: node --conditions=source examples/receiver-http.ts
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
 import { Carillon, receiver } from '@carillon/client';
+import { toListener } from '@carillon/client/node';
 
 export interface Listening {
   readonly url: string;
@@ -18,43 +18,18 @@ export async function listen(
   receive: (request: Request) => Promise<Response>,
   port = 0,
 ): Promise<Listening> {
-  let isClosing = false;
-  const server = createServer((incoming, outgoing) => {
-    receive(requestOf(incoming)).then(
-      async (answer) => {
-        // Callers keep connections open; one that is about to close says so with its last answer.
-        if (isClosing) outgoing.setHeader('connection', 'close');
-        outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
-        outgoing.end(await answer.text());
-      },
-      // The caller went away before it had sent everything.
-      () => outgoing.destroy(),
-    );
-  });
+  const server = createServer(toListener(receive));
   await new Promise<void>((resolve) => {
     server.listen(port, '127.0.0.1', resolve);
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () => {
-      isClosing = true;
+      // Callers keep connections open; once the last answer is sent, they have no reason to.
+      server.keepAliveTimeout = 1;
       server.close();
     },
   };
-}
-
-/** The body goes on as a stream: `receiver` reads it, up to its limit. */
-function requestOf(incoming: IncomingMessage): Request {
-  const { method = 'POST', url = '/', headers } = incoming;
-  const isBare = method === 'GET' || method === 'HEAD';
-  // `duplex` must be said for a body that is a stream; not all type declarations know it.
-  const init: RequestInit & { duplex: 'half' } = {
-    method,
-    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
-    body: isBare ? null : (Readable.toWeb(incoming) as ReadableStream),
-    duplex: 'half',
-  };
-  return new Request(`http://receiver${url}`, init);
 }
 
 if (import.meta.main) {

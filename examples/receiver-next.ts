@@ -1,21 +1,24 @@
 /**
  * A receiver in a Next app: this would be `app/callbacks/route.ts`. A route handler of Next is a function from `Request` to
- * `Response`, which is what `receiver` gives; Next itself is not installed here, so the function is called as Next would.
+ * `Response`; Next itself is not installed here, so the function is called as Next would.
  * Run it beside a member: node --conditions=source examples/receiver-next.ts
  */
 import { Carillon, receiver } from '@carillon/client';
+import { toNext } from '@carillon/client/next';
 import { listen } from './receiver-http.ts';
 
 const { promise: done, resolve } = Promise.withResolvers<void>();
 // The same as in the members' `callbacks.signingSecrets`, where they sign.
 const secret = process.env['CARILLON_SECRET'];
 
-export const POST = receiver(
-  (pop) => {
-    console.log(`Next: pop ${pop.sequence} of "${pop.opaque}"`);
-    resolve();
-  },
-  secret === undefined ? {} : { secret },
+export const POST = toNext(
+  receiver(
+    (pop) => {
+      console.log(`Next: pop ${pop.sequence} of "${pop.opaque}"`);
+      resolve();
+    },
+    secret === undefined ? {} : { secret },
+  ),
 );
 
 const { url, close } = await listen((request) => POST(request));

@@ -21,11 +21,26 @@ const wholeProduct = programs.filter(({ kind }) => kind === 'node');
 /** Copied into the project. */
 const files = [
   'examples/receiver-express.ts',
+  'examples/receiver-fastify.ts',
+  'examples/receiver-hono.ts',
+  'examples/receiver-http.ts',
+  'examples/receiver-next.ts',
   'examples/place-keys.ts',
   'examples/lock-fencing.ts',
   'scripts/release/rehearsal/portable.ts',
 ];
 const ours = ['carillon', '@carillon/client', '@carillon/placement', '@carillon/ring'];
+
+/** The compiler is the newest one that generators of types accept. */
+const theirs = [
+  'express@5',
+  '@types/express@5',
+  '@types/node@24',
+  'fastify@5',
+  'hono@4',
+  'openapi-typescript@7.13.0',
+  'typescript@5.9.3',
+];
 
 let project: EmptyProject;
 let member: Serving;
@@ -33,7 +48,7 @@ beforeAll(async () => {
   await buildPackages();
   project = await EmptyProject.create();
   await project.publish();
-  await project.install(...ours, 'express@5', '@types/express@5', '@types/node@24');
+  await project.install(...ours, ...theirs);
   for (const file of files) project.write(basename(file), readFileSync(join(root, file), 'utf8'));
   member = await project.serve('npx', 'carillon');
   project.server = member.url;
@@ -59,7 +74,7 @@ test('every package was published, and npx finds the command', async () => {
   expect(await (await fetch(`${member.url}/ping`)).text()).toBe('OK');
 });
 
-test('the examples compile in a strict project with DOM types, and so do all declarations', async () => {
+test('the examples, with each adapter, compile in a strict project with DOM types', async () => {
   const compilerOptions = {
     strict: true,
     noEmit: true,
@@ -67,10 +82,23 @@ test('the examples compile in a strict project with DOM types, and so do all dec
     target: 'ES2024',
     lib: ['ES2024', 'DOM', 'DOM.Iterable', 'ESNext.Disposable'],
     types: ['node'],
+    allowImportingTsExtensions: true,
     skipLibCheck: false,
   };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  expect(await project.run(join(root, 'node_modules/.bin/tsc'), '-p', '.')).toBe('');
+  expect(await project.run('npx', 'tsc', '-p', '.')).toBe('');
+});
+
+test('types that are generated from /openapi.json compile and fit', async () => {
+  await project.run('npx', 'openapi-typescript', `${member.url}/openapi.json`, '-o', 'api.d.ts');
+  const code = `import type { operations } from './api.js';
+    type Body = operations['setTimer']['requestBody']['content']['application/json'];
+    export const body: Body = { timing: { interval: 2 }, callback: { http: { uri: 'http://r/' } } };
+    // @ts-expect-error -- an interval is a number
+    export const wrong: Body = { ...body, timing: { interval: '2s' } };`;
+  project.write('generated.ts', code);
+  const given = ['--noEmit', '--strict', '--module', 'NodeNext', '--skipLibCheck', 'false'];
+  expect(await project.run('npx', 'tsc', ...given, '--types', 'node', 'generated.ts')).toBe('');
 });
 
 describe.concurrent.each(wholeProduct)('$name', ({ program }) => {

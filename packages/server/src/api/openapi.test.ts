@@ -1,9 +1,11 @@
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { TimerSchema } from './schema.ts';
+import { exampleAnswer, exampleProblem } from './openapi.ts';
+import { ProblemSchema, TimerSchema } from './schema.ts';
 import { testApi } from './stand-in.contract.ts';
 
 interface Operation {
+  operationId: string;
   summary: string;
   parameters?: Parameter[];
   requestBody?: { content: Record<string, unknown> };
@@ -18,6 +20,7 @@ interface Parameter {
 interface Document {
   openapi: string;
   info: { title: string; version: string };
+  servers: { url: string }[];
   paths: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>;
   components: { schemas: Record<string, object> };
 }
@@ -52,6 +55,20 @@ test('the document has all parts that OpenAPI 3.1 requires', async () => {
       }
     }
   }
+});
+
+test('every operation has a name of its own, for the functions of generated clients', async () => {
+  const { paths, servers } = await document();
+  const names = Object.values(paths).flatMap((item) => verbs.flatMap((verb) => item[verb] ?? []));
+  expect(names.length).toBeGreaterThan(20);
+  for (const { operationId } of names) expect(operationId).toMatch(/^[a-z][A-Za-z]+$/);
+  expect(new Set(names.map(({ operationId }) => operationId)).size).toBe(names.length);
+  expect(servers).toEqual([expect.objectContaining({ url: '/' })]);
+});
+
+test('answers that are shown as examples have the shapes that are described', () => {
+  expect([...Compile(TimerSchema).Errors(exampleAnswer)]).toEqual([]);
+  expect([...Compile(ProblemSchema).Errors(exampleProblem)]).toEqual([]);
 });
 
 test('every reference leads somewhere', async () => {

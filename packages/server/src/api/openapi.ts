@@ -34,10 +34,35 @@ const schemas = {
 const ref = (name: keyof typeof schemas) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ 'application/json': { schema } });
 
+export const exampleProblem = {
+  type: 'urn:carillon:problem:bad_request',
+  title: 'The request is not valid',
+  status: 400,
+  detail: 'The interval must be a number from 0 to 3155760000.',
+  pointer: '/timing/interval',
+};
 const problem = (description: string) => ({
   description,
-  content: { 'application/problem+json': { schema: ref('Problem') } },
+  content: { 'application/problem+json': { schema: ref('Problem'), example: exampleProblem } },
 });
+
+/** A timer as it is answered, from `exampleTimer`. */
+export const exampleAnswer = {
+  id: '66ddb6aa0024f0008400000000020284-2',
+  state: 'pending',
+  timing: { interval: 2 },
+  callback: { http: { uri: 'http://127.0.0.1:8080/', opaque: 'hello' } },
+  reliability: { 'replication-factor': 2 },
+  set: '2026-01-31T09:00:00.000Z',
+  sequence: 0,
+  attempt: 0,
+  'next-due': '2026-01-31T09:00:02.000Z',
+  'next-attempt': null,
+  'last-outcome': null,
+  version: '1769850000000.0',
+  replicas: ['n0', 'n1'],
+};
+const shownTimer = { 'application/json': { schema: ref('Timer'), example: exampleAnswer } };
 const text = { description: 'OK', content: { 'text/plain': { schema: { type: 'string' } } } };
 
 const refusals = {
@@ -62,9 +87,14 @@ const headers = {
   Location: { description: '/timers/<id>', schema: { type: 'string' } },
   'Carillon-Copies': { description: 'have/wanted', schema: { type: 'string' } },
   ...versionHeader,
+  'Carillon-Warning': {
+    description:
+      'A member of the body that no timer has, and the nearest right name. May be there several times.',
+    schema: { type: 'string' },
+  },
 };
 const confirmed = (description: string) => ({
-  '200': { description, headers, content: json(ref('Timer')) },
+  '200': { description, headers, content: shownTimer },
 });
 
 const query = (name: string, schema: object, description: string) => ({
@@ -95,6 +125,7 @@ const body = {
 const timerPaths = {
   '/timers': {
     post: {
+      operationId: 'setTimer',
       summary: 'Set a timer',
       parameters: [
         { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } },
@@ -107,6 +138,7 @@ const timerPaths = {
       },
     },
     get: {
+      operationId: 'listTimers',
       summary: 'List timers of the whole cluster',
       parameters: [
         query('tag', { type: 'string' }, 'Only timers with this tag.'),
@@ -121,6 +153,7 @@ const timerPaths = {
       },
     },
     delete: {
+      operationId: 'cancelTimersByTag',
       summary: 'Cancel all timers with a tag',
       parameters: [{ ...query('tag', { type: 'string' }, 'The tag.'), required: true }],
       responses: {
@@ -135,6 +168,7 @@ const timerPaths = {
   },
   '/timers/batch': {
     post: {
+      operationId: 'changeManyTimers',
       summary: 'Set, replace and cancel many timers',
       requestBody: {
         required: true,
@@ -161,10 +195,12 @@ const timerPaths = {
   '/timers/{id}': {
     parameters: [id],
     get: {
+      operationId: 'getTimer',
       summary: 'Read a timer',
-      responses: { '200': { description: 'The timer', content: json(ref('Timer')) }, ...notFound },
+      responses: { '200': { description: 'The timer', content: shownTimer }, ...notFound },
     },
     put: {
+      operationId: 'replaceTimer',
       summary: 'Replace a timer, or create it under a number of your own',
       requestBody: body,
       responses: {
@@ -174,6 +210,7 @@ const timerPaths = {
       },
     },
     delete: {
+      operationId: 'cancelTimer',
       summary: 'Cancel a timer',
       responses: {
         '200': { description: 'Cancelled, whether or not it existed.', headers },
@@ -188,6 +225,7 @@ const attemptPaths = {
   '/timers/{id}/attempts': {
     parameters: [id],
     get: {
+      operationId: 'listAttempts',
       summary: 'How the newest callbacks of a timer went',
       description:
         'Members remember them in memory, of so many timers (history.timerCountMax); also of timers that have ended meanwhile.',
@@ -204,11 +242,13 @@ const done = { '200': { description: 'Done', headers: versionHeader }, ...notFou
 const operatingPaths = {
   '/dead-letters': {
     get: {
+      operationId: 'listDeadLetters',
       summary: 'List pops that were given up',
       parameters: paging,
       responses: { '200': { description: 'A page', content: json(ref('DeadLetterPage')) } },
     },
     delete: {
+      operationId: 'discardDeadLetters',
       summary: 'Remove many dead letters; again while the answer says that there are more',
       parameters: [
         { name: 'all', in: 'query', required: true, schema: { type: 'string', enum: ['true'] } },
@@ -218,54 +258,71 @@ const operatingPaths = {
   },
   '/dead-letters/{id}': {
     parameters: [id],
-    delete: { summary: 'Remove a dead letter', responses: done },
+    delete: { operationId: 'discardDeadLetter', summary: 'Remove a dead letter', responses: done },
   },
   '/dead-letters/{id}/redeliver': {
     parameters: [id],
-    post: { summary: 'Send a dead letter again', responses: done },
+    post: {
+      operationId: 'redeliverDeadLetter',
+      summary: 'Send a dead letter again',
+      responses: done,
+    },
   },
-  '/ping': { get: { summary: 'Answers OK', responses: { '200': text } } },
-  '/healthz': { get: { summary: 'The member is alive', responses: { '200': text } } },
-  '/livez': { get: { summary: 'The member is alive', responses: { '200': text } } },
+  '/ping': { get: { operationId: 'ping', summary: 'Answers OK', responses: { '200': text } } },
+  '/healthz': {
+    get: { operationId: 'getHealth', summary: 'The member is alive', responses: { '200': text } },
+  },
+  '/livez': {
+    get: { operationId: 'getLiveness', summary: 'The member is alive', responses: { '200': text } },
+  },
   '/readyz': {
     get: {
+      operationId: 'getReadiness',
       summary: 'The member takes requests',
       responses: { '200': text, '503': problem('Not now; the detail says why.') },
     },
   },
   '/whoami': {
     get: {
+      operationId: 'whoami',
       summary: 'What the token of this request allows',
       responses: { '200': { description: 'Scope and namespace', content: json(ref('Whoami')) } },
     },
   },
-  '/metrics': { get: { summary: 'Prometheus text', responses: { '200': text } } },
+  '/metrics': {
+    get: { operationId: 'getMetrics', summary: 'Prometheus text', responses: { '200': text } },
+  },
   '/openapi.json': {
     get: {
+      operationId: 'getOpenApi',
       summary: 'This document',
       responses: { '200': { description: 'OpenAPI 3.1', content: json({ type: 'object' }) } },
     },
   },
   '/cluster': {
     get: {
+      operationId: 'getCluster',
       summary: 'View, members, resync and repair',
       responses: { '200': { description: 'The cluster', content: json(ref('Cluster')) } },
     },
   },
   '/locks': {
     get: {
+      operationId: 'listLocks',
       summary: 'Lock rings in etcd: members, holders, waiters and tokens',
       responses: { '200': { description: 'The rings', content: json(ref('Locks')) } },
     },
   },
   '/cluster/drain': {
     post: {
+      operationId: 'drainMember',
       summary: 'Make this member hand everything off and leave',
       responses: { '202': { description: 'Begun; /cluster shows the progress.' } },
     },
   },
   '/cluster/resync': {
     post: {
+      operationId: 'resyncMember',
       summary: 'Make this member look at every record anew and move what is not where it belongs',
       responses: { '202': { description: 'Begun; /cluster shows the progress.' } },
     },
@@ -337,6 +394,9 @@ export function openApi(version: string, routes: readonly Route[]): object {
       description: 'Clustered timers: HTTP in, HTTP callbacks out.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [
+      { url: '/', description: 'The member that gave this document; any other will do too.' },
+    ],
     paths: pathsOf(routes),
     components: {
       schemas,

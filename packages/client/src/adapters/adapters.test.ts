@@ -1,0 +1,131 @@
+/** Requests of frameworks as receivers get them. The frameworks themselves are in examples/, run by examples.test.ts. */
+import { describe, expect, test } from 'vitest';
+import { receiver } from '../receiver.ts';
+import { type ExpressRequest, toExpress } from './express.ts';
+import { type FastifyScope, toFastify } from './fastify.ts';
+import { toHono } from './hono.ts';
+import { toNext } from './next.ts';
+import { type IncomingRequest, toListener } from './listener.ts';
+
+const headers = { 'x-timer-id': 'a-1', 'x-sequence-number': '3', 'x-many': ['1', '2'] };
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function incoming(...chunks: string[]): IncomingRequest {
+  return {
+    method: 'POST',
+    url: '/callbacks?x=1',
+    headers,
+    async *[Symbol.asyncIterator]() {
+      for (const chunk of chunks) yield bytes(chunk);
+    },
+  };
+}
+
+/** Resolves when the answer has ended, or the connection was destroyed. */
+function outgoing() {
+  const { promise: over, resolve } = Promise.withResolvers<unknown[]>();
+  const sent: unknown[] = [];
+  const response = {
+    statusCode: 0,
+    setHeader: (name: string, value: string) => sent.push(`${name}: ${value}`),
+    end: (body: string) => resolve([response.statusCode, ...sent, body]),
+    destroy: () => resolve(['destroyed']),
+  };
+  return { response, over };
+}
+
+const told: string[] = [];
+const receive = receiver((pop) => {
+  told.push(`${pop.id} ${pop.sequence} ${pop.opaque} ${pop.headers.get('x-many')}`);
+});
+/** Status, headers and body of the answer to a pop that was handled. */
+const handled = expect.arrayContaining([200, 'content-type: text/plain', 'OK']) as unknown;
+
+describe('toListener', () => {
+  test('hands over method, headers and the body as it came, in pieces', async () => {
+    const { response, over } = outgoing();
+    toListener(receiver((pop) => void told.push(pop.opaque)))(incoming('or', 'der 17'), response);
+    expect(await over).toEqual(handled);
+    expect(told.pop()).toBe('order 17');
+  });
+
+  test('a request without a body is one without a body', async () => {
+    const { response, over } = outgoing();
+    toListener(async (request) => new Response(`${request.method} ${request.url}`))(
+      { ...incoming(), method: 'GET' },
+      response,
+    );
+    expect((await over).at(-1)).toBe('GET http://receiver/callbacks?x=1');
+  });
+
+  test('a caller that goes away in the middle ends the connection, and nothing is thrown', async () => {
+    const { response, over } = outgoing();
+    const cut: IncomingRequest = {
+      ...incoming(),
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('aborted')) }),
+    };
+    toListener(receive)(cut, response);
+    expect(await over).toEqual(['destroyed']);
+  });
+});
+
+describe('toExpress', () => {
+  const through = async (request: ExpressRequest) => {
+    const { response, over } = outgoing();
+    const { promise: failed, resolve: next } = Promise.withResolvers<unknown>();
+    toExpress(receive)(request, response, next);
+    return Promise.race([over, failed]);
+  };
+
+  test('takes the body as bytes, behind express.raw', async () => {
+    expect(await through({ ...incoming(), body: bytes('raw') })).toEqual(handled);
+    expect(told.pop()).toBe('a-1 3 raw 1, 2');
+  });
+
+  test('takes the body unread, before any middleware', async () => {
+    const other = { ...headers, 'x-sequence-number': '4' };
+    expect(await through({ ...incoming('unread'), headers: other })).toEqual(handled);
+    expect(told.pop()).toBe('a-1 4 unread 1, 2');
+  });
+
+  test('says what to do when the body was parsed before', async () => {
+    const problem = await through({ ...incoming(), body: {} });
+    expect(String(problem)).toContain('put the route before express.json()');
+  });
+});
+
+test('toFastify registers a route whose body stays raw, inside its own scope', async () => {
+  const calls: unknown[] = [];
+  const routes: ((request: object, reply: object) => Promise<unknown>)[] = [];
+  const scope: FastifyScope = {
+    removeAllContentTypeParsers: () => calls.push('no parsers'),
+    addContentTypeParser: (type: string, options: object) => calls.push(type, options),
+    post: (path: string, handle: (typeof routes)[number]) => {
+      calls.push(path);
+      routes.push(handle);
+    },
+  };
+  await toFastify(receive, '/callbacks')(scope);
+  expect(calls).toEqual(['no parsers', '*', { parseAs: 'buffer' }, '/callbacks']);
+  const reply: unknown[] = [];
+  const request = {
+    method: 'POST',
+    url: '/callbacks',
+    headers: { ...headers, 'x-sequence-number': '5' },
+    body: bytes('fast'),
+  };
+  const answer = await routes[0]?.(request, {
+    code: (status: number) => reply.push(status),
+    header: (name: string, value: string) => reply.push(name, value),
+  });
+  expect(reply.slice(0, 3)).toEqual([200, 'content-type', 'text/plain']);
+  expect(answer).toBe('OK');
+  expect(told.pop()).toBe('a-1 5 fast 1, 2');
+});
+
+test('toHono and toNext hand the request over as it is', async () => {
+  const echo = async (request: Request): Promise<Response> => new Response(await request.text());
+  const request = (): Request => new Request('http://r/', { method: 'POST', body: 'x' });
+  expect(await (await toHono(echo)({ req: { raw: request() } })).text()).toBe('x');
+  expect(await (await toNext(echo)(request())).text()).toBe('x');
+});

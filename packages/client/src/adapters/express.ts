@@ -1,0 +1,50 @@
+/**
+ * `@carillon/client/express`: `app.post('/callbacks', toExpress(receive))`, before any middleware that parses bodies, or
+ * with `express.raw({ type: () => true })` in front: signatures are over the bytes of the body.
+ */
+import {
+  type IncomingRequest,
+  type OutgoingResponse,
+  plainAnswer,
+  type Receive,
+  toListener,
+} from './listener.ts';
+
+export interface ExpressRequest extends IncomingRequest {
+  /** Bytes behind `express.raw`, an object behind `express.json`. */
+  readonly body?: unknown;
+}
+
+type Next = (error?: unknown) => void;
+
+export function toExpress(
+  receive: Receive,
+): (request: ExpressRequest, response: OutgoingResponse, next: Next) => void {
+  const direct = toListener(receive);
+  return (request, response, next) => {
+    const { body } = request;
+    if (body === undefined) return direct(request, response);
+    if (body instanceof Uint8Array) {
+      fromBytes(receive, request, response, body).catch(next);
+      return;
+    }
+    next(
+      new Error(
+        'A callback reached toExpress with a parsed body: put the route before express.json(), or express.raw() in front of it.',
+      ),
+    );
+  };
+}
+
+async function fromBytes(
+  receive: Receive,
+  { method = 'POST', url = '/', headers: given }: ExpressRequest,
+  response: OutgoingResponse,
+  body: Uint8Array,
+): Promise<void> {
+  const asked = { method, path: url, headers: given, body };
+  const { status, headers, body: text } = await plainAnswer(receive, asked);
+  response.statusCode = status;
+  for (const [name, value] of headers) response.setHeader(name, value);
+  response.end(text);
+}
