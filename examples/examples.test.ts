@@ -72,6 +72,19 @@ const stories: Readonly<Record<string, readonly string[]>> = {
     'a zone more moves 33.3 % of the copies; the least possible is 33.3 %',
     'between targets that were there before: 0.0 %',
   ],
+  'grow-by-a-zone.ts': [
+    'r0 z0 n10 d15, namespace 4, queue 45',
+    'r0 z1 n15 d10, namespace 5, queue 48',
+    'r0 z0 n15 d13, namespace 4, queue 45',
+    'r0 z1 n8 d6, namespace 5, queue 48',
+    'r0 z0 n25 d11, namespace 4, queue 45',
+    'r0 z1 n27 d8, namespace 5, queue 48',
+    'rollout 0: z0 ############### z1 ############### z2',
+    'rollout 0.25: z0 ############## z1 ############## z2 ###',
+    'rollout 0.5: z0 ############ z1 ############ z2 #####',
+    'rollout 0.75: z0 ########### z1 ########### z2 #########',
+    'rollout 1: z0 ########## z1 ########## z2 ##########',
+  ],
 };
 
 describe('examples', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { rolloutPoint, seenExpansions, topologyFor } from './accounts.ts';
 import { explain } from './explain.ts';
 import { compileTopology, place } from './place.ts';
-import { selectPool } from './pool.ts';
+import { selectPool } from './pools/pool.ts';
 import { buildTopology, type Topology } from './topology.ts';
 
 /** Two old racks, a third that comes with the expansion "2026", a fourth with "2027". */
@@ -141,9 +141,7 @@ describe('an account is part of the question', () => {
   test('a misspelt field of an account or a pool is refused', () => {
     const account = { id: 'a', createdUndr: '2026' };
     expect(() => seenExpansions(growing(0), account)).toThrow(/Did you mean "createdUnder"\?/);
-    const shape = { partitions: 16, replicas: 6, width: {} };
-    expect(() => selectPool(growing(1, 1), 'a/t/x', shape)).toThrow(
-      'The shape of a pool has no field "partitions"; the fields are width, pin, account.',
-    );
+    const shape = { partition: 16, replicas: 6 };
+    expect(() => selectPool(growing(1, 1), 'a/t/x', shape)).toThrow(/Did you mean "partitions"\?/);
   });
 });

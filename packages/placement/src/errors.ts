@@ -18,6 +18,8 @@ export type PlacementErrorCode =
   | 'unknown_field'
   /** A lookup without an account where accounts see different parts of the topology. */
   | 'account_needed'
+  /** A pool whose width changes, so that almost every key would move. */
+  | 'pool_reshaped'
   /** A branch that ends above or below the last level. */
   | 'uneven_depth'
   /** A vertex that is its own descendant. */

@@ -61,15 +61,19 @@ export {
 } from './diff.ts';
 export { evenLoads, evenMovement, type Part, partsOf } from './even-loads.ts';
 export { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
+export { type Located, locate, type LocateOptions } from './pools/locate.ts';
+export type { PoolSize } from './pools/pool-width.ts';
+export { tree } from './regular-tree.ts';
 export {
   compilePools,
+  diffPools,
   Pool,
   PoolSelector,
   type PoolShape,
   type PoolSlot,
   type PoolVertex,
   selectPool,
-} from './pool.ts';
+} from './pools/pool.ts';
 export { compileSkeleton, skeletonTargetsMax } from './flat/skeleton.ts';
-export { type Leaf, VirtualTree, type VirtualTreeOptions } from './virtual-tree.ts';
+export { type Leaf, VirtualTree, type VirtualTreeOptions } from './pools/virtual-tree.ts';
 export type { Walk } from './walk.ts';

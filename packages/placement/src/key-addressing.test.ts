@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { compileTopology } from './place.ts';
-import { compilePools } from './pool.ts';
+import { compilePools } from './pools/pool.ts';
 import { compileTargets } from './flat/rendezvous.ts';
 import { slotCount } from './slots.ts';
-import { countingHash, keyAddressing, regularSpec } from './testing/regular-topology.contract.ts';
+import { treeSpec } from './regular-tree.ts';
+import { countingHash, keyAddressing } from './testing/regular-topology.contract.ts';
 import { buildTopology, type VertexSpec } from './topology.ts';
-import { VirtualTree } from './virtual-tree.ts';
+import { VirtualTree } from './pools/virtual-tree.ts';
 
 const collection = 'account/tableName/resourceType';
 const shape = { width: { node: 16, disk: 3 }, pin: { region: 'r0' } };
@@ -28,7 +29,7 @@ describe('seed 003, key addressing: replication factor 6, partitioning factor 16
 
   test('the first level is region, the weights force the algorithm to pick the first region and need no hashing', () => {
     const hash = countingHash();
-    const spec = regularSpec({ region: 2, zone: 2, disk: 4 });
+    const spec = treeSpec({ region: 2, zone: 2, disk: 4 });
     const [first, second] = spec.children as [VertexSpec, VertexSpec];
     const weighted = buildTopology({ ...spec, children: [first, { ...second, weight: 0 }] }, hash);
     const compiled = compileTopology(weighted, { replicas: 2 });
@@ -42,7 +43,7 @@ describe('seed 003, key addressing: replication factor 6, partitioning factor 16
   });
 
   test('2 real zones and 6 fake zones to plan for future expansion: both real ones are involved, no fake one', () => {
-    const spec = regularSpec({ zone: 2, node: 32, disk: 16 });
+    const spec = treeSpec({ zone: 2, node: 32, disk: 16 });
     const fake = Array.from({ length: 6 }, (_, i) => ({ id: `fake${i}`, weight: 0 }));
     const planned = buildTopology({ ...spec, children: [...spec.children, ...fake] });
     const slots = compilePools(planned, { width: shape.width }).select(collection).slots();

@@ -5,7 +5,8 @@ import { changeVertices } from './change.ts';
 import { health } from './health.ts';
 import { compileTopology } from './place.ts';
 import { compileTargets, type Placer } from './flat/rendezvous.ts';
-import { regular, regularSpec } from './testing/regular-topology.contract.ts';
+import { treeSpec } from './regular-tree.ts';
+import { regular } from './testing/regular-topology.contract.ts';
 import { topologySpec } from './testing/random-topology.contract.ts';
 import { buildTopology, type Topology, type VertexSpec } from './topology.ts';
 
@@ -218,7 +219,7 @@ describe('topologies', () => {
   });
 
   test('with chronos roles a new domain turns no primary into a backup', () => {
-    const spec = regularSpec({ zone: 3, disk: 3 });
+    const spec = treeSpec({ zone: 3, disk: 3 });
     const grown = buildTopology({
       ...spec,
       children: [...spec.children, { id: 'new', children: [{ id: 'd0' }, { id: 'd1' }] }],

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { compileTopology } from './place.ts';
 import { compileTargets, type Placer } from './flat/rendezvous.ts';
 import { compileSkeleton } from './flat/skeleton.ts';
-import { regular, regularSpec } from './testing/regular-topology.contract.ts';
+import { treeSpec } from './regular-tree.ts';
+import { regular } from './testing/regular-topology.contract.ts';
 import { buildTopology } from './topology.ts';
 
 const million = 1_000_000;
@@ -128,7 +129,7 @@ describe('movement against the theoretical share', () => {
   });
 
   test('adding a rack to a zone of four takes a fifth of that zone and nothing elsewhere', () => {
-    const spec = regularSpec({ zone: 3, rack: 4, disk: 4 });
+    const spec = treeSpec({ zone: 3, rack: 4, disk: 4 });
     const racks = [...(spec.children[0]?.children ?? []), { id: 'new', children: [{ id: 'd0' }] }];
     const grown = buildTopology({
       ...spec,

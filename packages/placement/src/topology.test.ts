@@ -6,7 +6,8 @@ import { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
 import { hashText } from './flat/hash.ts';
 import { compileTopology, place } from './place.ts';
 import { compileTargets } from './flat/rendezvous.ts';
-import { regular, regularSpec } from './testing/regular-topology.contract.ts';
+import { treeSpec } from './regular-tree.ts';
+import { regular } from './testing/regular-topology.contract.ts';
 import { topologySpec } from './testing/random-topology.contract.ts';
 import { buildTopology, levelsMax } from './topology.ts';
 
@@ -255,7 +256,7 @@ describe('a topology', () => {
   });
 
   test('a planned branch may end early, and counts once it is there', () => {
-    const spec = regularSpec({ zone: 2, disk: 2 });
+    const spec = treeSpec({ zone: 2, disk: 2 });
     const topology = buildTopology({
       ...spec,
       children: [...spec.children, { id: 'z9', weight: 0 }],
@@ -278,7 +279,7 @@ describe('a topology', () => {
 
   test('the fingerprint changes with anything that decides placement, and with nothing else', () => {
     const topology = regular({ zone: 2, disk: 2 });
-    const spec = regularSpec({ zone: 2, disk: 2 });
+    const spec = treeSpec({ zone: 2, disk: 2 });
     const reversed = buildTopology({ ...spec, children: spec.children.toReversed() });
     expect(fingerprint(reversed)).toBe(fingerprint(topology));
     expect(fingerprint(topology)).toMatch(/^[0-9a-f]{32}$/);

@@ -1,24 +1,14 @@
-/** Regular topologies for tests: so many children at each level, ids made of the level's first letter and a number. */
+/** Regular topologies for tests, with a hash of their own if wanted. */
 import { type Hash, murmur3 } from '../flat/hash.ts';
-import { buildTopology, type Topology, type TopologySpec, type VertexSpec } from '../topology.ts';
-
-/** `{ rack: 2, node: 4, disk: 8 }` → racks r0, r1 with nodes n0 … n3 with disks d0 … d7. */
-export function regularSpec(counts: Readonly<Record<string, number>>): TopologySpec {
-  const levels = Object.keys(counts);
-  const below = (depth: number): VertexSpec[] =>
-    Array.from({ length: counts[levels[depth] as string] as number }, (_, i) => ({
-      id: `${levels[depth]?.[0]}${i}`,
-      ...(depth + 1 < levels.length ? { children: below(depth + 1) } : {}),
-    }));
-  return { levels, children: below(0) };
-}
+import { treeSpec } from '../regular-tree.ts';
+import { buildTopology, type Topology, type TopologySpec } from '../topology.ts';
 
 export function regular(
   counts: Readonly<Record<string, number>>,
   more: Partial<TopologySpec> = {},
   hash: Hash | null = null,
 ): Topology {
-  return buildTopology({ ...regularSpec(counts), ...more }, hash);
+  return buildTopology({ ...treeSpec(counts), ...more }, hash);
 }
 
 /** The real hash, counting the numbers it is asked about. */

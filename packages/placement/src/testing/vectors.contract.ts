@@ -5,12 +5,12 @@ import { fingerprint } from '../fingerprint.ts';
 import { logOfHash } from '../flat/logarithm.ts';
 import { compileTopology } from '../place.ts';
 import type { Policy } from '../policy.ts';
-import { type PoolShape, selectPool } from '../pool.ts';
+import { type PoolShape, selectPool } from '../pools/pool.ts';
 import { compileTargets, type Placer, type Roles, type TargetSpec } from '../flat/rendezvous.ts';
 import { compileSkeleton } from '../flat/skeleton.ts';
 import { buildTopology, type TopologySpec } from '../topology.ts';
-import { VirtualTree } from '../virtual-tree.ts';
-import { regularSpec } from './regular-topology.contract.ts';
+import { VirtualTree } from '../pools/virtual-tree.ts';
+import { treeSpec } from '../regular-tree.ts';
 
 /** Keys are texts, or 64-bit numbers as `0x` and 16 hex digits. */
 export type Case =
@@ -81,7 +81,7 @@ const mixed: TopologySpec = {
   ],
 };
 const pooled: TopologySpec = {
-  ...regularSpec({ zone: 2, rack: 6, disk: 5 }),
+  ...treeSpec({ zone: 2, rack: 6, disk: 5 }),
   slots: [{ name: 'queue', count: 4 }],
 };
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changeVertices } from './change.ts';
+import { changeVertices } from '../change.ts';
 import { type Pool, selectPool } from './pool.ts';
-import { regular } from './testing/regular-topology.contract.ts';
-import type { Topology } from './topology.ts';
+import { regular } from '../testing/regular-topology.contract.ts';
+import type { Topology } from '../topology.ts';
 import { VirtualTree } from './virtual-tree.ts';
 
 const shape = { width: { rack: 4, disk: 2 } };

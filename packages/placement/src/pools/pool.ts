@@ -12,31 +12,41 @@
  * P3. The loss of a disk is made good inside its machine, of a hollow machine inside its zone, of a hollow zone by
  *     another zone: one level at a time, never further than needed.
  */
-import { type Account, topologyAsked } from './accounts.ts';
-import { mapVertices } from './change.ts';
-import { invariant } from './errors.ts';
-import { hashText } from './flat/hash.ts';
-import { health } from './health.ts';
-import { record, refuseUnknownFields, wholeNumber } from './input.ts';
-import { type Key, readKey } from './flat/key.ts';
-import type { Placement } from './place.ts';
-import { type CheckedPolicy, checkPolicy, replicasMax } from './policy.ts';
-import { Ranker } from './flat/ranker.ts';
-import { readSlot } from './slots.ts';
-import type { Topology, Vertex } from './topology.ts';
-import { type Branch, compileTree, layOut, leaf, roomOf, type Tree } from './tree.ts';
-import { Walk } from './walk.ts';
+import { type Account, topologyAsked } from '../accounts.ts';
+import { mapVertices } from '../change.ts';
+import { type Diff, type DiffInput, diff } from '../diff.ts';
+import { invariant, PlacementError } from '../errors.ts';
+import { hashText } from '../flat/hash.ts';
+import { health } from '../health.ts';
+import { record, refuseUnknownFields, wholeNumber } from '../input.ts';
+import { type Key, readKey } from '../flat/key.ts';
+import type { Placement } from '../place.ts';
+import { type PoolSize, refuseReshaping, widthOf } from './pool-width.ts';
+import { type CheckedPolicy, checkPolicy, replicasMax } from '../policy.ts';
+import { Ranker } from '../flat/ranker.ts';
+import type { Picks, Placer } from '../flat/rendezvous.ts';
+import { readSlot } from '../slots.ts';
+import type { Topology, Vertex } from '../topology.ts';
+import { type Branch, compileTree, layOut, leaf, roomOf, type Tree } from '../tree.ts';
+import { Walk } from '../walk.ts';
 
-export interface PoolShape {
+export interface PoolShape extends Partial<PoolSize> {
   /** Per level: how many children each chosen vertex contributes. Levels not named contribute all they have. */
-  readonly width: Readonly<Record<string, number>>;
+  readonly width?: Readonly<Record<string, number>>;
   /** As in a policy: the only vertex of a level that may be used. */
   readonly pin?: Readonly<Record<string, string>>;
   /** As in a policy: the account that the collections belong to. */
   readonly account?: Account;
 }
 
-const shapeFields = ['width', 'pin', 'account'] as const satisfies (keyof PoolShape)[];
+const shapeFields = [
+  'width',
+  'partitions',
+  'replicas',
+  'zones',
+  'pin',
+  'account',
+] as const satisfies (keyof PoolShape)[];
 
 /** A place in the pool at any level. Owner and server are positions of the selector's tree, −1 for none. */
 export interface PoolVertex {
@@ -74,7 +84,7 @@ export class PoolSelector {
     });
     const topology = topologyAsked(asked, shape.account);
     this.topology = topology;
-    const policy: CheckedPolicy = checkPolicy(topology, shape);
+    const policy = policyOf(topology, shape);
     const unlimited = { ...policy, width: policy.width.map(() => Number.POSITIVE_INFINITY) };
     this.#width = policy.width;
     this.#tree = compileTree(
@@ -98,7 +108,8 @@ export class PoolSelector {
       for (const end = this.#size; at < end; at++) this.#fill(at, depth);
     }
     const places = this.#places.slice(0, this.#size * placeSize);
-    return new Pool(this.topology, this.#tree, collection, places);
+    const { topology } = this;
+    return new Pool({ topology, tree: this.#tree, width: this.#width, collection, places });
   }
 
   #add(owner: number, serving: number): void {
@@ -171,23 +182,66 @@ export class PoolSelector {
   }
 }
 
+/** The widths of a shape, given or worked out. */
+function policyOf(topology: Topology, shape: PoolShape): CheckedPolicy {
+  const { width, partitions, replicas, zones, ...rest } = shape;
+  const given = checkPolicy(topology, { ...rest, ...(width === undefined ? {} : { width }) });
+  if (partitions === undefined && replicas === undefined && zones === undefined) {
+    if (width !== undefined) return given;
+  } else if (width === undefined && partitions !== undefined && replicas !== undefined) {
+    const size = { partitions, replicas, ...(zones === undefined ? {} : { zones }) };
+    return checkPolicy(topology, { ...rest, width: widthOf(topology, given, size) });
+  }
+  throw new PlacementError(
+    'bad_input',
+    'The shape of a pool must have either "width" or both "partitions" and "replicas".',
+  );
+}
+
 /** Numbers per place: owner, server, children. */
 const placeSize = 3;
 
-/** The slots of one collection, and where its keys live in them. */
-export class Pool {
+interface Selected {
+  readonly topology: Topology;
+  readonly tree: Tree;
+  readonly width: readonly number[];
   readonly collection: string;
+  readonly places: Int32Array;
+}
+
+/** The slots of one collection, and where its keys live in them. */
+export class Pool implements Placer {
+  readonly collection: string;
+  /** Paths of all targets of the topology. */
+  readonly names: readonly string[];
+  /** Per level: how many children each chosen vertex contributes; Infinity where it is all of them. */
+  readonly width: readonly number[];
   readonly topology: Topology;
   readonly #tree: Tree;
   readonly #places: Int32Array;
   #vertices: readonly PoolVertex[] | null = null;
   #walk: Walk | null = null;
 
-  constructor(topology: Topology, tree: Tree, collection: string, places: Int32Array) {
-    this.topology = topology;
-    this.collection = collection;
-    this.#tree = tree;
-    this.#places = places;
+  constructor(selected: Selected) {
+    this.topology = selected.topology;
+    this.collection = selected.collection;
+    this.width = selected.width;
+    this.names = selected.topology.targets.map(({ path }) => path);
+    this.#tree = selected.tree;
+    this.#places = selected.places;
+  }
+
+  pick(hi: number, lo: number, count: number, out: Picks): number {
+    return this.#picked(this.compile().number(hi, lo, count), out);
+  }
+
+  pickText(key: string, count: number, out: Picks): number {
+    return this.#picked(this.compile().text(key, count), out);
+  }
+
+  #picked(size: number, out: Picks): number {
+    for (let i = 0; i < size; i++) out[i] = this.compile().replica(i);
+    return size;
   }
 
   /** The places as a tree: zones, their machines, their disks. */
@@ -263,6 +317,12 @@ export class Pool {
     const room = roomOf(up, Number.POSITIVE_INFINITY);
     return { seed, weight: 1, target: -1, up, hollow: [], upRoom: room, room };
   }
+}
+
+/** What moves when one pool becomes another. Throws PlacementError where its width changes. */
+export function diffPools(before: Pool, after: Pool, input: DiffInput): Diff {
+  refuseReshaping(after.topology.levels, before.width, after.width);
+  return diff(before, after, input);
 }
 
 /** Prepares the selection of pools. Throws PlacementError for unknown levels or pins. */

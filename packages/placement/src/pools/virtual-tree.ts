@@ -11,14 +11,14 @@
  * V3. When the fan-outs multiply to more than there are stripes, virtual leaves are spread over the stripes
  *     evenly, to within one.
  */
-import { PlacementError } from './errors.ts';
-import { hashText } from './flat/hash.ts';
-import { refuseUnknownFields, wholeNumber } from './input.ts';
-import { type Key, readKey } from './flat/key.ts';
+import { PlacementError } from '../errors.ts';
+import { hashText } from '../flat/hash.ts';
+import { refuseUnknownFields, wholeNumber } from '../input.ts';
+import { type Key, readKey } from '../flat/key.ts';
 import type { Pool, PoolVertex } from './pool.ts';
-import { replicasMax } from './policy.ts';
-import { Ranker, raiseUntilFree } from './flat/ranker.ts';
-import { scale, slotCount, slotDigits } from './slots.ts';
+import { replicasMax } from '../policy.ts';
+import { Ranker, raiseUntilFree } from '../flat/ranker.ts';
+import { scale, slotCount, slotDigits } from '../slots.ts';
 
 export interface VirtualTreeOptions {
   /** Fan-outs from the top; the last must be the number of machines per zone. Absent: stripe bits (V2). */
