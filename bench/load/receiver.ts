@@ -4,19 +4,14 @@
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { answerCalls } from '../support/remote.ts';
-import type { Arrivals, Expected } from './arrivals.ts';
+import { ArrivalNotes } from './arrival-notes.ts';
+import type { Expected } from './arrivals.ts';
 import { indexOf } from './setter.ts';
 
 const answer = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-const curvePoints = 200;
 const headEnd = '\r\n\r\n';
 
-let latenesses: number[] = [];
-/** Due time of the newest pop of each timer; NaN: none yet. */
-let lastDues = new Float64Array(0);
-let duplicates = 0;
-let unknown = 0;
-let lastMs = 0;
+const notes = new ArrivalNotes();
 
 const server = createServer(serve);
 const listening = new Promise<string>((resolve) => {
@@ -27,15 +22,9 @@ const listening = new Promise<string>((resolve) => {
 
 answerCalls({
   uri: () => listening,
-  expect: ({ timerCount }: Expected) => {
-    latenesses = [];
-    lastDues = new Float64Array(timerCount).fill(Number.NaN);
-    duplicates = 0;
-    unknown = 0;
-    lastMs = 0;
-  },
-  arrived: () => latenesses.length,
-  arrivals: () => summary(),
+  expect: (expected: Expected) => notes.expect(expected),
+  arrived: () => notes.count,
+  arrivals: () => notes.summary(),
 });
 
 function serve(socket: Socket): void {
@@ -67,7 +56,7 @@ function takeRequest(received: string, nowMs: number): number {
   if (/\r\nx-timer-count:/i.test(head)) noteLines(body, nowMs);
   else {
     const dueMs = Date.parse(/\r\nx-timer-due: ?([^\r]+)/i.exec(head)?.[1] ?? '');
-    note(indexOf(body), dueMs, nowMs);
+    notes.add(indexOf(body), dueMs, nowMs);
   }
   return bodyStart + length;
 }
@@ -76,36 +65,6 @@ function takeRequest(received: string, nowMs: number): number {
 function noteLines(body: string, nowMs: number): void {
   for (const line of body.split('\n').slice(0, -1)) {
     const { due, opaque } = JSON.parse(line) as { due: string; opaque: string };
-    note(indexOf(opaque), Date.parse(due), nowMs);
+    notes.add(indexOf(opaque), Date.parse(due), nowMs);
   }
-}
-
-function note(index: number, dueMs: number, nowMs: number): void {
-  const lastDue = lastDues[index];
-  if (lastDue === undefined || Number.isNaN(dueMs)) {
-    unknown++;
-    return;
-  }
-  if (lastDue === dueMs) {
-    duplicates++;
-    return;
-  }
-  lastDues[index] = dueMs;
-  lastMs = nowMs;
-  latenesses.push(nowMs - dueMs);
-}
-
-function summary(): Arrivals {
-  const sorted = Float64Array.from(latenesses).toSorted();
-  const at = (share: number): number | null =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
-  return {
-    arrived: sorted.length,
-    timers: lastDues.reduce((sum, due) => sum + (Number.isNaN(due) ? 0 : 1), 0),
-    duplicates,
-    unknown,
-    lastMs,
-    latenessMs: { min: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) },
-    curve: Array.from({ length: curvePoints + 1 }, (_, i) => at(i / curvePoints) ?? 0),
-  };
 }

@@ -33,8 +33,8 @@ export class Remote {
   private nextId = 0;
 
   /** The script calls `answerCalls`. */
-  constructor(script: string) {
-    this.child = fork(script, [], {
+  constructor(script: string, args: readonly string[] = []) {
+    this.child = fork(script, [...args], {
       execArgv: ['--conditions=source', '--expose-gc'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

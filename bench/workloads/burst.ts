@@ -25,7 +25,7 @@ export async function burst(context: Context): Promise<readonly Section[]> {
       title: 'W3 · Burst',
       what: `${timerCount} timers due at the same instant, one HTTP callback each. The rate is that count over the time from the due instant to the last arrival.`,
       columns,
-      rows: [...rows, ...(await batchRow(context))],
+      rows: [...rows, ...(await batchRow(context)), ...(await libraryRows(context))],
       headline: { column: 'perSecond', reference: 'carillon' },
       charts: [
         {
@@ -37,6 +37,7 @@ export async function burst(context: Context): Promise<readonly Section[]> {
       ],
       notes: [
         'With batch callbacks (`callback.http.batch`) pops that are due together for one URL come in one request, up to 500 of them.',
+        'The last rows go to `receiver` of the client library behind `node:http`, after one pop: a receiver that says in its answers that it takes several pops in a request gets up to 500.',
       ],
     },
   ];
@@ -52,6 +53,32 @@ async function batchRow(context: Context): Promise<Row[]> {
     burstOf(session, context),
   ).catch(failed);
   return [rowOf({ name: 'carillon-batch', label, kind: 'ours' }, columns, values, note)];
+}
+
+/** To the receiver of the client library: each pop by itself, and as many in a request as it says. */
+async function libraryRows(context: Context): Promise<Row[]> {
+  const member = context.systems.find(({ name }) => name === 'carillon');
+  if (member === undefined) return [];
+  const rows: Row[] = [];
+  for (const batchCountMax of [1, 500]) {
+    const way = batchCountMax === 1 ? 'single pops' : 'up to 500 pops in a request';
+    const label = `Carillon, to the receiver of @carillon/client, ${way}`;
+    context.tell(`${label} …`);
+    const { values, note } = await withSession(member, (session) => warmBurstOf(session, context), {
+      batchCountMax,
+    }).catch(failed);
+    const name = `carillon-receiver-${batchCountMax}`;
+    rows.push(rowOf({ name, label, kind: 'ours' }, columns, values, note));
+  }
+  return rows;
+}
+
+/** After one pop, by whose answer the member knows the receiver. */
+async function warmBurstOf(session: Session, context: Context): Promise<Measured> {
+  await session.expect({ timerCount: 1 });
+  await session.run({ call: 'set', count: 1, due: { inMs: 1 } });
+  await session.arrivals(1, Date.now() + graceMs);
+  return burstOf(session, context);
 }
 
 export async function burstOf(

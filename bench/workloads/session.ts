@@ -11,6 +11,7 @@ import type { Running, System } from '../systems/system.ts';
 
 const clientScript = join(import.meta.dirname, '../load/client.ts');
 const receiverScript = join(import.meta.dirname, '../load/receiver.ts');
+const libraryScript = join(import.meta.dirname, '../load/library-receiver.ts');
 const pollMs = 250;
 
 export interface Timed extends LoadResult {
@@ -89,12 +90,16 @@ export class Session {
 
 type Startable = Pick<System, 'start'>;
 
+/** A receiver that costs as little as possible, or the one of the client library, which takes so many pops in a request. */
+export type ReceiverKind = 'bare' | { readonly batchCountMax: number };
+
 export function withSession<T>(
   system: Startable,
   use: (session: Session) => Promise<T>,
+  kind: ReceiverKind = 'bare',
 ): Promise<T> {
   return withScratch(async (folder) => {
-    const session = await startSession(system, folder);
+    const session = await startSession(system, folder, kind);
     try {
       return await use(session);
     } finally {
@@ -103,10 +108,17 @@ export function withSession<T>(
   });
 }
 
-export async function startSession(system: Startable, parent: string): Promise<Session> {
+export async function startSession(
+  system: Startable,
+  parent: string,
+  kind: ReceiverKind = 'bare',
+): Promise<Session> {
   const folder = join(parent, `data-${process.hrtime.bigint()}`);
   await mkdir(folder, { recursive: true });
-  const receiver = new Remote(receiverScript);
+  const receiver =
+    kind === 'bare'
+      ? new Remote(receiverScript)
+      : new Remote(libraryScript, [String(kind.batchCountMax)]);
   const client = new Remote(clientScript);
   try {
     const uri = await receiver.call<string>('uri');
