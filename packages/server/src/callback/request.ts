@@ -22,6 +22,8 @@ export interface PopContext {
   readonly id: string;
   readonly timeoutMs: number;
   readonly at: Instant;
+  /** The wall-clock time at which the pop was due, as RFC 3339 has it. */
+  readonly due: string;
 }
 
 /** Which pop it is, as the receiver is told. */
@@ -40,13 +42,27 @@ const encoder = new TextEncoder();
 /** An opaque may be of any form, known to its client alone. */
 const octets = { 'content-type': 'application/octet-stream' };
 
-export function toldOf({ definition, record, missed, id, at }: PopContext): Told {
+/** Due times as text. Pops that come together are mostly due together, so the newest text is kept. */
+export class DueTexts {
+  private newest = { dueMs: Number.NaN, text: '' };
+
+  /** A re-sent dead letter is due when the pop was that it stands for. */
+  of(record: TimerRecord, { origin, timing }: Definition, at: Instant): string {
+    const dueMs = origin?.dueMs ?? dueWallMs(record, timing, at);
+    if (this.newest.dueMs !== dueMs) {
+      this.newest = { dueMs, text: new Date(dueMs).toISOString() };
+    }
+    return this.newest.text;
+  }
+}
+
+export function toldOf({ definition, record, missed, id, due }: PopContext): Told {
   const { origin } = definition;
   // A re-sent dead letter carries the id, version and so the name of the pop it stands for.
   return {
     id: origin?.id ?? id,
     sequence: origin?.sequence ?? record.sequence + missed + 1,
-    due: new Date(origin?.dueMs ?? dueWallMs(record, definition.timing, at)).toISOString(),
+    due,
     version: formatVersion(origin ?? record),
     attempt: record.attempt + 1,
     missed: origin?.missed ?? missed,

@@ -29,7 +29,8 @@ describe('a uri is split', () => {
   ])('%s', (uri, origin, path) => {
     expect(splitUri(uri)).toEqual({ origin, path });
     expect(new UriSplitter().split(uri)).toEqual({ origin, path });
-    expect(acquainted([origin]).split(uri)).toEqual({ origin, path });
+    const splitter = acquainted([origin]);
+    for (let i = 0; i < 2; i++) expect(splitter.split(uri)).toEqual({ origin, path });
   });
 
   it.each([

@@ -35,7 +35,10 @@ export class ActivePops {
 
   /** Moves the pop to its next phase; the action that goes with it is left to the caller. */
   step(pop: Pop, event: PopEvent): PopAction {
-    const [next, action] = popStep(pop.phase, event);
+    const step = popStep(pop.phase, event);
+    // By index: taking the pair apart goes through an iterator, on the way of every pop.
+    const next = step[0];
+    const action = step[1];
     if (isUnderWay(pop.phase) && !isUnderWay(next)) this.byHandle.delete(pop.handle);
     pop.phase = next;
     if (!isOut(next) || action === 'stop-renewing') pop.stopRenewing();

@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import { BatchRequest } from './batch-request.ts';
-import { callbackRequest, type PopContext } from '../callback/request.ts';
+import { callbackRequest, DueTexts, type PopContext } from '../callback/request.ts';
 
 const limits = { countMax: 3, lengthMax: 10_000 };
 
+const dueTexts = new DueTexts();
+
 function popOf(fields: Partial<PopContext> = {}): PopContext {
-  return {
+  const pop = {
     record: recordOf({ versionMs: 1_700_000_000_000, versionTie: 7 }),
     definition: definitionOf({ opaque: 'x' }),
     split: { origin: 'http://receiver', path: '/' },
@@ -17,6 +19,7 @@ function popOf(fields: Partial<PopContext> = {}): PopContext {
     at: { nowMs: 10_000, wallMs: 1_700_000_010_000 },
     ...fields,
   };
+  return { ...pop, due: dueTexts.of(pop.record, pop.definition, pop.at) };
 }
 
 const addressee = {

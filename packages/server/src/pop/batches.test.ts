@@ -37,7 +37,16 @@ function rig({ countMax = 500, queueLengthMax = 3 } = {}) {
 function popOf(opaque: string): PopContext {
   const definition = definitionOf({ uri, opaque, batch: true });
   const at = { nowMs: 10_000, wallMs: 10_000 };
-  return { record: recordOf(), definition, split, missed: 0, id: 'id', timeoutMs: 1000, at };
+  return {
+    record: recordOf(),
+    definition,
+    split,
+    missed: 0,
+    id: 'id',
+    timeoutMs: 1000,
+    at,
+    due: '',
+  };
 }
 
 function countOf(request: CallbackRequest | null | undefined): string | undefined {

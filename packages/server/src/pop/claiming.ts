@@ -18,7 +18,7 @@ import type { Awake } from './awake.ts';
 import { afterRefusalMs, callTermMs, claimTermMs, claimWaitMs } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
 import { claimResult } from './outcome.ts';
-import { claimMessage, type Pop } from './pop.ts';
+import { claimMessage, type Pop, type PopClaim } from './pop.ts';
 import { isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
 
 export interface ClaimingParts {
@@ -54,7 +54,7 @@ export class Claiming {
   }
 
   /** The claim of a new pop of the record. */
-  claimOf(handle: number, record: TimerRecord): Pick<Pop, 'position' | 'others' | 'serial'> {
+  claimOf(handle: number, record: TimerRecord): PopClaim {
     const { self, othersOf, awake } = this.parts;
     const widely = awake.mayBeStale(record) || this.cameLate.has(handle);
     const others = othersOf(record, widely);

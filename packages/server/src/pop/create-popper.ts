@@ -92,7 +92,7 @@ export function createPopper(parts: PoppingParts): Popper {
   const othersOf: PopCluster['othersOf'] = (record, widely) => cluster.othersOf(record, widely);
   const asking = { self, clock, store, replica, peers, metrics, awake, othersOf, happens, again };
   const claiming = new Claiming(random.u32(), asking);
-  const holds: PopCluster['holds'] = (...pop) => cluster.holds(...pop);
+  const holds: PopCluster['holds'] = (handle, slept, stale) => cluster.holds(handle, slept, stale);
   const readiness = new Readiness({ clock, awake, granting, batches, rules, instant, holds });
   const attempts = new Attempts({
     clock,

@@ -1,6 +1,6 @@
 /** Rules that hold for every pop of a member: its retry policy, its time limit, the room for dead letters, its ids. */
 import type { Random, RetryPolicy, TimerRecord } from '@carillon/core';
-import type { PopContext } from '../callback/request.ts';
+import { DueTexts, type PopContext } from '../callback/request.ts';
 import type { Instant } from '../timer/schedule.ts';
 import type { Circumstances } from './after-attempt.ts';
 import type { Pop } from './pop.ts';
@@ -19,6 +19,7 @@ export interface PopRulesParts {
 
 export class PopRules {
   private readonly parts: PopRulesParts;
+  private readonly dueTexts = new DueTexts();
 
   constructor(parts: PopRulesParts) {
     this.parts = parts;
@@ -37,6 +38,7 @@ export class PopRules {
   /** The facts that the request of a pop is made of. */
   context({ record, definition, to, missed }: Pop, at: Instant): PopContext {
     const { idOf, callbackTimeoutMs: timeoutMs } = this.parts;
-    return { record, definition, split: to.split, missed, id: idOf(record), timeoutMs, at };
+    const due = this.dueTexts.of(record, definition, at);
+    return { record, definition, split: to.split, missed, id: idOf(record), timeoutMs, at, due };
   }
 }

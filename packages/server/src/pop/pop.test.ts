@@ -8,7 +8,7 @@ function popOf(record: TimerRecord, missed: number, phase: Pop['phase'] = 'calli
   const definition: Definition = definitionOf();
   const to = { uri: '', split: null, namespace: '', batch: false, alone: false };
   const claim = { position: 0, others: [], serial: 1 };
-  return { ...newPop({ handle: 1, record, definition, to, ...claim }), phase, missed };
+  return { ...newPop({ handle: 1, record, definition, to }, claim), phase, missed };
 }
 
 const third = recordOf({ sequence: 2 });

@@ -10,16 +10,24 @@ import type { Message } from '../replication/wire.ts';
 import type { PopAddressee } from './batches.ts';
 import { isOut, type PopPhase } from './pop-phase.ts';
 
-export interface Pop {
+/** A record that may pop now. */
+export interface DuePop {
   readonly handle: number;
   readonly record: TimerRecord;
   readonly definition: Definition;
   readonly to: PopAddressee;
+}
+
+/** The claim of a pop at the other replicas. */
+export interface PopClaim {
   /** The position of this member among the replicas: 0 goes first. */
   readonly position: number;
   readonly others: readonly string[];
   /** The same in all its claims, and in no other's (C4). */
   readonly serial: number;
+}
+
+export interface Pop extends DuePop, PopClaim {
   phase: PopPhase;
   /** End of the claim at the others. */
   untilMs: number;
@@ -30,20 +38,28 @@ export interface Pop {
   stopRenewing: Cancel;
 }
 
-type Known = 'handle' | 'record' | 'definition' | 'to' | 'position' | 'others' | 'serial';
-
 /** A pop of a record that has just fallen due: the other replicas are to be asked. */
-export function newPop(known: Pick<Pop, Known>): Pop {
+export function newPop(due: DuePop, claim: PopClaim): Pop {
+  const { handle, record, definition, to } = due;
+  const { position, others, serial } = claim;
   return {
-    ...known,
+    handle,
+    record,
+    definition,
+    to,
+    position,
+    others,
+    serial,
     phase: 'claiming',
     untilMs: 0,
     unchanged: true,
     missed: 0,
     startMs: 0,
-    stopRenewing: () => undefined,
+    stopRenewing: ignore,
   };
 }
+
+function ignore(): void {}
 
 /** The claim of a pop, for the other replicas; with no term: the pop is not made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {

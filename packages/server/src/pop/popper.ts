@@ -122,7 +122,7 @@ export class Popper {
     const to = batches.addresseeOf(record, definition);
     const waitMs = readiness.waitMs(record, definition, to);
     if (waitMs > 0) return store.arm(handle, clock.now() + waitMs);
-    const pop = newPop({ handle, record, definition, to, ...claiming.claimOf(handle, record) });
+    const pop = newPop({ handle, record, definition, to }, claiming.claimOf(handle, record));
     pops.add(pop);
     claiming.ask(pop);
   }
