@@ -252,6 +252,33 @@ describe('members as a cluster has them', () => {
   });
 });
 
+describe('pools', () => {
+  const zone = (id: string) =>
+    `{ id: ${id}, children: [${['n0', 'n1', 'n2'].map((machine) => `{ id: ${machine}, children: [{ id: d0 }, { id: d1 }] }`).join(', ')}] }`;
+  const text = `levels: [zone, node, disk]\nslots: [{ name: queue, count: 8 }]\nchildren: [${zone('z0')}, ${zone('z1')}]`;
+
+  test('a key of a table is placed in the table’s pool, level by level', async () => {
+    const path = file('pool.yaml', text);
+    const args = ['acme/t/row/7', '--topology', path, '--partitions', '2', '--replicas', '2'];
+    const { json } = await run(where, ...args, '--json');
+    const { replicas } = json();
+    expect(replicas).toHaveLength(2);
+    expect(Object.keys(replicas[0].at)).toEqual(['zone', 'node', 'disk', 'queue']);
+    const { out } = await run(where, ...args);
+    expect(out[0]).toMatch(/^ROLE +ZONE +NODE +DISK +QUEUE/);
+    expect(out).toHaveLength(3);
+  });
+
+  test('without a topology or with a number it is wrong usage', async () => {
+    for (const args of [
+      ['a/t/x/1', '--members', 'A', '--partitions', '2'],
+      ['--id', '0000000000000064', '--topology', 'x', '--partitions', '2'],
+    ]) {
+      await expect(where.run(args, recordingIo())).rejects.toThrow(/--partitions needs/);
+    }
+  });
+});
+
 describe('accounts', () => {
   const grown = (rollout: number) => `
 levels: [zone, disk]

@@ -6,8 +6,20 @@ import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { readTokens } from '../member/tokens-on-disk.ts';
 import { connectOptions } from '../member/connect.ts';
 import { parseOptions } from '../options.ts';
-import { clusterOf, membersOf, type Targets, topologyOf } from '../placement/placement-input.ts';
-import { policyOptions, policyUsage } from '../placement/policy-flags.ts';
+import {
+  clusterOf,
+  located,
+  membersOf,
+  type Targets,
+  topologyOf,
+} from '../placement/placement-input.ts';
+import {
+  type PoolFlags,
+  policyOptions,
+  policyUsage,
+  poolOptions,
+  poolUsage,
+} from '../placement/policy-flags.ts';
 import { jsonLine, paint, table } from '../terminal/style.ts';
 
 const usage = `Usage: carillon where KEY --members A,B,C [flags]
@@ -25,6 +37,7 @@ Computes where a key lives: the same answer that every member with the same view
   --server URL           The members of a running cluster; --token and --token-file as for other commands
   --topology FILE        A topology in JSON or YAML
 ${policyUsage}
+${poolUsage}
   --explain              Show every step with its candidates and scores
   --json                 One JSON object: {"replicas": […], "scores": {…}, …}`;
 
@@ -32,6 +45,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const { flags, operands } = parseOptions(args, {
     ...connectOptions,
     ...policyOptions,
+    ...poolOptions,
     id: 'text',
     tokens: 'text',
     members: 'text',
@@ -39,6 +53,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     explain: 'flag',
   });
   const key = await keptUnder(keyOf(operands, flags.id), flags, io);
+  if (flags.partitions !== undefined) return inPool(key, flags, io);
   const targets = await targetsFor(flags, io);
   const found = targets.explain(key);
   const complete = found.replicas.length === found.wanted;
@@ -59,6 +74,25 @@ type Flags = Parameters<typeof clusterOf>[0] & {
   readonly members: string | undefined;
   readonly topology: string | undefined;
 };
+
+/** A key in the pool of its table: the id per level and the index per slot level of each replica. */
+async function inPool(
+  key: Key,
+  flags: Flags & PoolFlags & { readonly json: boolean },
+  io: Io,
+): Promise<number> {
+  if (typeof key !== 'string' || flags.topology === undefined) {
+    throw new UsageError('--partitions needs --topology FILE and a KEY account/table/type/key.');
+  }
+  const replicas = await located(key, flags.topology, flags);
+  if (flags.json) jsonLine(io, { key, replicas });
+  else {
+    const titles = Object.keys(replicas[0]?.at ?? {}).map((name) => name.toUpperCase());
+    const rows = replicas.map(({ at }, i) => [roleOf(i), ...Object.values(at).map(String)]);
+    io.out(table(io, ['ROLE', ...titles], rows));
+  }
+  return exit.done;
+}
 
 function targetsFor(flags: Flags, io: Io): Promise<Targets> {
   const { members, topology, server } = flags;

@@ -19,7 +19,9 @@ import {
   hotMembers,
   type Key,
   type LabelledMember,
+  type Located,
   levelsOf,
+  locate,
   partsOf,
   placementId,
   type Placer,
@@ -30,7 +32,14 @@ import { MembersFileError, parseMembers } from '@carillon/server';
 import { parse as parseYaml } from 'yaml';
 import { type Io, UsageError } from '../command.ts';
 import { type ConnectFlags, connect } from '../member/connect.ts';
-import { accountOf, type PolicyFlags, policyOf, type TargetPolicy } from './policy-flags.ts';
+import {
+  accountOf,
+  type PolicyFlags,
+  type PoolFlags,
+  policyOf,
+  poolOf,
+  type TargetPolicy,
+} from './policy-flags.ts';
 
 /** Larger files are refused before they are read. */
 const fileBytesMax = 64 * 1024 * 1024;
@@ -65,6 +74,30 @@ export async function membersOf(text: string, flags: PolicyFlags): Promise<Targe
 
 export async function topologyOf(path: string, flags: PolicyFlags): Promise<Targets> {
   return topologyFrom(path, readPlain(path, await readText(path)), flags);
+}
+
+/** Where the replicas of account/table/type/key are, in the pool of its table. */
+export async function located(
+  key: string,
+  path: string,
+  flags: PolicyFlags & PoolFlags,
+): Promise<Located[]> {
+  const spec = readPlain(path, await readText(path));
+  const { account, 'created-under': createdUnder } = flags;
+  const { replicas, pin } = policyOf(flags, 'rank');
+  if (account !== undefined || flags.width.length > 0) {
+    throw new UsageError(
+      'With --partitions the key names the account, and the widths are worked out.',
+    );
+  }
+  return checked(path, () =>
+    locate(buildTopology(spec), key, {
+      ...poolOf(flags),
+      replicas,
+      ...(pin === undefined ? {} : { pin }),
+      ...(createdUnder === undefined ? {} : { createdUnder }),
+    }),
+  );
 }
 
 /** The members of a running cluster that hold timers. */

@@ -66,3 +66,22 @@ function pairs(flag: string, texts: readonly string[]): (readonly [string, strin
     throw new UsageError(`${flag} must be LEVEL=VALUE, not "${text}".`);
   });
 }
+
+export const poolOptions = { partitions: 'text', zones: 'text' } as const satisfies OptionKinds;
+
+export const poolUsage = `  --partitions N         With a topology and a KEY account/table/type/key: place it in the pool of its table, to
+                         which each zone contributes N machines
+  --zones N              With --partitions: the zones that the pool was made for; default: all that can be used`;
+
+export interface PoolFlags {
+  readonly partitions: string | undefined;
+  readonly zones: string | undefined;
+}
+
+export function poolOf({ partitions, zones }: PoolFlags): { partitions: number; zones?: number } {
+  const whole = (flag: string, text: string) => wholeNumber(flag, text, { min: 1, max: 65_535 });
+  return {
+    partitions: whole('--partitions', partitions ?? ''),
+    ...(zones === undefined ? {} : { zones: whole('--zones', zones) }),
+  };
+}
