@@ -1,6 +1,6 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
-import { startGivingBack } from './idle-collect.ts';
+import { startIdleCollect } from './idle-collect.ts';
 
 const mib = 1024 * 1024;
 
@@ -8,7 +8,7 @@ function rig() {
   const clock = new VirtualClock();
   const state = { busy: 0, nextAlarmMs: null as number | null, spareBytes: 0 };
   const collectedMs: number[] = [];
-  const stop = startGivingBack({
+  const stop = startIdleCollect({
     clock,
     busyRatio: () => state.busy,
     nextAlarmMs: () => state.nextAlarmMs,

@@ -5,7 +5,7 @@
  */
 import type { Cancel, Clock } from '@carillon/core';
 
-export interface GiveBackOptions {
+export interface IdleCollectOptions {
   readonly clock: Clock;
   /** The share of the time since it was last asked that the event loop was at work. */
   readonly busyRatio: () => number;
@@ -26,7 +26,7 @@ const pauseMs = 1000;
 const againMs = 60_000;
 
 /** Looks from time to time, until told to stop. */
-export function startGivingBack(options: GiveBackOptions): Cancel {
+export function startIdleCollect(options: IdleCollectOptions): Cancel {
   const { clock, busyRatio, nextAlarmMs, spareBytes, collect } = options;
   let collectedMs = Number.NEGATIVE_INFINITY;
   let cancel: Cancel = () => undefined;

@@ -11,7 +11,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { PeerAccess } from './peer-access.ts';
 import { TcpNetwork } from '../network/tcp-network.ts';
 
-export interface PeerSideOptions {
+export interface PeerNetworkOptions {
   readonly config: Config;
   readonly identity: Identity;
   readonly release: string;
@@ -22,7 +22,7 @@ export interface PeerSideOptions {
   readonly log: Log;
 }
 
-export class PeerSide {
+export class PeerNetwork {
   /** null: alone. */
   readonly network: TcpNetwork | null;
   private readonly access: PeerAccess;
@@ -31,7 +31,7 @@ export class PeerSide {
   private readonly formerMs: number;
   private cancelReview: Cancel = () => {};
 
-  private constructor(options: PeerSideOptions, access: PeerAccess) {
+  private constructor(options: PeerNetworkOptions, access: PeerAccess) {
     const { config, identity, clock, random, log, release, numbering } = options;
     const { peerListen } = identity;
     // A draining member may take this long to hand everything on, so its certificate is accepted that long.
@@ -58,11 +58,11 @@ export class PeerSide {
   }
 
   /** Rejects with StartError when this member must not listen for others as it is configured. */
-  static async open(options: PeerSideOptions): Promise<PeerSide> {
+  static async open(options: PeerNetworkOptions): Promise<PeerNetwork> {
     const { config, identity, clock, log } = options;
     const { name, peerListen } = identity;
     const access = await PeerAccess.open({ config, name, peerListen, clock, log });
-    return new PeerSide(options, access);
+    return new PeerNetwork(options, access);
   }
 
   /** The members are others now. */

@@ -6,32 +6,32 @@ import { afterEach, expect, test } from 'vitest';
 import { renderTokens } from '../access/tokens-file.ts';
 import { configOf } from '../config/config.ts';
 import { testToken } from '../testing/tokens.ts';
-import { openSurroundings, type Surroundings } from './resources.ts';
+import { openResources, type Resources } from './resources.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'carillon-surroundings-'));
-let opened: Surroundings[] = [];
+const folder = mkdtempSync(join(tmpdir(), 'carillon-resources-'));
+let opened: Resources[] = [];
 afterEach(async () => {
-  for (const around of opened) {
-    await around.peers.network?.close();
-    await around.close();
+  for (const resources of opened) {
+    await resources.peers.network?.close();
+    await resources.close();
   }
   opened = [];
   rmSync(folder, { recursive: true });
 });
 
-async function open(name: string, numberKey: string): Promise<Surroundings> {
+async function open(name: string, numberKey: string): Promise<Resources> {
   const tokens = join(folder, `${name}.json`);
   writeFileSync(tokens, renderTokens({ tokens: [testToken(1).token], numberKey }));
   const options = { data: join(folder, name), 'auth.tokens': tokens, logLevel: 'silent' };
   const listen = '127.0.0.1:0';
   const identity = { name, listen, address: listen, peerListen: listen, peer: listen };
-  const around = await openSurroundings(configOf(new Map(Object.entries(options))), identity);
-  opened.push(around);
-  await around.peers.network?.listen((frame, reply) => reply(frame));
-  return around;
+  const resources = await openResources(configOf(new Map(Object.entries(options))), identity);
+  opened.push(resources);
+  await resources.peers.network?.listen((frame, reply) => reply(frame));
+  return resources;
 }
 
-function ask(from: Surroundings, to: Surroundings): Promise<boolean> {
+function ask(from: Resources, to: Resources): Promise<boolean> {
   const address = to.peers.network?.address ?? '';
   return new Promise((resolve) => {
     const done = (answer: Uint8Array | null): void => resolve(answer !== null);

@@ -10,7 +10,7 @@ import type { ViewSpec } from '../cluster/view.ts';
 import type { Config } from '../config/config.ts';
 import { type Identity, logGuesses } from './identity.ts';
 import { dataFiles, type Settled, settleNumbering } from './number-note.ts';
-import { PeerSide } from './peer-network.ts';
+import { PeerNetwork } from './peer-network.ts';
 import { Denied } from '../callback/denied.ts';
 import type { Endpoint } from '../callback/guard.ts';
 import { systemResolve } from '../callback/resolve.ts';
@@ -18,12 +18,12 @@ import { QuotaTable } from '../quotas/quota-table.ts';
 import { release } from './release.ts';
 import { createLog, createSystemEnv, type SystemEnv } from './system-env.ts';
 
-export interface Surroundings {
+export interface Resources {
   readonly env: SystemEnv;
   readonly gate: OpenAccess;
   readonly quotas: QuotaTable;
   readonly certificate: ApiCertificate;
-  readonly peers: PeerSide;
+  readonly peers: PeerNetwork;
   readonly numbers: Settled;
   /** The members are others now. */
   show(view: ViewSpec): void;
@@ -33,11 +33,11 @@ export interface Surroundings {
 }
 
 /** `writeLog`: instead of standard output. */
-export async function openSurroundings(
+export async function openResources(
   config: Config,
   identity: Identity,
   writeLog?: (line: string) => void,
-): Promise<Surroundings> {
+): Promise<Resources> {
   const clock = new SystemClock();
   const random = new SystemRandom();
   const log = createLog(config.logLevel, identity.name, writeLog);
@@ -58,7 +58,7 @@ export async function openSurroundings(
     const numbers = settleNumbering(await dataFiles(config), gate.numbering, log);
     const about = { release: release.version, numbering: numbers.numbering.fingerprint };
     const ports = { clock, random, log };
-    const peers = keep(await PeerSide.open({ config, identity, ...about, ...ports }));
+    const peers = keep(await PeerNetwork.open({ config, identity, ...about, ...ports }));
     logGuesses(config, identity, log);
     const fixed = ownEndpoints(config, identity);
     const denied = keep(new Denied({ clock, resolve: systemResolve(), fixed }));

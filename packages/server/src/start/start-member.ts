@@ -11,7 +11,7 @@ import { StaticSource } from '../cluster/sources/static.ts';
 import type { ViewSpec } from '../cluster/view.ts';
 import type { Config } from '../config/config.ts';
 import { etcdAccess } from '../cluster/sources/etcd-access.ts';
-import { startGivingBack } from './idle-collect.ts';
+import { startIdleCollect } from './idle-collect.ts';
 import {
   busyRatioMeter,
   collectHeap,
@@ -27,7 +27,7 @@ import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
 import { release } from './release.ts';
 import { noteNumbering } from './number-note.ts';
 import { openRings } from '../request/rings.ts';
-import { openSurroundings, type Surroundings } from './resources.ts';
+import { openResources, type Resources } from './resources.ts';
 import { watchFile } from '../config/watch-file.ts';
 
 const leaseMs = 5000;
@@ -65,68 +65,68 @@ export interface RunningMember {
 
 export async function startMember(options: StartOptions): Promise<RunningMember> {
   const identity = await identify(options.config);
-  const around = await openSurroundings(options.config, identity, options.writeLog);
+  const resources = await openResources(options.config, identity, options.writeLog);
   try {
-    return await startWithin(around, identity, options);
+    return await startWithin(resources, identity, options);
   } catch (error) {
-    await around.close();
+    await resources.close();
     throw error;
   }
 }
 
 async function startWithin(
-  around: Surroundings,
+  resources: Resources,
   identity: Identity,
   options: StartOptions,
 ): Promise<RunningMember> {
   const { config } = options;
   const { name, listen, peerListen } = identity;
-  const { env, gate } = around;
+  const { env, gate } = resources;
   const { log } = env;
   const filesMax = countFiles(config, log);
   const source = createSource(config, identity, env);
-  const dashboard = createDashboard(name, around, config);
+  const dashboard = createDashboard(name, resources, config);
   const rings = openRings(config, env);
-  const quotas = keepQuotas(around, options);
+  const quotas = keepQuotas(resources, options);
   const member = await Member.start({
     name,
     env,
     config,
-    source: overheard(source, (spec) => around.show(spec)),
+    source: overheard(source, (spec) => resources.show(spec)),
     release,
     ...loggedEnds(options, log),
     access: gate.access,
-    quotas: around.quotas,
-    numbering: around.numbers.numbering,
+    quotas: resources.quotas,
+    numbering: resources.numbers.numbering,
     readRings: rings === null ? null : () => rings.read(),
     routes: dashboard.routes,
   });
   dashboard.start();
   readProcess(member.metrics);
-  around.peers.count(member.metrics);
+  resources.peers.count(member.metrics);
   const listener = new Listener({
     router: member.router,
     limits: { ...config.limits, connectionCountMax: connectionsWithin(filesMax, config) },
     metrics: member.metrics,
     clock: env.clock,
     random: env.random,
-    certificate: around.certificate.value,
+    certificate: resources.certificate.value,
     beforeWork: member.poll,
   });
-  around.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
+  resources.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
   const address = await listener.listen(listen);
   const stopGivingBack = giveBack(member, env.clock);
   const timers = member.store.counts.live;
-  await noteNumbers(around, timers);
+  await noteNumbers(resources, timers);
   log.info('The member serves.', { listen: address, peerListen, timers, ...release });
   return {
     name,
     address,
-    url: `${around.certificate.value === null ? 'http' : 'https'}://${address}`,
+    url: `${resources.certificate.value === null ? 'http' : 'https'}://${address}`,
     member,
     needsToken: gate.access.needsToken,
     reload: async () => {
-      await around.reload();
+      await resources.reload();
       quotas.reload();
       if (source instanceof StaticSource) await source.reload();
     },
@@ -138,13 +138,13 @@ async function startWithin(
       await listener.close(config.shutdown.limitMs);
       await member.stop();
       await rings?.close();
-      await around.close();
+      await resources.close();
     },
   };
 }
 
 /** Tells the data folder which numbering it is written with, once the member is known to be its owner. */
-async function noteNumbers({ env, numbers }: Surroundings, timers: number): Promise<void> {
+async function noteNumbers({ env, numbers }: Resources, timers: number): Promise<void> {
   const { disk, log } = env;
   const { numbering, noted } = numbers;
   if (disk === null || noted) return;
@@ -158,7 +158,7 @@ async function noteNumbers({ env, numbers }: Surroundings, timers: number): Prom
   );
 }
 
-function createDashboard(self: string, { env, gate }: Surroundings, config: Config): Dashboard {
+function createDashboard(self: string, { env, gate }: Resources, config: Config): Dashboard {
   return new Dashboard({
     clock: env.clock,
     self,
@@ -176,13 +176,13 @@ function countFiles(config: Config, log: Log): number | null {
   return filesMax;
 }
 
-function keepQuotas({ quotas, env }: Surroundings, { config, reread }: StartOptions): RereadQuotas {
+function keepQuotas({ quotas, env }: Resources, { config, reread }: StartOptions): RereadQuotas {
   const { file = null, config: again = () => config } = reread ?? {};
   return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
 }
 
 function giveBack({ store }: Member, clock: Clock): Cancel {
-  return startGivingBack({
+  return startIdleCollect({
     clock,
     busyRatio: busyRatioMeter(),
     nextAlarmMs: () => store.nextAlarmMs(),
