@@ -94,7 +94,7 @@ export interface Cluster {
   readonly hot: readonly string[];
   readonly members: readonly ClusterMember[];
   readonly resync: { running: boolean; checked: number; total: number; moved: number };
-  readonly repair: { missedRecords: number; underReplicated: number };
+  readonly repair: { unconfirmedRecords: number; underReplicated: number };
   /** null: none was found. */
   readonly damage: DiskDamage | null;
 }
@@ -271,7 +271,7 @@ export function readCluster(json: unknown): Cluster {
       moved: resync.number('moved'),
     },
     repair: {
-      missedRecords: repair.number('missed-records'),
+      unconfirmedRecords: repair.number('unconfirmed-records'),
       underReplicated: repair.number('under-replicated'),
     },
     damage: (from.raw('damage') ?? null) === null ? null : readDamage(from.inner('damage')),

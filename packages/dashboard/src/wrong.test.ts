@@ -36,7 +36,7 @@ const well: Snapshot = {
     source: 'static',
     members: [member('n0'), member('n1'), member('n2')],
     resync: { running: false, checked: 0, total: 0, moved: 0 },
-    repair: { 'missed-records': 0, 'under-replicated': 0 },
+    repair: { 'unconfirmed-records': 0, 'under-replicated': 0 },
     damage: null,
   },
   timers: { pending: 10, retrying: 0, dead: 0 },
@@ -134,14 +134,14 @@ test('members that come and go, a resync and repair are told while they last', (
     ...well.cluster,
     members,
     resync: { running: true, checked: 50, total: 200, moved: 7 },
-    repair: { 'missed-records': 3, 'under-replicated': 4 },
+    repair: { 'unconfirmed-records': 3, 'under-replicated': 4 },
   };
   const says = findings({ ...well, cluster }, null).map((found) => found.says);
   expect(says).toEqual([
     '4 timers not yet where the view wants them; repair is at it.',
     'n1 is leaving; 10 timers still to hand on.',
     'n2 is joining; resync towards it is under way.',
-    '3 records wait for members that missed them.',
+    '3 records wait for members that have not confirmed them.',
     'A resync is running: 50 of 200 records checked, 7 moved.',
   ]);
 });

@@ -103,8 +103,8 @@ function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {
     const says = `${counted(repair['under-replicated'], 'timer')} not yet where the view wants them; repair is at it.`;
     found.push({ weight: 'warn', says });
   }
-  if (repair['missed-records'] > 0) {
-    const says = `${counted(repair['missed-records'], 'record')} wait for members that missed them.`;
+  if (repair['unconfirmed-records'] > 0) {
+    const says = `${counted(repair['unconfirmed-records'], 'record')} wait for members that have not confirmed them.`;
     found.push({ weight: 'note', says });
   }
   if (resync.running) {

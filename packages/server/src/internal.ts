@@ -4,7 +4,7 @@ export { numberingOf } from './access/number-key.ts';
 export { Compare } from './cluster/compare.ts';
 export { EtcdSource } from './cluster/sources/etcd.ts';
 export { HandOff } from './cluster/hand-off.ts';
-export { Missed } from './cluster/missed.ts';
+export { Unconfirmed } from './cluster/unconfirmed.ts';
 export { Presence } from './cluster/presence.ts';
 export { Rejoining } from './cluster/rejoining.ts';
 export type { ViewSource } from './cluster/sources/source.ts';

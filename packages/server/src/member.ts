@@ -380,7 +380,7 @@ export class Member {
       numbers: { next: (wallMs: number, member: number) => this.nextNumber(wallMs, member) },
       factorDefault: config.defaultFactor,
       instant: () => this.cluster.instant(),
-      onMissed: (record, missed, holders) => this.cluster.missed(record, missed, holders),
+      onUnconfirmed: (record, names, holders) => this.cluster.unconfirmed(record, names, holders),
       refuseSet: (namespace, timing) => this.refuseSet(namespace, timing),
     };
   }

@@ -25,7 +25,7 @@ export interface MemberLine {
 export interface ClusterAnswer {
   readonly members: readonly MemberLine[];
   readonly resync: { readonly running: boolean; readonly moved: number };
-  readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
+  readonly repair: { readonly 'unconfirmed-records': number; readonly 'under-replicated': number };
   readonly damage: {
     readonly state: string;
     readonly 'entries-lost': number;

@@ -63,7 +63,7 @@ const someMessages: Message[] = [
   { type: 'hello', hello },
   { type: 'digest', hashes: new Uint32Array(256) },
   { type: 'range', range: 9, entries: [entry, entry] },
-  { type: 'missed', hi, lo, names: ['a', 'b'] },
+  { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
   { type: 'attempts', namespace: 'n', hi, lo },
 ];
 const outcome = { sequence: 1, attempt: 1, atMs: 1, latenessMs: 1, tookMs: 1, outcome: 1 };

@@ -27,7 +27,7 @@ function viewOf(entries: readonly object[], underReplicated = 0): object {
     source: 'static',
     members: entries,
     resync: { running: false, checked: 0, total: 0, moved: 0 },
-    repair: { 'missed-records': 0, 'under-replicated': underReplicated },
+    repair: { 'unconfirmed-records': 0, 'under-replicated': underReplicated },
   };
 }
 

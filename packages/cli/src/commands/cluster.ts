@@ -146,7 +146,7 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
       ['resync', resync.running ? `running: ${moved}` : 'idle'],
       [
         'to repair',
-        `${repair.missedRecords} missed, ${repair.underReplicated} with too few copies`,
+        `${repair.unconfirmedRecords} unconfirmed, ${repair.underReplicated} with too few copies`,
       ],
       ['disk', damageText(cluster.damage)],
     ]),

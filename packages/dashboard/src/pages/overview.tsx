@@ -203,8 +203,8 @@ function Copies({ now }: { readonly now: Snapshot }) {
         </dd>
         <dt>Records moved</dt>
         <dd>{count(resync.moved)}</dd>
-        <dt>Waiting for members that missed them</dt>
-        <dd>{count(repair['missed-records'])}</dd>
+        <dt>Not yet confirmed by their members</dt>
+        <dd>{count(repair['unconfirmed-records'])}</dd>
         <dt>Not yet where the view wants them</dt>
         <dd>{count(repair['under-replicated'])}</dd>
       </dl>

@@ -37,7 +37,7 @@ export interface ClusterShape {
     readonly total: number;
     readonly moved: number;
   };
-  readonly repair: { readonly 'missed-records': number; readonly 'under-replicated': number };
+  readonly repair: { readonly 'unconfirmed-records': number; readonly 'under-replicated': number };
   /** Damage on the disk of the member that serves the page; null: none was found. */
   readonly damage: DamageShape | null;
 }

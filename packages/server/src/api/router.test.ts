@@ -407,7 +407,7 @@ describe('operating', () => {
     expect(JSON.parse(response.body)).toMatchObject({
       'view-id': 'v',
       members: [{ name: 'a:1', labels: { zone: 'x' }, 'clock-offset-ms': null }],
-      repair: { 'missed-records': 0 },
+      repair: { 'unconfirmed-records': 0 },
     });
   });
 

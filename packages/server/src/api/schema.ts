@@ -346,7 +346,7 @@ export const ClusterSchema = Type.Object({
     }),
   ),
   resync: Type.Object({ running: Type.Boolean(), checked: whole, total: whole, moved: whole }),
-  repair: Type.Object({ 'missed-records': whole, 'under-replicated': whole }),
+  repair: Type.Object({ 'unconfirmed-records': whole, 'under-replicated': whole }),
   damage: Type.Union([DamageSchema, Type.Null()]),
 });
 

@@ -113,7 +113,7 @@ export class StandIn implements TimerService, SetService, MemberControl {
       hot: [],
       members: [{ ...self, ...heard, disk: 'mended' as const, load }],
       resync: { running: false, checked: 0, total: 0, moved: 0 },
-      repair: { missedRecords: 0, underReplicated: 0 },
+      repair: { unconfirmedRecords: 0, underReplicated: 0 },
       damage: {
         state: 'mended' as const,
         foundMs: 0,

@@ -11,7 +11,7 @@ import type { Membership } from './membership.ts';
 import type { Repair } from './repair.ts';
 
 const idleResync = { running: false, checked: 0, total: 0, moved: 0 };
-const nothingToRepair = { missedRecords: 0, underReplicated: 0 };
+const nothingToRepair = { unconfirmedRecords: 0, underReplicated: 0 };
 
 export interface ReportParts {
   readonly self: string;

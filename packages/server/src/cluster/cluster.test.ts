@@ -52,7 +52,7 @@ describe('a new state of a record', () => {
     expect(all.held(record)[backup]).toMatchObject({ versionMs: 1000, sequence: 6 });
   });
 
-  it('that a silent replica missed is sent when it answers again', async () => {
+  it('that a silent replica has not confirmed is sent when it answers again', async () => {
     const { all, record, primary, backup } = await withRecord();
     all.cutOff(backup);
     const popped = { ...record, sequence: 6 };
@@ -60,11 +60,11 @@ describe('a new state of a record', () => {
     all.of(primary).cluster.tell(popped);
     await all.clock.advance(6000);
     expect(all.held(record)[backup]?.sequence).toBe(5);
-    expect(all.of(primary).cluster.report.describe().repair.missedRecords).toBe(1);
+    expect(all.of(primary).cluster.report.describe().repair.unconfirmedRecords).toBe(1);
     all.heal(backup);
     await all.clock.advance(6000);
     expect(all.held(record)[backup]?.sequence).toBe(6);
-    expect(all.of(primary).cluster.report.describe().repair.missedRecords).toBe(0);
+    expect(all.of(primary).cluster.report.describe().repair.unconfirmedRecords).toBe(0);
   });
 
   it('that no message brought is found by the comparison of the two members, and the newer state wins', async () => {

@@ -20,7 +20,7 @@ import { desiredReplicas, otherHolders } from './desired.ts';
 import type { Awakening } from './disk-care.ts';
 import type { DiskReport } from './disk-report.ts';
 import { Membership } from './membership.ts';
-import { isTold, tellMissed } from './missed.ts';
+import { isTold, tellUnconfirmed } from './unconfirmed.ts';
 import { Rejoining } from './rejoining.ts';
 import { Repair } from './repair.ts';
 import type { View } from './view.ts';
@@ -173,23 +173,24 @@ export class Cluster {
     for (const name of this.othersOf(record)) {
       peers.send(name, { type: 'store', mode: 'any', record }, (answer) => {
         this.parts.metrics.copies.add(copyResult(answer?.type));
-        if (!isTold(answer)) repair.missed.add(name, record);
+        if (!isTold(answer)) repair.unconfirmed.add(name, record);
       });
     }
   }
 
   /** Some members did not confirm a record; `holders` did. */
-  missed(record: TimerRecord, names: readonly string[], holders: readonly string[]): void {
+  unconfirmed(record: TimerRecord, names: readonly string[], holders: readonly string[]): void {
     if (holders.length === 0 || this.peers === null) return;
-    if (holders.includes(this.parts.self)) return this.noteMissed(record, names);
-    tellMissed(this.peers, { number: record, names, holders });
+    if (holders.includes(this.parts.self)) return this.noteUnconfirmed(record, names);
+    tellUnconfirmed(this.peers, { number: record, names, holders });
   }
 
-  noteMissed(number: Numbered, names: readonly string[]): void {
+  noteUnconfirmed(number: Numbered, names: readonly string[]): void {
     const { repair, view } = this;
     if (repair === null) return;
-    for (const name of names) if (view.member(name) !== undefined) repair.missed.add(name, number);
-    repair.missed.pushAll();
+    for (const name of names)
+      if (view.member(name) !== undefined) repair.unconfirmed.add(name, number);
+    repair.unconfirmed.pushAll();
   }
 
   /** A tombstone's or dead letter's time is over. */
@@ -213,7 +214,7 @@ export class Cluster {
     this.parts.metrics.viewMembers.set(view.members.length);
     const present = new Set(view.members.map(({ name }) => name));
     this.peers?.retain(new Set([...present, ...view.vanished.map(({ name }) => name)]));
-    this.repair?.missed.retain(present);
+    this.repair?.unconfirmed.retain(present);
     // Nothing is moved for members that will be back in a moment.
     this.rejoining.settled(view, () => this.resync());
   }
@@ -227,7 +228,7 @@ export class Cluster {
       network,
       addressOf: (name) => this.view.peerOf(name),
       queueLengthMax: this.parts.peerQueueLengthMax,
-      onBack: (name) => this.repair?.missed.push(name),
+      onBack: (name) => this.repair?.unconfirmed.push(name),
       onFrame: (answered) => metrics.peerCalls.add(answered ? 'answered' : 'unanswered'),
     });
   }

@@ -30,7 +30,7 @@ export interface Testimony {
   readonly historyMs: number;
 }
 
-/** After this long every replica has been brought the records that it missed at first. */
+/** After this time every replica has got the records that it did not confirm at first. */
 const settledMs = 300_000;
 const sliceLength = 200;
 const noBytes = new Uint8Array();

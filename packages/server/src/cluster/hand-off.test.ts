@@ -14,7 +14,7 @@ class Rig {
   readonly clock = new VirtualClock();
   readonly silent = new Set<string>();
   readonly stored: { readonly name: string; readonly lo: number }[] = [];
-  readonly missed: { readonly name: string; readonly lo: number }[] = [];
+  readonly unconfirmed: { readonly name: string; readonly lo: number }[] = [];
   readonly records = new Map<number, TimerRecord>();
   readonly handOff = new HandOff({
     self: 'a',
@@ -28,7 +28,7 @@ class Rig {
       send: (name: string, message: Message, done: Done) => this.send(name, message, done),
     } as unknown as Peers,
     busy: () => false,
-    onMissed: (name, { lo }) => this.missed.push({ name, lo }),
+    onUnconfirmed: (name, { lo }) => this.unconfirmed.push({ name, lo }),
     onDropped: () => undefined,
     onPushed: () => undefined,
   });
@@ -71,7 +71,7 @@ describe('a hand-off', () => {
     for (let lo = 0; lo < count; lo++) rig.add(lo, ['b', 'a', 'c']);
     await rig.clock.advance(100);
     expect(rig.stored).toHaveLength(count);
-    expect(rig.missed).toHaveLength(count);
+    expect(rig.unconfirmed).toHaveLength(count);
     expect(rig.handOff.size).toBe(0);
   });
 
@@ -110,7 +110,7 @@ describe('a hand-off', () => {
           clock.soon(() => handle('a', message, (answer) => clock.soon(() => done(answer)))),
       } as unknown as Peers,
       busy: () => false,
-      onMissed: () => undefined,
+      onUnconfirmed: () => undefined,
       onDropped: () => undefined,
       onPushed: () => undefined,
     });

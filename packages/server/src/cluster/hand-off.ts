@@ -31,7 +31,7 @@ export interface HandOffParts {
   /** Whether a callback for the timer is under way here. */
   readonly busy: (number: Numbered) => boolean;
   /** This replica is silent; it gets the record when it is back. */
-  readonly onMissed: (name: string, number: Numbered) => void;
+  readonly onUnconfirmed: (name: string, number: Numbered) => void;
   readonly onDropped: () => void;
   readonly onPushed: () => void;
 }
@@ -128,9 +128,9 @@ export class HandOff {
 
   /** Every replica that answers has it. A listed holder leaves the rest to repair; a holder that is not listed must wait. */
   private leave(record: TimerRecord, silent: readonly string[]): void {
-    const { self, onMissed } = this.parts;
+    const { self, onUnconfirmed } = this.parts;
     if (!record.replicas.includes(self)) return this.retryLater(record);
-    for (const name of silent) onMissed(name, record);
+    for (const name of silent) onUnconfirmed(name, record);
   }
 
   /** All listed replicas have it: drop the own copy if it is not one of them. */

@@ -44,8 +44,8 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         const { namespace, hi, lo } = message;
         return answer({ type: 'attempts', attempts: history.of(namespace, hi, lo) });
       }
-      case 'missed':
-        cluster.noteMissed(message, message.names);
+      case 'unconfirmed':
+        cluster.noteUnconfirmed(message, message.names);
         return answer({ type: 'ok' });
     }
   };

@@ -1,6 +1,6 @@
 /**
  * The parts that bring records to the members that should hold them, put together and set going: presence, resync,
- * hand-off, missed and compare for as long as the member runs, doubt and mending after a start that calls for them. Each
+ * hand-off, unconfirmed and compare for as long as the member runs, doubt and mending after a start that calls for them. Each
  * part has one job and knows the others only through this. docs/cluster.md tells how they divide the work.
  */
 import type { Cancel, Env, TimerRecord } from '@carillon/core';
@@ -15,7 +15,7 @@ import { Doubt } from './doubt.ts';
 import { HandOff } from './hand-off.ts';
 import type { Membership } from './membership.ts';
 import { Mending } from './mending.ts';
-import { Missed } from './missed.ts';
+import { Unconfirmed } from './unconfirmed.ts';
 import { Presence } from './presence.ts';
 import { Resync } from './resync.ts';
 
@@ -46,7 +46,7 @@ export class Repair {
   private readonly parts: RepairParts;
   readonly presence: Presence;
   readonly compare: Compare;
-  readonly missed: Missed;
+  readonly unconfirmed: Unconfirmed;
   readonly handOff: HandOff;
   readonly resync: Resync;
   private doubt: Doubt | null = null;
@@ -57,11 +57,11 @@ export class Repair {
   constructor(parts: RepairParts) {
     this.parts = parts;
     this.compare = this.createCompare();
-    this.missed = this.createMissed();
+    this.unconfirmed = this.createUnconfirmed();
     this.handOff = this.createHandOff();
     this.resync = this.createResync();
     this.presence = this.createPresence();
-    parts.metrics.missedRecords.read(() => this.counts.missedRecords);
+    parts.metrics.unconfirmedRecords.read(() => this.counts.unconfirmedRecords);
     parts.metrics.underReplicated.read(() => this.counts.underReplicated);
   }
 
@@ -100,9 +100,9 @@ export class Repair {
     return doubt !== null && this.parts.replica.isDoubtful(handle) && doubt.holds();
   }
 
-  get counts(): { readonly missedRecords: number; readonly underReplicated: number } {
+  get counts(): { readonly unconfirmedRecords: number; readonly underReplicated: number } {
     const underReplicated = this.handOff.size + this.resync.irregularCount;
-    return { missedRecords: this.missed.size, underReplicated };
+    return { unconfirmedRecords: this.unconfirmed.size, underReplicated };
   }
 
   private createCompare(): Compare {
@@ -112,11 +112,11 @@ export class Repair {
     return new Compare({ replica, peers, digests, onSent, onReceived });
   }
 
-  private createMissed(): Missed {
+  private createUnconfirmed(): Unconfirmed {
     const { replica, peers, metrics } = this.parts;
     const onSent = (): void => metrics.repaired.add('sent');
     const onOverflow = (name: string): void => this.compare.start(name);
-    return new Missed({ replica, peers, onOverflow, onSent });
+    return new Unconfirmed({ replica, peers, onOverflow, onSent });
   }
 
   private createHandOff(): HandOff {
@@ -127,7 +127,7 @@ export class Repair {
       replica,
       peers,
       busy,
-      onMissed: (name, number) => this.missed.add(name, number),
+      onUnconfirmed: (name, number) => this.unconfirmed.add(name, number),
       onDropped: () => metrics.resynced.add('dropped'),
       onPushed: () => metrics.resynced.add('pushed'),
     });
@@ -191,7 +191,7 @@ export class Repair {
   private tick(): void {
     const { clock, random } = this.parts.env;
     const nowMs = clock.now();
-    this.missed.pushAll();
+    this.unconfirmed.pushAll();
     if (nowMs >= this.nextCompareMs) {
       this.nextCompareMs = nowMs + compareMs * (0.8 + 0.4 * random.unit());
       this.compareAll();

@@ -222,9 +222,9 @@ export class Metrics {
     'Records exchanged by repair.',
     ['sent', 'received'],
   );
-  readonly missedRecords = this.gauge(
-    'carillon_missed_records',
-    'Records that peers have yet to be told of.',
+  readonly unconfirmedRecords = this.gauge(
+    'carillon_unconfirmed_records',
+    'Records that peers have not confirmed yet.',
   );
   readonly underReplicated = this.gauge(
     'carillon_under_replicated_timers',

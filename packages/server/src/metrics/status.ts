@@ -53,7 +53,7 @@ export interface ClusterView {
     readonly total: number;
     readonly moved: number;
   };
-  readonly repair: { readonly missedRecords: number; readonly underReplicated: number };
+  readonly repair: { readonly unconfirmedRecords: number; readonly underReplicated: number };
   /** Damage found on the disk of the member that answers; null: none. */
   readonly damage: DamageView | null;
 }

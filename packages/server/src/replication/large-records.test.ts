@@ -87,7 +87,7 @@ function answerTo(message: Message): Answer {
     case 'hello':
     case 'digest':
     case 'range':
-    case 'missed':
+    case 'unconfirmed':
     case 'attempts':
       return { type: 'stored' };
   }

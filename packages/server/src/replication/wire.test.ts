@@ -68,7 +68,7 @@ const messages: Message[] = [
   { type: 'attempts', namespace: 'n', hi, lo },
   { type: 'digest', hashes: Uint32Array.from({ length: 256 }, (_, i) => i * 16_777_213) },
   { type: 'range', range: 255, entries: [entry, { ...entry, lo: 9 }] },
-  { type: 'missed', hi, lo, names: ['a', 'b'] },
+  { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
 ];
 
 const answers: Answer[] = [

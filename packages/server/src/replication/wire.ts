@@ -70,7 +70,7 @@ export type Message =
   /** One hash a range over the records that both members should hold. */
   | { readonly type: 'digest'; readonly hashes: Uint32Array }
   | { readonly type: 'range'; readonly range: number; readonly entries: readonly Entry[] }
-  | ({ readonly type: 'missed'; readonly names: readonly string[] } & Numbered)
+  | ({ readonly type: 'unconfirmed'; readonly names: readonly string[] } & Numbered)
   | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered);
 
 export type Answer =
@@ -117,7 +117,7 @@ const messageTypes = [
   'hello',
   'digest',
   'range',
-  'missed',
+  'unconfirmed',
   'attempts',
 ] as const;
 const answerTypes = [
@@ -236,7 +236,7 @@ function encodeMessage(message: Message, nowMs: number, version: number): void {
       writer.varint(message.entries.length);
       for (const entry of message.entries) encodeEntry(entry);
       return;
-    case 'missed':
+    case 'unconfirmed':
       encodeNumber(message);
       writer.varint(message.names.length);
       for (const name of message.names) writer.text(name);
@@ -277,7 +277,7 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
       return { type, hashes: decodeHashes(from.blob()) };
     case 'range':
       return { type, range: from.u8(), entries: readMany(from, decodeEntry) };
-    case 'missed':
+    case 'unconfirmed':
       return { type, hi: from.u32(), lo: from.u32(), names: readMany(from, (text) => text.text()) };
     case 'attempts':
       return { type, namespace: from.text(), hi: from.u32(), lo: from.u32() };

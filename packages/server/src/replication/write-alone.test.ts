@@ -29,10 +29,10 @@ function second(change: Partial<TimerRecord>, mode: StoreMode): WriteResult[] {
     onChange: () => {},
   });
   const hedges = new Deadlines(clock, hedgeMs);
-  const onMissed = (): void => {
+  const onUnconfirmed = (): void => {
     throw new Error('nobody else to miss it');
   };
-  const parts = { self: 'a', clock, hedges, replica, peers: null, view: () => view, onMissed };
+  const parts = { self: 'a', clock, hedges, replica, peers: null, view: () => view, onUnconfirmed };
   const results: WriteResult[] = [];
   write(parts, { record, mode: 'create', former: [] }, () => {});
   const next = { record: { ...record, ...change }, mode, former: [] };

@@ -33,7 +33,7 @@ const [first = '', second = '', third = ''] = ranked;
 class Rig {
   readonly clock = new VirtualClock();
   readonly stored: { name: string; mode: StoreMode; record: TimerRecord; atMs: number }[] = [];
-  readonly missed: { names: readonly string[]; holders: readonly string[] }[] = [];
+  readonly unconfirmed: { names: readonly string[]; holders: readonly string[] }[] = [];
   result: { value: WriteResult; atMs: number } | null = null;
   /** A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing else. */
   readonly busyMs = new Map<string, number>();
@@ -77,7 +77,7 @@ class Rig {
         replica,
         peers,
         view: () => view,
-        onMissed: (_, missed, holders) => this.missed.push({ names: missed, holders }),
+        onUnconfirmed: (_, names, holders) => this.unconfirmed.push({ names, holders }),
       },
       { record, mode: fields.mode ?? 'any', former: fields.former ?? [] },
       (value) => {
@@ -129,7 +129,7 @@ it('is over when as many replicas as wanted have confirmed', async () => {
   await rig.clock.advance(10);
   expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
   expect(rig.stored.map(({ name }) => name)).toEqual([first, second]);
-  expect(rig.missed).toEqual([]);
+  expect(rig.unconfirmed).toEqual([]);
 });
 
 it('a replica that does not confirm within 250 ms gets the next in rank as stand-in, listed last', async () => {
@@ -146,7 +146,7 @@ it('a replica that does not confirm within 250 ms gets the next in rank as stand
     second,
     third,
   ]);
-  expect(rig.missed).toEqual([{ names: [second], holders: [first, third] }]);
+  expect(rig.unconfirmed).toEqual([{ names: [second], holders: [first, third] }]);
 });
 
 it('every holder hears of a stand-in: a former one, and one that confirms after it was found', async () => {
@@ -278,7 +278,7 @@ it('a former holder must know too, but does not hold the answer up for more than
   const gone = new Rig(first, { [fourth]: 'silence' }).write({ former: [fourth] });
   await gone.clock.advance(251);
   expect(gone.result?.value).toMatchObject({ type: 'confirmed', have: 2 });
-  expect(gone.missed).toEqual([{ names: [fourth], holders: [first, second] }]);
+  expect(gone.unconfirmed).toEqual([{ names: [fourth], holders: [first, second] }]);
 });
 
 it.each([

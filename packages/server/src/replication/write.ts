@@ -49,9 +49,9 @@ export interface WriteParts {
   readonly peers: Peers | null;
   readonly view: () => Ranking;
   /** These members did not confirm; `holders` did. */
-  readonly onMissed: (
+  readonly onUnconfirmed: (
     record: TimerRecord,
-    missed: readonly string[],
+    unconfirmed: readonly string[],
     holders: readonly string[],
   ) => void;
 }
@@ -289,14 +289,14 @@ export class Write implements Waiting {
       const none = { type: 'none', version: this.record } as const;
       return this.finish(this.refusedFull ? { type: 'refused', why: 'full' } : none);
     }
-    const missed = [...this.record.replicas, ...this.former].filter(
+    const unconfirmed = [...this.record.replicas, ...this.former].filter(
       (name) => !this.confirmed.includes(name),
     );
     invariant(
-      holders.every((name) => !missed.includes(name)),
-      'a member that confirmed missed nothing',
+      holders.every((name) => !unconfirmed.includes(name)),
+      'a member that confirmed is not reported',
     );
-    if (missed.length > 0) this.parts.onMissed(this.record, missed, holders);
+    if (unconfirmed.length > 0) this.parts.onUnconfirmed(this.record, unconfirmed, holders);
     this.finish({
       type: 'confirmed',
       record: this.record,

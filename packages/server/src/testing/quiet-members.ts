@@ -111,8 +111,8 @@ class QuietMember {
       numbers: new NumberSource(0),
       factorDefault: 2,
       instant: () => cluster.instant(),
-      onMissed: (record: TimerRecord, names: readonly string[], holders: readonly string[]) =>
-        cluster.missed(record, names, holders),
+      onUnconfirmed: (record: TimerRecord, names: readonly string[], holders: readonly string[]) =>
+        cluster.unconfirmed(record, names, holders),
       refuseSet: () => this.refusal,
     };
     this.cluster = cluster;

@@ -1,15 +1,15 @@
 /** Members that repair nothing: only the changes of clients and the results of pops move copies. */
-import { Compare, insides, Missed } from '@carillon/server/internal';
+import { Compare, insides, Unconfirmed } from '@carillon/server/internal';
 import { type Mend, together } from './broken.ts';
 
-/** A record that a member missed is not sent again, and no two members compare their records. */
+/** A record that a member has not confirmed is not sent again, and no two members compare their records. */
 export const nothingSentAgain: () => Mend = together(
   () => {
-    const missed = Missed.prototype;
-    const { push } = missed;
-    missed.push = () => undefined;
+    const unconfirmed = Unconfirmed.prototype;
+    const { push } = unconfirmed;
+    unconfirmed.push = () => undefined;
     return () => {
-      missed.push = push;
+      unconfirmed.push = push;
     };
   },
   () => {

@@ -102,7 +102,7 @@ export function renderCluster(view: ClusterView): ClusterJson {
     })),
     resync: view.resync,
     repair: {
-      'missed-records': view.repair.missedRecords,
+      'unconfirmed-records': view.repair.unconfirmedRecords,
       'under-replicated': view.repair.underReplicated,
     },
     damage: view.damage === null ? null : renderDamage(view.damage),

@@ -3,9 +3,9 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer } from '../replication/wire.ts';
 import { recordOf } from '../testing/records.ts';
-import { Missed } from './missed.ts';
+import { Unconfirmed } from './unconfirmed.ts';
 
-/** A member with one record that `b` missed, and what `b` answers when it is told. */
+/** A member with one record that `b` has not confirmed, and the answer of `b` when the record is sent again. */
 function create(answer: Answer | null) {
   const told: string[] = [];
   const peers = {
@@ -16,9 +16,9 @@ function create(answer: Answer | null) {
     },
   } as unknown as Peers;
   const replica = { get: () => recordOf({}) } as unknown as Replica;
-  const missed = new Missed({ replica, peers, onOverflow: () => {}, onSent: () => {} });
-  missed.add('b', { hi: 1, lo: 2 });
-  return { missed, told };
+  const unconfirmed = new Unconfirmed({ replica, peers, onOverflow: () => {}, onSent: () => {} });
+  unconfirmed.add('b', { hi: 1, lo: 2 });
+  return { unconfirmed, told };
 }
 
 test.each<[string, Answer | null, number]>([
@@ -28,9 +28,9 @@ test.each<[string, Answer | null, number]>([
   ['has no room on its disk', { type: 'refused', why: 'full' }, 1],
   ['does not answer', null, 1],
 ])('a peer that %s', (_, answer, left) => {
-  const { missed, told } = create(answer);
-  missed.pushAll();
-  expect([told, missed.size]).toEqual([['b'], left]);
-  missed.pushAll();
+  const { unconfirmed, told } = create(answer);
+  unconfirmed.pushAll();
+  expect([told, unconfirmed.size]).toEqual([['b'], left]);
+  unconfirmed.pushAll();
   expect(told).toHaveLength(1 + left);
 });

@@ -16,7 +16,7 @@ interface Backlog {
   pushing: boolean;
 }
 
-export interface MissedParts {
+export interface UnconfirmedParts {
   readonly replica: Replica;
   readonly peers: Peers;
   /** Too much to remember: compare everything with this peer when it is back. */
@@ -29,11 +29,11 @@ export function isTold(answer: Answer | null): boolean {
   return answer !== null && !(answer.type === 'refused' && answer.why === 'full');
 }
 
-export class Missed {
-  private readonly parts: MissedParts;
+export class Unconfirmed {
+  private readonly parts: UnconfirmedParts;
   private readonly byPeer = new Map<string, Backlog>();
 
-  constructor(parts: MissedParts) {
+  constructor(parts: UnconfirmedParts) {
     this.parts = parts;
   }
 
@@ -57,14 +57,14 @@ export class Missed {
     for (const name of this.byPeer.keys()) if (!names.has(name)) this.byPeer.delete(name);
   }
 
-  /** Sends the missed records to every peer that answers. */
+  /** Sends the unconfirmed records to every peer that answers. */
   pushAll(): void {
     for (const name of this.byPeer.keys()) if (!this.parts.peers.silent(name)) this.push(name);
   }
 
   push(name: string): void {
     const backlog = this.backlog(name);
-    invariant(backlog.numbers.size <= perPeerMax, 'what a peer missed is bounded');
+    invariant(backlog.numbers.size <= perPeerMax, 'the unconfirmed records of a peer are bounded');
     if (backlog.pushing || backlog.numbers.size === 0) return;
     backlog.pushing = true;
     let told = 0;
@@ -113,7 +113,7 @@ export class Missed {
   }
 }
 
-export interface MissedNews {
+export interface UnconfirmedNews {
   readonly number: Numbered;
   /** Members that did not confirm the record. */
   readonly names: readonly string[];
@@ -124,13 +124,13 @@ export interface MissedNews {
 /** Each takes a second at most; a comparison of two members finds a record that even these could not tell of. */
 const tellsMax = 30;
 
-/** From a member that holds no copy: asks a holder to bring the record to the members that missed it, until one has heard. */
-export function tellMissed(peers: Peers, news: MissedNews, tells = tellsMax): void {
+/** From a member that holds no copy: asks a holder to bring the record to the members that have not confirmed it, until one has heard. */
+export function tellUnconfirmed(peers: Peers, news: UnconfirmedNews, tells = tellsMax): void {
   const { number, names, holders } = news;
   const { hi, lo } = number;
   const holder = holders[tells % holders.length];
   if (holder === undefined || tells === 0) return;
-  peers.send(holder, { type: 'missed', hi, lo, names }, (answer) => {
-    if (answer === null) tellMissed(peers, news, tells - 1);
+  peers.send(holder, { type: 'unconfirmed', hi, lo, names }, (answer) => {
+    if (answer === null) tellUnconfirmed(peers, news, tells - 1);
   });
 }
