@@ -27,7 +27,7 @@ it('a replica that joined after the timer was set, and long enough before this m
 it.each([
   ['a replica still has it', record, [{ name: 'b', record, historyMs: 10 * hour }]],
   [
-    'somebody has its tombstone',
+    'another member has its tombstone',
     record,
     [{ name: 'c', record: { ...record, state: State.tombstone }, historyMs: hour }],
   ],

@@ -2,7 +2,7 @@ import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { Mending, type MendingParts } from './mending.ts';
 
-/** Two other members; each comparison brings what is left there, a thousand at a time. */
+/** Two other members; each comparison brings the records that are left there, a thousand at a time. */
 function scene(part: Partial<MendingParts> = {}) {
   const clock = new VirtualClock();
   const left: Record<string, number> = { b: 2500, c: 0 };
@@ -25,7 +25,7 @@ function scene(part: Partial<MendingParts> = {}) {
   return { clock, left, done, silent, mending };
 }
 
-it('compares with everybody until nothing newer comes, and says so once', async () => {
+it('compares with all members until nothing newer comes, and says so once', async () => {
   const { clock, left, done, mending } = scene();
   mending.start();
   await clock.advance(1400);
@@ -47,7 +47,7 @@ it('waits for a member that does not answer, until it counts as absent', async (
   expect(done).toEqual([1]);
 });
 
-it('is not done while nobody at all has answered', async () => {
+it('is not done before a member has answered', async () => {
   const { clock, done, silent, mending } = scene({ absent: () => true });
   silent.add('b').add('c');
   mending.start();
@@ -69,7 +69,7 @@ it('is not done while a record is in doubt', async () => {
   expect(done).toEqual([2]);
 });
 
-it('alone there is nobody to ask, but others may yet come back', async () => {
+it('alone there is no member to ask, but others may yet come back', async () => {
   const names: string[] = [];
   const { clock, done, mending } = scene({ others: () => names });
   mending.start();

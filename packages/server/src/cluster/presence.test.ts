@@ -22,7 +22,7 @@ const hello: Hello = {
 };
 
 describe('the clock of the cluster', () => {
-  /** Two others whose clocks are off by these; `names` is who is in the view. */
+  /** Two others whose clocks are off by these; `names` are the members of the view. */
   function meet(offsets: Readonly<Record<string, number>>) {
     const clock = new VirtualClock();
     const present = { names: Object.keys(offsets), leaving: false };

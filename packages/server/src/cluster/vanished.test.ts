@@ -27,7 +27,7 @@ test('a member that goes without a word is remembered for an hour, or until it i
   expect(names(vanished)).toEqual([]);
 });
 
-test('a member that said that it leaves has handed on what it held', () => {
+test('a member that said that it leaves has handed its records on', () => {
   const vanished = new Vanished();
   vanished.update([member('a'), member('b', 'leaving')], [member('a')], 0);
   expect(names(vanished)).toEqual([]);

@@ -13,7 +13,7 @@ export function abreast(
   let open = 0;
   let running = false;
   const run = (): void => {
-    // What is done at once comes back here from the loop: no deeper with each.
+    // An item that is done at once calls `done` from inside this loop: the loop goes on, without recursion.
     if (running) return;
     running = true;
     while (open < countMax && next < count) {

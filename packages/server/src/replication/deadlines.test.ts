@@ -39,7 +39,7 @@ it('ends each wait at its own time, in order, whichever were removed meanwhile',
   ]);
 });
 
-it('what has arrived by the time of the alarm comes first, although the alarm was set before', async () => {
+it('an answer that has arrived by the time of the alarm comes first, although the alarm was set before', async () => {
   const { clock, deadlines, over, begin } = rig();
   const waiting = begin('answered');
   clock.at(waiting.startMs + lengthMs, () => deadlines.remove(waiting));
@@ -47,7 +47,7 @@ it('what has arrived by the time of the alarm comes first, although the alarm wa
   expect(over).toEqual([]);
 });
 
-it('sets an alarm again for what is added after all the others were removed', async () => {
+it('sets an alarm again for an item that is added after all others were removed', async () => {
   const { clock, deadlines, over, begin } = rig();
   const startMs = clock.now();
   deadlines.remove(begin('gone'));

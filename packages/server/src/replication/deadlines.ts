@@ -53,7 +53,7 @@ export class Deadlines {
 
   private arm(first: Waiting): void {
     this.armed = true;
-    // An alarm that rings late, because the member had no time, comes before what has arrived meanwhile: first that.
+    // A late alarm would run before answers that have arrived meanwhile; `soon` lets the answers come first.
     this.clock.at(first.startMs + this.lengthMs, () => this.clock.soon(() => this.ring()));
   }
 

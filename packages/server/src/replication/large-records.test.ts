@@ -1,4 +1,4 @@
-/** What members send each other is bounded in bytes, whatever the size of records; nothing is lost for it. */
+/** Frames between members are bounded in bytes, for records of any size; nothing is lost for it. */
 import type { Network } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ let clock: VirtualClock;
 let peers: Peers;
 /** Sizes of all frames both ways, in the order they were sent. */
 let frames: number[];
-/** What the peer does about each message. */
+/** The peer's answer to each message. */
 let handle: MessageHandler;
 let answers: boolean;
 
@@ -109,7 +109,7 @@ async function exchange(messages: readonly Message[]): Promise<(Answer | null)[]
 const meet = () => exchange([{ type: 'hello', hello }]);
 
 const hundred = Array.from({ length: 100 }, (_, lo) => ({ hi: 1, lo }));
-/** One record more than fits, and what else is in a frame. */
+/** One record more than fits, plus the rest of a frame. */
 const fullBytes = frameBytesMax + 1024;
 
 describe('frames between members', () => {
@@ -133,7 +133,7 @@ describe('frames between members', () => {
   test.each<[string, (lo: number) => Message]>([
     ['reads', (lo) => ({ type: 'read', hi: 1, lo })],
     [
-      'claims for what has moved on',
+      'claims for records that have moved on',
       (lo) => ({
         type: 'claim',
         entry: { ...large, lo },
@@ -255,7 +255,7 @@ describe('a list of large timers', () => {
     return result;
   }
 
-  test('one member gives what fits into a frame, and says where it stopped', async () => {
+  test('one member gives as many records as fit into a frame, and says where it stopped', async () => {
     const reader = parts();
     const { records, stopped } = await given(reader, listHere(reader, ask));
     expect(records.length * recordBytes(large)).toBeLessThan(fullBytes + recordBytes(large));

@@ -24,7 +24,7 @@ const hello: Hello = {
 
 let clock: VirtualClock;
 let peers: Peers;
-/** What the peer is: the highest protocol it knows; null: it does not answer. */
+/** The highest protocol that the peer knows; null: it does not answer. */
 let knows: number | null;
 let asked: { protocol: number; types: string[] }[];
 
@@ -36,7 +36,7 @@ beforeEach(() => {
     call: (_, bytes, __, done) => {
       const frame = decodeMessages(bytes, 0);
       asked.push({ protocol: frame.protocol, types: frame.items.map(({ type }) => type) });
-      // An older release drops what it cannot read.
+      // An older release drops a frame that it cannot read.
       if (knows === null || frame.protocol > knows) return clock.soon(() => done(null));
       const known = { ...hello, protocolMax: knows };
       const items = frame.items.map(
@@ -84,7 +84,7 @@ test('speaks the lowest protocol to an older release', async () => {
   expect(asked.map((frame) => frame.protocol)).toEqual([protocol.min, protocol.min]);
 });
 
-test('a peer that knows more than this release is spoken to in what both know', async () => {
+test('a peer that knows more than this release is spoken to in the highest protocol of both', async () => {
   knows = protocol.max + 3;
   await greet();
   await greet();
@@ -132,7 +132,7 @@ function dawdling(queueLengthMax = 100_000) {
   return { busy, store, answers };
 }
 
-test('what a busy peer is sent goes together; one that stands still is sent everything at once, to read it first when it goes on', async () => {
+test('messages to a busy peer go together; one that stands still is sent everything at once, to read it first when it goes on', async () => {
   const { store, answers } = dawdling();
   for (let i = 0; i < 50; i++) await store();
   expect(answers).toHaveLength(32);

@@ -1,13 +1,14 @@
 /**
- * Talking to the other members. Messages that are sent in one turn go to a peer as one frame, and one frame
- * answers them all. Frames are bounded in messages and in bytes.
+ * Talking to the other members. Messages that are sent in one turn of the event loop go to a peer as one frame, and
+ * one frame answers them all. Frames are bounded in messages and in bytes.
  *
- * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for messages
- * that pops wait for (claims, hellos), `durable` for messages that are answered after a sync (stores, offers), `reads` of
- * single records, and `bulk` for answers that a peer has to search for (lists, comparisons). Within a lane the order is kept.
+ * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for
+ * messages that pops wait for (claims, hellos), `durable` for messages that are answered after a sync (stores,
+ * offers), `reads` of single records, and `bulk` for answers that a peer has to search for (lists, comparisons).
+ * Within a lane the order is kept.
  *
- * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once
- * instead of waiting for another time-out. An unanswered read says nothing: hellos tell whether the peer is there.
+ * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once instead
+ * of waiting for another time-out. An unanswered read says nothing: hellos tell whether the peer is there.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, messageBytes } from './sizes.ts';

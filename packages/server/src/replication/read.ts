@@ -1,8 +1,8 @@
 /**
- * Reading records, here and at the other members. One timer: ask everyone who may hold it and take the newest
- * answer. Lists: every member gives its records in the one order all stores share; the pages are merged and
- * of each timer the newest copy is kept, so that a dead primary hides nothing. What one member gives at a time is bounded in
- * bytes, and so is a page, which is made of several such rounds.
+ * Reading records, here and at the other members. One timer: ask all members that may hold it and take the newest
+ * answer. Lists: every member gives its records in the one order all stores share; the pages are merged and of each
+ * timer the newest copy is kept, so that a dead primary hides nothing. The part of one member is bounded in bytes,
+ * and so is a page, which is made of several such rounds.
  */
 import {
   type Clock,
@@ -158,7 +158,7 @@ function fittingCount(records: readonly TimerRecord[], bytesMax: number): number
   return over === -1 ? records.length : over;
 }
 
-/** The newest copy may no longer be what an older one seemed to be. */
+/** Filters again: the newest copy of a timer may not match although an older one did. */
 function matching(records: readonly TimerRecord[], ask: ListAsk): TimerRecord[] {
   return records.filter((record) => matches(record, ask));
 }
@@ -175,7 +175,7 @@ async function listAt(parts: ReadParts, name: string, ask: ListAsk): Promise<One
   });
 }
 
-/** This member's part of a page: what it holds of the asked kind after the cursor, up to a bound in bytes. */
+/** This member's part of a page: its records of the asked kind after the cursor, up to a bound in bytes. */
 export async function listHere(parts: ReadParts, ask: ListAsk): Promise<OnePage> {
   const { clock } = parts;
   const found: Found = { records: [], bytes: 0, scanned: 0 };

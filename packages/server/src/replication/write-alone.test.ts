@@ -12,7 +12,7 @@ import { hedgeMs, type WriteResult, write } from './write.ts';
 
 const record = recordOf({ replicas: ['a'], factor: 2 });
 
-/** What a member without others makes of a second record after it has stored the first. */
+/** The results of a second write, after a first one, at a member without others. */
 function second(change: Partial<TimerRecord>, mode: StoreMode): WriteResult[] {
   const clock = new VirtualClock();
   const member = { name: 'a', address: 'a', peer: 'a', phase: 'active', weight: 1, labels: {} };

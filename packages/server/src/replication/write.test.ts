@@ -37,7 +37,7 @@ class Rig {
   result: { value: WriteResult; atMs: number } | null = null;
   /** A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing else. */
   readonly busyMs = new Map<string, number>();
-  /** What is stored at the member itself when the write is over. */
+  /** The record at the member itself when the write is over. */
   own: TimerRecord | undefined;
   private readonly self: string;
   private readonly behaviours: Readonly<Record<string, Behaviour>>;
@@ -208,7 +208,7 @@ it('a replica that stops confirming anything gets its stand-in after all', async
   expect(rig.stored.map(({ name }) => name)).toContain(third);
 });
 
-it('waits no more than ten seconds for those that are busy', async () => {
+it('waits no more than ten seconds for busy replicas', async () => {
   const busy = Object.fromEntries(
     ranked.slice(1).map((name) => [name, { afterMs: 60_000, answer: stored }] as const),
   );
@@ -219,7 +219,7 @@ it('waits no more than ten seconds for those that are busy', async () => {
   expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1, wanted: 2 });
 });
 
-it('tells how many copies there are when nobody is left to stand in', async () => {
+it('tells how many copies there are when no member is left to stand in', async () => {
   const silent = ranked.slice(1);
   const rig = new Rig(
     first,
@@ -239,7 +239,7 @@ it('promises nothing when no replica confirmed within a second', async () => {
   expect(rig.result).toMatchObject({ value: { type: 'none' } });
 });
 
-it('waits longer for its own slow disk where nobody else has the record', async () => {
+it('waits longer for its own slow disk where no other member has the record', async () => {
   const behaviours: Record<string, Behaviour> = Object.fromEntries(
     ranked.map((name) => [name, 'silence']),
   );

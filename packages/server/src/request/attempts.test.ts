@@ -25,7 +25,7 @@ function peersWith(table: Readonly<Record<string, readonly Attempt[]>>): Peers {
   return { send } as Peers;
 }
 
-test('attempts of all members come in the order of their time, with whom made them', async () => {
+test('attempts of all members come in the order of their time, with the member that made them', async () => {
   const history = new History({ attemptCountMax: 9, timerCountMax: 9 });
   history.add(recordOf({ ...number, namespace: 'n' }), attempt(2000, 503));
   const peers = peersWith({ b: [attempt(3000, 200), attempt(1000, 2)], c: [] });

@@ -29,7 +29,7 @@ function scene() {
   return { clock, etcd, rings, settled, reads: () => reads };
 }
 
-test('shows the holder, the token and who waits; a ring that is not there has no config', async () => {
+test('shows the holder, the token and the waiters; a ring that is not there has no config', async () => {
   const { clock, etcd, rings, settled } = scene();
   const ring = await settled(
     Ring.open({ etcd: etcd.connect(), clock, random: new SeededRandom(1), prefix: 'a', slots: 8 }),

@@ -20,7 +20,7 @@ const length = fc.oneof(
 );
 
 describe('arena', () => {
-  it('keeps every block as it was written, whatever else is allocated, released and moved', () => {
+  it('keeps every block as it was written, while others are allocated, released and moved', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ length, release: fc.option(fc.nat(), { freq: 2 }) }), {

@@ -1,14 +1,14 @@
 /**
- * Byte blocks of any size off the JavaScript heap, named by a 32-bit ref. `store.ts` keeps the refs and its
- * packed rows in the blocks.
+ * Byte blocks of any size off the JavaScript heap, named by a 32-bit ref. `store.ts` keeps the refs and its packed
+ * rows in the blocks.
  *
- * Memory comes in pages of 256 KiB. A page serves one size class (multiples of 8 bytes up to 256, then
- * eight classes per doubling up to 64 KiB) and has its own list of free slots, so that a page whose last
- * slot is released can serve any other class. A larger block gets a page of its own.
+ * Memory comes in pages of 256 KiB. A page serves one size class (multiples of 8 bytes up to 256, then eight classes
+ * per doubling up to 64 KiB) and has its own list of free slots, so that a page whose last slot is released can serve
+ * any other class. A larger block gets a page of its own.
  *
- * Compaction: when gaps add up, `beginCompaction` takes the emptiest pages out of use; the owner of the refs
- * then moves what still lies there (`isSparse`, `move`), in slices as small as it likes. The arena does not
- * know who owns a ref, which saves a back pointer in every block.
+ * Compaction: when gaps add up, `beginCompaction` takes the emptiest pages out of use; the owner of the refs then
+ * moves the blocks that still lie there (`isSparse`, `move`), in slices as small as it likes. The arena does not know
+ * the owner of a ref, which saves a back pointer in every block.
  *
  * Invariants:
  *  A1  A ref stays valid, and its bytes in place, until it is released or moved.
@@ -89,7 +89,7 @@ export class Arena {
   private readonly spare: ArrayBuffer[] = [];
   private readonly roomy: Page[][] = classBytes.map(() => []);
   private gapBytes = 0;
-  /** What the last compaction could not help; the next one starts when there is clearly more. */
+  /** Gaps that the last compaction could not remove; the next one starts when there are clearly more. */
   private gapBytesAccepted = 0;
   private pageBytesTotal = 0;
   private usedBytesTotal = 0;

@@ -14,7 +14,7 @@ import { invariant } from '@carillon/core';
 const bundleBits = 6;
 const bundleSize = 1 << bundleBits;
 
-/** Columns grow by whole pages, so that growing never copies what is there. */
+/** Columns grow by whole pages, so that growing never copies existing pages. */
 const pageBits = 16;
 const pageSize = 1 << pageBits;
 const pageMask = pageSize - 1;

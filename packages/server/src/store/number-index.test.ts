@@ -11,7 +11,7 @@ function indexOver(numbers: readonly { hi: number; lo: number }[]): NumberIndex 
 }
 
 describe('number index', () => {
-  it('finds what is there and nothing else, through growth and shrinking', () => {
+  it('finds the present numbers and no others, through growth and shrinking', () => {
     const random = new SeededRandom(4);
     const numbers = Array.from({ length: 60_000 }, (_, i) => ({ hi: random.u32(), lo: i }));
     const index = indexOver(numbers);

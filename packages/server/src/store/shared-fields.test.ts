@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Kinship } from './shared-fields.ts';
 
-describe('kinship', () => {
-  it('keeps one copy of what records share, until the last of them is gone', () => {
+describe('shared fields', () => {
+  it('keeps one copy of the shared fields, until the last of their records is gone', () => {
     const kinship = new Kinship();
     const first = kinship.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] });
     const second = kinship.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] });
@@ -14,7 +14,7 @@ describe('kinship', () => {
     expect(() => kinship.get(first)).toThrow(/invariant/);
   });
 
-  it('tells apart what looks alike', () => {
+  it('tells similar combinations apart', () => {
     const kinship = new Kinship();
     const ids = [
       kinship.take({ namespace: 'n', factor: 1, replicas: ['a', 'b'] }),

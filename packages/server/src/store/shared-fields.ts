@@ -1,7 +1,7 @@
 /**
- * What many records have in common, kept once: namespace, factor and replicas. There are few distinct
- * combinations, so a record holds a small number instead. Counted, because views change and old
- * combinations must not pile up.
+ * The fields that many records have in common, kept once: namespace, factor and replicas. There are few distinct
+ * combinations, so a record holds a small number instead. Counted, because views change and old combinations must not
+ * pile up.
  */
 import { invariant } from '@carillon/core';
 
@@ -79,7 +79,7 @@ function isSame(a: Kin, b: Kin): boolean {
   return true;
 }
 
-/** Lengths go before texts, so that no two combinations share a key whatever the texts contain. */
+/** Lengths go before texts, so that no two combinations share a key, for any texts. */
 function keyOf({ namespace, factor, replicas }: Kin): string {
   let key = `${factor} ${namespace.length} ${namespace}`;
   for (const name of replicas) key += ` ${name.length} ${name}`;

@@ -86,7 +86,7 @@ function everything(store: Store, limit: number): number[] {
 }
 
 describe('store', () => {
-  it('holds what a map would hold, field by field, after any puts and removals', () => {
+  it('holds the same as a map, field by field, after any puts and removals', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
         const store = new Store();
@@ -137,7 +137,7 @@ describe('store', () => {
     );
   });
 
-  it('walks in one order, whatever the order of insertion and the size of slices', () => {
+  it('walks in one order, for any order of insertion and any size of slices', () => {
     const random = new SeededRandom(1);
     const numbers = Array.from({ length: 5000 }, () => ({ hi: random.u32(), lo: random.u32() }));
     const forward = new Store();

@@ -76,7 +76,7 @@ function drain(wheel: Wheel, nowMs: number, max: number): number[] {
 }
 
 describe('wheel', () => {
-  it('hands out exactly what a sorted list would, whatever is inserted, removed and advanced', () => {
+  it('hands out exactly the handles that a sorted list would, for any inserts, removals and advances', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(0, -1e6, 123.456, -0.5, 7e11),

@@ -1,7 +1,7 @@
 /**
- * Orders integer handles by the tick at which they fall due. Stores and orders only: it knows no clock,
- * calls no code of others and holds no records; `store.ts` gives it handles and takes them back when they are due.
- * `bundles.ts` keeps the handles of each slot.
+ * Orders integer handles by the tick at which they fall due. Stores and orders only: it knows no clock, calls no code
+ * of others and holds no records; `store.ts` gives it handles and takes them back when they are due. `bundles.ts`
+ * keeps the handles of each slot.
  *
  * Eight tiers of 64 slots. A slot of tier t is 64ᵗ ms wide:
  *
@@ -12,9 +12,9 @@
  *   | 2    | 4.1 s   | 4.4 minutes    |     | 6    | 2.2 years | 139 years      |
  *   | 3    | 4.4 min | 4.7 hours      |     | 7    | 139 years | the horizon    |
  *
- * An entry lies in the tier of the highest 6-bit group in which its tick differs from the present one, so
- * each slot lies wholly ahead of the present and lower tiers always come before higher ones. When the
- * present reaches a slot above tier 0, its entries cascade: they are placed again, further down.
+ * A handle lies in the tier of the highest 6-bit group in which its tick differs from the present one, so each slot
+ * lies wholly ahead of the present and lower tiers always come before higher ones. When the present reaches a slot
+ * above tier 0, its handles cascade: they are placed again, further down.
  *
  * Example. The present is tick 1000, in groups of 6 bits 0·15·40. Three handles are inserted:
  *
@@ -22,17 +22,17 @@
  *   due 1100 = 0·17·12   differs in the second group    tier 1, slot 17, which begins at tick 17 · 64 = 1088
  *   due 6000 = 1·29·48   differs in the third group     tier 2, slot 1, which begins at tick 4096
  *
- * `nextDue` says 1010 and the first comes out there. Then it says 1088: nothing is due, but the second cascades to tier 0,
- * slot 12, and comes out at 1100. The third cascades at 4096 to tier 1, slot 29, and at 5952 to tier 0, slot 48, and comes
- * out at 6000. Six wake-ups for three handles, and none of them looked at a handle that did not move.
+ * `nextDue` says 1010 and the first comes out there. Then it says 1088: nothing is due, but the second cascades to
+ * tier 0, slot 12, and comes out at 1100. The third cascades at 4096 to tier 1, slot 29, and at 5952 to tier 0, slot
+ * 48, and comes out at 6000. Six wake-ups for three handles, and none of them looked at a handle that did not move.
  *
  * Invariants:
- *  W1  An entry leaves by `advance(nowMs)` only when ceil(dueMs) ≤ nowMs.
+ *  W1  A handle leaves by `advance(nowMs)` only when ceil(dueMs) ≤ nowMs.
  *  W2  Slots behind the present are empty.
- *  W3  No call does more than a bounded amount of work, however many entries share a slot.
+ *  W3  No call does more than a bounded amount of work, however many handles share a slot.
  *
- * Ticks are milliseconds shifted to be positive and split in two (30 low bits = tiers 0 to 4, the rest
- * above), because JavaScript's bit operations stop at 32 bits.
+ * Ticks are milliseconds shifted to be positive and split in two (30 low bits = tiers 0 to 4, the rest above),
+ * because JavaScript's bit operations stop at 32 bits.
  */
 import { invariant } from '@carillon/core';
 import { Bundles } from './bundles.ts';

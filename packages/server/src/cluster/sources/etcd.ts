@@ -1,11 +1,10 @@
 /**
- * Views from etcd: each member holds a leased record there, and all watch. While etcd is away the last view
- * stays. A member joins as `joining`, becomes `active` when it is ready to hold timers, and `leaving` when it
- * drains.
+ * Views from etcd: each member holds a leased record there, and all watch. While etcd is away the last view stays. A
+ * member joins as `joining`, becomes `active` when it is ready to hold timers, and `leaving` when it drains.
  *
  * A member that vanishes without having said that it leaves stays in the view a moment longer: after etcd was away
- * for more than a lease's time all members lose their leases at once and come back a little later, and nobody should
- * hand timers around for that.
+ * for more than a lease's time all members lose their leases at once and come back a little later, and no timer
+ * should move because of that.
  */
 import type { Cancel, Clock } from '@carillon/core';
 import type { Membership, MemberView } from '@carillon/ring';
@@ -83,7 +82,7 @@ export class EtcdSource implements ViewSource {
     this.onView({ ...spec, members: this.shown });
   }
 
-  /** When the first of those that vanished has stayed long enough. */
+  /** Shows the view again when the first vanished member has stayed long enough. */
   private lookAgain(spec: ViewSpec): void {
     this.cancelLingering();
     if (this.lingering.size === 0) return;

@@ -27,7 +27,7 @@ test('the members of the view are known, by name and by where they listen for pe
   ]);
 });
 
-test('who left the view is let in for a while, so that it can hand its timers on, and called, so that it can be told', async () => {
+test('a member that left the view is let in for a while, so that it can hand its timers on, and called, so that it can be told', async () => {
   const clock = new VirtualClock();
   const known = new KnownMembers(clock, 1000);
   known.update(view('a', 'b'));
@@ -42,7 +42,7 @@ test('who left the view is let in for a while, so that it can hand its timers on
   expect(known.at('b:7353')).toBeUndefined();
 });
 
-test('who comes back is a member like any other', async () => {
+test('a member that comes back is a member like any other', async () => {
   const clock = new VirtualClock();
   const known = new KnownMembers(clock, 1000);
   known.update(view('a', 'b'));

@@ -1,6 +1,6 @@
 /**
- * Who may show a certificate: the members of the view, and for a while those who just left it, because they still hand
- * their timers on, or have vanished and hold timers still.
+ * The names that certificates may show: the members of the view, and for a while members that just left it, because
+ * they still hand their timers on, or have vanished and still hold timers.
  */
 import type { Clock } from '@carillon/core';
 import type { ViewSpec } from '../view.ts';
@@ -13,7 +13,7 @@ export class KnownMembers {
   /** By name: where it listens for peers, and until when it is let in. */
   private readonly former = new Map<string, { peer: string; untilMs: number }>();
 
-  /** `formerMs`: how long somebody who left the view is still let in. */
+  /** `formerMs`: how long a member that left the view is still let in. */
   constructor(clock: Clock, formerMs: number) {
     this.clock = clock;
     this.formerMs = formerMs;
@@ -30,14 +30,14 @@ export class KnownMembers {
     for (const name of this.present) this.former.delete(name);
   }
 
-  /** Who may connect. */
+  /** Names of all members that may connect. */
   *names(): Generator<string> {
     yield* this.present;
     this.forget();
     yield* this.former.keys();
   }
 
-  /** Who listens for peers there. */
+  /** Name of the member that listens for peers at this address. */
   at(address: string): string | undefined {
     const name = this.byPeer.get(address);
     if (name !== undefined) return name;

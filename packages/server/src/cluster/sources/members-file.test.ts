@@ -3,7 +3,7 @@ import { MembersFileError, parseMembers } from './members-file.ts';
 
 const n0 = { name: 'n0', address: '127.0.0.11:7253', peer: '127.0.0.11:7353' };
 
-it('reads JSON, with what is left out filled in', () => {
+it('reads JSON, with defaults for absent fields', () => {
   expect(parseMembers(JSON.stringify({ members: [n0] }))).toEqual([
     { ...n0, phase: 'active', weight: 1, labels: {} },
   ]);

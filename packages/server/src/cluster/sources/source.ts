@@ -4,9 +4,9 @@ import type { ViewSpec } from '../view.ts';
 export interface ViewSource {
   /** Resolves after the first view; every change later is told through `onView`. */
   start(onView: (spec: ViewSpec) => void): Promise<void>;
-  /** Tells whoever shares the source that this member is ready to hold timers. */
+  /** Tells all members that share the source that this one is ready to hold timers. */
   ready(): Promise<void>;
-  /** … that it is leaving. */
+  /** Tells them that it is leaving. */
   leave(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * P1 on one member: whatever the journal confirmed is there after any crash at any moment, and nothing is
- * there that was never written. Random changes, snapshots, full and slow disks, power cuts, again and again.
+ * P1 on one member: every confirmed entry is there after any crash at any moment, and no entry is there that was
+ * never written. Random changes, snapshots, full and slow disks, power cuts, again and again.
  */
 import { SeededRandom } from '@carillon/core/testing';
 import * as fc from 'fast-check';
@@ -24,7 +24,7 @@ class History {
   }
 }
 
-/** A journal being driven, with what it promised. */
+/** A journal being driven, with the entries that it confirmed. */
 class Drive {
   world: World;
   journal: Journal | null = null;
@@ -76,7 +76,7 @@ class Drive {
     });
   }
 
-  /** The power goes and comes back: what is found must be allowed, and is the truth from now on. */
+  /** The power goes and comes back: the recovered records must be allowed ones, and are the truth from now on. */
   async crash(random: SeededRandom): Promise<void> {
     const { latencyMs } = this.world.disk;
     const { clock } = this.world;

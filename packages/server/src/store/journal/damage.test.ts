@@ -1,4 +1,4 @@
-/** What recovery makes of damage: how it is told from a torn tail, and what is counted. */
+/** Damage in recovery: how it is told from a torn tail, and how losses are counted. */
 import { DiskError } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ describe('damage', () => {
     }
   });
 
-  it('what was noted while it ran is known to have been there, zeros in its place are damage', async () => {
+  it('entries noted while the journal ran are known to have been there, zeros in their place are damage', async () => {
     for (const noted of [true, false]) {
       const world = new World();
       const groups = await threeGroups(world, 'killed');
@@ -48,7 +48,7 @@ describe('damage', () => {
     }
   });
 
-  it('what is lost stays lost over restarts, counted once, until a snapshot replaces the damaged files', async () => {
+  it('lost entries stay lost over restarts, counted once, until a snapshot replaces the damaged files', async () => {
     const world = new World();
     const groups = await threeGroups(world);
     world.disk.flip(first, (groups[1]?.size as number) + 20);
@@ -161,7 +161,7 @@ describe('damage', () => {
     expect(plan(files, null).gone).toEqual(gone);
   });
 
-  it('whatever the table of contents names and is not there is gone, the last segment and the snapshot too', () => {
+  it('a file that the table of contents names and that is not there is gone, the last segment and the snapshot too', () => {
     const filed = (number: number) => ({ number, salt: 1, bytes: 100, entries: 1 });
     const contents = { snapshot: filed(2), segments: [filed(2), filed(3)], lost: null };
     const files = [second, 'snapshot-0000000002.snap', 'journal-0000000003.log'].map((name) => ({

@@ -8,7 +8,7 @@ async function names(world: World): Promise<string[]> {
 }
 
 describe('journal', () => {
-  it('gives back what was put, dropped and marked, after a restart', async () => {
+  it('gives back puts, drops and marks after a restart', async () => {
     const world = new World();
     const journal = await world.open();
     journal.put(recordOf(1, 0));
@@ -58,7 +58,7 @@ describe('journal', () => {
     expect(world.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs + 60_000);
   });
 
-  it('syncs once for everything that arrives in a turn, and once more for what arrives meanwhile', async () => {
+  it('syncs once for all entries of a turn of the event loop, and once more for entries that arrive meanwhile', async () => {
     const world = new World();
     world.disk.latencyMs = 2;
     const journal = await world.open();
@@ -102,7 +102,7 @@ describe('journal', () => {
     expect(done).toEqual(['later', 'idle']);
   });
 
-  it('writes what nobody waits for, too', async () => {
+  it('also writes entries without a waiting commit', async () => {
     const world = new World();
     const journal = await world.open();
     journal.put(recordOf(1, 0));
@@ -248,7 +248,7 @@ describe('journal', () => {
       await world.commit(journal);
       const remove = world.disk.remove.bind(world.disk);
       world.disk.remove = async (name) => {
-        // Slow, so that whoever does not wait for it comes too early.
+        // Slow, so that code that does not wait for it comes too early.
         if (name === 'snapshot.part') {
           await new Promise<void>((resolve) => world.clock.at(world.clock.now() + 20, resolve));
         }
@@ -259,7 +259,7 @@ describe('journal', () => {
       let handedOut = 0;
       const running = journal.snapshots.take(() => {
         if (++handedOut === 600) {
-          // Only what the unfinished snapshot holds is left.
+          // No room is left but the room of the unfinished snapshot.
           world.disk.capacityBytes = world.disk.usedBytes;
           journal.put(recordOf(0, 1, 30_000));
           journal.commit((error) => errors.push(error));
@@ -314,7 +314,7 @@ describe('journal', () => {
       world.disk.capacityBytes = world.disk.usedBytes;
       journal.put(recordOf(2, 0, 5000));
       expect(await world.commit(journal)).toMatchObject({ kind: 'full' });
-      // Behind what could not be written: nothing is confirmed out of order.
+      // Behind entries that could not be written: nothing is confirmed out of order.
       journal.put(recordOf(3, 0));
       expect(await world.commit(journal)).toMatchObject({ kind: 'full' });
       expect(await world.commit(journal)).toMatchObject({ kind: 'full' });
@@ -357,7 +357,7 @@ describe('journal', () => {
       expect(world.disk.calls.append - before).toBeLessThan(300);
     });
 
-    it('tells those who asked while the write was failing, too', async () => {
+    it('also tells commits that came while the write was failing', async () => {
       const world = new World();
       world.disk.latencyMs = 2;
       const journal = await world.open();
@@ -395,7 +395,7 @@ describe('journal', () => {
   });
 
   describe('failing disk', () => {
-    it('reports a failed sync once, tells everybody, and never writes again', async () => {
+    it('reports a failed sync once, tells every waiting commit, and never writes again', async () => {
       const world = new World();
       world.disk.latencyMs = 1;
       const journal = await world.open();
@@ -431,7 +431,7 @@ describe('journal', () => {
       expect(world.failures.length).toBe(1);
     });
 
-    it('treats a sync that finds no room as failed: what it was to save may be gone', async () => {
+    it('treats a sync that finds no room as failed: its entries may be gone', async () => {
       const world = new World();
       const create = world.disk.create.bind(world.disk);
       let room = true;
@@ -448,7 +448,7 @@ describe('journal', () => {
       expect(world.failures.length).toBe(1);
     });
 
-    it('says in the log what happened', async () => {
+    it('logs a full and a failing disk', async () => {
       const world = new World();
       const journal = await world.open();
       world.disk.syncsFail = true;

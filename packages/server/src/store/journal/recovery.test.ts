@@ -40,7 +40,7 @@ describe('recovery', () => {
     }
   });
 
-  it('a torn tail is cut for good: what is written next is read next time', async () => {
+  it('a torn tail is cut for good: entries written next are read next time', async () => {
     const world = new World();
     await threeGroups(world, 'killed');
     const whole = await bytesOf(world.disk, first);
@@ -111,7 +111,7 @@ describe('recovery', () => {
     expect(world.sequences).toEqual({ 1: 0, 2: 5, 3: 1 });
   });
 
-  it('what a client wrote inside a record never passes for an entry of its own', async () => {
+  it('bytes that a client wrote inside a record never pass for an entry', async () => {
     // Everything a client could guess: the very bytes that a journal of the same member might hold.
     const guessed = new World();
     const other = await guessed.open();
@@ -130,7 +130,7 @@ describe('recovery', () => {
     expect(world.sequences).toEqual({ 3: 0 });
   });
 
-  it('ignores what is left over from before the newest snapshot, and what is not its own', () => {
+  it('ignores files from before the newest snapshot, and files that are not its own', () => {
     const files = [
       'snapshot-0000000002.snap',
       'snapshot-0000000004.snap',
@@ -167,7 +167,7 @@ describe('recovery', () => {
       return world;
     }
 
-    it('a cut one is used as far as it goes, and what is lost is counted', async () => {
+    it('a cut one is used as far as it goes, and its losses are counted', async () => {
       const world = await withSnapshot();
       const whole = await bytesOf(world.disk, snapshot);
       for (const cut of [0, 10, 200, whole.length - 20, whole.length - 1]) {
@@ -203,7 +203,7 @@ describe('recovery', () => {
       });
     });
 
-    it('what came before one is removed, also a part of another that was never finished', async () => {
+    it('files from before one are removed, also a part of another that was never finished', async () => {
       const world = await withSnapshot();
       for (const name of [first, 'snapshot-0000000001.snap', 'snapshot.part']) {
         await (await world.disk.create(name)).append(new Uint8Array(10));
@@ -229,7 +229,7 @@ describe('recovery', () => {
     });
   });
 
-  it('reads files far larger than what it reads at once, and entries across the seams', async () => {
+  it('reads files far larger than its chunks, and entries across the seams', async () => {
     const world = new World();
     const journal = await world.open();
     for (let lo = 0; lo < 60; lo++) journal.put(recordOf(lo, lo, 150_000 + lo * 7));
@@ -246,7 +246,7 @@ describe('recovery', () => {
     expect(world.records.size).toBe(59);
   });
 
-  it('keeps what a killed process had written, even if the power goes next', async () => {
+  it('keeps entries that a killed process had written, even if the power goes next', async () => {
     const world = new World();
     world.disk.latencyMs = 1;
     const journal = await world.open();

@@ -44,7 +44,7 @@ async function scene(): Promise<Scene> {
   return { world, journal, scrub, damaged, read };
 }
 
-it('reads everything that is synced, once an interval, and finds nothing wrong with what is whole', async () => {
+it('reads everything that is synced, once an interval, and finds nothing wrong in whole files', async () => {
   const { world, scrub, damaged, read } = await scene();
   scrub.start();
   await world.clock.advance(intervalMs - 1);
@@ -60,7 +60,7 @@ it('reads everything that is synced, once an interval, and finds nothing wrong w
   expect(damaged).toEqual([]);
 });
 
-it('does not mind entries that are written meanwhile, nor a snapshot that replaces what it reads', async () => {
+it('does not mind entries that are written meanwhile, nor a snapshot that replaces the files it reads', async () => {
   const { world, journal, scrub, damaged } = await scene();
   const pass = scrub.pass();
   journal.put(recordOf(1, 2));

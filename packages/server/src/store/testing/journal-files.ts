@@ -35,7 +35,7 @@ export function setFormat(bytes: Uint8Array, format: number): void {
   view.setUint32(length - 4, checksum(bytes, 0, length - 4, 0), true);
 }
 
-/** Three groups of changes, each confirmed; with what was true, and how long the journal was, after each. */
+/** Three groups of changes, each confirmed; with the records, and the length of the journal, after each. */
 export async function threeGroups(world: World, end: 'closed' | 'killed' = 'closed') {
   const journal = await world.open();
   const after: { size: number; sequences: Record<number, number> }[] = [];

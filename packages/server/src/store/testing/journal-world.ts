@@ -1,4 +1,4 @@
-/** For tests of the journal: small records, a model of what it holds, and a disk that can fail. */
+/** For tests of the journal: small records, a model of its content, and a disk that can fail. */
 import { DiskError, type Log, type LogFields, State, type TimerRecord } from '@carillon/core';
 import { MemoryDisk, settle, VirtualClock } from '@carillon/core/testing';
 import { Journal, type JournalLimits } from '../journal/journal.ts';
@@ -45,7 +45,7 @@ export class CollectedLog implements Log {
   }
 }
 
-/** A journal on a memory disk, with what was replayed into it. */
+/** A journal on a memory disk, with the records that were replayed. */
 export class World {
   clock = new VirtualClock({ nowMs: 5000 });
   log = new CollectedLog();
@@ -105,12 +105,12 @@ export class World {
     return this.until(new Promise((resolve) => journal.commit(resolve)));
   }
 
-  /** What is held, as `lo: sequence`. */
+  /** The held records, as `lo: sequence`. */
   get sequences(): Record<number, number> {
     return Object.fromEntries([...this.records].map(([lo, { sequence }]) => [lo, sequence]));
   }
 
-  /** What the records are in the order of a snapshot. */
+  /** The records in the order of a snapshot. */
   pull(): () => TimerRecord | undefined {
     const all = [...this.records.values()];
     return () => all.shift();
