@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { abreast } from './concurrently.ts';
+import { concurrently } from './concurrently.ts';
 
 test('begins no more than the limit, in order, and the next when one is done', () => {
   const begun: number[] = [];
@@ -13,7 +13,7 @@ test('begins no more than the limit, in order, and the next when one is done', (
     open.get(i)?.();
     open.delete(i);
   };
-  abreast({ count: 5, countMax: 2 }, begin, () => finishedCount++);
+  concurrently({ count: 5, countMax: 2 }, begin, () => finishedCount++);
   expect(begun).toEqual([0, 1]);
   end(1);
   expect(begun).toEqual([0, 1, 2]);
@@ -35,7 +35,7 @@ test.each([0, 1, 100_000])(
       begun++;
       done();
     };
-    abreast({ count, countMax: 3 }, begin, () => finishedCount++);
+    concurrently({ count, countMax: 3 }, begin, () => finishedCount++);
     expect([begun, finishedCount]).toEqual([count, 1]);
   },
 );

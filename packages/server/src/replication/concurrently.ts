@@ -4,7 +4,7 @@
  */
 
 /** `begin` is called for 0 … count − 1 and calls `done` once, at once or later; `finished` is called after the last one. */
-export function abreast(
+export function concurrently(
   { count, countMax }: { readonly count: number; readonly countMax: number },
   begin: (i: number, done: () => void) => void,
   finished: () => void,

@@ -13,7 +13,7 @@ import {
 } from '@carillon/core';
 import type { SetOutcome, SetRequest, SetService, TimerView } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { abreast } from '../replication/concurrently.ts';
+import { concurrently } from '../replication/concurrently.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
@@ -21,7 +21,7 @@ import type { Numbered } from '../replication/wire.ts';
 import { type Content, guarded, triesMax, type Writing, type WritingParts } from './change.ts';
 
 /** Timers of one batch under way at once: two frames to a peer. */
-const abreastMax = 1000;
+const concurrentMax = 1000;
 
 export interface SettingParts extends WritingParts {
   readonly metrics: Metrics;
@@ -55,7 +55,9 @@ export class Setting implements SetService {
         };
         this.begin(requests[i] as SetRequest, at, keep, reject);
       };
-      abreast({ count: requests.length, countMax: abreastMax }, one, () => resolve(outcomes));
+      concurrently({ count: requests.length, countMax: concurrentMax }, one, () =>
+        resolve(outcomes),
+      );
     });
   }
 

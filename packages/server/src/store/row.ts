@@ -3,7 +3,7 @@
  * others (`shared-fields.ts`). About 25 bytes beside the body, because a field that can usually be derived, or is
  * usually zero, is only written when it differs. Never leaves the process, so it may change freely.
  *
- *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · kin varint
+ *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · combination varint
  *   · start f64 · gap (varint | f64) · [due f64] · [retry f64 · tried f64] · [outcome u16] · body length varint · body
  */
 import { copyOf, invariant, type State, type TimerRecord } from '@carillon/core';
@@ -32,7 +32,7 @@ export class RowWriter {
     return this.at + this.body.length;
   }
 
-  pack(record: TimerRecord, kin: number): void {
+  pack(record: TimerRecord, combination: number): void {
     const flags = flagsOf(record);
     this.at = 0;
     this.head[this.at++] = flags;
@@ -41,7 +41,7 @@ export class RowWriter {
     this.varint(record.versionTie);
     this.varint(record.sequence);
     if ((flags & flag.attempt) !== 0) this.varint(record.attempt);
-    this.varint(kin);
+    this.varint(combination);
     this.f64(record.startMs);
     if ((flags & flag.gapFloat) === 0) this.varint(record.gapMs);
     else this.f64(record.gapMs);
@@ -115,7 +115,7 @@ export class RowReader {
   versionTie = 0;
   sequence = 0;
   attempt = 0;
-  kin = 0;
+  combination = 0;
   startMs = 0;
   gapMs = 0;
   dueMs = 0;
@@ -135,14 +135,14 @@ export class RowReader {
     return this;
   }
 
-  /** Up to and with kin. */
+  /** Reads the fields up to the number of the combination. */
   readProgress(): this {
     const { flags } = this;
     this.versionMs = (flags & flag.versionFloat) === 0 ? this.varint() : this.f64();
     this.versionTie = this.varint();
     this.sequence = this.varint();
     this.attempt = (flags & flag.attempt) === 0 ? 0 : this.varint();
-    this.kin = this.varint();
+    this.combination = this.varint();
     return this;
   }
 

@@ -1,38 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { Kinship } from './shared-fields.ts';
+import { SharedFields } from './shared-fields.ts';
 
 describe('shared fields', () => {
   it('keeps one copy of the shared fields, until the last of their records is gone', () => {
-    const kinship = new Kinship();
-    const first = kinship.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] });
-    const second = kinship.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] });
+    const sharedFields = new SharedFields();
+    const first = sharedFields.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] });
+    const second = sharedFields.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] });
     expect(second).toBe(first);
-    kinship.drop(first);
-    expect(kinship.get(first).replicas).toEqual(['a', 'b']);
-    kinship.drop(first);
-    expect(kinship.size).toBe(0);
-    expect(() => kinship.get(first)).toThrow(/invariant/);
+    sharedFields.drop(first);
+    expect(sharedFields.get(first).replicas).toEqual(['a', 'b']);
+    sharedFields.drop(first);
+    expect(sharedFields.size).toBe(0);
+    expect(() => sharedFields.get(first)).toThrow(/invariant/);
   });
 
   it('tells similar combinations apart', () => {
-    const kinship = new Kinship();
+    const sharedFields = new SharedFields();
     const ids = [
-      kinship.take({ namespace: 'n', factor: 1, replicas: ['a', 'b'] }),
-      kinship.take({ namespace: 'n', factor: 1, replicas: ['b', 'a'] }),
-      kinship.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] }),
-      kinship.take({ namespace: 'n', factor: 1, replicas: ['a 1 b'] }),
-      kinship.take({ namespace: 'n 1 a', factor: 1, replicas: ['b'] }),
-      kinship.take({ namespace: 'n', factor: 1, replicas: [] }),
-      kinship.take({ namespace: 'n', factor: 1, replicas: [''] }),
+      sharedFields.take({ namespace: 'n', factor: 1, replicas: ['a', 'b'] }),
+      sharedFields.take({ namespace: 'n', factor: 1, replicas: ['b', 'a'] }),
+      sharedFields.take({ namespace: 'n', factor: 2, replicas: ['a', 'b'] }),
+      sharedFields.take({ namespace: 'n', factor: 1, replicas: ['a 1 b'] }),
+      sharedFields.take({ namespace: 'n 1 a', factor: 1, replicas: ['b'] }),
+      sharedFields.take({ namespace: 'n', factor: 1, replicas: [] }),
+      sharedFields.take({ namespace: 'n', factor: 1, replicas: [''] }),
     ];
     expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('does not change when the list it was given does', () => {
-    const kinship = new Kinship();
+    const sharedFields = new SharedFields();
     const replicas = ['a'];
-    const id = kinship.take({ namespace: 'n', factor: 1, replicas });
+    const id = sharedFields.take({ namespace: 'n', factor: 1, replicas });
     replicas.push('b');
-    expect(kinship.get(id).replicas).toEqual(['a']);
+    expect(sharedFields.get(id).replicas).toEqual(['a']);
   });
 });

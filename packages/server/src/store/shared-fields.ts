@@ -5,19 +5,19 @@
  */
 import { invariant } from '@carillon/core';
 
-export interface Kin {
+export interface Combination {
   readonly namespace: string;
   readonly factor: number;
   readonly replicas: readonly string[];
 }
 
-interface Shared extends Kin {
+interface Counted extends Combination {
   readonly key: string;
   count: number;
 }
 
-export class Kinship {
-  private readonly shared: (Shared | undefined)[] = [];
+export class SharedFields {
+  private readonly shared: (Counted | undefined)[] = [];
   private readonly byKey = new Map<string, number>();
   private readonly freeIds: number[] = [];
   /** The combination taken last: the next record often has the same. */
@@ -28,26 +28,26 @@ export class Kinship {
   }
 
   /** The number of the combination, counted once more. */
-  take(kin: Kin): number {
+  take(combination: Combination): number {
     const latest = this.shared[this.latest];
-    if (latest !== undefined && isSame(latest, kin)) {
+    if (latest !== undefined && isSame(latest, combination)) {
       latest.count++;
       return this.latest;
     }
-    const key = keyOf(kin);
+    const key = keyOf(combination);
     const known = this.byKey.get(key);
-    this.latest = known ?? this.add(kin, key);
-    (this.shared[this.latest] as Shared).count++;
+    this.latest = known ?? this.add(combination, key);
+    (this.shared[this.latest] as Counted).count++;
     return this.latest;
   }
 
-  private add(kin: Kin, key: string): number {
+  private add(combination: Combination, key: string): number {
     const id = this.freeIds.pop() ?? this.shared.length;
-    const { namespace, factor } = kin;
+    const { namespace, factor } = combination;
     this.shared[id] = {
       namespace,
       factor,
-      replicas: Object.freeze([...kin.replicas]),
+      replicas: Object.freeze([...combination.replicas]),
       key,
       count: 0,
     };
@@ -55,24 +55,24 @@ export class Kinship {
     return id;
   }
 
-  get(id: number): Kin {
-    const kin = this.shared[id];
-    invariant(kin !== undefined, `combination ${id} is in use`);
-    return kin;
+  get(id: number): Combination {
+    const combination = this.shared[id];
+    invariant(combination !== undefined, `combination ${id} is in use`);
+    return combination;
   }
 
   /** Counted once less; the last one forgets the combination. */
   drop(id: number): void {
-    const kin = this.get(id) as Shared;
-    invariant(kin.count > 0, 'a combination is given up as often as it was taken');
-    if (--kin.count > 0) return;
-    this.byKey.delete(kin.key);
+    const combination = this.get(id) as Counted;
+    invariant(combination.count > 0, 'a combination is given up as often as it was taken');
+    if (--combination.count > 0) return;
+    this.byKey.delete(combination.key);
     this.shared[id] = undefined;
     this.freeIds.push(id);
   }
 }
 
-function isSame(a: Kin, b: Kin): boolean {
+function isSame(a: Combination, b: Combination): boolean {
   if (a.namespace !== b.namespace || a.factor !== b.factor) return false;
   if (a.replicas.length !== b.replicas.length) return false;
   for (let i = 0; i < a.replicas.length; i++) if (a.replicas[i] !== b.replicas[i]) return false;
@@ -80,7 +80,7 @@ function isSame(a: Kin, b: Kin): boolean {
 }
 
 /** Lengths go before texts, so that no two combinations share a key, for any texts. */
-function keyOf({ namespace, factor, replicas }: Kin): string {
+function keyOf({ namespace, factor, replicas }: Combination): string {
   let key = `${factor} ${namespace.length} ${namespace}`;
   for (const name of replicas) key += ` ${name.length} ${name}`;
   return key;

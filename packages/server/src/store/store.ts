@@ -25,7 +25,7 @@
  */
 import { invariant, type Progress, State, type TimerRecord } from '@carillon/core';
 import { Arena } from './arena.ts';
-import { Kinship } from './shared-fields.ts';
+import { SharedFields } from './shared-fields.ts';
 import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
 import { Wheel } from './wheel.ts';
@@ -49,7 +49,7 @@ export interface Counts {
 
 export class Store {
   private readonly arena = new Arena();
-  private readonly kinship = new Kinship();
+  private readonly sharedFields = new SharedFields();
   private readonly wheel = new Wheel();
   private readonly index = new NumberIndex(this);
   private readonly writer = new RowWriter();
@@ -90,8 +90,8 @@ export class Store {
   put(record: TimerRecord): number {
     invariant(record.sequence >= 0 && record.attempt >= 0, 'pops and attempts count from 0');
     invariant(!Number.isNaN(record.dueMs + record.retryMs), 'a record is due at a number');
-    const kin = this.kinship.take(record);
-    this.writer.pack(record, kin);
+    const combination = this.sharedFields.take(record);
+    this.writer.pack(record, combination);
     let handle = this.index.find(record.hi, record.lo);
     if (handle < 0) {
       handle = this.takeHandle(record.hi, record.lo);
@@ -113,7 +113,7 @@ export class Store {
     if (handle < 0) return false;
     this.wheel.remove(handle);
     this.index.remove(hi, lo);
-    this.kinship.drop(this.row(handle).readProgress().kin);
+    this.sharedFields.drop(this.row(handle).readProgress().combination);
     this.countByState[this.reader.state]--;
     invariant(this.size >= 0, 'no more records leave the store than came in');
     this.arena.release(this.refOf(handle));
@@ -135,7 +135,7 @@ export class Store {
   /** The record owns its bytes: it stays as it is when the store changes. */
   read(handle: number): TimerRecord {
     const row = this.row(handle).readProgress().readTimes();
-    const { namespace, factor, replicas } = this.kinship.get(row.kin);
+    const { namespace, factor, replicas } = this.sharedFields.get(row.combination);
     return {
       hi: this.hiOf(handle),
       lo: this.loOf(handle),
@@ -181,11 +181,11 @@ export class Store {
   }
 
   replicasOf(handle: number): readonly string[] {
-    return this.kinship.get(this.row(handle).readProgress().kin).replicas;
+    return this.sharedFields.get(this.row(handle).readProgress().combination).replicas;
   }
 
   namespaceOf(handle: number): string {
-    return this.kinship.get(this.row(handle).readProgress().kin).namespace;
+    return this.sharedFields.get(this.row(handle).readProgress().combination).namespace;
   }
 
   /** Sets the record's one alarm, in place of an earlier one. */
@@ -274,7 +274,7 @@ export class Store {
 
   /** The record of the handle is being replaced: gives up its row and makes room for the packed one. */
   private leaveRow(handle: number): void {
-    this.kinship.drop(this.row(handle).readProgress().kin);
+    this.sharedFields.drop(this.row(handle).readProgress().combination);
     this.countByState[this.reader.state]--;
     const ref = this.refOf(handle);
     if (this.arena.fits(ref, this.writer.length)) return;
