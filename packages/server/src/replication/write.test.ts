@@ -77,7 +77,7 @@ class Rig {
         replica,
         peers,
         view: () => view,
-        onUnconfirmed: (_, names, holders) => this.unconfirmed.push({ names, holders }),
+        onUnconfirmed: (_, silent, holders) => this.unconfirmed.push({ names: silent, holders }),
       },
       { record, mode: fields.mode ?? 'any', former: fields.former ?? [] },
       (value) => {
