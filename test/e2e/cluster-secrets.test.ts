@@ -12,7 +12,7 @@ import {
 import { TcpNetwork } from '../../packages/server/src/network/tcp-network.ts';
 import { type Credentials, noCredentials } from '../../packages/server/src/network/credentials.ts';
 import { Handshake } from '../../packages/server/src/network/handshake.ts';
-import { encodeMessages } from '../../packages/server/src/replication/wire.ts';
+import { encodeMessages, protocol } from '../../packages/server/src/replication/wire.ts';
 import type { RealMember } from './support/real-member.ts';
 import { Story } from './support/story.ts';
 import { until } from './support/until.ts';
@@ -37,7 +37,10 @@ async function isAnswered(address: string, credentials: Credentials): Promise<bo
     credentials,
   });
   const read = { type: 'read' as const, hi: 1, lo: 1 };
-  const frame = encodeMessages({ from: 'observer', protocol: 1, items: [read] }, clock.now());
+  const frame = encodeMessages(
+    { from: 'observer', protocol: protocol.min, items: [read] },
+    clock.now(),
+  );
   const answer = await new Promise<Uint8Array | null>((resolve) => {
     network.call(address, frame, 3000, resolve);
   });
