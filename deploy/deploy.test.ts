@@ -98,8 +98,31 @@ describe('metrics', () => {
     }
   });
 
-  test.runIf(has('promtool'))('promtool finds nothing', () => {
-    execFileSync('promtool', ['check', 'rules', join(root, 'deploy/prometheus/alerts.yaml')]);
+  test.runIf(has('promtool'))(
+    'promtool finds nothing, and series raise the alerts they should',
+    () => {
+      execFileSync('promtool', ['check', 'rules', join(root, 'deploy/prometheus/alerts.yaml')]);
+      const tests = join(root, 'deploy/prometheus/alerts.test.yaml');
+      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', tests], {
+        encoding: 'utf8',
+      });
+      expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    },
+  );
+
+  test('no rule depends on a job name, and sums over members keep clusters apart', () => {
+    for (const expression of alerts) {
+      expect(expression).not.toMatch(/job="/);
+      expect(expression).not.toMatch(/\b(?:sum|max|min)\s*\(/);
+      for (const [, by = ''] of expression.matchAll(/\b(?:sum|max|min) by \(([^)]*)\)/g)) {
+        expect(by).toContain('cluster');
+      }
+    }
+  });
+
+  test('the chart has the same rules', () => {
+    const file = 'deploy/helm/carillon/files/alerts.yaml';
+    expect(read(file)).toBe(read('deploy/prometheus/alerts.yaml'));
   });
 });
 
@@ -248,6 +271,12 @@ describe('the chart', () => {
     const given = ['template', 'x', join(root, folder), ...set];
     const documents = parseAllDocuments(execFileSync('helm', given, { encoding: 'utf8' }));
     expect(documents).toHaveLength(6);
+    const watched = [
+      ...given,
+      '--set',
+      'monitoring.serviceMonitor.enabled=true,monitoring.prometheusRule.enabled=true',
+    ];
+    expect(parseAllDocuments(execFileSync('helm', watched, { encoding: 'utf8' }))).toHaveLength(8);
   });
 });
 
@@ -269,11 +298,14 @@ describe('the image', () => {
     expect(dockerfile).toContain('CARILLON_DATA=/data');
   });
 
-  test('its health check tells a member that answers from one that does not', async () => {
-    const [, command = ''] = /^ +CMD (\[.*\])$/m.exec(dockerfile) ?? [];
-    const [, ...given] = JSON.parse(command) as string[];
+  const [, command = ''] = /^ +CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  const [, ...given] = JSON.parse(command) as string[];
+  const check = (port: number): Promise<number | null> =>
+    exitCode(given, { CARILLON_LISTEN: `0.0.0.0:${port}` });
+
+  async function checked(flags: Record<string, string>): Promise<number | null> {
     const loaded = loadConfig({
-      flags: { listen: '127.0.0.1:0', durability: 'memory', 'log-level': 'silent' },
+      flags: { listen: '127.0.0.1:0', durability: 'memory', 'log-level': 'silent', ...flags },
     });
     if (!loaded.ok) throw new Error(loaded.problems.join(' '));
     const running = await startMember({
@@ -281,11 +313,31 @@ describe('the image', () => {
       onFailed: () => {},
       onDrained: () => {},
     });
-    const check = (port: number): Promise<number | null> =>
-      exitCode(given, { CARILLON_LISTEN: `0.0.0.0:${port}` });
-    expect(await check(Number(running.address.split(':').at(-1)))).toBe(0);
-    await running.stop();
+    try {
+      return await check(Number(running.address.split(':').at(-1)));
+    } finally {
+      await running.stop();
+    }
+  }
+
+  test('its health check tells a member that answers from one that does not', async () => {
+    expect(await checked({})).toBe(0);
     expect(await check(await freePort())).toBe(1);
+  });
+
+  test.runIf(has('openssl'))('its health check knows a member that serves by HTTPS', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'carillon-health-'));
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+    try {
+      const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+      const subject = ['-subj', '/CN=timers.example', '-days', '1'];
+      const files = ['-keyout', key, '-out', certificate];
+      const made = ['req', '-x509', ...curve, ...subject, ...files];
+      execFileSync('openssl', made, { stdio: 'ignore' });
+      expect(await checked({ 'tls-certificate': certificate, 'tls-key': key })).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -140,6 +140,7 @@ export class Member {
     this.metrics.timers.read(() => this.timerCounts());
     this.metrics.letterBoxesFull.read(() => fullBoxes(this.room));
     this.metrics.overdue.read(() => this.popper.waitingCount);
+    this.metrics.primaries.read(() => this.replica.primaries);
     this.metrics.journalBytes.read(() => this.journal?.snapshots.segmentBytes ?? 0);
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
   }

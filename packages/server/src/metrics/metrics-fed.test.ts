@@ -25,6 +25,24 @@ test('a destination that keeps failing shows as an open breaker, and as none whe
   await one.stop();
 });
 
+test('a member that stops is not ready, and timers are counted once, at their primary', async () => {
+  const one = await startOne();
+  const read = (name: string): number => valueIn(one.member.metrics.render(), name);
+  await one.request('POST', '/timers', timerBody(60));
+  expect([read('carillon_primary_timers'), read('carillon_unready')]).toEqual([1, 0]);
+  await one.stop();
+  expect(read('carillon_unready')).toBe(1);
+});
+
+test('a fail-over 2 s after the due time has buckets of its own', async () => {
+  const one = await startOne();
+  const text = one.member.metrics.render();
+  for (const le of ['2', '2.1', '2.5', '4']) {
+    expect(text).toContain(`carillon_pop_lateness_seconds_bucket{le="${le}"}`);
+  }
+  await one.stop();
+});
+
 test('the event loop is probed every few seconds', async () => {
   const one = await startOne();
   await one.clock.advance(60_000);

@@ -37,6 +37,7 @@ export function adminRoutes(options: AdminOptions): Route[] {
     headers: metricsHeaders,
     body: metrics.render(),
   });
+  metrics.unready.read(() => (control.unready() === null ? 0 : 1));
   return [
     get('/ping', null, () => ok),
     // The event loop answers: nothing else would be cured by a restart.
