@@ -36,6 +36,11 @@ async function turnsOf(ask: (api: ReturnType<typeof testApi>) => unknown): Promi
     sets += requests.length;
     return setMany(requests);
   });
+  const cancel = api.service.cancel.bind(api.service);
+  vi.spyOn(api.service, 'cancel').mockImplementation((namespace, id) => {
+    sets++;
+    return cancel(namespace, id);
+  });
   const soon = api.clock.soon.bind(api.clock);
   vi.spyOn(api.clock, 'soon').mockImplementation((fn) => {
     soon(() => {

@@ -88,7 +88,7 @@ async function batch(
   const asked = { body: request.body, ndjson, key, caller };
   const { rounds, outcomes, warnings } = await options.work.run(read(asked, options));
   const making = { outcomes, namespace: caller.namespace, options };
-  while (rounds.length > 0) await nextRound(rounds, making);
+  for (let made = 0; rounds.length > 0; made++) await nextRound(rounds, made, making);
   const answer = await options.work.run(batchResponse(outcomes as Outcome[], ndjson));
   return { ...answer, headers: [...answer.headers, ...warnings] };
 }
@@ -144,11 +144,15 @@ interface Making {
 }
 
 /** The round is held by nothing while the disk works: the timers of a large batch are large. */
-async function nextRound(rounds: Round[], making: Making): Promise<void> {
-  await Promise.all(await making.options.work.run(begin(rounds.shift() ?? [], making)));
+async function nextRound(rounds: Round[], number: number, making: Making): Promise<void> {
+  const isPause = number % beginCount === beginCount - 1;
+  const begun = begin(rounds.shift() ?? [], isPause, making);
+  await Promise.all(await making.options.work.run(begun));
 }
 
-function* begin(round: Round, making: Making): Steps<Promise<unknown>[]> {
+/** Rounds of few changes may have their outcomes in the turn that begins them: every so many, the next turn comes first. */
+function* begin(round: Round, isPause: boolean, making: Making): Steps<Promise<unknown>[]> {
+  if (isPause) yield stintCostMax;
   const made: Promise<unknown>[] = [];
   for (let from = 0; from < round.length; from += beginCount) {
     const slice = round.slice(from, from + beginCount);
