@@ -23,6 +23,7 @@ const rows: [string, unknown, string | undefined][] = [
   ['nested too deep', '['.repeat(33) + ']'.repeat(33), undefined],
   ['nested too deep behind texts', `["\\"","\\\\",${'['.repeat(32)}${']'.repeat(33)}`, undefined],
   ['nested far too deep', '[{"a":'.repeat(20_000), undefined],
+  ['more values than a timer has use for', `[${'0,'.repeat(10_000)}0]`, undefined],
   ['an array', [], ''],
   ['null', null, ''],
   ['a number', 7, ''],

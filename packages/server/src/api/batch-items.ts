@@ -70,9 +70,18 @@ export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8A
   return items;
 }
 
-/** Whether there are more brackets inside each other than allowed; looks at each byte once. */
+/** Whether there are more brackets inside each other than allowed. */
 export function isTooDeep(bytes: Uint8Array, depthMax: number): boolean {
+  return shapeFault(bytes, depthMax) === 'deep';
+}
+
+/** More than any timer has use for. A parser takes 20 ms over the values that fit into 256 KiB. */
+export const valueCountMax = 10_000;
+
+/** Whether JSON is nested deeper than allowed, or has too many values; looks at each byte once, and parses nothing. */
+export function shapeFault(bytes: Uint8Array, depthMax: number): 'deep' | 'many' | null {
   let depth = 0;
+  let commas = 0;
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
@@ -80,10 +89,11 @@ export function isTooDeep(bytes: Uint8Array, depthMax: number): boolean {
     else if (inText) {
       if (byte === backslash) at++;
     } else if (byte === openBracket || byte === openBrace) {
-      if (++depth > depthMax) return true;
+      if (++depth > depthMax) return 'deep';
     } else if (byte === closeBracket || byte === closeBrace) depth--;
+    else if (byte === comma && ++commas >= valueCountMax) return 'many';
   }
-  return false;
+  return null;
 }
 
 export function tooDeep(depthMax: number): CarillonError {

@@ -1,6 +1,6 @@
-/** JSON from strangers: valid UTF-8, nested no deeper than allowed, or a CarillonError. */
+/** JSON from strangers: valid UTF-8, nested no deeper and with no more values than allowed, or a CarillonError. */
 import { isUtf8 } from 'node:buffer';
-import { isTooDeep, tooDeep } from './batch-items.ts';
+import { shapeFault, tooDeep, valueCountMax } from './batch-items.ts';
 import { badRequest } from '../http/problem.ts';
 
 /**
@@ -10,7 +10,9 @@ import { badRequest } from '../http/problem.ts';
  */
 export function parseJson(bytes: Uint8Array, depthMax: number): unknown {
   if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
-  if (isTooDeep(bytes, depthMax)) throw tooDeep(depthMax);
+  const fault = shapeFault(bytes, depthMax);
+  if (fault === 'deep') throw tooDeep(depthMax);
+  if (fault === 'many') throw badRequest(`The body has more than ${valueCountMax} values.`);
   const { buffer, byteOffset, byteLength } = bytes;
   return parseText(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
 }

@@ -3,9 +3,9 @@
  * problems at once; each is a sentence that names the option, its source and a right value.
  */
 import { nearestWord } from '@carillon/core';
-import { parse as parseYaml } from 'yaml';
 import { type Config, configOf, eachOption, type OptionEntry } from './config.ts';
 import { Wrong } from './kinds.ts';
+import { parseYaml } from './yaml.ts';
 
 /** Where a value came from, for `carillon config print`. */
 export interface ConfigOrigin {

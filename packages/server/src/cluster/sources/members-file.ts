@@ -1,7 +1,7 @@
 /** Reads a list of members, as a file (JSON or YAML) gives it. Pure: text in, members or a sentence out. */
 import { nearestWord, parseHostPort } from '@carillon/core';
 import { checkWeight, PlacementError } from '@carillon/placement';
-import { parse } from 'yaml';
+import { parseYaml } from '../../config/yaml.ts';
 import type { Phase, ViewMember } from '../view.ts';
 
 const memberCountMax = 1000;
@@ -49,7 +49,7 @@ export function parseMembers(text: string): readonly ViewMember[] {
 function parseText(text: string): unknown {
   try {
     // YAML contains JSON; aliases could make a small file huge.
-    return parse(text, { maxAliasCount: 0 });
+    return parseYaml(text, { maxAliasCount: 0 });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     throw new MembersFileError(`It is neither JSON nor YAML: ${reason}`, { cause });
