@@ -1,32 +1,51 @@
 /**
- * `npm run security`: a million hostile inputs, into every place that takes input from outside, and a table of the
- * results. Ends with 1 when one of them shows a fault, and says how to see it again.
+ * `npm run security`: first the attacks that once stopped or misled a member (`findings/`), then a million inputs that no client sends
+ * in good faith, into every place where bytes from outside come in (`fuzz/`). Ends with 1 when one of them is over its limit, and
+ * says how to see it again; `--write` puts both tables into docs/security.md.
  */
 import { parseArgs } from 'node:util';
-import { asComplaint, asJson, asTable, foundIn, type Run } from './fuzz/report.ts';
+import { findings } from './findings/findings.ts';
+import { asRows, tryFindings } from './findings/try.ts';
+import { asComplaint, asJson, asMarkdown, asTable, foundIn, type Run } from './fuzz/report.ts';
 import { complaint, run } from './fuzz/run.ts';
 import type { Surface, Tally } from './fuzz/surface.ts';
 import { allSurfaces } from './fuzz/surfaces.ts';
+import { writeBlock } from './page/blocks.ts';
 
 const help = `npm run security -- [options]
 
+  --part PART      only this one: findings, fuzz
+  --finding N      only the attacks of this finding
   --inputs N       how many, all surfaces together (1000000)
   --seed N|any     which ones (1); any: others each time
   --surface NAME   only this one
   --input BASE64   this input of --surface, and no other
+  --write          write the tables into docs/security.md, unless only a part of one was made
   --json           for programs
 `;
 
-/** Far above the memory of the corpora and the compiled code. */
+/** Far above what the corpora and the compiled code take. */
 const rssBytesMax = 1024 * 1024 * 1024;
+
+interface Given {
+  readonly seed: number;
+  readonly inputs: number;
+  readonly surface: string | undefined;
+  readonly input: string | undefined;
+  readonly write: boolean;
+  readonly json: boolean;
+}
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      part: { type: 'string' },
+      finding: { type: 'string' },
       inputs: { type: 'string', default: '1000000' },
       seed: { type: 'string', default: '1' },
       surface: { type: 'string' },
       input: { type: 'string' },
+      write: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -35,40 +54,50 @@ async function main(): Promise<void> {
     console.log(help);
     return;
   }
+  const { part, surface, finding, write, json, input } = values;
+  if (part !== undefined && part !== 'findings' && part !== 'fuzz')
+    fail(`There is no part ${part}.`);
+  if (part !== 'fuzz' && surface === undefined) await attack(finding, write);
   const seed = values.seed === 'any' ? Date.now() >>> 0 : wholeNumber(values.seed, '--seed');
   const inputs = wholeNumber(values.inputs, '--inputs');
+  if (part !== 'findings' && finding === undefined)
+    await fuzz({ seed, inputs, surface, input, write, json });
+}
+
+/** Every attack of the table, one after the other. */
+async function attack(number: string | undefined, write: boolean): Promise<void> {
+  const chosen = findings.filter((one) => number === undefined || String(one.number) === number);
+  const results = await tryFindings(chosen, (line) => console.error(`security: ${line}`));
+  const rows = asRows(results);
+  if (write && number === undefined) writeBlock('findings', rows);
+  console.log(rows.join('\n'));
+  if (results.some(({ holds }) => !holds)) process.exitCode = 1;
+}
+
+async function fuzz(given: Given): Promise<void> {
   const tally = {
     addressesRefused: 0,
     forbiddenConnections: 0,
     strangersLetIn: 0,
     serverErrors: 0,
   };
-  const all = await allSurfaces(seed, tally);
-  const surfaces = all.filter(
-    ({ name }) => values.surface === undefined || name === values.surface,
-  );
-  if (surfaces.length === 0) {
+  const all = await allSurfaces(given.seed, tally);
+  const surfaces = all.filter(({ name }) => given.surface === undefined || name === given.surface);
+  const [first] = surfaces;
+  if (first === undefined) {
     fail(
-      `There is no surface ${values.surface}; there are ${all.map(({ name }) => name).join(', ')}.`,
+      `There is no surface ${given.surface}; there are ${all.map(({ name }) => name).join(', ')}.`,
     );
   }
-  const [first] = surfaces;
-  if (values.input === undefined)
-    await tryAll(surfaces, { seed, inputs, tally, json: values.json });
-  else if (first !== undefined) await tryAgain(first, Buffer.from(values.input, 'base64'));
+  if (given.input === undefined) await tryAll(surfaces, tally, given);
+  else await tryAgain(first, Buffer.from(given.input, 'base64'));
   for (const surface of all) await surface[Symbol.asyncDispose]?.();
-}
-
-interface Given {
-  readonly seed: number;
-  readonly inputs: number;
-  readonly tally: Tally;
-  readonly json: boolean;
 }
 
 async function tryAll(
   surfaces: readonly Surface[],
-  { seed, inputs, tally, json }: Given,
+  tally: Tally,
+  { seed, inputs, surface, write, json }: Given,
 ): Promise<void> {
   const startMs = performance.now();
   const before = process.memoryUsage.rss();
@@ -77,6 +106,7 @@ async function tryAll(
   const seconds = (performance.now() - startMs) / 1000;
   const done: Run = { seed, seconds, rssBytes: { before, after }, tally, results };
   console.log(json ? asJson(done) : asTable(done));
+  if (write && surface === undefined) writeBlock('fuzz', asMarkdown(done));
   for (const found of foundIn(done)) console.error(`\n${asComplaint(found)}`);
   if (after - before > rssBytesMax) console.error(`Memory grew by ${after - before} bytes.`);
   if (foundIn(done).length > 0 || after - before > rssBytesMax) process.exitCode = 1;

@@ -1,5 +1,6 @@
 /** The findings of a run, as a table for people and as JSON. */
-import type { Found, SurfaceResult } from './run.ts';
+import { table } from '../page/blocks.ts';
+import { type Found, type SurfaceResult, stopMs } from './run.ts';
 import type { Tally } from './surface.ts';
 
 export interface Run {
@@ -19,6 +20,33 @@ export function inputsOf({ results }: Run): number {
 
 export function foundIn({ results }: Run): Found[] {
   return results.flatMap(({ found }) => (found === null ? [] : [found]));
+}
+
+function countOf(run: Run, kind: Found['kind']): number {
+  return foundIn(run).filter((found) => found.kind === kind).length;
+}
+
+/** For docs/security.md. */
+export function asMarkdown(run: Run): string[] {
+  const { tally, results, seed, rssBytes } = run;
+  const longest = Math.max(...results.map(({ longestMs }) => longestMs));
+  const rows = [
+    ['inputs', `${count.format(inputsOf(run))} into ${results.length} surfaces, seed ${seed}`, ''],
+    ['crashes', String(countOf(run, 'crash')), '0'],
+    ['answers 5xx', String(tally.serverErrors), '0'],
+    [`stops over ${stopMs} ms of CPU`, String(countOf(run, 'stop')), '0'],
+    ['longest stop', `${longest.toFixed(1)} ms`, `${stopMs} ms`],
+    ['strangers let in', String(tally.strangersLetIn), '0'],
+    ['forbidden connections', String(tally.forbiddenConnections), '0'],
+    ['forbidden addresses refused', count.format(tally.addressesRefused), ''],
+    ['surfaces that keep memory of their inputs', String(countOf(run, 'memory')), '0'],
+    ['resident memory', `${mebibytes(rssBytes.before)} → ${mebibytes(rssBytes.after)}`, ''],
+  ];
+  return table(['', 'found', 'limit'], rows);
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 export function asTable(run: Run): string {
@@ -45,7 +73,8 @@ function totals(run: Run): string[] {
   const mb = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
   return [
     `inputs tried            ${count.format(inputsOf(run))} in ${seconds.toFixed(1)} s, seed ${seed}`,
-    `crashes                 ${foundIn(run).length}`,
+    `crashes                 ${countOf(run, 'crash')}`,
+    `stops over ${stopMs} ms        ${countOf(run, 'stop')}`,
     `answers 5xx             ${tally.serverErrors}`,
     `strangers let in        ${tally.strangersLetIn}`,
     `addresses refused       ${count.format(tally.addressesRefused)}`,
@@ -71,12 +100,13 @@ export function asJson(run: Run): string {
   }));
   const surfaces = run.results.map((one) => ({ ...one, found: one.found !== null }));
   const { seed, seconds, rssBytes, tally } = run;
-  const crashes = found.length;
+  const [crashes, stops] = [countOf(run, 'crash'), countOf(run, 'stop')];
   const all = {
     seed,
     seconds,
     inputs: inputsOf(run),
     crashes,
+    stops,
     ...tally,
     rssBytes,
     surfaces,

@@ -17,6 +17,7 @@ export interface RunOptions {
 }
 
 export interface Found {
+  readonly kind: 'crash' | 'stop' | 'memory';
   readonly surface: string;
   readonly what: string;
   readonly input: Uint8Array;
@@ -39,8 +40,8 @@ export interface SurfaceResult {
  */
 export const stopMs = 20;
 const stopTries = 5;
-/** Kept by a surface between the first fifth of its inputs and the last. */
-export const grownBytesMax = 8 * 1024 * 1024;
+/** Kept by a surface between the first fifth of its inputs and the last, beside its caches. */
+const grownBytesMax = 8 * 1024 * 1024;
 const warmShare = 0.2;
 
 export async function run(
@@ -88,9 +89,9 @@ class SurfaceRun {
       found = await this.one(tried);
     }
     const grownBytes = found === null ? keptBytes() - warmBytes : 0;
-    if (found === null && grownBytes > grownBytesMax) {
+    if (found === null && grownBytes > grownBytesMax + (this.surface.keepsBytes ?? 0)) {
       const what = `${grownBytes} bytes more are kept after ${tried} inputs than after ${warmCount}.`;
-      found = { surface: name, what, input: new Uint8Array() };
+      found = { kind: 'memory', surface: name, what, input: new Uint8Array() };
     }
     const { taken, longestMs } = this;
     const refused = tried - taken;
@@ -113,14 +114,14 @@ class SurfaceRun {
     this.longestMs = Math.max(this.longestMs, leastMs);
     if (leastMs <= stopMs) return null;
     const what = `It stops the event loop for ${Math.round(leastMs)} ms; ${stopMs} are allowed.`;
-    return { surface: surface.name, what, input };
+    return { kind: 'stop', surface: surface.name, what, input };
   }
 
   private async found(input: Uint8Array): Promise<Found> {
     const { surface } = this;
     const least = await smaller(input, async (bytes) => (await complaint(surface, bytes)) !== null);
     const what = (await complaint(surface, least)) ?? 'It went wrong once, and not again.';
-    return { surface: surface.name, what, input: least };
+    return { kind: 'crash', surface: surface.name, what, input: least };
   }
 }
 

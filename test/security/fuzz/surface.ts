@@ -19,6 +19,8 @@ export interface Surface extends Partial<AsyncDisposable> {
   readonly name: string;
   /** Of all inputs, in relation to the others. */
   readonly share: number;
+  /** Bytes that this place may remember for good, in caches that are bounded. */
+  readonly keepsBytes?: number;
   make(random: SeededRandom): Uint8Array;
   /** Throws an error that is not documented for this place when there is a fault; the fuzzer looks for that. */
   put(input: Uint8Array): Verdict | Promise<Verdict>;

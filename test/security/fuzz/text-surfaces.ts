@@ -103,6 +103,8 @@ function cronPatterns(): Surface {
   return {
     name: 'cron-patterns',
     share: 3,
+    // 512 compiled patterns are remembered, some 50 KiB each.
+    keepsBytes: 32 * 1024 * 1024,
     make: (random) => (random.chance(0.5) ? assembled(random) : mutator.make(random)),
     put: (input) => {
       const timezone = zones[input.length % zones.length] as string;

@@ -1,0 +1,137 @@
+/** Attacks on members as processes: findings 2, 4, 6 and 7. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { serve } from '../../e2e/cli-process.ts';
+import { largeTimers, timerCount } from '../../e2e/support/large-timers.ts';
+import { lateMsMax, tenantRun } from '../../e2e/support/tenants.ts';
+import { readProcess } from '../../soak/proc.ts';
+import { endedWell, removed, served, setsMeanwhile, take } from '../out-of-descriptors.ts';
+import type { Finding } from './finding.ts';
+
+function tenant(attack: string, before: string, name: string): Finding {
+  return {
+    number: 2,
+    attack: `one namespace with ${attack}`,
+    before,
+    limit:
+      'no set refused, no pop repeated, p99 within 2 × or 50 ms, beside time in line for a processor',
+    run: async () => {
+      const result = await tenantRun(name, { quiet: 20, attacked: 40 });
+      const { quietP99Ms, attackedP99Ms, waitedMs, refusedSets, repeated, pops, letters } = result;
+      const isLate = attackedP99Ms > lateMsMax(result);
+      const busy = waitedMs > 10 ? ` (busy machine: ${Math.round(waitedMs)} ms in line)` : '';
+      return {
+        now:
+          `of another namespace: ${refusedSets} sets refused, ${repeated} of ${pops} pops repeated, ` +
+          `p99 ${quietP99Ms} → ${attackedP99Ms} ms${busy}; ${letters} dead letters`,
+        holds: refusedSets === 0 && repeated === 0 && !isLate,
+      };
+    },
+  };
+}
+
+const tenants: readonly Finding[] = [
+  tenant(
+    '2,000 recurring timers to a closed port',
+    '100,000 letters in 15 s, sets of all are 429',
+    '2,000 recurring timers to a closed port',
+  ),
+  tenant(
+    'time limits of 1 ms for the receiver of others',
+    '918 of 1,000 pops of others die untried',
+    'time limits of a millisecond for the receiver of others',
+  ),
+  tenant(
+    '560 timers to 70 silent ports',
+    'pops of others 117 s late',
+    'silent receivers at 70 ports',
+  ),
+];
+
+const large = 'x'.repeat(64 * 1024);
+const listedCount = 400;
+const silentReaders = 20;
+const grownBytesMax = 384 * 1024 * 1024;
+
+/** Sends the text and reads nothing. */
+async function reading(port: number, text: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.pause();
+  socket.on('error', () => undefined);
+  socket.write(text);
+  return socket;
+}
+
+async function setLarge(url: string): Promise<void> {
+  const timer = { timing: { interval: 3600 }, callback: { http: { uri: url, opaque: large } } };
+  for (let i = 0; i < listedCount / 50; i++) {
+    const body = JSON.stringify(Array.from({ length: 50 }, () => timer));
+    const answer = await fetch(`${url}/timers/batch`, { method: 'POST', body });
+    await answer.arrayBuffer();
+  }
+}
+
+const unread: Finding = {
+  number: 4,
+  attack: `${silentReaders} connections ask for ${listedCount} timers of 64 KiB, 32 times each, and do not read`,
+  before: '3.1 GB',
+  limit: `${grownBytesMax >> 20} MiB more memory`,
+  run: async () => {
+    const one = await serve(['--name', 'one', '--memory', '--log-level', 'warn']);
+    const rss = (): number => readProcess(one.process.pid)?.rssBytes ?? 0;
+    await setLarge(one.url);
+    const before = rss();
+    const text = 'GET /timers?limit=1000 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(32);
+    const port = Number(new URL(one.url).port);
+    const sockets = await Promise.all(
+      Array.from({ length: silentReaders }, () => reading(port, text)),
+    );
+    let most = 0;
+    for (let i = 0; i < 50; i++) {
+      await wait(100);
+      most = Math.max(most, rss() - before);
+    }
+    for (const socket of sockets) socket.destroy();
+    await one.process.kill('SIGKILL');
+    return { now: `${Math.round(most / 2 ** 20)} MiB more memory`, holds: most <= grownBytesMax };
+  },
+};
+
+const descriptors: Finding = {
+  number: 6,
+  attack: 'every descriptor of the process is taken for 11 s',
+  before: 'the process ends',
+  limit: 'the process lives, sets on open connections are confirmed',
+  run: async () => {
+    const one = await served();
+    take(one, 'all');
+    const statuses = await setsMeanwhile(one, 11);
+    take(one, 'none');
+    const code = await endedWell(one);
+    await removed(one);
+    const confirmed = statuses.filter((status) => status === 200).length;
+    const now = `${confirmed} of ${statuses.length} sets confirmed; serves again, exit code ${code}`;
+    return { now, holds: confirmed === statuses.length && code === 0 };
+  },
+};
+
+const clusters: Finding = {
+  number: 7,
+  attack: `${timerCount} timers of 64 KiB in three members, listed again and again while they pop`,
+  before: '951 of 1,320 listed, 84 of 1,220 pops twice, 3,890 of 4,055 sets with 1/2 copies',
+  limit: 'all listed, none twice, all with 2/2 copies',
+  run: async () => {
+    const { copies, listed, pops, repeated } = await largeTimers();
+    const short = listed.filter((count) => count !== timerCount).length;
+    const few = copies.filter((one) => one !== '2/2').length;
+    return {
+      now:
+        `${short} of ${listed.length} lists incomplete, ${repeated} of ${pops} pops twice, ` +
+        `${few} of ${copies.length} sets with fewer copies`,
+      holds: listed.length > short && short + repeated + few === 0,
+    };
+  },
+};
+
+export const memberFindings: readonly Finding[] = [...tenants, unread, descriptors, clusters];
