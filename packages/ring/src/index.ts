@@ -32,9 +32,13 @@ export {
 } from './placements.ts';
 export {
   type LockOptions,
+  type MemberOptions,
   Ring,
   type RingEvents,
+  type RingMember,
   type RingOptions,
+  type RingView,
   type SlotEvent,
 } from './ring.ts';
+export { hasConfig } from './ring-config.ts';
 export { type LockStatus, type RingStatus, ringStatus } from './status.ts';

@@ -62,7 +62,7 @@ export class Membership {
 
   private constructor(options: MembershipOptions) {
     const { prefix } = options;
-    if (prefix.length < 2 || prefix.startsWith('/') || !prefix.endsWith('/')) {
+    if (prefix.length < 2 || !prefix.endsWith('/')) {
       throw new TypeError(`ring: the prefix "${prefix}" must be like "name/".`);
     }
     this.options = options;

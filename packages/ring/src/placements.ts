@@ -20,6 +20,8 @@ export interface RingPlacement {
   slotOf(key: string, slots: number): number;
   /** The owner's id for each slot; null when there are no members with weight. */
   assign(members: readonly PlacedMember[], slots: number): readonly (string | null)[];
+  /** Where a member sits among the slots. Not given: its slots do not depend on a position. */
+  positionOf?(id: string, slots: number): number;
 }
 
 /** Any function from bytes to an unsigned 32-bit number. */
@@ -57,6 +59,7 @@ export function successor(hash: HashFunction = crc32, name = 'crc32'): RingPlace
   return {
     name: `successor-${name}`,
     slotOf: position,
+    positionOf: position,
     assign(members, slots) {
       const owning = members.filter((member) => member.weight > 0);
       if (owning.length === 0) return Array.from({ length: slots }, () => null);

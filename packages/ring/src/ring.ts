@@ -10,26 +10,27 @@ import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { DurableRecords } from './locks/durable.ts';
 import { Emitter } from './emitter.ts';
 import { type LossReason, NotLocalError, RingClosedError } from './errors.ts';
-import type { Etcd } from './etcd/etcd.ts';
+import { type Etcd, EtcdError } from './etcd/etcd.ts';
 import { EtcdClient, type EtcdClientOptions } from './etcd/etcd-client.ts';
 import type { Lock } from './locks/lock.ts';
 import { LockTable, type WaitOptions } from './locks/lock-table.ts';
-import type { MemberView } from './member.ts';
-import { Membership, type MemberEvent } from './membership.ts';
-import { rendezvous, type RingPlacement, successor } from './placements.ts';
-import { agreeOnConfig, checkOptions } from './ring-config.ts';
+import type { Member, MemberView } from './member.ts';
+import { defaultTtlMs, Membership, type MemberEvent } from './membership.ts';
+import { type HashFunction, rendezvous, type RingPlacement, successor } from './placements.ts';
+import { agreeOnConfig, checkOptions, type RingConfig } from './ring-config.ts';
 import type { Slot } from './slot.ts';
 import { Slots } from './slots.ts';
 import { WaitingRecords } from './locks/waiting.ts';
+import { wishFor } from './wishes.ts';
 
 export interface RingOptions {
-  /** Addresses of one etcd cluster, such as `http://127.0.0.1:2379`. */
+  /** Addresses of one etcd cluster, such as `http://127.0.0.1:2379` or `127.0.0.1:2379`. */
   readonly endpoints?: readonly string[];
   /** The ring's name: everything in etcd is under `<prefix>/`. Rings with different prefixes share nothing. */
   readonly prefix: string;
-  /** `'rendezvous'` (default), `'successor'` (the classic ring with crc32), or one of your own. */
-  readonly placement?: 'rendezvous' | 'successor' | RingPlacement;
-  /** Default 1024. Fixed for the life of the prefix. */
+  /** `'rendezvous'` (default), `'successor'` (the classic ring with crc32), a hash for the classic ring, or one of your own. */
+  readonly placement?: 'rendezvous' | 'successor' | HashFunction | RingPlacement;
+  /** Default: what the ring has, 1024 for a new one. Fixed for the life of the prefix. */
   readonly slots?: number;
   /** TTL of the members' leases, default 5000. Shorter: faster take-over after a crash, less patience with a slow etcd. */
   readonly ttlMs?: number;
@@ -51,6 +52,28 @@ export interface LockOptions extends WaitOptions {
   readonly durable?: boolean | undefined;
 }
 
+export interface MemberOptions {
+  /** Relative share of the keys, default 1. */
+  readonly weight?: number;
+  readonly labels?: Record<string, string>;
+  /**
+   * The member is here for this key alone: its process gets the key's slot before all members that share the keys, and no other.
+   * So a process that comes for one lock, such as `carillon lock`, contends with a service that has members of its own.
+   */
+  readonly onlyFor?: string;
+  /** How long to wait for a former holder of the id to go, before MemberTakenError. 0: not at all. */
+  readonly waitMs?: number;
+}
+
+/** A member, and where it sits among the slots: null where placement knows no positions. */
+export interface RingMember extends Member {
+  readonly position: number | null;
+}
+
+export interface RingView extends MemberView {
+  readonly members: readonly RingMember[];
+}
+
 export interface SlotEvent {
   readonly slot: number;
   readonly member: string;
@@ -59,9 +82,9 @@ export interface SlotEvent {
 }
 
 export interface RingEvents {
-  view: MemberView;
+  view: RingView;
   member: MemberEvent;
-  /** A slot is this process's now. */
+  /** A slot is this process's now, or went to another of its members: the locks in it stay held. */
   gained: SlotEvent;
   /** A slot is moving away: holders are asked to finish. */
   revoking: SlotEvent;
@@ -72,6 +95,11 @@ export interface RingEvents {
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const keyLengthMax = 1024;
+/** A lease that was not given back ends a little after its TTL. */
+const takeOverSlackMs = 1000;
+const reachMs = 800;
+/** Names of locks in one line of the log. */
+const namedMax = 10;
 
 export class Ring {
   private readonly etcd: Etcd;
@@ -82,6 +110,8 @@ export class Ring {
   private readonly durable: DurableRecords;
   private readonly waiting: WaitingRecords;
   private readonly emitter: Emitter<RingEvents>;
+  private readonly takeOverMs: number;
+  private readonly log: Log;
   private closing: Promise<void> | null = null;
 
   private constructor(options: RingOptions, parts: RingParts) {
@@ -89,6 +119,8 @@ export class Ring {
     this.etcd = etcd;
     this.membership = membership;
     this.placement = placement;
+    this.log = log;
+    this.takeOverMs = (options.ttlMs ?? defaultTtlMs) + takeOverSlackMs;
     this.emitter = new Emitter((error) =>
       log.error('ring: a listener threw', { error: String(error) }),
     );
@@ -99,6 +131,7 @@ export class Ring {
       { etcd, clock, log, membership, placement, prefix, count, drainMs },
       {
         onGained: (slot) => this.emitter.emit('gained', slotEvent(slot)),
+        onMoved: (slot) => this.onMoved(slot),
         onGrantable: (slot) => this.locks.onGrantable(slot),
         onRevoking: (slot) => {
           this.locks.onRevoking(slot);
@@ -125,10 +158,9 @@ export class Ring {
     const log = options.log ?? silent;
     const etcd = options.etcd ?? connect(options, clock, log);
     const prefix = `${options.prefix}/`;
-    const placement = choosePlacement(options.placement);
-    const count = options.slots ?? 1024;
     try {
-      await agreeOnConfig(etcd, prefix, { slots: count, placement });
+      await reach(etcd, `${prefix}config`, options.endpoints);
+      const { slots: count, placement } = await agreeOnConfig(etcd, prefix, wantedConfig(options));
       const { ttlMs, marginMs } = options;
       const membership = await Membership.open({
         etcd,
@@ -147,8 +179,8 @@ export class Ring {
   }
 
   /** All members of the ring. */
-  get view(): MemberView {
-    return this.membership.view;
+  get view(): RingView {
+    return this.positioned(this.membership.view);
   }
 
   /** False while etcd's changes do not arrive: then the view may be old. */
@@ -178,13 +210,15 @@ export class Ring {
     return this.emitter.on(name, listener);
   }
 
-  /** Adds a member; its share of the keys moves to this process. The same id again: nothing happens. */
-  async addMember(
-    id: string,
-    record: { weight?: number; labels?: Record<string, string> } = {},
-  ): Promise<void> {
+  /**
+   * Adds a member; its share of the keys moves to this process. The same id again: nothing happens. An id that is alive
+   * elsewhere, or whose process was killed a moment ago: waits up to `waitMs` (default TTL + 1 s) for its lease to end.
+   */
+  async addMember(id: string, options: MemberOptions = {}): Promise<void> {
     this.assertOpen();
-    await this.membership.join(id, { ...record, phase: 'active' });
+    const { waitMs = this.takeOverMs, onlyFor, ...record } = options;
+    const wish = onlyFor === undefined ? {} : wishFor(this.slotOf(onlyFor).index, record.labels);
+    await this.membership.join(id, { ...record, ...wish, phase: 'active' }, waitMs);
   }
 
   /** Removes an own member: its holders are asked to finish, then its keys move. */
@@ -218,6 +252,13 @@ export class Ring {
     return this.locks.tryLock(this.slotOf(key), key);
   }
 
+  /** Gives back the lock that this process holds on the key, as its `release` does. False: it holds none. */
+  async unlock(key: string): Promise<boolean> {
+    const lock = this.locks.holder(this.slotOf(key), key);
+    await lock?.release();
+    return lock !== null;
+  }
+
   /** Runs `fn` under the lock and always gives the lock back; the result or error of `fn` passes through. */
   async withLock<T>(
     key: string,
@@ -244,6 +285,7 @@ export class Ring {
 
   private async shutDown(): Promise<void> {
     this.locks.close();
+    this.sayHeld();
     const removals = [...this.membership.local.keys()].map((id) => this.removeMember(id));
     // A member that is being removed already is as good as removed.
     await Promise.allSettled(removals);
@@ -252,8 +294,18 @@ export class Ring {
     await this.etcd.close();
   }
 
+  private sayHeld(): void {
+    const keys = this.locks.heldKeys(namedMax + 1);
+    if (keys.length === 0) return;
+    const more = keys.length > namedMax ? ' and more' : '';
+    const named = keys.slice(0, namedMax).map((key) => `"${key}"`);
+    this.log.warn(`ring: closing waits until ${named.join(', ')}${more} are released.`, {
+      keys: keys.slice(0, namedMax),
+    });
+  }
+
   private follow(membership: Membership): void {
-    membership.on('view', (view) => this.emitter.emit('view', view));
+    membership.on('view', (view) => this.emitter.emit('view', this.positioned(view)));
     membership.on('member', (event) => this.emitter.emit('member', event));
     membership.on('error', (error) => this.emitter.emit('error', error));
     const isOwn = (lease: bigint): boolean =>
@@ -299,6 +351,26 @@ export class Ring {
     }
   }
 
+  private positioned(view: MemberView): RingView {
+    const { placement, slots } = this;
+    const position = (id: string): number | null =>
+      placement.positionOf?.(id, slots.all.length) ?? null;
+    const members = view.members.map((member) => ({ ...member, position: position(member.id) }));
+    return { ...view, members };
+  }
+
+  private onMoved(slot: Slot): void {
+    for (const lock of this.locks.onMoved(slot)) {
+      const lease = slot.member?.leaseId ?? 0n;
+      if (lock.onRelease !== null) {
+        this.durable
+          .write(lock, lease)
+          .catch((error: unknown) => this.emitter.emit('error', asError(error)));
+      }
+    }
+    this.emitter.emit('gained', slotEvent(slot));
+  }
+
   private assertOpen(): void {
     if (this.closing !== null) throw new RingClosedError();
   }
@@ -314,8 +386,23 @@ interface RingParts {
   readonly count: number;
 }
 
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
 function slotEvent(slot: Slot): SlotEvent {
   return { slot: slot.index, member: slot.member?.id ?? '' };
+}
+
+/** Rejects within a second, in a sentence, where nothing listens. A slow etcd gets its time later. */
+async function reach(etcd: Etcd, key: string, endpoints: readonly string[] = []): Promise<void> {
+  try {
+    await etcd.txn({ when: [], success: [{ get: key }], failure: [] }, reachMs);
+  } catch (error) {
+    if (!(error instanceof EtcdError) || error.kind !== 'not-sent') return;
+    const where = endpoints.length === 0 ? 'the given address' : endpoints.join(', ');
+    throw new EtcdError('not-sent', `ring: no etcd listens at ${where}.`, { cause: error });
+  }
 }
 
 function connect(options: RingOptions, clock: Clock, log: Log): Etcd {
@@ -329,7 +416,16 @@ function connect(options: RingOptions, clock: Clock, log: Log): Etcd {
   });
 }
 
-function choosePlacement(given: RingOptions['placement']): RingPlacement {
-  if (given === undefined || given === 'rendezvous') return rendezvous;
-  return given === 'successor' ? successor() : given;
+function wantedConfig({ slots, placement }: RingOptions): Partial<RingConfig> {
+  return {
+    ...(slots !== undefined && { slots }),
+    ...(placement !== undefined && { placement: placementOf(placement) }),
+  };
+}
+
+function placementOf(given: NonNullable<RingOptions['placement']>): RingPlacement {
+  if (given === 'rendezvous') return rendezvous;
+  if (given === 'successor') return successor();
+  // Two functions of this name are told apart by the fingerprint of the slots they give.
+  return typeof given === 'function' ? successor(given, 'own') : given;
 }

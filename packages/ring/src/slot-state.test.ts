@@ -4,22 +4,25 @@ import { type SlotHappening, type SlotState, slotEffect, slotTransitions } from 
 const states = Object.keys(slotTransitions) as SlotState[];
 const happenings = Object.keys(slotTransitions.foreign) as SlotHappening[];
 /** States in which this process may believe that it has the slot. */
-const believing: SlotState[] = ['owned', 'draining'];
+const believing: SlotState[] = ['owned', 'draining', 'moving'];
 
 describe('slot states', () => {
-  test('the table is complete: 6 states by 8 happenings, all leading to a state', () => {
-    expect(states).toHaveLength(6);
+  test('the table is complete: 7 states by 10 happenings, all leading to a state', () => {
+    expect(states).toHaveLength(7);
+    expect(happenings).toHaveLength(10);
     for (const state of states) {
       expect(Object.keys(slotTransitions[state])).toEqual(happenings);
       for (const next of Object.values(slotTransitions[state])) expect(states).toContain(next);
     }
   });
 
-  test('only seeing the own record makes a slot owned, or the view giving back one that was never released', () => {
+  test('only seeing the own record makes a slot owned, or what gives back one that was never released', () => {
     for (const from of states) {
       for (const happening of happenings) {
         if (from === 'owned' || slotTransitions[from][happening] !== 'owned') continue;
-        const back = from === 'draining' && happening === 'want';
+        const back =
+          (from === 'draining' && happening === 'want') ||
+          (from === 'moving' && (happening === 'passed' || happening === 'refused'));
         expect(happening === 'mine' || back, `${from} ${happening}`).toBe(true);
       }
     }

@@ -30,6 +30,7 @@ beforeEach(async () => {
       onRecord: (slot, entry) => records.set(slot.index, entry),
       onClaimOver: (slot) => over.push(`claim ${slot.index}`),
       onReleaseOver: (slot) => over.push(`release ${slot.index}`),
+      onMoveOver: (slot, isKnown) => over.push(`move ${slot.index} ${isKnown}`),
       onTrouble: (error) => over.push(`trouble ${error.kind}`),
     },
   );

@@ -3,7 +3,8 @@
  * this file only carries out and reports.
  *
  * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision is my
- *     epoch". No record of another process is ever touched.
+ *     epoch". Move to another local member: the conditions of a claim by that member, but with the epoch instead of
+ *     absence. No record of another process is ever touched.
  * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives
  *     even later is seen by the watch and handled there.
  */
@@ -19,6 +20,8 @@ export interface SlotWriterHooks {
   onClaimOver(slot: Slot, incarnation: number): void;
   /** The release has been tried; if the record is still there, it has to be tried again. */
   onReleaseOver(slot: Slot): void;
+  /** Handing over has been tried. `isKnown`: it is known whether it happened; `onRecord` told before. */
+  onMoveOver(slot: Slot, isKnown: boolean): void;
   /** etcd said no or could not be reached: do not try again at once. */
   onTrouble(error: EtcdError): void;
 }
@@ -35,6 +38,7 @@ export class SlotWriter {
   private readonly log: Log;
   private readonly hooks: SlotWriterHooks;
   private readonly claims = new Map<LocalMember, Slot[]>();
+  private readonly moves = new Map<LocalMember, Slot[]>();
   private releases: Slot[] = [];
   private armed = false;
   private closed = false;
@@ -47,10 +51,12 @@ export class SlotWriter {
   }
 
   claim(slot: Slot, member: LocalMember): void {
-    const slots = this.claims.get(member) ?? [];
-    slots.push(slot);
-    this.claims.set(member, slots);
-    this.arm();
+    this.enlist(this.claims, slot, member);
+  }
+
+  /** Writes the own record under another local member, or under the same one again. */
+  move(slot: Slot, member: LocalMember): void {
+    this.enlist(this.moves, slot, member);
   }
 
   release(slot: Slot): void {
@@ -73,6 +79,13 @@ export class SlotWriter {
     this.closed = true;
   }
 
+  private enlist(list: Map<LocalMember, Slot[]>, slot: Slot, member: LocalMember): void {
+    const slots = list.get(member) ?? [];
+    slots.push(slot);
+    list.set(member, slots);
+    this.arm();
+  }
+
   /** Claims and releases that are asked for in the same moment share transactions: flushes after all work that is ready. */
   private arm(): void {
     if (this.armed) return;
@@ -89,6 +102,10 @@ export class SlotWriter {
       for (const chunk of chunks(slots)) this.runClaim(chunk, member).catch(this.failed);
     }
     this.claims.clear();
+    for (const [member, slots] of this.moves) {
+      for (const chunk of chunks(slots)) this.runMove(chunk, member).catch(this.failed);
+    }
+    this.moves.clear();
     for (const chunk of chunks(this.releases)) this.runRelease(chunk).catch(this.failed);
     this.releases = [];
   }
@@ -109,11 +126,32 @@ export class SlotWriter {
         success: slots.map((slot) => ({ put: slot.key, value, lease: leaseId })),
         failure: [...slots.map((slot) => ({ get: slot.key })), { get: key }],
       };
-      await this.run(slots, txn, (revision, slot) =>
+      const { extra } = await this.run(slots, txn, (revision, slot) =>
         this.made(slot, value, { lease: leaseId, revision }),
-      ).then((last) => member.verify(incarnation, last));
+      );
+      member.verify(incarnation, extra);
     }
     for (const slot of slots) this.hooks.onClaimOver(slot, incarnation);
+  }
+
+  private async runMove(slots: readonly Slot[], member: LocalMember): Promise<void> {
+    const { incarnation, leaseId, key } = member;
+    // Without an incarnation the member has just been lost, and `slots.ts` was told.
+    if (incarnation === 0) return;
+    const value = encodeOwner(member);
+    const txn = {
+      when: [
+        { key, createRevision: incarnation },
+        ...slots.map((slot) => ({ key: slot.key, modRevision: slot.epoch })),
+      ],
+      success: slots.map((slot) => ({ put: slot.key, value, lease: leaseId })),
+      failure: [...slots.map((slot) => ({ get: slot.key })), { get: key }],
+    };
+    const { extra, isKnown } = await this.run(slots, txn, (revision, slot) =>
+      this.made(slot, value, { lease: leaseId, revision }),
+    );
+    member.verify(incarnation, extra);
+    for (const slot of slots) this.hooks.onMoveOver(slot, isKnown);
   }
 
   private async runRelease(slots: readonly Slot[]): Promise<void> {
@@ -145,22 +183,26 @@ export class SlotWriter {
     slots: readonly Slot[],
     txn: Parameters<Etcd['txn']>[0],
     onSuccess: (revision: number, slot: Slot) => void,
-  ): Promise<Extra> {
+  ): Promise<Outcome> {
     try {
       const answer = await this.etcd.txn(txn, txnLimitMs);
-      if (this.closed) return null;
+      if (this.closed) return known;
       if (answer.succeeded) {
         for (const slot of slots) onSuccess(answer.revision, slot);
-        return null;
+        return known;
       }
       this.report(slots, answer.found, answer.revision);
-      if (txn.failure.length === slots.length) return null;
-      return { entry: answer.found[slots.length] ?? null, revision: answer.revision };
+      if (txn.failure.length === slots.length) return known;
+      const entry = answer.found[slots.length] ?? null;
+      return { isKnown: true, extra: { entry, revision: answer.revision } };
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
-      if (error.kind === 'no-answer') await this.look(slots);
-      else if (!this.closed) this.hooks.onTrouble(error);
-      return null;
+      if (error.kind === 'no-answer') {
+        await this.look(slots);
+        return { isKnown: false, extra: null };
+      }
+      if (!this.closed) this.hooks.onTrouble(error);
+      return known;
     }
   }
 
@@ -189,8 +231,14 @@ export class SlotWriter {
   }
 }
 
-/** The member record next to refused claims, as of `revision`; null: not looked at. */
-type Extra = { readonly entry: KeyValue | null; readonly revision: number } | null;
+interface Outcome {
+  /** False: no answer came, and the transaction may still arrive. */
+  readonly isKnown: boolean;
+  /** The member record next to refused claims, as of `revision`; null: not looked at. */
+  readonly extra: { readonly entry: KeyValue | null; readonly revision: number } | null;
+}
+
+const known: Outcome = { isKnown: true, extra: null };
 
 function* chunks(slots: readonly Slot[]): Generator<readonly Slot[]> {
   for (let i = 0; i < slots.length; i += slotsPerTxn) yield slots.slice(i, i + slotsPerTxn);

@@ -9,6 +9,8 @@ export interface Slot {
   state: SlotState;
   /** The local member that claims or owns it; null in `foreign` and `lost`. */
   member: LocalMember | null;
+  /** In `moving`: the local member to which the slot is handed over; else null. */
+  heir: LocalMember | null;
   /** The revision of the own record: the upper part of every token. */
   epoch: number;
   /** Grants under this epoch: the lower part. */
@@ -29,12 +31,19 @@ export function newSlot(prefix: string, index: number): Slot {
     key: slotKey(prefix, index),
     state: 'foreign',
     member: null,
+    heir: null,
     epoch: 0,
     counter: 0,
     held: 0,
     entry: null,
     seenRevision: 0,
   };
+}
+
+/** How long locks in the slot may be trusted: while it is handed over, as long as both members may be. */
+export function trustedMs({ member, heir }: Slot): number {
+  const ownMs = member?.remainingMs() ?? 0;
+  return heir === null ? ownMs : Math.min(ownMs, heir.remainingMs());
 }
 
 function slotKey(prefix: string, index: number): string {

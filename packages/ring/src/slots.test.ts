@@ -21,6 +21,7 @@ async function make(countersMax: number) {
     { ...options, countersMax },
     {
       onGained() {},
+      onMoved: (slot) => locks.onMoved(slot),
       onGrantable: (slot) => locks.onGrantable(slot),
       onRevoking: (slot) => locks.onRevoking(slot),
       onDrainLimit: (slot, reason) => locks.onLost(slot, reason),

@@ -6,7 +6,9 @@
  * S1  Locks are granted in `owned` slots only, under a member that can be trusted at that moment.
  * S2  The record is deleted only after the last lock in the slot has ended.
  * S3  News about a record that are older than the known record are ignored.
- * S4  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
+ * S4  A slot that placement gives to another own member changes its record's member and lease in one transaction. Its
+ *     locks stay held with their tokens. Until the answer is known they are trusted only while both members are.
+ * S5  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
  *
  * Example: process 1 owns slot 7 for its member a, by a record of revision 120. The third lock granted there has the token
  * 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the slot goes
@@ -25,11 +27,14 @@ import type { RingPlacement } from './placements.ts';
 import { countersPerEpoch, decodeOwner, newSlot, type Slot } from './slot.ts';
 import { type SlotHappening, slotEffect, slotTransitions } from './slot-state.ts';
 import { SlotWriter } from './slot-writer.ts';
+import { assignWithWishes, isWishing } from './wishes.ts';
 
 /** Called for each slot that changes, so that the locks in it follow. */
 export interface SlotHooks {
   /** The slot belongs to this process now. */
   onGained(slot: Slot): void;
+  /** It was handed over to another own member: locks in it are that member's now. */
+  onMoved(slot: Slot): void;
   /** Locks may be granted from now on: the waiters get theirs. */
   onGrantable(slot: Slot): void;
   /** The holders are asked to finish; nothing new is granted. */
@@ -58,6 +63,14 @@ export interface SlotsOptions {
 /** After trouble with etcd, claims wait this long. */
 const troublePauseMs = 200;
 
+/** A member on its way out, until the view no longer shows it. */
+interface Departure {
+  readonly incarnation: number;
+  /** Its idle slots are released one by one, because some of its locks need time. */
+  isReleasing: boolean;
+  isOver: boolean;
+}
+
 export class Slots {
   readonly all: readonly Slot[];
   private readonly options: SlotsOptions;
@@ -65,9 +78,10 @@ export class Slots {
   private readonly writer: SlotWriter;
   private readonly byKey: ReadonlyMap<string, Slot>;
   private targets: readonly (string | null)[];
+  /** Targets once the members on their way out are gone, whose slots other own members may take over at once. */
+  private targetsLater: readonly (string | null)[] = [];
   private readonly drains = new Map<Slot, Cancel>();
-  /** Members on their way out; true: their idle slots are released one by one. */
-  private readonly departing = new Map<LocalMember, boolean>();
+  private readonly departing = new Map<LocalMember, Departure>();
   private readonly idleWaiters = new Map<LocalMember, () => void>();
   private readonly refreshing = new Set<Slot>();
   private troubleUntilMs = Number.NEGATIVE_INFINITY;
@@ -87,6 +101,7 @@ export class Slots {
       onReleaseOver: (slot) => {
         if (slot.state === 'releasing') this.writer.release(slot);
       },
+      onMoveOver: (slot, isKnown) => this.onMoveOver(slot, isKnown),
       onTrouble: (error) => this.onTrouble(error),
     });
     this.onRead();
@@ -121,10 +136,18 @@ export class Slots {
   /** The last lock in the slot has gone. */
   onIdle(slot: Slot): void {
     const { member } = slot;
-    if (slot.state === 'draining' && member !== null && this.departing.get(member) !== false) {
+    if (
+      slot.state === 'draining' &&
+      member !== null &&
+      this.departing.get(member)?.isReleasing !== false
+    ) {
       this.apply(slot, 'idle');
     }
-    if (member !== null && this.busy(member) === 0) this.idleWaiters.get(member)?.();
+    if (member !== null) this.onSlotLeft(member);
+  }
+
+  private onSlotLeft(member: LocalMember): void {
+    if (this.idleWaiters.has(member) && this.busy(member) === 0) this.idleWaiters.get(member)?.();
   }
 
   /**
@@ -132,11 +155,14 @@ export class Slots {
    * them, at the latest after the drain limit. Its lease can then be revoked.
    */
   async depart(member: LocalMember): Promise<void> {
-    this.departing.set(member, false);
+    const { incarnation } = member;
+    const departure = { incarnation, isReleasing: false, isOver: false };
+    this.departing.set(member, departure);
+    this.assignAll(this.options.membership.view);
     this.evaluateAll();
     if (this.busy(member) === 0) return;
     // Some holders need time. Slots without a holder are released meanwhile.
-    this.departing.set(member, true);
+    departure.isReleasing = true;
     member.update({ phase: 'leaving' }).catch((error: unknown) => {
       this.options.log.debug('ring: leaving could not be told', { error: String(error) });
     });
@@ -150,8 +176,10 @@ export class Slots {
 
   /** After the member is gone. */
   departed(member: LocalMember): void {
-    this.departing.delete(member);
     this.idleWaiters.delete(member);
+    const departure = this.departing.get(member);
+    if (departure !== undefined) departure.isOver = true;
+    this.onView(this.options.membership.view);
   }
 
   close(): void {
@@ -172,11 +200,24 @@ export class Slots {
 
   private assign(view: MemberView): readonly (string | null)[] {
     const active = view.members.filter((member) => member.phase === 'active');
-    return this.options.placement.assign(active, this.options.count);
+    return assignWithWishes(this.options.placement, active, this.options.count);
+  }
+
+  private assignAll(view: MemberView): void {
+    this.targets = this.assign(view);
+    for (const [member, { isOver, incarnation }] of this.departing) {
+      if (isOver && !view.members.some((one) => one.incarnation === incarnation)) {
+        this.departing.delete(member);
+      }
+    }
+    if (this.departing.size === 0) return;
+    const leaving = new Set([...this.departing.values()].map(({ incarnation }) => incarnation));
+    const members = view.members.filter(({ incarnation }) => !leaving.has(incarnation));
+    this.targetsLater = this.assign({ ...view, members });
   }
 
   private onView(view: MemberView): void {
-    this.targets = this.assign(view);
+    this.assignAll(view);
     this.evaluateAll();
   }
 
@@ -196,8 +237,9 @@ export class Slots {
   }
 
   private onMemberLost(member: LocalMember, reason: LossReason): void {
-    for (const slot of this.all)
-      if (slot.member === member) this.apply(slot, 'member-lost', reason);
+    for (const slot of this.all) {
+      if (slot.member === member || slot.heir === member) this.apply(slot, 'member-lost', reason);
+    }
     this.idleWaiters.get(member)?.();
   }
 
@@ -214,12 +256,26 @@ export class Slots {
         slot.epoch = entry.modRevision;
         slot.counter = 0;
       }
-      // A late claim of another local member has arrived: the member that had the slot loses it.
-      if (slot.member !== null && slot.member !== owner) this.apply(slot, 'theirs', 'removed');
-      slot.member = owner;
-      this.apply(slot, 'mine');
+      this.own(slot, owner);
     }
     this.evaluate(slot);
+  }
+
+  /** The record is that of a local member. */
+  private own(slot: Slot, owner: LocalMember): void {
+    if (slot.state === 'moving' && owner === slot.heir) {
+      const before = slot.member;
+      slot.member = owner;
+      slot.heir = null;
+      this.hooks.onMoved(slot);
+      this.apply(slot, 'passed');
+      if (before !== null) this.onSlotLeft(before);
+      return;
+    }
+    // A late claim of another local member has arrived: the member that had the slot loses it.
+    if (slot.member !== null && slot.member !== owner) this.apply(slot, 'theirs', 'removed');
+    slot.member = owner;
+    this.apply(slot, 'mine');
   }
 
   /** The local member whose present incarnation wrote the record; null: another process, or a former incarnation. */
@@ -237,16 +293,34 @@ export class Slots {
   /** Compares the slot with the owner that placement names, and wants it or gives it up. */
   private evaluate(slot: Slot): void {
     if (this.closed) return;
-    const target = this.targets[slot.index] ?? null;
-    const local = target === null ? undefined : this.options.membership.local.get(target);
-    const wanted = local !== undefined && local.remainingMs() > 0 && !this.departing.has(local);
+    const wanting = this.wanting(slot);
     if (slot.state === 'foreign') {
-      if (!wanted || slot.entry !== null || this.inTrouble()) return;
-      slot.member = local;
+      if (wanting === null || slot.entry !== null || this.inTrouble()) return;
+      slot.member = wanting;
       this.apply(slot, 'want');
     } else if (slot.state === 'owned' || slot.state === 'draining') {
-      this.apply(slot, wanted && local === slot.member ? 'want' : 'unwant');
+      if (wanting === slot.member) this.apply(slot, 'want');
+      else if (wanting === null) {
+        const local = this.localTarget(slot);
+        // An own member that is still joining takes the slot over in a moment.
+        if (local === null || local === slot.member) this.apply(slot, 'unwant');
+      } else if (!this.inTrouble()) {
+        slot.heir = wanting;
+        this.apply(slot, 'pass');
+      }
     }
+  }
+
+  /** The local member that should have the slot; null: none, or it cannot be trusted now. */
+  private wanting(slot: Slot): LocalMember | null {
+    const local = this.localTarget(slot);
+    return local !== null && local.remainingMs() > 0 ? local : null;
+  }
+
+  private localTarget({ index }: Slot): LocalMember | null {
+    const targets = this.departing.size > 0 ? this.targetsLater : this.targets;
+    const local = this.options.membership.local.get(targets[index] ?? '');
+    return local === undefined || this.departing.has(local) ? null : local;
   }
 
   private apply(slot: Slot, happening: SlotHappening, reason: LossReason = 'removed'): void {
@@ -264,8 +338,15 @@ export class Slots {
         this.writer.claim(slot, slot.member);
         break;
       case 'gain':
-        if (from !== 'draining') this.hooks.onGained(slot);
+        if (from !== 'draining' && from !== 'moving') this.hooks.onGained(slot);
         this.hooks.onGrantable(slot);
+        break;
+      case 'move':
+        invariant(
+          slot.heir !== null && slot.heir !== slot.member,
+          'a slot moves to another member',
+        );
+        this.writer.move(slot, slot.heir);
         break;
       case 'revoke':
         this.startDrain(slot);
@@ -279,6 +360,7 @@ export class Slots {
         slot.member = null;
         break;
       case 'abort':
+        slot.heir = null;
         this.hooks.onLost(slot, reason);
         invariant(slot.held === 0, 'no lock outlives its slot');
         slot.member = null;
@@ -300,7 +382,7 @@ export class Slots {
       this.onIdle(slot);
       return;
     }
-    if (drainMs === Number.POSITIVE_INFINITY) return;
+    if (drainMs === Number.POSITIVE_INFINITY || this.goesToWish(slot)) return;
     this.drains.set(
       slot,
       clock.at(clock.now() + drainMs, () => {
@@ -310,11 +392,34 @@ export class Slots {
     );
   }
 
+  /** A member that is here for this slot alone waits for the holders, however long they take. */
+  private goesToWish({ index }: Slot): boolean {
+    const { members } = this.options.membership.view;
+    const target = members.find(({ id }) => id === this.targets[index]);
+    return target !== undefined && isWishing(target);
+  }
+
   private onClaimOver(slot: Slot, incarnation: number): void {
     if (this.closed || slot.state !== 'claiming') return;
     if (slot.member !== null && slot.member.incarnation !== incarnation) return;
     this.apply(slot, 'refused');
     this.evaluate(slot);
+  }
+
+  private onMoveOver(slot: Slot, isKnown: boolean): void {
+    if (this.closed || slot.state !== 'moving') return;
+    if (isKnown) {
+      slot.heir = null;
+      this.apply(slot, 'refused');
+      return this.evaluate(slot);
+    }
+    // The transaction may still arrive. Another one with the same condition decides, whichever of the two etcd takes.
+    const { clock } = this.options;
+    clock.at(clock.now() + troublePauseMs, () => {
+      const { member, heir } = slot;
+      if (this.closed || slot.state !== 'moving' || member === null || heir === null) return;
+      this.writer.move(slot, this.wanting(slot) === heir ? heir : member);
+    });
   }
 
   private refresh(slot: Slot): void {

@@ -5,9 +5,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Lock, Ring } from '@carillon/ring';
+import { hasConfig, type Lock, Ring } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { byWish, memberFor, slotCount } from '../placement/lock-placement.ts';
 import { duration, parseOptions } from '../options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from '../placement/ring-options.ts';
 
@@ -16,11 +15,13 @@ const usage = `carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
 Waits for the lock on KEY, runs COMMAND while holding it, and passes its exit code on. COMMAND finds the
 lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant; hand it to whatever the lock
 protects. When the lock is lost, COMMAND is stopped (SIGTERM, after 5 s SIGKILL) and the exit code is 1.
-The rings of this command are its own; programs that use the library take others.
+A service that uses the library with the same --ring contends for the same keys.
 
 ${ringUsage}
   --ttl DURATION   How long after a crash others wait before they get the lock. Default: 5s`;
 
+/** Two keys that fall into one slot wait for each other: in a new ring many slots make that rare. */
+const newSlotCount = 16_384;
 /** A command that does not end by itself after SIGTERM is killed after this long. */
 const killAfterMs = 5000;
 const signalNumbers: Readonly<Record<string, number>> = {
@@ -44,11 +45,12 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const etcd = etcdOf(place);
   // A command is never asked to hurry: the lock moves when it has ended, however long that takes.
   const drainMs = Number.POSITIVE_INFINITY;
-  const kind = { placement: byWish, slots: slotCount };
-  const ring = await Ring.open({ etcd, prefix: place.prefix, ttlMs, drainMs, ...kind });
+  const isNew = !(await hasConfig(etcd, place.prefix));
+  const slots = isNew ? { slots: newSlotCount } : {};
+  const ring = await Ring.open({ etcd, prefix: place.prefix, ttlMs, drainMs, ...slots });
   try {
     const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
-    await ring.addMember(memberFor(key, name));
+    await ring.addMember(name, { onlyFor: key });
     const lock = await waitFor(ring, key, io);
     return await runUnder(lock, [program, ...given], io);
   } finally {

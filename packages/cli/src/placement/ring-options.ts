@@ -39,8 +39,10 @@ export function ringPlace(flags: RingFlags, io: Io): RingPlace {
   const named = given.flatMap((one) => one.split(',')).map((one) => one.trim());
   const endpoints = named.filter((one) => one !== '');
   const prefix = flags.ring ?? io.env['CARILLON_RING'] ?? 'locks';
-  if (prefix === '' || prefix.startsWith('/') || prefix.endsWith('/')) {
-    throw new UsageError(`--ring must be a name such as billing, not "${prefix}".`);
+  if (prefix === '' || prefix.endsWith('/')) {
+    throw new UsageError(
+      `--ring must be a name such as billing or /apps/billing, not "${prefix}".`,
+    );
   }
   return {
     prefix,

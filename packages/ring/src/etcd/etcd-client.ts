@@ -76,8 +76,8 @@ export class EtcdClient implements Etcd {
     if (options.endpoints.length === 0) {
       throw new TypeError('etcd: at least one endpoint is needed, such as http://127.0.0.1:2379.');
     }
-    for (const endpoint of options.endpoints) checkEndpoint(endpoint);
-    this.options = options;
+    const endpoints = options.endpoints.map((endpoint) => endpointUrl(endpoint, options.tls));
+    this.options = { ...options, endpoints };
     this.clock = options.clock;
   }
 
@@ -310,11 +310,15 @@ interface Watch {
   cut: (() => void) | null;
 }
 
-function checkEndpoint(endpoint: string): void {
-  const url = URL.parse(endpoint);
+/** The endpoint as a URL. `127.0.0.1:2379` alone means http, or https where TLS is configured. */
+function endpointUrl(endpoint: string, tls: EtcdClientOptions['tls']): string {
+  const isSecure = tls !== undefined && Object.keys(tls).length > 0;
+  const full = endpoint.includes('://') ? endpoint : `${isSecure ? 'https' : 'http'}://${endpoint}`;
+  const url = URL.parse(full);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new TypeError(
       `etcd: "${endpoint}" is not an endpoint; it must look like http://127.0.0.1:2379.`,
     );
   }
+  return full;
 }

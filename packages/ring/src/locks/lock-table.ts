@@ -64,12 +64,38 @@ export class LockTable {
     return lock === null ? this.wait(slot, key, options) : Promise.resolve(lock);
   }
 
+  /** The lock that is held on the key; null: none. */
+  holder(slot: Slot, key: string): Lock | null {
+    return this.keys.get(slot.index)?.get(key)?.holder ?? null;
+  }
+
+  /** Keys that are held, up to `max` of them. */
+  heldKeys(max: number): string[] {
+    const held: string[] = [];
+    for (const queues of this.keys.values()) {
+      for (const [key, { holder }] of queues) {
+        if (holder !== null && held.push(key) >= max) return held;
+      }
+    }
+    return held;
+  }
+
   release(lock: Lock): void {
     if (lock.finish('released')) this.free(lock);
   }
 
   onGrantable(slot: Slot): void {
     for (const [key, queue] of this.keys.get(slot.index) ?? []) this.grantNext(slot, key, queue);
+  }
+
+  /** The slot is another own member's now. The locks in it, for what is to be done about each. */
+  onMoved(slot: Slot): readonly Lock[] {
+    const { member } = slot;
+    invariant(member !== null, 'a slot moves to a member');
+    const queues = [...(this.keys.get(slot.index)?.values() ?? [])];
+    const holders = queues.flatMap(({ holder }) => (holder === null ? [] : [holder]));
+    for (const holder of holders) holder.follow(member);
+    return holders;
   }
 
   onRevoking(slot: Slot): void {

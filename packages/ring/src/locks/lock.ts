@@ -6,7 +6,7 @@
 import { invariant } from '@carillon/core';
 import { LockLostError, type LossReason } from '../errors.ts';
 import type { LocalMember } from '../local-member.ts';
-import { countersPerEpoch, type Slot } from '../slot.ts';
+import { countersPerEpoch, type Slot, trustedMs } from '../slot.ts';
 
 /** The part of the lock table that a lock uses. */
 export interface LockOwner {
@@ -18,7 +18,7 @@ const done = Promise.resolve();
 export class Lock implements AsyncDisposable {
   readonly key: string;
   readonly slot: Slot;
-  private readonly member: LocalMember;
+  private member: LocalMember;
   private readonly owner: LockOwner;
   private readonly epoch: number;
   private readonly counter: number;
@@ -81,13 +81,13 @@ export class Lock implements AsyncDisposable {
 
   /** How long the lock may be trusted without another answer from etcd; 0 or less: not any more. */
   remainingMs(): number {
-    return this.end === null ? this.member.remainingMs() : 0;
+    return this.end === null ? trustedMs(this.slot) : 0;
   }
 
   /** Throws LockLostError unless the lock may be trusted for at least `minMs` more. */
   assertValid(minMs = 0): void {
     if (this.end !== null) throw new LockLostError(this.key, this.end);
-    const leftMs = this.member.remainingMs();
+    const leftMs = trustedMs(this.slot);
     if (leftMs <= 0) throw new LockLostError(this.key, 'cut-off');
     if (leftMs < minMs) throw new LockLostError(this.key, 'too-short');
   }
@@ -111,7 +111,12 @@ export class Lock implements AsyncDisposable {
     return true;
   }
 
-  /** By the table only: the slot is moving. */
+  /** By the table only: the slot went to another member of this process. */
+  follow(member: LocalMember): void {
+    this.member = member;
+  }
+
+  /** By the table only: the slot is moving away. */
   ask(): void {
     if (this.asked || this.end !== null) return;
     this.asked = true;

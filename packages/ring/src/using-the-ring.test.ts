@@ -1,0 +1,87 @@
+/** What a user of the library meets first: names, addresses, hashes, errors, closing. */
+import { SystemClock } from '@carillon/core/system';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { MemberTakenError, RingConfigError } from './errors.ts';
+import { EtcdClient } from './etcd/etcd-client.ts';
+import { crc32 } from './placements.ts';
+import { Ring } from './ring.ts';
+import { VirtualRings } from './testing/virtual-rings.ts';
+
+let rings: VirtualRings;
+beforeEach(() => {
+  rings = new VirtualRings();
+});
+
+describe('a member that was killed and starts again within its old lease', () => {
+  test('waits for the lease, by default a second longer than its TTL', async () => {
+    const { ring, client } = await rings.openWith('a');
+    client.cut = true;
+    await rings.clock.advance(500);
+    const { ring: next } = await rings.open();
+    await rings.settled(next.addMember('a'));
+    expect(next.view.members.map(({ id }) => id)).toEqual(['a']);
+    expect(ring.ownedSlots()).toEqual([]);
+  });
+
+  test('is refused at once when it does not want to wait, and after the wait when the other one lives', async () => {
+    await rings.openWith('a');
+    const { ring } = await rings.open();
+    const startMs = rings.clock.now();
+    await expect(rings.settled(ring.addMember('a', { waitMs: 0 }))).rejects.toThrow(
+      MemberTakenError,
+    );
+    expect(rings.clock.now() - startMs).toBeLessThan(100);
+    await expect(rings.settled(ring.addMember('a'))).rejects.toThrow(MemberTakenError);
+    expect(rings.clock.now() - startMs).toBeGreaterThan(6000);
+  });
+});
+
+test('a bare hash function is a placement; another function on the same prefix is refused', async () => {
+  const { ring } = await rings.openWith('a', { placement: (bytes) => crc32(bytes) });
+  expect(ring.view.members[0]?.position).toBe(crc32(new TextEncoder().encode('a')) % 64);
+  const sum = (bytes: Uint8Array): number => bytes.reduce((total, byte) => total + byte, 0);
+  await expect(rings.open({ placement: sum })).rejects.toThrow(RingConfigError);
+});
+
+test('members have no position where placement knows none', async () => {
+  const { ring } = await rings.openWith('a');
+  expect(ring.view.members[0]?.position).toBeNull();
+});
+
+test('a prefix may begin with a slash', async () => {
+  const { ring } = await rings.openWith('a', { prefix: '/apps/billing' });
+  expect(
+    [...rings.etcd.store.entries.keys()].every((key) => key.startsWith('/apps/billing/')),
+  ).toBe(true);
+  expect((await ring.lock('k')).held).toBe(true);
+});
+
+test('unlock gives back the lock on a key, whoever took it in this process', async () => {
+  const { ring } = await rings.openWith('a');
+  const lock = await ring.lock('k');
+  expect(await ring.unlock('k')).toBe(true);
+  expect(lock.held).toBe(false);
+  expect(await ring.unlock('k')).toBe(false);
+});
+
+test('closing says which locks it waits for', async () => {
+  const { ring } = await rings.openWith('a');
+  await ring.lock('nightly-export');
+  await rings.settled(ring.close());
+  expect(rings.log.lines.join('\n')).toContain('closing waits until "nightly-export"');
+});
+
+test('where nothing listens, opening a ring says so in one sentence', async () => {
+  const opening = Ring.open({ endpoints: ['127.0.0.1:1'], prefix: 'p' });
+  await expect(opening).rejects.toThrow(/^ring: no etcd listens at 127\.0\.0\.1:1\.$/);
+});
+
+test.each(['127.0.0.1:2379', 'localhost:2379', 'http://127.0.0.1:2379', '[::1]:2379'])(
+  'the endpoint %s is taken',
+  (endpoint) => {
+    const log = rings.log;
+    expect(
+      () => new EtcdClient({ endpoints: [endpoint], clock: new SystemClock(), log }),
+    ).not.toThrow();
+  },
+);
