@@ -20,7 +20,7 @@ import { desiredReplicas, otherHolders } from './desired.ts';
 import type { Awakening } from './disk-care.ts';
 import type { DiskReport } from './disk-report.ts';
 import { Membership } from './membership.ts';
-import { isTold, tellUnconfirmed } from './unconfirmed.ts';
+import { copyResult, isTold, tellUnconfirmed } from './unconfirmed.ts';
 import { Rejoining } from './rejoining.ts';
 import { Repair } from './repair.ts';
 import type { View } from './view.ts';
@@ -61,10 +61,9 @@ export class Cluster {
     const { clock, log } = env;
     this.rejoining = new Rejoining(clock);
     this.membership = new Membership({
-      self,
+      ...parts,
       clock,
       log,
-      factorDefault: parts.factorDefault,
       lastHello: (name) => this.repair?.presence.lastHello(name) ?? null,
       onRefreshed: (view) => this.viewRefreshed(view),
     });
@@ -172,7 +171,7 @@ export class Cluster {
     if (peers === null || repair === null) return;
     for (const name of this.othersOf(record)) {
       peers.send(name, { type: 'store', mode: 'any', record }, (answer) => {
-        this.parts.metrics.copies.add(copyResult(answer?.type));
+        this.parts.metrics.copies.add(copyResult(answer));
         if (!isTold(answer)) repair.unconfirmed.add(name, record);
       });
     }
@@ -245,9 +244,4 @@ export class Cluster {
       hello: () => this.report.hello(),
     });
   }
-}
-
-function copyResult(type: string | undefined): 'stored' | 'kept' | 'refused' | 'unanswered' {
-  if (type === 'stored' || type === 'refused') return type;
-  return type === 'have' ? 'kept' : 'unanswered';
 }

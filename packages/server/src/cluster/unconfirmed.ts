@@ -24,6 +24,12 @@ export interface UnconfirmedParts {
   readonly onSent: () => void;
 }
 
+/** The answer to a `store`, as the metrics count it. */
+export function copyResult(answer: Answer | null): 'stored' | 'kept' | 'refused' | 'unanswered' {
+  if (answer?.type === 'stored' || answer?.type === 'refused') return answer.type;
+  return answer?.type === 'have' ? 'kept' : 'unanswered';
+}
+
 /** Whether the peer needs no second telling. One without room on its disk does. */
 export function isTold(answer: Answer | null): boolean {
   return answer !== null && !(answer.type === 'refused' && answer.why === 'full');
