@@ -155,6 +155,59 @@ describe('carillon import', () => {
     });
   });
 
+  describe('of many timers', () => {
+    const numbered = (i: number): string =>
+      line({ interval: 5, forever: true }, { id: `${i.toString(16).padStart(16, '0')}-2` });
+    const lines = (count: number): string[] =>
+      Array.from({ length: count }, (_, i) => numbered(i + 1));
+    const outcomes = (body: unknown): object[] => (body as object[]).map(() => ({ status: 200 }));
+
+    test('lists what is there once, and sets the rest 500 at a time', async () => {
+      const { url, asked } = await member(({ method, body }) =>
+        method === 'GET'
+          ? { body: { timers: [], cursor: null, missing: [] } }
+          : { body: outcomes(body) },
+      );
+      const { code, out } = await cli(url, 'import', file(...lines(1200)));
+      expect([code, out]).toEqual([0, ['1200 set, 0 unchanged, 0 left out, 0 failed.']]);
+      const requests = asked.map(({ method, path }) => `${method} ${path.split('?')[0]}`);
+      expect(requests.toSorted()).toEqual([
+        'GET /timers',
+        ...Array<string>(3).fill('POST /timers/batch'),
+      ]);
+      expect(asked.find(({ method }) => method === 'POST')?.body).toContainEqual(
+        expect.objectContaining({ change: 'replace', id: '0000000000000001-2' }),
+      );
+    });
+
+    test('tries an item that a batch did not set alone, and tells the answer to that', async () => {
+      const { url } = await member(({ method, path, body }) => {
+        if (path.startsWith('/timers?')) return { body: { timers: [], cursor: null, missing: [] } };
+        if (method === 'GET') return { status: 404, body: {} };
+        if (method === 'POST')
+          return {
+            body: [{ status: 200 }, { status: 429 }, { status: 503 }, ...outcomes(body).slice(3)],
+          };
+        return path.includes('0000000000000002') ? { status: 400, body: { detail: 'No.' } } : {};
+      });
+      const { code, out, err } = await cli(url, 'import', file(...lines(5)));
+      expect([code, out]).toEqual([1, ['4 set, 0 unchanged, 0 left out, 1 failed.']]);
+      expect(err).toEqual(['Line 2: The cluster refused (400): No.']);
+    });
+
+    test('asks for each timer where members did not answer: the list may not have it', async () => {
+      const { url, asked } = await member(({ method, path }) => {
+        if (path.startsWith('/timers?'))
+          return { body: { timers: [], cursor: null, missing: ['n1'] } };
+        return method === 'GET' ? { status: 404, body: {} } : {};
+      });
+      const { out } = await cli(url, 'import', file(...lines(3)));
+      expect(out).toEqual(['3 set, 0 unchanged, 0 left out, 0 failed.']);
+      expect(asked.filter(({ method }) => method === 'POST')).toEqual([]);
+      expect(asked.filter(({ method }) => method === 'PUT')).toHaveLength(3);
+    });
+  });
+
   test('--dry-run sets nothing; --json counts', async () => {
     const { url, asked } = await member(() => ({ status: 404, body: {} }));
     const path = file(line({ interval: 5, forever: true }), 'x');

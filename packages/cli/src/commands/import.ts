@@ -2,7 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
-import { getTimer } from '../timers/api-timer.ts';
+import { getTimer, isJson, listJson, textOf } from '../timers/api-timer.ts';
+import { Batches } from '../timers/batches.ts';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connect, connectOptions, connectUsage, namedNamespace } from '../member/connect.ts';
 import { type ImportTimer, isThere, readImportLine } from '../timers/import-line.ts';
@@ -71,12 +72,36 @@ interface Options {
   readonly keepNamespace: boolean;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
+interface Item {
+  readonly line: number;
+  readonly timer: ImportTimer;
+  /** Of its requests. */
+  readonly headers: Headers;
+}
+
+/** A namespace that timers go to. */
+interface Place {
+  readonly headers: Headers;
+  readonly batches: Batches<Item>;
+  /** Numbers of the timers that are there; null: not known, so that each is asked for. */
+  readonly numbers: ReadonlySet<string> | null;
+}
+
+/** The timer, whatever its factor and replicas. */
+function numberOf(id: string): string {
+  return id.slice(0, 16);
+}
+
 class Import {
   readonly counts = { set: 0, unchanged: 0, skipped: 0, failed: 0 };
   private readonly client: Carillon;
   private readonly io: Io;
   private readonly options: Options;
   private readonly progress: Progress;
+  /** By namespace header; '' for none. */
+  private readonly places = new Map<string, Promise<Place>>();
 
   constructor(client: Carillon, io: Io, options: Options) {
     this.client = client;
@@ -93,6 +118,7 @@ class Import {
       const share = size === null || size === 0 ? null : line.bytes / size;
       this.progress.update(share, countsText(this.counts, this.options.dryRun));
     });
+    for (const place of this.places.values()) await (await place).batches.end();
   }
 
   summarize(): void {
@@ -109,29 +135,88 @@ class Import {
       this.counts.skipped++;
       return;
     }
+    const { namespace } = read.timer;
+    const place = await this.placeOf(this.options.keepNamespace ? (namespace ?? '') : '');
+    const item = { line: number, timer: read.timer, headers: place.headers };
+    const isNew = place.numbers !== null && !place.numbers.has(numberOf(read.timer.id));
+    if (!isNew) return this.alone(item);
+    if (this.isOver(read.timer)) this.counts.skipped++;
+    else if (this.options.dryRun) this.counts.set++;
+    else await place.batches.add(item, text.length);
+  }
+
+  /** Asks for the timer first: one that is there as exported, or as imported before, is left alone. */
+  private async alone({ line, timer, headers }: Item): Promise<void> {
+    const { client, io, options } = this;
+    const { id, body } = timer;
     try {
-      this.counts[await this.timer(read.timer)]++;
+      const present = await getTimer(client, id, io, headers);
+      if (present !== null && isThere(present, timer)) this.counts.unchanged++;
+      else if (this.isOver(timer)) this.counts.skipped++;
+      else {
+        const { signal } = io;
+        const request = { method: 'PUT', path: `/timers/${id}`, headers, body, signal } as const;
+        if (!options.dryRun) await client.request(request);
+        this.counts.set++;
+      }
     } catch (error) {
       // The cluster refuses this one; without any answer there is no point in going on.
       if (!(error instanceof ApiError)) throw error;
       const pointer = textOfPointer(error);
-      this.failed(number, `The cluster refused (${error.status}): ${error.message}${pointer}`);
+      this.failed(line, `The cluster refused (${error.status}): ${error.message}${pointer}`);
     }
   }
 
-  private async timer(timer: ImportTimer): Promise<'set' | 'unchanged' | 'skipped'> {
-    const { client, io, options } = this;
-    const { id, body, atMs, namespace } = timer;
-    const named = options.keepNamespace && namespace !== null;
-    const headers: Record<string, string> = named ? { 'carillon-namespace': namespace } : {};
-    const present = await getTimer(client, id, io, headers);
-    if (present !== null && isThere(present, timer)) return 'unchanged';
-    if (options.skipOverdue && atMs !== null && atMs <= Date.now()) return 'skipped';
-    if (!options.dryRun) {
-      const path = `/timers/${id}`;
-      await client.request({ method: 'PUT', path, headers, body, signal: io.signal });
+  private isOver({ atMs }: ImportTimer): boolean {
+    return this.options.skipOverdue && atMs !== null && atMs <= Date.now();
+  }
+
+  private placeOf(namespace: string): Promise<Place> {
+    const known = this.places.get(namespace);
+    if (known !== undefined) return known;
+    const made = this.look(namespace === '' ? {} : { 'carillon-namespace': namespace });
+    this.places.set(namespace, made);
+    return made;
+  }
+
+  /** Which timers are there, in one walk: the others need no question each. */
+  private async look(headers: Headers): Promise<Place> {
+    const batches = new Batches<Item>((items) => this.sendMany(items, headers));
+    const numbers = new Set<string>();
+    let complete = true;
+    const onMissing = (): void => void (complete = false);
+    try {
+      for await (const json of listJson(
+        this.client,
+        { path: '/timers', headers, onMissing },
+        this.io,
+      )) {
+        numbers.add(numberOf(textOf(json['id'])));
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      complete = false;
     }
-    return 'set';
+    return { headers, batches, numbers: complete ? numbers : null };
+  }
+
+  /** An item that is not set so is tried alone: the answer to that is the one that counts. */
+  private async sendMany(items: readonly Item[], headers: Headers): Promise<void> {
+    const { signal } = this.io;
+    const body = items.map(({ timer: { id, body: timer } }) => ({ change: 'replace', id, timer }));
+    const request = { method: 'POST', path: '/timers/batch', headers, body, signal } as const;
+    const outcomes = await this.client.request(request).then(
+      (answer) => (Array.isArray(answer.body) ? answer.body : []),
+      (error: unknown) => {
+        if (error instanceof ApiError) return [];
+        throw error;
+      },
+    );
+    for (const [i, item] of items.entries()) {
+      const outcome: unknown = outcomes[i];
+      if (isJson(outcome) && outcome['status'] === 200) this.counts.set++;
+      else await this.alone(item);
+    }
   }
 
   private failed(line: number, error: string): void {

@@ -92,19 +92,21 @@ export interface Pages {
   /** Which of them: tag, state, member, role. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly pageSize?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly onMissing: (members: readonly string[]) => void;
 }
 
 /** Every timer, or dead letter, of the cluster. */
 export async function* listJson(
   client: Carillon,
-  { path, query: which = {}, pageSize = pageLength, onMissing }: Pages,
+  { path, query: which = {}, pageSize = pageLength, headers = {}, onMissing }: Pages,
   io: Io,
 ): AsyncGenerator<Json, void, undefined> {
   let cursor: string | undefined;
   do {
     const query = { ...which, limit: String(pageSize), cursor };
-    const { body } = await client.request({ method: 'GET', path, query, signal: io.signal });
+    const { signal } = io;
+    const { body } = await client.request({ method: 'GET', path, query, headers, signal });
     const page = isJson(body) ? body : {};
     const { missing } = page;
     if (Array.isArray(missing) && missing.length > 0) onMissing(missing.map(String));
