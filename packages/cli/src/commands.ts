@@ -34,11 +34,7 @@ export const commands: readonly Entry[] = [
     'Set timers from NDJSON, as export writes it.',
     () => import('./commands/import.ts'),
   ),
-  entry(
-    'apply',
-    'Make the timers those that a file declares.',
-    () => import('./commands/apply.ts'),
-  ),
+  entry('apply', 'Make the timers match a file.', () => import('./commands/apply.ts')),
   entry(
     'cluster',
     'The cluster: its status, its members, a resync, and making one leave.',
@@ -48,7 +44,7 @@ export const commands: readonly Entry[] = [
   entry('ring', 'Show the members and slots of a lock ring.', () => import('./commands/ring.ts')),
   entry(
     'where',
-    'Which members or targets hold a key; needs no running member.',
+    'Which members or targets hold a key; no timer is asked for.',
     () => import('./commands/where.ts'),
   ),
   entry(

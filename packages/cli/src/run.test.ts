@@ -250,11 +250,11 @@ describe('carillon set', () => {
   });
 
   test.each<[string[], string]>([
-    [[], 'Say when and whom'],
+    [[], 'Say when to call'],
     [['10s'], 'is not an http or https URL'],
     [['10', 'http://r/'], 'must be a duration such as'],
     [['10s', 'ftp://r/'], 'is not an http or https URL'],
-    [['10s', 'http://r/', 'more'], 'Say when and whom'],
+    [['10s', 'http://r/', 'more'], 'Say when to call'],
     [['http://r/'], 'Say when: a duration'],
     [['10s', 'http://r/', '--at', '2030-01-01T00:00:00Z'], 'in one way only'],
     [

@@ -79,10 +79,10 @@ function aboutDisks({ cluster: { members, damage } }: Snapshot): Finding[] {
   for (const { name, disk, self } of members) {
     const figures = self && damage !== null ? ` ${damageFigures(damage)}` : '';
     if (disk === 'mending') {
-      const says = `The disk of ${name} is damaged; what it lost is being fetched from its replicas.${figures}`;
+      const says = `The disk of ${name} is damaged; its lost records are being fetched from other members.${figures}`;
       found.push({ weight: 'warn', says });
     } else if (disk === 'lost') {
-      const says = `The disk of ${name} is damaged, and what it lost is gone: there was nobody to ask.${figures}`;
+      const says = `The disk of ${name} is damaged, and its lost records are gone: there was no other member to ask.${figures}`;
       found.push({ weight: 'bad', says });
     } else if (disk === 'mended') {
       const says = `Damage on the disk of ${name} is mended; look at the disk.${figures}`;

@@ -49,7 +49,7 @@ export class LockLostError extends Error {
   readonly reason: LossReason | 'released' | 'too-short';
   constructor(key: string, reason: LossReason | 'released' | 'too-short') {
     super(
-      `ring: the lock on "${key}" can no longer be trusted (${reason}); stop what it protects.`,
+      `ring: the lock on "${key}" can no longer be trusted (${reason}); stop the work that it protects.`,
     );
     this.reason = reason;
   }

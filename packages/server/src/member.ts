@@ -454,7 +454,7 @@ export class Member {
       );
     }
     if ((this.journal?.backlogBytes ?? 0) > backlogBytesMax) {
-      return new CarillonError('overloaded', 'The disk cannot keep up with what is to be stored.');
+      return new CarillonError('overloaded', 'The disk cannot keep up with the writes.');
     }
     return refuseMore(this.room, namespace, timing);
   }

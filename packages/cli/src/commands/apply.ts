@@ -39,7 +39,7 @@ interface Step {
 
 export const command: Command = {
   name: 'apply',
-  summary: 'Make the timers those that a file declares.',
+  summary: 'Make the timers match a file.',
   usage: `Usage: carillon apply -f FILE [flags]
 
 FILE is YAML or JSON: a list of timers, or a map of "set" and "timers". Each has a name, a uri, one of every, at and cron,

@@ -151,8 +151,8 @@ describe('carillon cluster', () => {
     const { code, out } = await cli(['cluster', 'status'], url);
     expect(code).toBe(1);
     expect(out.slice(0, 2)).toEqual([
-      'The disk of n0 is damaged; what it lost is being fetched from its replicas.',
-      'The disk of n1 is damaged, and what it lost is gone: there was nobody to ask.',
+      'The disk of n0 is damaged; its lost records are being fetched from other members.',
+      'The disk of n1 is damaged, and its lost records are gone: there was no other member to ask.',
     ]);
     expect(out.join('\n')).toContain(
       'damaged in 2 places, found at 2026-11-16T12:00:00.000Z: 100 entries lost, 40 records fetched, mending',

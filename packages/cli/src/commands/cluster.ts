@@ -94,10 +94,14 @@ export function worriesOf({ members: all, repair }: Cluster): string[] {
 
 function diskWorry(name: string, disk: string | null): string[] {
   if (disk === 'mending') {
-    return [`The disk of ${name} is damaged; what it lost is being fetched from its replicas.`];
+    return [
+      `The disk of ${name} is damaged; its lost records are being fetched from other members.`,
+    ];
   }
   if (disk === 'lost') {
-    return [`The disk of ${name} is damaged, and what it lost is gone: there was nobody to ask.`];
+    return [
+      `The disk of ${name} is damaged, and its lost records are gone: there was no other member to ask.`,
+    ];
   }
   return [];
 }

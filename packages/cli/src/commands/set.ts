@@ -108,7 +108,9 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
   const [first, second, extra] = operands;
   const uri = second ?? first;
   if (uri === undefined || extra !== undefined) {
-    throw new UsageError('Say when and whom to call, as in carillon set 10s http://host/path.');
+    throw new UsageError(
+      'Say when to call and which URL, as in carillon set 10s http://host/path.',
+    );
   }
   const isUrl = /^https?:\/\//.test(uri);
   if (!isUrl) throw new UsageError(`"${uri}" is not an http or https URL to call back.`);

@@ -127,11 +127,11 @@ function lasting(text: string): number {
 function asked(flags: Flags): { name: string; scope: Scope; namespace: string } {
   const { name } = flags;
   if (!isTokenName(name)) {
-    throw new UsageError(`Say who is to use the token: --name NAME, ${tokenNameRule}.`);
+    throw new UsageError(`Name the user of the token: --name NAME, ${tokenNameRule}.`);
   }
   const scope = scopeNamed(flags.scope);
   if (scope === null) {
-    throw new UsageError(`Say what it allows: --scope with one of ${scopes.join(', ')}.`);
+    throw new UsageError(`Name its scope: --scope with one of ${scopes.join(', ')}.`);
   }
   const namespace = flags.namespace ?? (scope === 'admin' ? anyNamespace : defaultNamespace);
   if (namespace !== anyNamespace && !isNamespace(namespace)) {

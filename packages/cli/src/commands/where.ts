@@ -99,7 +99,7 @@ function targetsFor(flags: Flags, io: Io): Promise<Targets> {
   const given = [members, topology, server[0]].filter((one) => one !== undefined);
   if (given.length !== 1) {
     throw new UsageError(
-      'Say who there is, in one way: --members A,B,C, --members FILE, --server URL or --topology FILE.',
+      'Name the members in one way: --members A,B,C, --members FILE, --server URL or --topology FILE.',
     );
   }
   if (members !== undefined) return membersOf(members, flags);

@@ -23,7 +23,7 @@ export function OperationView(props: {
         <strong>{summary}.</strong> {description}
       </p>
       <p class="note">
-        {needs === null ? 'Open to everybody.' : `Where tokens are asked for: scope ${needs}.`}
+        {needs === null ? 'Open without a token.' : `With authentication: scope ${needs}.`}
       </p>
       <Curl text={curlOf(operation, location.origin, withToken)} />
       {parameters.length === 0 ? null : <Parameters parameters={parameters} />}

@@ -65,7 +65,7 @@ const foreignHost = new CarillonError(
 
 const foreignPage = new CarillonError(
   'forbidden',
-  'A page of another origin asks; access.origins lists those that may.',
+  'A page of another origin asks; access.origins lists the allowed ones.',
 );
 
 function isPreflight(request: ApiRequest): boolean {

@@ -25,7 +25,7 @@ export function checkStart({ listens, hasTokens, insecureNoAuth, tokensFile }: S
   throw new StartError(
     `The member would listen at ${open}, where others can reach it, and there is no token in ${tokensFile}. ` +
       `Make one (carillon token create --name NAME --scope admin --tokens ${tokensFile}), ` +
-      'listen at 127.0.0.1 or [::1], or say --insecure-no-auth to let everybody in who reaches it.',
+      'listen at 127.0.0.1 or [::1], or say --insecure-no-auth to let every client in that reaches it.',
   );
 }
 

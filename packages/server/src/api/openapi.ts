@@ -323,7 +323,8 @@ const operatingPaths = {
   '/cluster/resync': {
     post: {
       operationId: 'resyncMember',
-      summary: 'Make this member look at every record anew and move what is not where it belongs',
+      summary:
+        'Make this member look at every record anew and move records that are not where they belong',
       responses: { '202': { description: 'Begun; /cluster shows the progress.' } },
     },
   },

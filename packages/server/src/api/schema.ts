@@ -55,7 +55,7 @@ const RetrySchema = Type.Object(
       Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Attempts in all.' }),
     ),
   },
-  { description: 'How a failed pop is retried; what is left out is the member’s default.' },
+  { description: 'How a failed pop is retried; absent fields have the defaults of the member.' },
 );
 
 const HttpSchema = Type.Object({
@@ -308,7 +308,7 @@ export type LocksJson = Static<typeof LocksSchema>;
 
 const DiskStateSchema = Type.Union(
   [Type.Literal('whole'), Type.Literal('mending'), Type.Literal('mended'), Type.Literal('lost')],
-  { description: 'Whether damage was found since the member started, and what became of it.' },
+  { description: 'Whether damage was found since the member started, and whether it is mended.' },
 );
 
 const DamageSchema = Type.Object({

@@ -16,7 +16,7 @@ export function refuseUri(uri: string): string | null {
   if (/^https?:\/\/[^/?#@]*@/i.test(uri)) return 'must not carry credentials';
   const url = URL.parse(uri);
   if (url === null) return 'is not a valid URI';
-  return url.port === '0' ? 'has port 0, where nobody listens' : null;
+  return url.port === '0' ? 'has port 0, where no server listens' : null;
 }
 
 /** A last label that starts with a letter cannot be mistaken for a number; xn-- labels need a closer look. */

@@ -204,7 +204,7 @@ export class Acceptor {
     link.send(farewellId, new Uint8Array());
     guest.cancelFarewell();
     guest.cancelFarewell = clock.at(clock.now() + farewellMs, () =>
-      link.end('It was opened with what has changed since.'),
+      link.end('It was opened with credentials that have changed since.'),
     );
   }
 

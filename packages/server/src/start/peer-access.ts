@@ -85,7 +85,7 @@ function checkPeers({ config, peerListen, log }: PeerAccessOptions): void {
     throw new StartError(
       `The member would listen for other members at ${peerListen}, where others can reach it, and nothing tells members from strangers. ` +
         'Give all members one secret (openssl rand -hex 32 > FILE, --cluster-secret-file FILE) or certificates (--peer-tls-certificate, --peer-tls-key, --peer-tls-ca), ' +
-        'listen at 127.0.0.1 or [::1], or say --insecure-no-auth to take everybody for a member who reaches it.',
+        'listen at 127.0.0.1 or [::1], or say --insecure-no-auth to take every process that reaches it for a member.',
     );
   }
   log.warn('Whoever reaches the peer port is taken for a member: there is no secret and no TLS.', {
