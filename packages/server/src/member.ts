@@ -293,12 +293,12 @@ export class Member {
 
   private createReplica(): Replica {
     const { name, env, config } = this.options;
-    const journal = (): Journal | null => this.journal;
     return new Replica({
       self: name,
       clock: env.clock,
+      instant: () => this.cluster.instant(),
       store: this.store,
-      journal,
+      journal: () => this.journal,
       digests: this.cluster.digests,
       versions: this.versions,
       retention: {

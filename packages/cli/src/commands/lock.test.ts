@@ -145,7 +145,7 @@ describe.skipIf(paths === null)('carillon lock', () => {
     await says(first, 'first');
     const text = carillon('ring', 'status', '--ring', 'shown');
     expect(await text.ended).toBe(0);
-    expect(text.out).toMatch(/16384 slots by wish.*\n.* active {2}weight 1 {2}1 slot /);
+    expect(text.out).toMatch(/16384 slots by rendezvous.*\n.* active {2}weight 0 {2}1 slot /);
     const json = carillon('ring', 'status', '--ring', 'shown', '--json');
     expect(await json.ended).toBe(0);
     const [member] = (JSON.parse(json.out) as { members: { id: string }[] }).members;
@@ -169,7 +169,7 @@ describe.skipIf(paths === null)('carillon lock', () => {
     [['lock', 'demo'], 'carillon lock KEY -- COMMAND'],
     [['lock', 'demo', '--ttl', 'soon', '--', 'true'], '--ttl must be a duration'],
     [['lock', 'demo', '--etcd', 'localhost', '--', 'true'], 'must look like http://127.0.0.1:2379'],
-    [['lock', 'demo', '--ring', '/x', '--', 'true'], '--ring must be a name'],
+    [['lock', 'demo', '--ring', 'x/', '--', 'true'], '--ring must be a name'],
     [['ring'], 'carillon ring status'],
     [['ring', 'status', '--etcd-cert', 'x.pem'], '--etcd-cert and --etcd-key go together'],
     [['ring', 'status', '--etcd-ca', '/no/such/file'], '--etcd-ca must be a file that can be read'],

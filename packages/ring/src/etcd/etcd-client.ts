@@ -315,7 +315,8 @@ function endpointUrl(endpoint: string, tls: EtcdClientOptions['tls']): string {
   const isSecure = tls !== undefined && Object.keys(tls).length > 0;
   const full = endpoint.includes('://') ? endpoint : `${isSecure ? 'https' : 'http'}://${endpoint}`;
   const url = URL.parse(full);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  const isBare = full !== endpoint && !/:\d{1,5}$/.test(endpoint);
+  if (isBare || url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new TypeError(
       `etcd: "${endpoint}" is not an endpoint; it must look like http://127.0.0.1:2379.`,
     );

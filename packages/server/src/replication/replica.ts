@@ -18,7 +18,8 @@ import type { Journal } from '../store/journal/journal.ts';
 import type { Store } from '../store/store.ts';
 import type { Digests } from './digests.ts';
 import { isLate, merge, onTime } from '../timer/merge.ts';
-import { alarmMs } from '../timer/schedule.ts';
+import { onCronTime } from '../timer/late-cron.ts';
+import { alarmMs, type Instant } from '../timer/schedule.ts';
 import type { Answer, StoreMode } from './wire.ts';
 
 export interface Retention {
@@ -31,6 +32,8 @@ export interface Retention {
 export interface ReplicaOptions {
   readonly self: string;
   readonly clock: Clock;
+  /** Both clocks, the wall clock corrected by the cluster's; without it the member's own. */
+  readonly instant?: () => Instant;
   readonly store: Store;
   /** null: `durability: memory`, or still recovering. */
   readonly journal: () => Journal | null;
@@ -106,13 +109,20 @@ export class Replica {
     const wanted = this.options.desired(incoming);
     const verdict = merge(stored, incoming, wanted);
     const kept = onTime(stored, incoming);
-    if (verdict === 'take') this.take(onTime(incoming, stored), stored, wanted);
+    if (verdict === 'take') this.take(this.inTime(incoming, stored), stored, wanted);
     else if (verdict === 'list')
       this.save({ ...kept, replicas: incoming.replicas }, stored, wanted);
     else if (isLate(stored, incoming)) this.save(kept, stored, wanted);
     if (verdict !== 'keep') return { type: 'stored' };
     if (compareProgress(stored, incoming) > 0) return { type: 'have', progress: stored };
     return this.disowns(stored, incoming) ? { type: 'unknown' } : { type: 'stored' };
+  }
+
+  /** The incoming record, due as early as the stored one shows that it is. */
+  private inTime(incoming: TimerRecord, stored: TimerRecord): TimerRecord {
+    const { clock, instant } = this.options;
+    const own = (): Instant => ({ nowMs: clock.now(), wallMs: clock.wall() });
+    return onCronTime(onTime(incoming, stored), stored, instant ?? own);
   }
 
   private take(

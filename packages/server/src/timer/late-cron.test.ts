@@ -1,0 +1,44 @@
+import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
+import { expect, it } from 'vitest';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import { onCronTime } from './late-cron.ts';
+
+const ending = { count: null, forever: true, untilMs: null, repeatForMs: null };
+const timing = { kind: 'cron' as const, cron: '*/30 * * * * *', timezone: null, ending };
+const body = encodeDefinition({ ...definitionOf(), timing });
+/** The monotonic clock began at 10:00 by the wall clock. */
+const wallMs = Date.UTC(2026, 0, 1, 10);
+const at = () => ({ nowMs: 90_000, wallMs: wallMs + 90_000 });
+
+const older = recordOf({ body, startMs: 4000, sequence: 2, dueMs: 90_000, retryMs: 90_000 });
+
+function readLate(byMs: number, fields: Partial<TimerRecord> = {}): TimerRecord {
+  const dueMs = 120_000 + byMs;
+  const times = { startMs: 4000 + byMs, dueMs, retryMs: dueMs, triedMs: dueMs };
+  return { ...older, sequence: 3, ...times, ...fields };
+}
+
+it.each([1000, 5300, 26_800, 41_000])(
+  'a record that was read %d ms late is due at its time again',
+  (byMs) => {
+    expect(onCronTime(readLate(byMs), older, at)).toEqual(readLate(0));
+  },
+);
+
+it.each([
+  ['a delay below the difference between two clocks', readLate(900)],
+  ['a due time that is one of the pattern', { ...readLate(7000), dueMs: 120_000 }],
+  ['a due time that the delay does not explain', { ...readLate(7000), dueMs: 133_000 }],
+  ['another version', readLate(7000, { versionMs: older.versionMs + 1 })],
+  ['a retry, which counts from its failed attempt', readLate(7000, { attempt: 1 })],
+  ['a tombstone', readLate(7000, { state: State.tombstone })],
+  ['no progress', readLate(7000, { sequence: 2 })],
+])('leaves alone: %s', (_case, record) => {
+  expect(onCronTime(record, older, at)).toBe(record);
+});
+
+it('leaves interval timers alone: their pops count from the start', () => {
+  const interval = encodeDefinition(definitionOf());
+  const record = readLate(7000, { body: interval });
+  expect(onCronTime(record, { ...older, body: interval }, at)).toBe(record);
+});

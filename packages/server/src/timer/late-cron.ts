@@ -1,0 +1,47 @@
+/**
+ * The due time of a cron timer whose record was read late. A record travels with the time that is left, so one that lay in the
+ * socket of a member that stood still for 26 s seems due 26 s later than it is. An older copy of the same version tells by
+ * how much: both carry the moment at which the timer was set. The pattern tells whether to believe it: a due time is one of
+ * its times.
+ *
+ *   set at 10:00:04, every 30 s   older copy: set 100 s ago   record read late: set 74 s ago, due at 10:02:26
+ *   10:02:26 is no time of the pattern, and 26 s earlier, 10:02:00, is one: due at 10:02:00
+ */
+import {
+  compareProgress,
+  compareVersions,
+  decodeDefinition,
+  isInterval,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
+import { nextCron } from './cron.ts';
+import type { Instant } from './schedule.ts';
+
+/** Clocks of members differ by this much without being wrong. */
+const nearMs = 500;
+/** A shorter delay is smaller than the difference between two clocks. */
+const delayMsMin = 1000;
+
+/** The record, due at the time of its pattern that it was due at before it lay in a socket. */
+export function onCronTime(
+  record: TimerRecord,
+  older: TimerRecord,
+  instant: () => Instant,
+): TimerRecord {
+  const byMs = record.startMs - older.startMs;
+  if (byMs < delayMsMin || record.state !== State.live || record.attempt > 0) return record;
+  if (compareVersions(record, older) !== 0 || compareProgress(record, older) <= 0) return record;
+  if (isInterval(record.body)) return record;
+  const { timing } = decodeDefinition(record.body);
+  if (timing.kind !== 'cron') return record;
+  const at = instant();
+  const dueMs = record.dueMs - byMs;
+  const isTime = (ms: number): boolean => {
+    const wallMs = ms - at.nowMs + at.wallMs;
+    const timeMs = nextCron(timing.cron, timing.timezone, wallMs - nearMs - 1);
+    return timeMs !== null && timeMs <= wallMs + nearMs;
+  };
+  if (isTime(record.dueMs) || !isTime(dueMs)) return record;
+  return { ...record, startMs: older.startMs, dueMs, retryMs: dueMs, triedMs: dueMs };
+}
