@@ -130,3 +130,32 @@ test('a receiver that is away for ten minutes: a recurring timer that is never t
   expect(covered).toEqual(covered.map((_, i) => i + 1));
   expect(covered.length).toBeGreaterThan(60);
 });
+
+test('several pops in a request: each has its own outcome, and only those that failed come again (R=2)', async () => {
+  const config = new Map([['callbacks.inFlightPerDestinationMax', 1]]);
+  const story = await Story.begin({ members: three, config });
+  const { receivers } = story.cluster;
+  receivers.togetherMax = 500;
+  // By these every member hears that the receiver takes several.
+  for (let i = 0; i < 12; i++) await story.set({ seconds: 5 });
+  await story.until(10);
+  // In one request, so that they are due at the same instant.
+  const timer = { timing: { interval: 20 }, callback: { http: { uri: 'http://r0/pop' } } };
+  const content = Array.from({ length: 60 }, () => ({ change: 'set', timer }));
+  const answer = await story.request({ method: 'POST', path: '/timers/batch', content });
+  const ids = (JSON.parse(answer.body) as { id: string }[]).map(({ id }) => id);
+  receivers.behave('r0', { does: 'flap' });
+  await story.pass(40);
+  receivers.behave('r0', wellMannered);
+  await story.pass(120);
+  const calls = ids.map((id) => story.calls(id));
+  expect(calls.map((all) => all.filter(({ effectMs }) => effectMs !== null).length)).toEqual(
+    ids.map(() => 1),
+  );
+  const firsts = calls.map(([first]) => first);
+  const requests = Map.groupBy(firsts, (call) => `${call?.by} ${call?.startMs}`);
+  const mixed = [...requests.values()].filter(
+    (lines) => new Set(lines.map((call) => call?.effectMs === null)).size === 2,
+  );
+  expect(mixed.length).toBeGreaterThan(0);
+});

@@ -53,7 +53,7 @@ export class Client {
     const isNew = timer.id === null;
     const operation = history.operation(timer, 'set', wish, how.keyed && isNew);
     const request = setRequest(operation, wish, this.options.cluster.world.nowMs);
-    await this.change(operation, isNew && how.batched ? batchRequest(request) : request);
+    await this.change(operation, how.batched ? batchRequest(request) : request);
     return operation;
   }
 
@@ -202,12 +202,20 @@ export function inNamespace(request: ApiRequest, namespace: string): ApiRequest 
   return { ...request, headers: { ...request.headers, 'carillon-namespace': namespace } };
 }
 
-/** The same request as a batch of one. */
+/** The same set or replace as a batch of one: a timer by itself, or with a key or an id a change by its name. */
 function batchRequest(request: ApiRequest): ApiRequest {
+  const timer = Buffer.from(request.body).toString();
+  const { 'idempotency-key': key, ...headers } = request.headers;
+  const id = request.path.slice('/timers/'.length);
+  let item = timer;
+  if (key !== undefined) item = `{"change":"set","key":${JSON.stringify(key)},"timer":${timer}}`;
+  else if (request.method === 'PUT') item = `{"change":"replace","id":"${id}","timer":${timer}}`;
   return {
     ...request,
+    method: 'POST',
     path: '/timers/batch',
-    body: Buffer.from(`[${Buffer.from(request.body).toString()}]`),
+    headers,
+    body: Buffer.from(`[${item}]`),
   };
 }
 

@@ -77,6 +77,8 @@ export interface Plan {
   readonly traits?: Traits;
   /** Callbacks of one member under way to one receiver; where none is said, as many as members are used to. */
   readonly callPlaces?: number;
+  /** Pops that receivers say they take in a request; where none is said, they say nothing. */
+  readonly togetherMax?: number;
 }
 
 export interface PlanOptions {
@@ -117,6 +119,8 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const belonging = drawBelonging(random.fork());
   const together = drawTogether(random.fork());
   const wall = drawWall(random.fork(), minutes);
+  const said = drawSaid(random.fork());
+  const callPlaces = together.callPlaces ?? said.callPlaces;
   return {
     seed,
     minutes,
@@ -134,7 +138,8 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     letters,
     faults: only(faults, options.faults),
     traits,
-    ...(together.callPlaces !== null && { callPlaces: together.callPlaces }),
+    ...(callPlaces !== null && { callPlaces }),
+    ...(said.togetherMax !== null && { togetherMax: said.togetherMax }),
   };
 }
 
@@ -220,6 +225,13 @@ function drawTogether(random: SeededRandom) {
     return withWishes(plan, (wish) => (own.chance(ratio) ? { ...wish, batch: true } : wish));
   };
   return { callPlaces, timer };
+}
+
+/** Receivers that say in their answers that they take several pops in a request, mostly with one place, so that pops wait. */
+function drawSaid(random: SeededRandom) {
+  const togetherMax = random.chance(0.4) ? random.pick([2, 500]) : null;
+  const callPlaces = togetherMax !== null && random.chance(0.7) ? 1 : null;
+  return { togetherMax, callPlaces };
 }
 
 /** In longer runs the hour that patterns with a zone name would end. */

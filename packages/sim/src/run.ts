@@ -76,6 +76,7 @@ class Run {
       onBug: (what) => this.judge.violate('bug', what),
     });
     const { cluster, history } = this;
+    cluster.receivers.togetherMax = plan.togetherMax ?? null;
     cluster.cables.delayMs = plan.delayMs;
     cluster.views.delayMs = plan.viewDelayMs;
     cluster.views.traits = plan.traits ?? {};

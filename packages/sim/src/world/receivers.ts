@@ -28,6 +28,8 @@ export class Receivers {
   readonly calls: Call[] = [];
   /** Told of every call the moment it starts. */
   onCall: (call: Call) => void = () => {};
+  /** Pops that receivers say they take in a request; null: they say nothing. */
+  togetherMax: number | null = null;
   private readonly world: World;
   private readonly random: SeededRandom;
   private readonly manners = new Map<string, Manner>();
@@ -77,7 +79,7 @@ export class Receivers {
         const end = (result: CallbackResult): void => {
           if (!open.delete(cutOff)) return;
           cancel();
-          for (const call of calls) this.end(call, result);
+          for (const [i, call] of calls.entries()) this.end(call, ofLine(result, i));
           done(result);
         };
         const cutOff = (): void => end(noAnswer('cut'));
@@ -129,10 +131,24 @@ export class Receivers {
         return;
       }
       const manner = this.manners.get(receiver) ?? wellMannered;
-      const { takes, afterMs, result } = this.act(manner);
-      if (takes) for (const call of calls) call.effectMs = world.nowMs;
+      const { afterMs, result } = this.react(manner, calls);
       if (result !== null) world.after(afterMs + wayMs, () => answered(result));
     });
+  }
+
+  /** A receiver that says that it takes several pops acts on each by itself, and says which failed. */
+  private react(manner: Manner, calls: readonly Call[]): Act {
+    const first = this.act(manner);
+    const { togetherMax } = this;
+    const acts = calls.map((_, i) => (i === 0 || togetherMax === null ? first : this.act(manner)));
+    for (const [i, call] of calls.entries())
+      if (acts[i]?.takes === true) call.effectMs = this.world.nowMs;
+    const failed = acts.flatMap(({ takes }, i) => (takes ? [] : [i]));
+    const worst = acts[failed[0] ?? 0] ?? first;
+    if (togetherMax === null || worst.result?.kind !== 'answer') return worst;
+    const named = failed.length === 0 || calls.length < 2 ? null : failed;
+    const together = { countMax: togetherMax, failed: named };
+    return { ...worst, result: { ...worst.result, together } };
   }
 
   private act(manner: Manner): Act {
@@ -175,6 +191,13 @@ const closing: CallbackResult = {
   detail: 'The member is closing its connections.',
   waitMs: 1000,
 };
+
+/** The result of one line of a request, where the answer says which lines failed. */
+function ofLine(result: CallbackResult, line: number): CallbackResult {
+  const failed = result.kind === 'answer' ? (result.together?.failed ?? null) : null;
+  if (failed === null || failed.includes(line)) return result;
+  return { kind: 'answer', status: 200, retryAfterMs: null };
+}
 
 function noAnswer(reason: 'cut' | 'timeout' | 'refused'): CallbackResult {
   return { kind: 'no-answer', reason, detail: 'As the simulation has it.' };
