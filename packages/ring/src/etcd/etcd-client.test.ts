@@ -15,7 +15,9 @@ const log = new KeptLog();
 test('an endpoint that is none is refused with a sentence', () => {
   const make = (endpoints: string[]) => () => new EtcdClient({ endpoints, clock, log });
   expect(make([])).toThrow('at least one endpoint');
-  expect(make(['127.0.0.1:2379'])).toThrow('must look like http://127.0.0.1:2379');
+  for (const endpoint of ['localhost', 'ftp://127.0.0.1:2379', '127.0.0.1:', ':2379']) {
+    expect(make([endpoint]), endpoint).toThrow('must look like http://127.0.0.1:2379');
+  }
 });
 
 test('with no server listening, a call ends within its limit and says that it was not sent', async () => {
