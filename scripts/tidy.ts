@@ -9,6 +9,7 @@ import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
 import { unusedExports } from './tidy/exports.ts';
 import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
+import { longLines } from './tidy/line-length.ts';
 import { deadLinks } from './tidy/links.ts';
 import { unreadOptions } from './tidy/options.ts';
 import { patterns } from './tidy/patterns/patterns.ts';
@@ -57,12 +58,17 @@ function main(): void {
     ...lockFile(JSON.parse(read('package-lock.json')) as LockFile),
     ...files
       .filter((path) => path.endsWith('.md'))
-      .flatMap((path) => deadLinks(path, read(path), (target) => existsSync(join(root, target)))),
+      .flatMap((path) => documentFindings(path, read(path))),
   ];
   for (const { path, line, says } of findings) console.error(`${path}:${line} ${says}`);
   const tookMs = Math.round(performance.now() - startedMs);
   console.log(`tidy: ${sources.length} sources, ${findings.length} findings, ${tookMs} ms`);
   process.exitCode = findings.length === 0 ? 0 : 1;
+}
+
+function documentFindings(path: string, text: string): Finding[] {
+  const exists = (target: string): boolean => existsSync(join(root, target));
+  return [...deadLinks(path, text, exists), ...longLines(path, text)];
 }
 
 function packagesIn(files: readonly string[]): Package[] {

@@ -1,4 +1,5 @@
 /** The part of docs/benchmarks.md that a run writes: everything between its two marks. */
+import { wrapMarkdown } from '../../scripts/wrap-markdown.ts';
 import { picturesOf } from './charts.ts';
 import { conditions } from './html.ts';
 import type { Report, Section } from './section.ts';
@@ -19,8 +20,8 @@ export function withFigures(page: string, report: Report): string {
 function figures(report: Report): string {
   const missing = report.missing.map(({ label, reason }) => `**Missing: ${label}.** ${reason}`);
   return [
-    conditions(report),
-    ...missing,
+    wrapMarkdown(conditions(report)),
+    ...missing.map(wrapMarkdown),
     markdownTable(summaryOf(report)),
     ...report.sections.map(sectionText),
   ].join('\n\n');
@@ -30,9 +31,9 @@ function sectionText(section: Section): string {
   const pictures = picturesOf(section).map(({ file, title }) => `![${title}](images/${file})`);
   return [
     `### ${section.title}`,
-    section.what,
+    wrapMarkdown(section.what),
     markdownTable(tableOf(section)),
-    ...section.notes,
+    ...section.notes.map(wrapMarkdown),
     ...pictures,
   ].join('\n\n');
 }

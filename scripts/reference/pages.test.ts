@@ -14,7 +14,7 @@ test('docs/metrics.md is up to date with the metrics; if not, run npm run refere
 });
 
 test('each option has its default, its values and its three names', () => {
-  const page = configurationPage();
+  const page = configurationPage().replaceAll('\n', ' ');
   expect(page).toContain('### `limits.bodyBytesMax`');
   expect(page).toContain('Default: `262 144`. Values: a whole number from 1024 to');
   expect(page).toContain(

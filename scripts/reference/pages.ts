@@ -2,6 +2,7 @@
 import { eachOption, type OptionEntry } from '../../packages/server/src/config/config.ts';
 import { Wrong } from '../../packages/server/src/config/kinds.ts';
 import { flagOf, variableOf } from '../../packages/server/src/config/load.ts';
+import { wrapMarkdown } from '../wrap-markdown.ts';
 import { Metrics } from '../../packages/server/src/metrics/metrics.ts';
 
 const generated = 'Written by `npm run reference` from the code; a test compares both.';
@@ -23,11 +24,12 @@ ${eachOption().map(optionText).join('\n\n')}
 function optionText({ key, spec }: OptionEntry): string {
   const allowed = spec.kind(Symbol('no value'));
   const values = allowed instanceof Wrong ? allowed.expected : 'any';
+  const names = `Flag \`--${flagOf(key)}\`, variable \`${variableOf(key)}\`.`;
   return `### \`${key}\`
 
-${spec.help}
+${wrapMarkdown(spec.help)}
 
-Default: ${valueText(spec.value)}. Values: ${values}. Flag \`--${flagOf(key)}\`, variable \`${variableOf(key)}\`.`;
+${wrapMarkdown(`Default: ${valueText(spec.value)}. Values: ${values}. ${names}`)}`;
 }
 
 function valueText(value: unknown): string {
@@ -53,7 +55,7 @@ export function metricsPage(): string {
   );
   return `# Metrics
 
-What \`GET /metrics\` of a member tells, as Prometheus text. ${generated} No id, URL or address is ever a label.
+${wrapMarkdown(`The metrics that \`GET /metrics\` of a member answers, as Prometheus text. ${generated} No id, URL or address is ever a label.`)}
 
 | name | type | meaning |
 |---|---|---|

@@ -3,6 +3,7 @@ import { packageArrows } from './arrows.ts';
 import { lockFile, manifests } from './dependencies.ts';
 import { unusedExports } from './exports.ts';
 import { deadFiles, valueCycles } from './graph.ts';
+import { longLines } from './line-length.ts';
 import { deadLinks } from './links.ts';
 import { unreadOptions } from './options.ts';
 import { parse } from './source.ts';
@@ -250,6 +251,22 @@ describe('links', () => {
 
   test('text in a code block is no link', () => {
     expect(deadLinks('docs/b.md', '```\n[gone](gone.md)\n```', exists)).toEqual([]);
+  });
+});
+
+describe('lines of documents', () => {
+  const long = 'word '.repeat(25);
+  const lengths = (text: string, path = 'docs/b.md'): number[] =>
+    longLines(path, text).map(({ line }) => line);
+
+  test('over 120 characters are found, in the pages of the root and below docs', () => {
+    expect(lengths(`short\n${long}\n- ${long}`)).toEqual([2, 3]);
+    expect(lengths(long, 'README.md')).toEqual([1]);
+    expect(lengths(long, 'CHANGELOG.md')).toEqual([]);
+  });
+
+  test('in tables, code blocks, and without a blank to break at, are no finding', () => {
+    expect(lengths(`| ${long} |\n\`\`\`\n${long}\n\`\`\`\n- ${'x'.repeat(130)}`)).toEqual([]);
   });
 });
 
