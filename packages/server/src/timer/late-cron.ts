@@ -37,11 +37,12 @@ export function onCronTime(
   if (timing.kind !== 'cron') return record;
   const at = instant();
   const dueMs = record.dueMs - byMs;
-  const isTime = (ms: number): boolean => {
+  const offMs = (ms: number): number => {
     const wallMs = ms - at.nowMs + at.wallMs;
     const timeMs = nextCron(timing.cron, timing.timezone, wallMs - nearMs - 1);
-    return timeMs !== null && timeMs <= wallMs + nearMs;
+    return timeMs === null ? Number.POSITIVE_INFINITY : Math.abs(timeMs - wallMs);
   };
-  if (isTime(record.dueMs) || !isTime(dueMs)) return record;
+  // A delay of whole periods leaves both near a time of the pattern: the nearer one is right.
+  if (offMs(dueMs) > nearMs || offMs(record.dueMs) <= offMs(dueMs)) return record;
   return { ...record, startMs: older.startMs, dueMs, retryMs: dueMs, triedMs: dueMs };
 }
