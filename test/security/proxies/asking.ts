@@ -1,5 +1,5 @@
 /** Requests of all kinds, each with a mark of its own, and whether an answer is the one to a request. */
-import { type Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 
 export interface Asked {
   readonly method: string;
@@ -113,7 +113,12 @@ export function ask(to: { port: number; agent: Agent }, mark: string, one: Asked
     const asked = request({ ...to, host: '127.0.0.1', method, path, headers }, (message) => {
       answerOf(message).then(resolve, reject);
     });
-    asked.on('error', reject);
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      // The proxy closed the kept connection as the request left: clients make it again on a new one.
+      const isClosed = asked.reusedSocket && error.code === 'ECONNRESET';
+      if (isClosed) resolve(ask({ port: to.port, agent: new Agent() }, mark, one));
+      else reject(error);
+    });
     if (one.headers?.['expect'] !== undefined) {
       asked.on('continue', () => asked.end(body));
       asked.flushHeaders();

@@ -28,7 +28,14 @@ export class Load {
       const mark = `${name}-${round}`;
       // After an early answer proxies close the connection at some later time.
       const own = kind.early === true ? new Agent() : agent;
-      const answer = await ask({ port: this.port, agent: own }, mark, kind.ask(mark, round));
+      const answer = await ask({ port: this.port, agent: own }, mark, kind.ask(mark, round)).catch(
+        (error: NodeJS.ErrnoException) => {
+          // A proxy that reads an early answer may reset the connection before it has passed the answer on.
+          if (kind.early === true && error.code === 'ECONNRESET') return null;
+          throw error;
+        },
+      );
+      if (answer === null) continue;
       this.judge(kind, { answer, mark, round }, kindName);
     }
     agent.destroy();
