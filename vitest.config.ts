@@ -15,18 +15,25 @@ quick.push(project({ name: 'soak', include: ['test/soak/**/*.test.ts'], group: 1
 const heavy = [project({ name: 'sim', include: inPackage('sim'), group: 2, timeoutMs: 600_000 })];
 
 /** Files in test/e2e that judge how late or how often callbacks come. */
-const clockTests = ['one-member', 'tenants', 'cluster-{etcd,faults,partition,scale,starved}'];
+const clockTests = [
+  'one-member',
+  'tenants',
+  'damaged-disk',
+  'dev',
+  'large-timers',
+  'cluster-{etcd,faults,partition,scale,starved}',
+];
 const clockFiles = clockTests.map((name) => `test/e2e/${name}.test.ts`);
 const waiting = [
   { name: 'scripts', include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'] },
   { name: 'examples', include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'] },
   { name: 'ring', include: [...inPackage('ring'), 'test/ring-soak/**/*.test.ts'] },
   { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: clockFiles },
-  { name: 'security', include: ['test/security/**/*.test.ts'] },
 ].map((one) => project({ ...one, group: 3, workers: 2, timeoutMs: 180_000 }));
-const alone = [{ name: 'e2e-clock', include: clockFiles }].map((one) =>
-  project({ ...one, group: 4, workers: 1, timeoutMs: 180_000 }),
-);
+const alone = [
+  { name: 'security', include: ['test/security/**/*.test.ts'] },
+  { name: 'e2e-clock', include: clockFiles },
+].map((one) => project({ ...one, group: 4, workers: 1, timeoutMs: 180_000 }));
 
 interface ProjectOptions {
   readonly name: string;
