@@ -55,7 +55,9 @@ test('100 entries damaged while a member was down: two intact copies of every ti
   await damaged.start();
   await mended(damaged);
   expect((await damaged.cluster()).damage?.['entries-lost']).toBe(damagedCount);
-  expect((await whereabouts(cluster.running, ids, 2)).wrong).toEqual([]);
+  await until('two copies of every timer, where they belong', minuteMs, async () => {
+    return (await whereabouts(cluster.running, ids, 2)).wrong.length === 0;
+  });
   expect(await damaged.copies()).toBe(before);
   // Intact: read from the disk once more, everything is there.
   await damaged.kill();
