@@ -27,11 +27,12 @@ const clockFiles = clockTests.map((name) => `test/e2e/${name}.test.ts`);
 const waiting = [
   { name: 'scripts', include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'] },
   { name: 'examples', include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'] },
-  { name: 'ring', include: [...inPackage('ring'), 'test/ring-soak/**/*.test.ts'] },
+  { name: 'ring', include: inPackage('ring') },
   { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: clockFiles },
 ].map((one) => project({ ...one, group: 3, workers: 2, timeoutMs: 180_000 }));
 const alone = [
   { name: 'security', include: ['test/security/**/*.test.ts'] },
+  { name: 'ring-partitions', include: ['test/ring-soak/**/*.test.ts'] },
   { name: 'e2e-clock', include: clockFiles },
 ].map((one) => project({ ...one, group: 4, workers: 1, timeoutMs: 180_000 }));
 
