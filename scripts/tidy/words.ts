@@ -153,7 +153,7 @@ export const exportStar: Rule = (source) =>
 
 const freeRelative = /\b(who|whoever|whom|those|nobody|somebody|everybody|what|whatever)\b/i;
 /** One-line comments in `packages` that may still carry such a word; lowered as comments are rewritten, never raised. */
-export const freeRelativeCountMax = 40;
+export const freeRelativeCountMax = 5;
 const filesNamed = 5;
 
 /**

@@ -30,7 +30,7 @@ export interface RingOptions {
   readonly prefix: string;
   /** `'rendezvous'` (default), `'successor'` (the classic ring with crc32), a hash for the classic ring, or one of your own. */
   readonly placement?: 'rendezvous' | 'successor' | HashFunction | RingPlacement;
-  /** Default: what the ring has, 1024 for a new one. Fixed for the life of the prefix. */
+  /** Default: the number of the ring that is there, 1024 for a new one. Fixed for the life of the prefix. */
   readonly slots?: number;
   /** TTL of the members' leases, default 5000. Shorter: faster take-over after a crash, less patience with a slow etcd. */
   readonly ttlMs?: number;

@@ -1,4 +1,4 @@
-/** What a user of the library meets first: names, addresses, hashes, errors, closing. */
+/** First steps with the library: names, addresses, hashes, errors, closing. */
 import { SystemClock } from '@carillon/core/system';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MemberTakenError, RingConfigError } from './errors.ts';

@@ -38,7 +38,7 @@ export class Batches<T> {
     const sending = this.send(items).then(
       () => void this.underWay.delete(sending),
       (error: unknown) => {
-        // It stays among those under way: whoever waits next learns of it.
+        // A failed batch stays in the set, so that the next `add` or `end` rejects with its error.
         this.failed = true;
         throw error;
       },

@@ -3,7 +3,7 @@
  * Typed by shape, so that neither this package nor its users need the types of Node for it.
  */
 
-/** What `receiver` gives. */
+/** The function that `receiver` returns. */
 export type Receive = (request: Request) => Promise<Response>;
 
 /** The parts of `IncomingMessage` that are read. */

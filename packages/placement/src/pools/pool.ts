@@ -319,7 +319,7 @@ export class Pool implements Placer {
   }
 }
 
-/** What moves when one pool becomes another. Throws PlacementError where its width changes. */
+/** The copies that move when one pool becomes another. Throws PlacementError where its width changes. */
 export function diffPools(before: Pool, after: Pool, input: DiffInput): Diff {
   refuseReshaping(after.topology.levels, before.width, after.width);
   return diff(before, after, input);

@@ -88,7 +88,7 @@ export class LockTable {
     for (const [key, queue] of this.keys.get(slot.index) ?? []) this.grantNext(slot, key, queue);
   }
 
-  /** The slot is another own member's now. The locks in it, for what is to be done about each. */
+  /** Gives the locks in the slot to the member of this process that owns it now, and returns them. */
   onMoved(slot: Slot): readonly Lock[] {
     const { member } = slot;
     invariant(member !== null, 'a slot moves to a member');
