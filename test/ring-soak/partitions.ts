@@ -1,6 +1,6 @@
 /**
  * Partitions made by a firewall, in a network namespace of their own: `partitions.test.ts` starts this
- * file under `unshare -n` and reads its report. Three etcds; packets between them, or from one client, are
+ * file under `unshare -n` with `lost` or `kept` and reads its report. Three etcds; packets between them, or from one client, are
  * dropped without a word, as a real partition does.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,15 +12,31 @@ import { EtcdCluster } from '../../scripts/etcd-cluster.ts';
 const slots = 64;
 const reset = ['-j', 'REJECT', '--reject-with', 'tcp-reset'];
 
-export interface PartitionReport {
-  /** The only etcd that A knows led and is cut off from its peers: when A's lock was lost, when B got it. */
-  readonly isolatedLeader: { readonly lostAtMs: number; readonly grantedAtMs: number };
-  /** The etcd that A uses is cut off from its peers; A knows the others too. */
-  readonly isolatedEtcd: { readonly lost: boolean; readonly leftMs: number };
+/** Locks that cannot be kept: when A's was lost, and when B got it. */
+export interface LostReport {
+  /** The only etcd that A knows led and is cut off from its peers. */
+  readonly isolatedLeader: Race;
   /** A cannot reach any etcd. */
-  readonly isolatedClient: { readonly lostAtMs: number; readonly grantedAtMs: number };
-  /** After all of them, whether every slot is owned once again. */
+  readonly isolatedClient: Race;
+  /** Whether every slot is owned once again afterwards. */
   readonly healed: boolean;
+}
+
+interface Race {
+  readonly lostAtMs: number;
+  readonly grantedAtMs: number;
+}
+
+/** Locks that are kept: the etcd that A uses is cut off from its peers, and A knows the others too. */
+export interface KeptReport {
+  readonly isolatedFollower: Kept;
+  readonly isolatedLeader: Kept;
+}
+
+/** A lock after its etcd was cut off for longer than its lease. */
+interface Kept {
+  readonly lost: boolean;
+  readonly leftMs: number;
 }
 
 function firewall(...rule: string[]): void {
@@ -41,8 +57,10 @@ function isolate(cluster: EtcdCluster, index: number): void {
   firewall('-A', 'OUTPUT', '-p', 'tcp', '--sport', own, '-j', 'DROP');
 }
 
-function heal(): void {
+/** Ends the partition and waits until the etcds have connected again, which they try about every two seconds. */
+async function heal(): Promise<void> {
   firewall('-F', 'OUTPUT');
+  await sleep(3000);
 }
 
 function gidOf(index: number): number {
@@ -75,80 +93,86 @@ async function race(rings: { a: Ring; b: Ring }, cut: () => void): Promise<Race>
   return times;
 }
 
-type Race = PartitionReport['isolatedClient'];
-
-async function main(): Promise<PartitionReport> {
+async function main(kind: string | undefined): Promise<LostReport | KeptReport> {
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
   const paths = etcdForTests();
   if (paths === null) throw new Error('no etcd');
   const cluster = await EtcdCluster.start({ paths, size: 3, gidOf, sideDoor: true });
-  const open: Open = async (id, prefix, endpoints, ttlMs = 3000) => {
-    const ring = await Ring.open({ endpoints, prefix, ttlMs, slots, drainMs: 300 });
-    // After a partition the etcds may still be electing; joining then fails and is simply tried again.
-    for (let tries = 1; ; tries++) {
-      try {
-        await ring.addMember(id);
-        return ring;
-      } catch (error) {
-        if (tries === 10) throw error;
-        await sleep(500);
-      }
-    }
-  };
-  const isolatedLeader = await leaderCutOff(cluster, open);
-  const isolatedEtcd = await etcdCutOff(cluster, open);
+  try {
+    return await (kind === 'kept' ? kept(cluster) : lost(cluster));
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function lost(cluster: EtcdCluster): Promise<LostReport> {
+  const isolatedLeader = await leaderCutOff(cluster);
   const a = await open('a', 'client', cluster.sideEndpoints);
   const b = await open('b', 'client', cluster.endpoints);
   await owning(slots, a, b);
   const isolatedClient = await race({ a, b }, () => {
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < cluster.size; i++) {
       for (const side of ['--dport', '--sport']) {
         firewall('-A', 'OUTPUT', '-p', 'tcp', side, String(cluster.sidePortOf(i)), '-j', 'DROP');
       }
     }
   });
-  heal();
+  await heal();
   const healed = await owning(slots, a, b);
   await Promise.all([a.close(), b.close()]);
-  await cluster.stop();
-  return { isolatedLeader, isolatedEtcd, isolatedClient, healed };
+  return { isolatedLeader, isolatedClient, healed };
 }
 
-type Open = (id: string, prefix: string, endpoints: string[], ttlMs?: number) => Promise<Ring>;
+async function kept(cluster: EtcdCluster): Promise<KeptReport> {
+  const follower = (cluster.leader() + 1) % cluster.size;
+  const isolatedFollower = await etcdCutOff(cluster, follower, 5000);
+  // Two followers may need several elections of up to two seconds each to agree on a leader: 10 s are enough for three.
+  const isolatedLeader = await etcdCutOff(cluster, cluster.leader(), 10_000);
+  return { isolatedFollower, isolatedLeader };
+}
 
-async function leaderCutOff(cluster: EtcdCluster, open: Open): Promise<Race> {
+/** After a partition the etcds may still be electing; joining then fails and is simply tried again. */
+async function open(id: string, prefix: string, endpoints: string[], ttlMs = 3000): Promise<Ring> {
+  const ring = await Ring.open({ endpoints, prefix, ttlMs, slots, drainMs: 300 });
+  for (let tries = 1; ; tries++) {
+    try {
+      await ring.addMember(id);
+      return ring;
+    } catch (error) {
+      if (tries === 10) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+async function leaderCutOff(cluster: EtcdCluster): Promise<Race> {
   const leader = cluster.leader();
   const others = cluster.endpoints.filter((_, i) => i !== leader);
   const a = await open('a', 'leader', [cluster.endpoints[leader] as string]);
   const b = await open('b', 'leader', others);
   await owning(slots, a, b);
   const times = await race({ a, b }, () => isolate(cluster, leader));
-  heal();
+  await heal();
   await owning(slots, a, b);
   await Promise.all([a.close(), b.close()]);
   return times;
 }
 
-async function etcdCutOff(
-  cluster: EtcdCluster,
-  open: Open,
-): Promise<PartitionReport['isolatedEtcd']> {
-  const ring = await open('a', 'etcd', cluster.endpoints, 5000);
+/** A holds a lock through the etcd at `index`, which is then cut off from its peers for longer than the lease lasts. */
+async function etcdCutOff(cluster: EtcdCluster, index: number, ttlMs: number): Promise<Kept> {
+  const { endpoints } = cluster;
+  // The client starts at the first endpoint.
+  const usedFirst = [...endpoints.slice(index), ...endpoints.slice(0, index)];
+  const ring = await open('a', `etcd-${index}-${ttlMs}`, usedFirst, ttlMs);
   await owning(slots, ring);
   const lock = await ring.lock('k');
-  const follower = (cluster.leader() + 1) % 3;
-  // The client starts at the first endpoint; cut that one off, be it leader or not, then a follower.
-  isolate(cluster, 0);
-  await sleep(6000);
-  heal();
-  await sleep(2000);
-  isolate(cluster, follower);
-  await sleep(6000);
-  heal();
+  isolate(cluster, index);
+  await sleep(ttlMs + 1000);
   const report = { lost: lock.lost.aborted, leftMs: lock.remainingMs() };
+  await heal();
   await lock.release();
   await ring.close();
   return report;
 }
 
-console.log(JSON.stringify(await main()));
+console.log(JSON.stringify(await main(process.argv[2])));
