@@ -24,6 +24,14 @@ export interface LocalMemberOptions {
   readonly marginMs?: number | undefined;
 }
 
+/** The sight of a member's id in etcd. */
+export interface IdWatch {
+  /** Whether a record is there under the id. */
+  readonly isTaken: () => boolean;
+  /** Whether changes are told as they happen. */
+  readonly isConnected: () => boolean;
+}
+
 export interface LocalMemberHooks {
   /** The record stands. Joining is complete when the returned promise settles. */
   onJoined(member: LocalMember): Promise<void>;
@@ -78,20 +86,31 @@ export class LocalMember {
     return this.lease === null || this.incarnationNow === 0 ? 0 : this.lease.remainingMs();
   }
 
-  /** Joins, waiting up to `waitMs` for an older holder of the id to go; `isTaken` says whether it is still seen. */
-  async join(waitMs: number, isTaken: () => boolean): Promise<void> {
+  /**
+   * Joins, waiting up to `waitMs` for an older holder of the id to go. An etcd that was away lets all leases begin anew, so
+   * the wait does too.
+   */
+  async join(waitMs: number, watch: IdWatch): Promise<void> {
     const { clock } = this.options;
-    const untilMs = clock.now() + waitMs;
+    let untilMs = clock.now() + waitMs;
+    let wasConnected = true;
+    const pause = async (): Promise<void> => {
+      await sleep(clock, joinPauseMs);
+      const isConnected = watch.isConnected();
+      if (isConnected && !wasConnected) untilMs = clock.now() + waitMs;
+      wasConnected = isConnected;
+    };
     for (;;) {
       // Looking costs nothing; trying costs a lease.
-      while (isTaken() && clock.now() < untilMs && !this.leaving) await sleep(clock, joinPauseMs);
+      while (watch.isTaken() && clock.now() < untilMs && !this.leaving) await pause();
       try {
         await this.tryJoin();
         return;
       } catch (error) {
-        const again = error instanceof MemberTakenError && clock.now() < untilMs && !this.leaving;
-        if (!again) throw error;
-        await sleep(clock, joinPauseMs);
+        // Where etcd answers before it is watched again, it has just come back.
+        const isWaiting = clock.now() < untilMs || !watch.isConnected();
+        if (!(error instanceof MemberTakenError) || !isWaiting || this.leaving) throw error;
+        await pause();
       }
     }
   }

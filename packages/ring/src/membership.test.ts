@@ -222,6 +222,24 @@ describe('membership: own members', () => {
     expect(member.remainingMs()).toBeGreaterThan(0);
   });
 
+  test.each([100, 1000, 2900])(
+    'a restart under the old id waits anew when etcd was away after %d ms: etcd lets leases begin anew when it is back',
+    async (afterMs) => {
+      const a = await open();
+      const b = await open();
+      await settled(a.membership.join('a'));
+      a.client.cut = true;
+      const joined = b.membership.join('a', {}, 6000);
+      joined.catch(() => {});
+      await clock.advance(afterMs);
+      etcd.away = true;
+      await clock.advance(3000);
+      etcd.away = false;
+      const member = await settled(joined);
+      expect(member.remainingMs()).toBeGreaterThan(0);
+    },
+  );
+
   test('only an own member can leave', async () => {
     const a = await open();
     const b = await open();

@@ -129,7 +129,10 @@ export class Membership {
     );
     this.locals.set(id, member);
     try {
-      await member.join(waitMs, () => this.mirror.entries.has(member.key));
+      await member.join(waitMs, {
+        isTaken: () => this.mirror.entries.has(member.key),
+        isConnected: () => this.mirror.connected,
+      });
     } catch (error) {
       // The member may have been removed meanwhile, and another one may be there under its id.
       if (this.locals.get(id) === member) this.locals.delete(id);

@@ -25,6 +25,26 @@ test.each([300, 400, 480])(
   },
 );
 
+test.each([100, 300, 450])(
+  'a claim that lay for %d ms at a member without a processor holds there no longer than elsewhere: another member pops by 2n (R=3, n=1 s)',
+  async (lainMs) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 1, factor: 3 });
+    const setMs = story.cluster.world.nowMs;
+    const [first, second, third] = replicas.map((name) => story.cluster.member(name));
+    await story.until(0.95);
+    third?.stall(50 + lainMs);
+    // The claim of the first is on the way.
+    await story.until(1.01);
+    first?.stall(1200);
+    await story.until(10);
+    const [call] = story.calls(id);
+    expect(call?.by).toBe(second?.name);
+    expect((call?.startMs ?? Number.POSITIVE_INFINITY) - setMs).toBeLessThanOrEqual(2000);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
 test.each([1, 2].flatMap((factor) => [450, 700, 950].map((stallMs) => ({ factor, stallMs }))))(
   'a cancel that came while its replica got no processor is heeded by the pop that fell due meanwhile (P6): %j',
   async ({ factor, stallMs }) => {

@@ -56,7 +56,7 @@ const ask = {
 
 const someMessages: Message[] = [
   { type: 'store', mode: 'any', record },
-  { type: 'claim', entry, termMs: 100, position: 1, calling: false, serial: 1 },
+  { type: 'claim', entry, termMs: 100, position: 1, calling: false, serial: 1, dueMs: 5 },
   { type: 'offer', entry, dueMs: 5000 },
   { type: 'read', hi, lo },
   { type: 'list', ask },

@@ -14,6 +14,7 @@ import { positionOf } from '../timer/schedule.ts';
 import type { ActivePops } from './active-pops.ts';
 import { afterGrantMs } from './claims/claim-terms.ts';
 import {
+  askedAtMs,
   type ClaimAsk,
   claimAnswer,
   GrantedClaims,
@@ -68,7 +69,7 @@ export class Granting {
     if (judgement.type === 'granted' && stored !== undefined) {
       if (judgement.yields && pop !== undefined) yields(pop);
       if (judgement.remember) {
-        const { untilMs } = this.claims.grant(handle, from, ask, nowMs);
+        const { untilMs } = this.claims.grant(handle, from, ask, askedAtMs(stored, ask, nowMs));
         const heldMs = untilMs + afterGrantMs(positionOf(stored, self));
         store.arm(handle, Math.max(replica.alarm(stored), heldMs));
       } else if (judgement.yields) store.arm(handle, replica.alarm(stored));

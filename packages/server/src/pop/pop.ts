@@ -64,7 +64,8 @@ function ignore(): void {}
 /** The claim of a pop, for the other replicas; with no term: the pop is not made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
   const { record: entry, position, phase, serial } = pop;
-  return { type: 'claim', entry, termMs, position, calling: isOut(phase), serial };
+  const calling = isOut(phase);
+  return { type: 'claim', entry, termMs, position, calling, serial, dueMs: entry.retryMs };
 }
 
 /**

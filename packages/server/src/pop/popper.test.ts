@@ -134,6 +134,7 @@ it('a request that did not leave ends the renewals of its claim, also after anot
     position: 0,
     calling: false,
     serial: 7,
+    dueMs: 0,
   } as const;
   expect(popper.claimed('b', ask)).toEqual({ type: 'granted' });
   calls[0]?.done({ kind: 'unmade', detail: '', waitMs: 1000 });

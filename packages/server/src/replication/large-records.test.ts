@@ -141,6 +141,7 @@ describe('frames between members', () => {
         position: 0,
         calling: false,
         serial: 1,
+        dueMs: 0,
       }),
     ],
   ])('answers to %s come in several frames, each to its question', async (_, messageOf) => {
@@ -162,7 +163,7 @@ describe('frames between members', () => {
     };
     const claims = hundred.map(({ lo }): Message => {
       const entry = { ...large, lo };
-      return { type: 'claim', entry, termMs: 1, position: 0, calling: false, serial: 1 };
+      return { type: 'claim', entry, termMs: 1, position: 0, calling: false, serial: 1, dueMs: 0 };
     });
     await exchange([...hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })), ...claims]);
     expect(asked).toBe(claims.length);
@@ -205,6 +206,7 @@ describe('a reader', () => {
         position: 0,
         calling: false,
         serial: 1,
+        dueMs: 0,
       };
       peers.send('b', claim, () => undefined);
       await clock.advance(5000);
@@ -224,6 +226,7 @@ describe('a reader', () => {
       position: 0,
       calling: false,
       serial: 1,
+      dueMs: 0,
     };
     const heard = await exchange([list, list, list, claim]);
     expect(heard.at(-1)).toEqual({ type: 'granted' });

@@ -21,7 +21,7 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
 /**
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
- * 3: an offer tells when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
+ * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
  */
 export const protocol = { min: 2, max: 3 } as const;
 
@@ -61,6 +61,8 @@ export type Message =
       readonly calling: boolean;
       /** The same for all that is said of one pop, another after it was given back. 0 before protocol 3. */
       readonly serial: number;
+      /** When the claimant takes the pop to be due; Infinity before protocol 3. */
+      readonly dueMs: number;
     }
   /** `dueMs`: Infinity in a frame of an older release, which does not say. */
   | { readonly type: 'offer'; readonly entry: Entry; readonly dueMs: number }
@@ -215,7 +217,9 @@ function encodeMessage(message: Message, nowMs: number, version: number): void {
       writer.f64(message.termMs);
       writer.u8(message.position);
       writer.u8(message.calling ? 1 : 0);
-      if (version >= 3) writer.u32(message.serial);
+      if (version < 3) return;
+      writer.u32(message.serial);
+      writer.f64(message.dueMs - nowMs);
       return;
     case 'offer':
       encodeEntry(message.entry);
@@ -260,6 +264,7 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
         position: from.u8(),
         calling: from.u8() === 1,
         serial: version < 3 ? 0 : from.u32(),
+        dueMs: version < 3 ? Infinity : from.f64() + nowMs,
       };
     case 'offer':
       return {

@@ -1,14 +1,14 @@
 import { State } from '@carillon/core';
 import { expect, it } from 'vitest';
 import { recordOf } from '../../testing/records.ts';
-import { type ClaimAsk, GrantedClaims, judgeClaim, serialAfter } from './claims.ts';
+import { askedAtMs, type ClaimAsk, GrantedClaims, judgeClaim, serialAfter } from './claims.ts';
 
 const nowMs = 1000;
 const stored = recordOf({ sequence: 3, replicas: ['a', 'b', 'x'] });
 const nothing = { claim: undefined, own: null, from: 'a' };
 
 function ask(fields: Partial<ClaimAsk> = {}): ClaimAsk {
-  const usual = { termMs: 500, position: 0, calling: false, serial: 1 };
+  const usual = { termMs: 500, position: 0, calling: false, serial: 1, dueMs: stored.retryMs };
   return { type: 'claim', entry: stored, ...usual, ...fields };
 }
 
@@ -246,4 +246,33 @@ it('a claim outlives a new list of replicas, and ends when the timer moves on', 
   expect(claims.get(7)?.by).toBe('a');
   claims.changed(7, { ...stored, sequence: stored.sequence + 1 });
   expect(claims.get(7)).toBeUndefined();
+});
+
+it.each([
+  { claim: 'that came at once', layMs: 0, fields: {}, askedMs: nowMs },
+  { claim: 'that lay in a socket', layMs: 110, fields: {}, askedMs: nowMs - 110 },
+  {
+    claim: 'of a claimant that takes the pop to be due earlier',
+    layMs: -50,
+    fields: {},
+    askedMs: nowMs,
+  },
+  { claim: 'of a release that does not say', layMs: Infinity, fields: {}, askedMs: nowMs },
+  { claim: 'that renews one for a call', layMs: 110, fields: { calling: true }, askedMs: nowMs },
+  {
+    claim: 'for a state yet to come',
+    layMs: 110,
+    fields: { entry: { ...stored, sequence: 4 } },
+    askedMs: nowMs,
+  },
+])('a claim $claim was asked for at $askedMs', ({ layMs, fields, askedMs }) => {
+  const asked = ask({ dueMs: stored.retryMs + layMs, ...fields });
+  expect(askedAtMs(stored, asked, nowMs)).toBe(askedMs);
+});
+
+it('a claim that lay for longer than its term is over when it is read', () => {
+  const claims = new GrantedClaims();
+  claims.grant(7, 'a', ask({ termMs: 100 }), nowMs - 110);
+  const known = { claim: claims.get(7), own: null, from: 'x' };
+  expect(judgeClaim(stored, ask({ position: 2 }), known, nowMs).type).toBe('granted');
 });

@@ -14,6 +14,8 @@
  *     give-back is over. The network may double messages, and bring one late.
  * C5  A claim for a state that this member has yet to hear of counts like any other: claims may overtake the records they
  *     are for, and when the record comes the member would otherwise pop it too.
+ * C6  A claim ends at the same moment for the claimant and for a member that grants it, also where the claim was read late: it
+ *     says when its pop is due, and so how long it lay in the socket of a member that stood still.
  *
  * Example: pop 4 of a timer with replicas a, b and c, at c. At 40.000 s b claims it for 3 s (a is slow): c grants, and holds
  * back until 43.000 s. At 40.010 s a claims it too: a is earlier in the list and b does not call yet, so c grants it to a
@@ -149,7 +151,8 @@ export class GrantedClaims {
     return this.byHandle.get(handle);
   }
 
-  grant(handle: number, from: string, ask: ClaimAsk, nowMs: number): Claim {
+  /** `askedMs`: when the claim left the claimant. */
+  grant(handle: number, from: string, ask: ClaimAsk, askedMs: number): Claim {
     const givenBack = givesBack(ask);
     const termMs = givenBack ? 0 : Math.min(ask.termMs, termMsMax);
     const { position, calling, entry, serial } = ask;
@@ -157,12 +160,12 @@ export class GrantedClaims {
       by: from,
       position,
       calling,
-      untilMs: nowMs + termMs,
+      untilMs: askedMs + termMs,
       serial,
       givenBack,
       progress: entry,
     };
-    invariant(claim.untilMs >= nowMs, 'a claim lies ahead');
+    invariant(claim.untilMs >= askedMs, 'a claim does not end before it was asked for');
     this.byHandle.set(handle, claim);
     return claim;
   }
@@ -178,6 +181,18 @@ export class GrantedClaims {
       this.byHandle.delete(handle);
     }
   }
+}
+
+/**
+ * When the claim left the claimant, by the clock of this member. The claim told how far away its pop was then; if the pop is
+ * further away now than it is by the record here, the claim lay for the difference (C6). A renewal comes from a
+ * call under way, which is a fact for the whole of its term.
+ * Example: the pop is due at 40.000 s here. The claim says, as read at 40.110 s, that it is due in 0 s: it left 110 ms ago.
+ */
+export function askedAtMs(stored: TimerRecord, ask: ClaimAsk, nowMs: number): number {
+  if (ask.calling || compareProgress(stored, ask.entry) !== 0) return nowMs;
+  const lainMs = ask.dueMs - stored.retryMs;
+  return lainMs > 0 && lainMs < Infinity ? nowMs - lainMs : nowMs;
 }
 
 /** The answer on the wire for a judgement. */
