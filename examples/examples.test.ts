@@ -43,10 +43,10 @@ async function run(name: string, env: Readonly<Record<string, string>> = {}): Pr
 
 const stories: Readonly<Record<string, readonly string[]>> = {
   'receiver-http.ts': ['pop 1 of "hello"'],
-  'receiver-express.ts': ['Express: pop 1 of "{"order": 17}"'],
-  'receiver-fastify.ts': ['Fastify: pop 1 of "{"order": 17}"'],
-  'receiver-hono.ts': ['Hono: pop 1 of "{"order": 17}"'],
-  'receiver-next.ts': ['Next: pop 1 of "{"order": 17}"'],
+  'receiver-express.ts': ['Express: pop 1 of order 17'],
+  'receiver-fastify.ts': ['Fastify: pop 1 of order 17'],
+  'receiver-hono.ts': ['Hono: pop 1 of order 17'],
+  'receiver-next.ts': ['Next: pop 1 of order 17'],
   'receiver-fetch.ts': ['handled: order 17', 'answered: 200, 200, 401'],
   'session-timeout.ts': [
     'activity: /basket',

@@ -3,28 +3,39 @@
  * `Response`; Next itself is not installed here, so the function is called as Next would.
  * Run it beside a member: node --conditions=source examples/receiver-next.ts
  */
-import { Carillon, receiver } from '@carillon/client';
+import { Carillon, handler, receiver } from '@carillon/client';
 import { toNext } from '@carillon/client/next';
 import { listen } from './receiver-http.ts';
+
+interface Order {
+  readonly order: number;
+}
 
 const { promise: done, resolve } = Promise.withResolvers<void>();
 // The same as in the members' `callbacks.signingSecrets`, where they sign.
 const secret = process.env['CARILLON_SECRET'];
 
 export const POST = toNext(
-  receiver(
-    (pop) => {
-      console.log(`Next: pop ${pop.sequence} of "${pop.opaque}"`);
-      resolve();
+  receiver({
+    ...(secret === undefined ? {} : { secret }),
+    handlers: {
+      'order-timeout': handler<Order>(({ sequence, data }) => {
+        console.log(`Next: pop ${sequence} of order ${data.order}`);
+        resolve();
+      }),
     },
-    secret === undefined ? {} : { secret },
-  ),
+  }),
 );
 
 const { url, close } = await listen((request) => POST(request));
 const carillon = new Carillon({
   members: [process.env['CARILLON_SERVER'] ?? 'http://127.0.0.1:7253'],
 });
-await carillon.set({ in: '200ms', uri: `${url}/callbacks`, opaque: '{"order": 17}' });
+await carillon.set<Order>({
+  in: '200ms',
+  uri: `${url}/callbacks`,
+  name: 'order-timeout',
+  data: { order: 17 },
+});
 await done;
 close();

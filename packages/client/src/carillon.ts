@@ -26,7 +26,7 @@ import {
   type TimerState,
 } from './shapes.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
-import { bodyOf, type Duration, durationMs, type TimerSpec } from './timer-spec.ts';
+import { checkedBody, type Duration, durationMs, type TimerSpec } from './timer-spec.ts';
 import { type Answer, type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
 
 export interface CarillonOptions {
@@ -126,13 +126,9 @@ export class Carillon {
   }
 
   /** Sets a timer. Repeated at another member if need be, and still one timer. */
-  set(spec: TimerSpec, options: SetOptions = {}): Promise<Confirmed> {
-    return this.change(() => ({
-      kind: 'set',
-      name: options.idempotencyKey ?? this.system.uuid(),
-      text: JSON.stringify(bodyOf(spec)),
-      signal: options.signal,
-    }));
+  set<Data>(spec: TimerSpec<Data>, options: SetOptions = {}): Promise<Confirmed> {
+    const { idempotencyKey: name = this.system.uuid(), signal } = options;
+    return this.change(() => withText(spec, (text) => ({ kind: 'set', name, text, signal })));
   }
 
   /**
@@ -144,7 +140,7 @@ export class Carillon {
       method: 'POST',
       path: '/timers/batch',
       headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
-      body: specs.map(bodyOf),
+      body: await Promise.all(specs.map(async (spec) => checkedBody(spec))),
       signal: options.signal,
     });
     const items = Array.isArray(answer.body) ? answer.body : [];
@@ -153,10 +149,14 @@ export class Carillon {
   }
 
   /** Replaces the timer, or creates it under this id; its sequence starts anew. */
-  replace(id: string, spec: TimerSpec, { signal }: CallOptions = {}): Promise<Confirmed> {
-    return this.change(() => {
-      return { kind: 'replace', name: id, text: JSON.stringify(bodyOf(spec)), signal };
-    });
+  replace<Data>(
+    id: string,
+    spec: TimerSpec<Data>,
+    { signal }: CallOptions = {},
+  ): Promise<Confirmed> {
+    return this.change(() =>
+      withText(spec, (text) => ({ kind: 'replace', name: id, text, signal })),
+    );
   }
 
   /** Cancels the timer; one that does not exist is fine too. */
@@ -229,10 +229,12 @@ export class Carillon {
   }
 
   /** Not async: each change would cost its caller three more promises. */
-  private change(asked: () => Asked): Promise<Confirmed> {
+  private change(prepare: () => Asked | Promise<Asked>): Promise<Confirmed> {
     this.refreshSometimes('/timers');
     try {
-      return this.changes.make(asked());
+      const asked = prepare();
+      if (asked instanceof Promise) return asked.then((ready) => this.changes.make(ready));
+      return this.changes.make(asked);
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
@@ -336,6 +338,13 @@ async function* pages<T>(
 
 function timerPath(id: string): string {
   return `/timers/${encodeURIComponent(id)}`;
+}
+
+/** At once, unless a schema checks the data asynchronously. */
+function withText(spec: TimerSpec, asked: (text: string) => Asked): Asked | Promise<Asked> {
+  const body = checkedBody(spec);
+  if (body instanceof Promise) return body.then((ready) => asked(JSON.stringify(ready)));
+  return asked(JSON.stringify(body));
 }
 
 function batchOutcome(json: unknown): BatchOutcome {

@@ -9,8 +9,12 @@ export {
   type SetOptions,
 } from './carillon.ts';
 export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
+export { type DataHandler, type DataPop, handler, type NamedHandler } from './payload/handlers.ts';
+export { PayloadError } from './payload/payload.ts';
+export type { SchemaIssue, StandardSchema } from './payload/standard-schema.ts';
+export type { Pop, PopHandler } from './pop.ts';
 export { BoundedPopMemory, type PopMemory, type PopState } from './pop-memory.ts';
-export { type Pop, type PopHandler, type ReceiverOptions, receiver } from './receiver.ts';
+export { type NamedReceiverOptions, type ReceiverOptions, receiver } from './receiver.ts';
 export type {
   Attempt,
   Attempts,

@@ -5,7 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Carillon } from './carillon.ts';
 import { ApiError } from './errors.ts';
 import { Carillon as NodeCarillon } from './node/index.ts';
-import { type Pop, type ReceiverOptions, receiver } from './receiver.ts';
+import { handler } from './payload/handlers.ts';
+import { type Invoice, invoiceSchema } from './payload/testing/invoice.ts';
+import type { Pop } from './pop.ts';
+import { type ReceiverOptions, receiver } from './receiver.ts';
+import type { DeadLetter } from './shapes.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const older = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
@@ -39,8 +43,11 @@ afterEach(() => {
 });
 
 /** The receiver behind a real HTTP server, adapted the way the docs show. */
-async function receiving(options: ReceiverOptions, handler: (pop: Pop) => void) {
-  const receive = receiver(handler, options);
+async function receiving(options: ReceiverOptions, handle: (pop: Pop) => void) {
+  return listening(receiver(handle, options));
+}
+
+async function listening(receive: (request: Request) => Promise<Response>) {
   const statuses: number[] = [];
   /** Pops in each request; null: it was a single one. */
   const counts: (number | null)[] = [];
@@ -244,6 +251,34 @@ describe.each(kinds)('Carillon by %s and a real member', (kind, Client) => {
     expect(handled.toSorted()).toEqual([...numbers, '7', 'first'].toSorted());
     expect(Math.max(...counts.map((count) => count ?? 1))).toBeGreaterThan(1);
     expect(counts.at(-1)).toBeNull();
+  });
+
+  test('data comes back typed, and data that does not fit is a dead letter after one attempt, to be sent again', async () => {
+    const { promise: handled, resolve } = Promise.withResolvers<unknown>();
+    const { promise: mended, resolve: resolveMended } = Promise.withResolvers<unknown>();
+    const handlers = {
+      checked: handler(invoiceSchema, ({ data }) => resolve(data.euros)),
+      mended: handler<Invoice>(({ data }) => resolveMended(data.number)),
+    };
+    const { uri, statuses } = await listening(receiver({ secret, handlers }));
+    const data = { number: 17, cents: 4200 };
+    await client.set<Invoice>({ in: 1, uri, name: 'checked', data, schema: invoiceSchema });
+    expect(await handled).toBe('42.00');
+    const old = { number: 18 } as Invoice;
+    const refused = client.set({ in: 1, uri, name: 'checked', data: old, schema: invoiceSchema });
+    await expect(refused).rejects.toThrow('does not fit its schema at /cents: expected a number');
+    await client.set<Invoice>({ in: 1, uri, name: 'checked', data: old });
+    const lettersOf = async () => {
+      const found: DeadLetter[] = [];
+      for await (const letter of client.deadLetters.list()) found.push(letter);
+      return found.filter(({ uri: to }) => to === uri);
+    };
+    await expect.poll(lettersOf).toMatchObject([{ attempts: 1 }]);
+    expect(statuses).toEqual([200, 410]);
+    handlers.checked = handlers.mended;
+    const [letter] = await lettersOf();
+    expect(await client.deadLetters.redeliver(letter?.id ?? '')).toBe(true);
+    expect(await mended).toBe(18);
   });
 
   test('a receiver with another secret refuses, the pop becomes a dead letter and can be sent again', async () => {

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { BoundedPopMemory } from './pop-memory.ts';
-import { type Pop, receiver, type ReceiverOptions } from './receiver.ts';
+import type { Pop } from './pop.ts';
+import { receiver, type ReceiverOptions } from './receiver.ts';
 import { FakeSystem } from './testing/stand-in.ts';
 
 const url = 'http://receiver/callback';

@@ -3,28 +3,13 @@
  * drops duplicates and hands each pop to one handler. Its answer decides how the cluster goes on: 2xx ends the pop,
  * 4xx and 5xx bring it again.
  */
+import { byName, type NamedHandler } from './payload/handlers.ts';
+import { PayloadError } from './payload/payload.ts';
+import { type Pop, type PopHandler, popKey, popsOf } from './pop.ts';
 import { BoundedPopMemory, type PopMemory } from './pop-memory.ts';
 import { SignatureCheck } from './signature.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
 import { type Duration, durationMs } from './timer-spec.ts';
-
-/** One pop, as the receiver sees it. */
-export interface Pop {
-  readonly id: string;
-  /** 1 for the first pop after set or replace. */
-  readonly sequence: number;
-  /** 1 for the first try of this pop. */
-  readonly attempt: number;
-  /** Pops left out since the last one, because no member could make them in time. */
-  readonly missed: number;
-  readonly due: Date | null;
-  /** The opaque text that the timer was set with. */
-  readonly opaque: string;
-  readonly headers: Headers;
-}
-
-/** Returning means handled. Throwing means not handled: the cluster tries again. */
-export type PopHandler = (pop: Pop) => void | Promise<void>;
 
 export interface ReceiverOptions {
   /** One or, while they are being changed, two. Without: callbacks are taken unsigned. */
@@ -43,10 +28,26 @@ export interface ReceiverOptions {
   readonly system?: ClientSystem;
 }
 
+export interface NamedReceiverOptions extends ReceiverOptions {
+  /** By the `name` that a timer was set with, as `handler` makes them. */
+  readonly handlers: Readonly<Record<string, NamedHandler>>;
+}
+
+type Receiver = (request: Request) => Promise<Response>;
+
+/** All pops go to one handler. */
+export function receiver(handler: PopHandler, options?: ReceiverOptions): Receiver;
+/** Pops of timers that were set with `data` go to the handler of their name. */
+export function receiver(options: NamedReceiverOptions): Receiver;
 export function receiver(
-  handler: PopHandler,
+  given: PopHandler | NamedReceiverOptions,
   options: ReceiverOptions = {},
-): (request: Request) => Promise<Response> {
+): Receiver {
+  if (typeof given === 'function') return received(given, options);
+  return received(byName(given.handlers), given);
+}
+
+function received(handler: PopHandler, options: ReceiverOptions): Receiver {
   const { secret, memory = new BoundedPopMemory(), system = realSystem } = options;
   const secrets = secret === undefined ? [] : [secret].flat();
   const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);
@@ -74,7 +75,7 @@ export function receiver(
         return await handleOnce(pop, handler, memory);
       } catch (error) {
         options.onError?.(error, pop);
-        return answer(500, 'The pop could not be handled.');
+        return answerTo(error);
       }
     };
     return answerToAll(await Promise.all(pops.map(handle)));
@@ -84,6 +85,12 @@ export function receiver(
     response.headers.set('x-timer-batch', batchCountMax);
     return response;
   };
+}
+
+/** Data that does not fit never will: 410 makes the pop a dead letter, to be sent again behind a mended receiver. */
+function answerTo(error: unknown): Response {
+  if (error instanceof PayloadError) return answer(410, error.message);
+  return answer(500, 'The pop could not be handled.');
 }
 
 /**
@@ -113,83 +120,6 @@ async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Pro
   }
   await memory.handled(key);
   return answer(200, 'OK');
-}
-
-/**
- * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, its
- * version, and the sequence. A version that is not named is told by its due time; then a duplicate from another
- * member may pass, but no pop of a replaced timer is taken for one of the old.
- */
-function popKey({ id, sequence, due, headers }: Pop): string {
-  const given = headers.get('webhook-id');
-  if (given !== null) return given;
-  const version = headers.get('x-timer-version') ?? due?.toISOString() ?? '';
-  // As in `webhook-id`: a pop that came together with others may come again by itself.
-  return `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
-}
-
-/** The pops of a callback, several in a batch; none: it is no callback. */
-function popsOf(headers: Headers, body: Uint8Array): Pop[] {
-  if (headers.has('x-timer-count')) return batchedPops(headers, body);
-  const pop = popOf(headers, body);
-  return pop === null ? [] : [pop];
-}
-
-/** One broken line makes all of it nothing: it did not come from a member. */
-function batchedPops(common: Headers, body: Uint8Array): Pop[] {
-  try {
-    const lines = new TextDecoder().decode(body).split('\n');
-    return lines.filter((line) => line !== '').map((line) => batchedPop(JSON.parse(line), common));
-  } catch {
-    return [];
-  }
-}
-
-interface BatchLine {
-  readonly id: string;
-  readonly sequence: number;
-  readonly due: string;
-  readonly version: string;
-  readonly attempt: number;
-  readonly missed?: number;
-  readonly opaque: string;
-}
-
-/** As it would have come by itself. The signature was that of the batch, and is checked. */
-function batchedPop(line: BatchLine, common: Headers): Pop {
-  const headers = new Headers(common);
-  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-timer-count']) {
-    headers.delete(name);
-  }
-  headers.set('x-timer-id', line.id);
-  headers.set('x-sequence-number', String(line.sequence));
-  headers.set('x-timer-due', line.due);
-  headers.set('x-timer-version', line.version);
-  headers.set('x-timer-attempt', String(line.attempt));
-  headers.set('x-timer-missed', String(line.missed ?? 0));
-  const pop = popOf(headers, new TextEncoder().encode(line.opaque));
-  if (pop === null || typeof line.id !== 'string') throw new Error('A line names no timer.');
-  return pop;
-}
-
-function popOf(headers: Headers, body: Uint8Array): Pop | null {
-  const id = headers.get('x-timer-id');
-  if (id === null) return null;
-  const due = new Date(headers.get('x-timer-due') ?? '');
-  return {
-    id,
-    sequence: wholeOf(headers, 'x-sequence-number', 1),
-    attempt: wholeOf(headers, 'x-timer-attempt', 1),
-    missed: wholeOf(headers, 'x-timer-missed', 0),
-    due: Number.isNaN(due.getTime()) ? null : due,
-    opaque: new TextDecoder().decode(body),
-    headers,
-  };
-}
-
-function wholeOf(headers: Headers, name: string, otherwise: number): number {
-  const text = headers.get(name) ?? '';
-  return /^\d{1,15}$/.test(text) ? Number(text) : otherwise;
 }
 
 /** null: longer than allowed; the rest is not read. */

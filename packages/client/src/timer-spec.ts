@@ -1,5 +1,7 @@
 /** A timer as a caller describes it, and the JSON body it becomes. */
 import { nearestWord, parseDuration } from '@carillon/core';
+import { fitting, PayloadError, payloadText } from './payload/payload.ts';
+import type { StandardSchema } from './payload/standard-schema.ts';
 
 /** Milliseconds, or a text such as `'250ms'`, `'10s'`, `'1.5m'`, `'2h'`, `'1d'`. */
 export type Duration = number | string;
@@ -32,22 +34,39 @@ export interface RetrySpec {
   readonly maxAttempts?: number;
 }
 
-export type TimerSpec = When & {
-  /** Where the callback goes. */
-  readonly uri: string;
+interface OpaqueText {
   /** Returned to the receiver as the body, byte for byte. */
-  readonly opaque?: string;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Time limit of one attempt. */
-  readonly timeout?: Duration;
-  /** Callbacks to the same uri that are due together may come in one request; `receiver` takes it apart again. */
-  readonly batch?: boolean;
-  readonly retry?: RetrySpec;
-  readonly tags?: readonly string[];
-  /** How many members hold the timer. */
-  readonly factor?: number;
-};
+  readonly opaque?: string | undefined;
+  readonly name?: undefined;
+  readonly data?: undefined;
+  readonly schema?: undefined;
+}
+
+interface NamedData<Data> {
+  /** Which handler of the receiver the data is for. */
+  readonly name: string;
+  /** Comes back as JSON, `{"name": …, "data": …}`. */
+  readonly data: Data;
+  /** Of any library that knows Standard Schema. Data whose JSON does not fit is refused before anything is sent. */
+  readonly schema?: StandardSchema<Data, unknown> | undefined;
+  readonly opaque?: undefined;
+}
+
+export type TimerSpec<Data = unknown> = When &
+  (OpaqueText | NamedData<Data>) & {
+    /** Where the callback goes. */
+    readonly uri: string;
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    /** Time limit of one attempt. */
+    readonly timeout?: Duration;
+    /** Callbacks to the same uri that are due together may come in one request; `receiver` takes it apart again. */
+    readonly batch?: boolean;
+    readonly retry?: RetrySpec;
+    readonly tags?: readonly string[];
+    /** How many members hold the timer. */
+    readonly factor?: number;
+  };
 
 /**
  * The body of a set or replace. Throws TypeError for a duration or instant that is none, and for a name that no spec has:
@@ -56,10 +75,10 @@ export type TimerSpec = When & {
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   refuseUnknown(spec, specNames, '');
   refuseUnknown(spec.retry ?? {}, retryNames, 'retry.');
-  const { uri, opaque, method, headers, timeout, batch, retry, tags, factor } = spec;
+  const { uri, method, headers, timeout, batch, retry, tags, factor } = spec;
   const http = given({
     uri,
-    opaque,
+    opaque: opaqueOf(spec),
     method,
     headers,
     timeout: timeout === undefined ? undefined : seconds('timeout', timeout),
@@ -73,10 +92,29 @@ export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   });
 }
 
+/** As `bodyOf`, with data checked by its schema. Throws PayloadError, or rejects with it, for data that does not fit. */
+export function checkedBody(
+  spec: TimerSpec,
+): Record<string, unknown> | Promise<Record<string, unknown>> {
+  const body = bodyOf(spec);
+  if (spec.schema === undefined) return body;
+  // Checked as the receiver will see it: a Date is a text there, and an undefined member is missing.
+  const data: unknown = JSON.parse(JSON.stringify(spec.data));
+  const fits = fitting(spec.schema, { name: spec.name, data });
+  return fits instanceof Promise ? fits.then(() => body) : body;
+}
+
+function opaqueOf({ opaque, name, data, schema }: TimerSpec): string | undefined {
+  if (name === undefined && data === undefined && schema === undefined) return opaque;
+  if (opaque === undefined) return payloadText({ name: name ?? '', data });
+  throw new PayloadError('A timer has opaque or data, not both.');
+}
+
 const retryNames = ['limit', 'base', 'maxWait', 'maxAttempts'];
 const whenNames = ['in', 'every', 'at', 'cron', 'timezone', 'for', 'until', 'count', 'forever'];
-const httpNames = ['uri', 'opaque', 'method', 'headers', 'timeout', 'batch'];
-const specNames = [...whenNames, ...httpNames, 'retry', 'tags', 'factor'];
+const payloadNames = ['opaque', 'name', 'data', 'schema'];
+const httpNames = ['uri', 'method', 'headers', 'timeout', 'batch'];
+const specNames = [...whenNames, ...payloadNames, ...httpNames, 'retry', 'tags', 'factor'];
 
 function refuseUnknown(spec: object, known: readonly string[], base: string): void {
   for (const name of Object.keys(spec)) {

@@ -103,7 +103,8 @@ function declared(set: string, item: unknown, index: number): Declared {
   }
   const why = refusal(item);
   if (why !== null) throw new Error(`The timer "${name}" ${why}.`);
-  const { name: _, ...spec } = item as unknown as TimerSpec & { readonly name: string };
+  const { name: _, ...rest } = item;
+  const spec = rest as unknown as TimerSpec;
   const factor = spec.factor ?? factorDefault;
   const tags = [setTag(set), nameTag(name), ...(spec.tags ?? [])];
   const at = item['at'];

@@ -1,0 +1,49 @@
+/** Handlers of a receiver by the name of the data, each with the type that its data has. */
+import type { Pop, PopHandler } from '../pop.ts';
+import { fitting, type Payload, readPayload } from './payload.ts';
+import type { StandardSchema } from './standard-schema.ts';
+
+/** A pop of a timer that was set with `data`. */
+export interface DataPop<Data> extends Pop {
+  readonly name: string;
+  readonly data: Data;
+}
+
+export type DataHandler<Data> = (pop: DataPop<Data>) => void | Promise<void>;
+
+/** As `handler` makes it. */
+export interface NamedHandler {
+  handle(pop: Pop, payload: Payload): void | Promise<void>;
+}
+
+/** A handler whose data is taken for what the type says, unchecked. */
+export function handler<Data>(handle: DataHandler<Data>): NamedHandler;
+/** A handler that is called with data that fits the schema, as the schema gives it back. */
+export function handler<Data>(
+  schema: StandardSchema<unknown, Data>,
+  handle: DataHandler<Data>,
+): NamedHandler;
+export function handler<Data>(
+  ...given: [DataHandler<Data>] | [StandardSchema<unknown, Data>, DataHandler<Data>]
+): NamedHandler {
+  if (given.length === 1) {
+    const [handle] = given;
+    return { handle: (pop, { name, data }) => handle({ ...pop, name, data: data as Data }) };
+  }
+  const [schema, handle] = given;
+  return {
+    async handle(pop, payload) {
+      await handle({ ...pop, name: payload.name, data: await fitting(schema, payload) });
+    },
+  };
+}
+
+/** A name that no handler has is no PayloadError: another instance of the receiver, of a newer release, may know it. */
+export function byName(handlers: Readonly<Record<string, NamedHandler>>): PopHandler {
+  return (pop) => {
+    const payload = readPayload(pop.opaque);
+    const named = Object.hasOwn(handlers, payload.name) ? handlers[payload.name] : undefined;
+    if (named !== undefined) return named.handle(pop, payload);
+    throw new Error(`No handler of this receiver is for "${payload.name}".`);
+  };
+}
