@@ -32,6 +32,7 @@ async function run(name: string, env: Readonly<Record<string, string>> = {}): Pr
       timeout: 50_000,
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         CARILLON_SERVER: member.url,
         CARILLON_SECRET: secret,
         ...env,

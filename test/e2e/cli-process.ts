@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 export interface Ended {
   readonly code: number | null;
@@ -31,7 +32,7 @@ export class CliProcess {
     const [command = process.execPath, ...rest] = via.length === 0 ? run : [...via, ...run];
     this.child = spawn(command, rest, {
       stdio: [input, 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH, NODE_COMPILE_CACHE, ...env },
     });
     const { stdout, stderr } = this.child;
     if (stdout !== null) createInterface({ input: stdout }).on('line', (line) => this.took(line));

@@ -9,8 +9,8 @@ import { until } from './support/until.ts';
 
 const timerCount = 600;
 const damagedCount = 100;
-/** Due when everything before that has been looked at, on a busy machine too. */
-const dueSeconds = 75;
+/** Due when everything before that has been looked at: on a quiet machine, and in a second attempt on a busy one. */
+const dueSeconds = { first: 25, second: 75 };
 const minuteMs = 60_000;
 
 const ends: (() => void | Promise<void>)[] = [];
@@ -18,11 +18,11 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 }, minuteMs);
 
-async function setMany(member: RealMember, uri: string, factor: number): Promise<string[]> {
+async function setMany(member: RealMember, uri: string, interval: number): Promise<string[]> {
   const timers = Array.from({ length: timerCount }, (_, i) => ({
-    timing: { interval: dueSeconds },
+    timing: { interval },
     callback: { http: { uri, opaque: `timer ${i}` } },
-    reliability: { 'replication-factor': factor },
+    reliability: { 'replication-factor': 2 },
   }));
   const answer = await fetch(`${member.url}/timers/batch`, {
     method: 'POST',
@@ -40,14 +40,18 @@ async function mended(member: RealMember): Promise<void> {
   });
 }
 
-test('100 entries damaged while a member was down: two intact copies of every timer within a minute, and each pops once', async () => {
+test('100 entries damaged while a member was down: two intact copies of every timer within a minute, and each pops once', async ({
+  task,
+}) => {
   const receiver = new Receiver();
   ends.push(() => receiver.close());
   const uri = `${await receiver.listen()}/pop`;
   const flags = ['--callbacks-allow', 'loopback'];
   const cluster = await RealCluster.start({ names: ['n0', 'n1', 'n2'], flags });
   ends.push(() => cluster.end());
-  const ids = await setMany(cluster.member('n0'), uri, 2);
+  const isSecond = (task.result?.retryCount ?? 0) > 0;
+  const interval = isSecond ? dueSeconds.second : dueSeconds.first;
+  const ids = await setMany(cluster.member('n0'), uri, interval);
   const damaged = cluster.member('n1');
   const before = await damaged.copies();
   await damaged.stop();
@@ -64,6 +68,7 @@ test('100 entries damaged while a member was down: two intact copies of every ti
   await damaged.start();
   expect((await damaged.cluster()).damage).toBeNull();
   expect(await damaged.copies()).toBe(before);
+  expect(receiver.callbacks).toEqual([]);
   await receiver.received(timerCount);
   await until('no callback is under way', minuteMs, async () => (await cluster.copies()) === 0);
   expect(receiver.callbacks.map(({ opaque }) => opaque).toSorted()).toEqual(

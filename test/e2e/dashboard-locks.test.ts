@@ -1,5 +1,5 @@
 /** Locks on the dashboard, in a real Chromium: a real etcd, and `carillon lock` as real processes. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { chromiumForTests } from '../../scripts/chromium.ts';
 import { etcdForTests } from '../../scripts/etcd.ts';
@@ -26,8 +26,8 @@ describe.skipIf(executable === null || paths === null)('a member that sees a rin
     await page.goto(`${scene.url('n0')}/#/locks`);
   }, 60_000);
 
+  afterEach(() => Promise.all(started.splice(0).map((one) => one.kill('SIGKILL'))));
   afterAll(async () => {
-    await Promise.all(started.map((one) => one.kill('SIGKILL')));
     await scene?.[Symbol.asyncDispose]();
     await etcd?.stop();
   });

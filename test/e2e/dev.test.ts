@@ -35,7 +35,7 @@ test('three members: one is killed, every timer pops, once, by twice its time', 
 
   const client = new Carillon({ members: members.map(({ url }) => String(url)) });
   const count = 200;
-  const intervalMs = 6000;
+  const intervalMs = 4000;
   const outcomes = await client.setMany(
     Array.from({ length: count }, (_, i) => ({
       in: intervalMs,

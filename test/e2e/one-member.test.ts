@@ -85,13 +85,14 @@ describe('one member', () => {
 
   test('100,000 confirmed timers survive kill -9, and every one pops once', {
     timeout: 400_000,
-  }, async () => {
+  }, async ({ task }) => {
     const total = 100_000;
     const batch = 5000;
     const { receiver, uri } = await openReceiver();
     const first = await member();
     const startMs = performance.now();
-    const dueInMs = 30_000;
+    // A quiet machine takes some 2 s to set them; a busy one has more time in its second attempt.
+    const dueInMs = (task.result?.retryCount ?? 0) > 0 ? 40_000 : 12_000;
     const confirmed: string[] = [];
     for (let from = 0; from < total; from += batch) {
       const timers = Array.from({ length: batch }, (_, i) => ({

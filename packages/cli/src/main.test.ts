@@ -7,10 +7,11 @@ import { run } from './run.ts';
 import { recordingIo } from './testing/world.ts';
 
 const main = join(import.meta.dirname, 'main.ts');
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 function start(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['--conditions=source', main, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
   });
   let out = '';
   let err = '';

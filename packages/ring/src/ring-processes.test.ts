@@ -1,6 +1,6 @@
 /** The fault table with real processes: workers that are stopped and killed, three etcds that are too. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { etcdForTests } from '../../../scripts/etcd.ts';
 import { EtcdCluster } from '../../../scripts/etcd-cluster.ts';
 import { Ring } from './ring.ts';
@@ -24,6 +24,8 @@ describe.skipIf(paths === null)('ring: real processes', () => {
     if (paths !== null) cluster = await EtcdCluster.start({ paths, size: 3 });
   }, 60_000);
 
+  // A test that failed may have left an etcd stopped.
+  afterEach(() => cluster?.restore());
   afterAll(async () => {
     await Promise.all(workers.map((worker) => worker.kill()));
     await Promise.all(rings.map((ring) => ring.close()));

@@ -7,8 +7,6 @@ import { until } from './until.ts';
 const opaque = 'x'.repeat(64 * 1024);
 export const timerCount = 200;
 const perRequest = 20;
-/** Pops of each. */
-export const times = 4;
 const intervalSeconds = 5;
 const readerCount = 3;
 
@@ -28,23 +26,24 @@ interface Page {
   readonly missing: readonly string[];
 }
 
-export async function largeTimers(): Promise<LargeTimers> {
+/** Each timer pops `times` times. */
+export async function largeTimers(times: number): Promise<LargeTimers> {
   const cluster = await RealCluster.start({ names: ['n0', 'n1', 'n2'] });
   const recorder = new Recorder();
   try {
-    return await read(cluster, recorder);
+    return await read(cluster, recorder, times);
   } finally {
     await cluster.end();
     recorder.close();
   }
 }
 
-async function read(cluster: RealCluster, recorder: Recorder): Promise<LargeTimers> {
+async function read(cluster: RealCluster, recorder: Recorder, times: number): Promise<LargeTimers> {
   const urls = cluster.running.map(({ url }) => url);
   const uri = await recorder.listen();
   const copies: string[] = [];
   for (let i = 0; i < timerCount / perRequest; i++) {
-    copies.push(...(await setSome(urls[i % urls.length] ?? '', uri)));
+    copies.push(...(await setSome(urls[i % urls.length] ?? '', uri, times)));
   }
   const expected = timerCount * times;
   const popCount = (): number => new Set(recorder.calls.map(({ popId }) => popId)).size;
@@ -67,7 +66,7 @@ async function read(cluster: RealCluster, recorder: Recorder): Promise<LargeTime
   };
 }
 
-async function setSome(url: string, uri: string): Promise<string[]> {
+async function setSome(url: string, uri: string, times: number): Promise<string[]> {
   const timer = {
     timing: { interval: intervalSeconds, 'repeat-for': intervalSeconds * times + 0.001 },
     callback: { http: { uri, opaque } },

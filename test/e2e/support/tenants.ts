@@ -89,7 +89,7 @@ async function run(name: string, rounds: TenantRounds, endings: Ending[]): Promi
     if (round >= rounds.quiet) await act(bad, round - rounds.quiet, `${uri}/bad`);
     const outcomes = await good.setMany(
       Array.from({ length: timersOfRound }, (_, i) => {
-        return { in: '250ms', uri, opaque: `good ${round * timersOfRound + i}` };
+        return { in: '100ms', uri, opaque: `good ${round * timersOfRound + i}` };
       }),
     );
     refusedSets += outcomes.filter(({ ok }) => !ok).length;

@@ -122,7 +122,7 @@ const clusters: Finding = {
   before: '951 of 1,320 listed, 84 of 1,220 pops twice, 3,890 of 4,055 sets with 1/2 copies',
   limit: 'all listed, none twice, all with 2/2 copies',
   run: async () => {
-    const { copies, listed, pops, repeated } = await largeTimers();
+    const { copies, listed, pops, repeated } = await largeTimers(4);
     const short = listed.filter((count) => count !== timerCount).length;
     const few = copies.filter((one) => one !== '2/2').length;
     return {

@@ -15,8 +15,8 @@ import { freePort, Proxy, proxyKinds } from './proxy.ts';
 import { Relay } from './relay.ts';
 
 const clientCount = 8;
-const roundsOfClient = 14 * 15;
-const roundsOfPipelining = 30;
+const roundsOfClient = 14 * 17;
+const roundsOfPipelining = 10;
 const attacksAtOnce = 4;
 
 interface Scene {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { etcdForTests } from '../../../../scripts/etcd.ts';
 import { EtcdCluster } from '../../../../scripts/etcd-cluster.ts';
 
@@ -26,10 +26,10 @@ describe.skipIf(paths === null)('carillon lock', () => {
     if (paths !== null) cluster = await EtcdCluster.start({ paths });
   }, 60_000);
 
-  afterAll(async () => {
-    for (const { child } of started) child.kill('SIGKILL');
-    await cluster?.stop();
+  afterEach(() => {
+    for (const { child } of started.splice(0)) child.kill('SIGKILL');
   });
+  afterAll(() => cluster?.stop());
 
   function carillon(...words: string[]): Started {
     const child = spawn(

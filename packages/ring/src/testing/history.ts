@@ -70,7 +70,11 @@ interface Cell {
 
 export async function runHistory(options: HistoryOptions): Promise<HistoryResult> {
   const history = new History(options);
-  await history.run();
+  try {
+    await history.run();
+  } finally {
+    await history.end();
+  }
   return history.result();
 }
 
@@ -109,6 +113,9 @@ class History {
     this.stopInside = 0;
     for (let i = 0; i < 200 && this.frozen.size > 0; i++) await sleep(100);
     await sleep(2 * ttlMs);
+  }
+
+  async end(): Promise<void> {
     this.ending = true;
     await Promise.all([...this.workers].map((worker) => this.kill(worker)));
   }

@@ -1,0 +1,3 @@
+import { promisesHold } from './hold.contract.ts';
+
+promisesHold(151, 50);

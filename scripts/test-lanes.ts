@@ -1,0 +1,45 @@
+/**
+ * Runs all tests in two lanes at once. The lane `clock` has the tests that judge how late callbacks come and how long locks
+ * last, and runs almost nothing at a time; the lane `rest` has all others, which use the processors that the first leaves
+ * idle, at the lowest priority, so that they make no member late. `npm run unit -- FILE` runs one file without lanes.
+ */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+const clockProjects = ['ring-etcd', 'cli-lock', 'e2e-stories', 'ring-partitions', 'e2e-clock'];
+const lanes = [
+  { name: 'clock', niceness: 0, chosen: clockProjects.map((name) => `--project=${name}`) },
+  { name: 'rest', niceness: 19, chosen: clockProjects.map((name) => `--project=!${name}`) },
+];
+
+type Lane = (typeof lanes)[number];
+
+/** Each line of output begins with the name of the lane. Returns the exit code. */
+function run({ name, niceness, chosen }: Lane): Promise<number> {
+  const vitest = ['vitest', 'run', ...chosen];
+  const child = spawn('nice', ['-n', String(niceness), ...vitest], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const [input, output] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ] as const) {
+    createInterface({ input }).on('line', (line) => output.write(`${name} | ${line}\n`));
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+const given = process.argv.slice(2);
+if (given.length > 0) {
+  const child = spawn('vitest', ['run', ...given], { stdio: 'inherit' });
+  child.on('close', (code) => (process.exitCode = code ?? 1));
+} else {
+  const codes = await Promise.all(lanes.map(run));
+  process.exitCode = Math.max(...codes);
+  for (const [i, { name }] of lanes.entries()) {
+    console.log(`lane ${name}: ${codes[i] === 0 ? 'passed' : 'FAILED, see its lines above'}`);
+  }
+}
