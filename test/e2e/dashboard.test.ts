@@ -169,7 +169,7 @@ describe.skipIf(executable === null)('in a browser', () => {
     const receiver = createServer((_, response) => {
       response.statusCode = status;
       status = 200;
-      response.end();
+      response.end(response.statusCode === 200 ? '' : 'the <b>shelf</b>\nis empty');
     });
     await new Promise<void>((resolve) => {
       receiver.listen(0, '127.0.0.1', resolve);
@@ -181,8 +181,36 @@ describe.skipIf(executable === null)('in a browser', () => {
     await sees(page.locator('tr[data-attempt="1.2"]', { hasText: '200' }));
     const rows = await page.locator('tr[data-attempt]').allTextContents();
     expect(rows[0]).toContain('200');
-    expect(rows.at(-1)).toContain('503');
+    expect(rows.at(-1)).toContain('503the <b>shelf</b> is empty');
     await scene.client.cancel(id);
+    receiver.close();
+    receiver.closeAllConnections();
+  });
+
+  test('a recurring timer whose pops all fail is not shown as well, and leads to its dead letter', async () => {
+    const receiver = createServer((_, response) => {
+      response.statusCode = 500;
+      response.end('no stock');
+    });
+    await new Promise<void>((resolve) => {
+      receiver.listen(0, '127.0.0.1', resolve);
+    });
+    const uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/failing`;
+    const spec = { uri, retry: { maxAttempts: 1 }, tags: ['failing'] };
+    const { id } = await scene.client.set({ every: '1s', count: 1000, ...spec });
+    const once = await scene.client.set({ in: 50, ...spec });
+    await show('#/timers?tag=failing');
+    const row = page.locator(`tr[data-timer="${id.slice(0, 16)}"]`);
+    await sees(row.locator('.badge.bad', { hasText: 'failing' }));
+    await sees(row.locator('.badge.bad', { hasText: '500' }));
+    await show(`#/timers/${id}`);
+    await sees(page.locator('.said', { hasText: 'no stock' }));
+    await page.getByRole('link', { name: 'Its dead letter' }).first().waitFor({ timeout: soonMs });
+    await show(`#/timers/${once.id}`);
+    await sees(text('The last pop of the timer was given up at'));
+    await page.getByRole('link', { name: 'Its dead letter' }).first().waitFor({ timeout: soonMs });
+    await scene.client.cancel(id);
+    await scene.client.deadLetters.discardAll();
     receiver.close();
     receiver.closeAllConnections();
   });

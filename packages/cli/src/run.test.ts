@@ -473,7 +473,7 @@ describe('carillon completion', () => {
     expect(of('completion')?.subcommands).toEqual(['bash', 'zsh', 'fish']);
     expect(of('set')?.subcommands).toEqual([]);
     expect(of('list')?.values).toEqual({
-      '--state': ['pending', 'retrying', 'ended', 'dead'],
+      '--state': ['pending', 'retrying', 'dead'],
       '--role': ['primary', 'backup'],
     });
     expect(of('token')?.values).toEqual({ '--scope': ['read', 'write', 'admin'] });

@@ -33,6 +33,8 @@ export interface Timer {
   readonly attempt: number;
   /** An HTTP status, a word (refused, timeout …), or null before the first attempt. */
   readonly lastOutcome: number | string | null;
+  /** Class of the failure of the newest attempt (5xx, refused …); null: it was a success, or there was none. */
+  readonly lastFailure: string | null;
   readonly version: string;
   /** Members that hold it, primary first. */
   readonly replicas: readonly string[];
@@ -51,6 +53,9 @@ export interface DeadLetter {
   readonly attempts: number;
   readonly reason: string;
   readonly gaveUp: Date | null;
+  /** As in `Timer`. */
+  readonly lastOutcome: number | string | null;
+  readonly lastFailure: string | null;
 }
 
 export interface ClusterMember {
@@ -121,6 +126,10 @@ export interface Attempt {
   readonly tookMs: number;
   /** An HTTP status, or why there was none: refused, timeout and so on. */
   readonly status: number | string;
+  /** Class of its failure; null: a success. */
+  readonly failure: string | null;
+  /** Of a failure: the first words of the answer, or why there was none. */
+  readonly detail: string;
   readonly member: string;
 }
 
@@ -187,7 +196,6 @@ export class Fields {
 export function readTimer(json: unknown): Timer {
   const from = new Fields(json);
   const http = from.inner('callback').inner('http');
-  const outcome = from.raw('last-outcome');
   return {
     id: from.text('id'),
     state: from.text('state') as TimerState,
@@ -201,7 +209,7 @@ export function readTimer(json: unknown): Timer {
     nextAttempt: from.date('next-attempt'),
     sequence: from.number('sequence'),
     attempt: from.number('attempt'),
-    lastOutcome: typeof outcome === 'number' || typeof outcome === 'string' ? outcome : null,
+    ...readLast(from),
     version: from.text('version'),
     replicas: from.texts('replicas'),
   };
@@ -222,6 +230,16 @@ export function readDeadLetter(json: unknown): DeadLetter {
     attempts: from.number('attempts'),
     reason: from.text('reason'),
     gaveUp: from.date('gave-up'),
+    ...readLast(from),
+  };
+}
+
+/** How the newest attempt went. */
+function readLast(from: Fields): Pick<Timer, 'lastOutcome' | 'lastFailure'> {
+  const outcome = from.raw('last-outcome');
+  return {
+    lastOutcome: typeof outcome === 'number' || typeof outcome === 'string' ? outcome : null,
+    lastFailure: from.text('last-failure') || null,
   };
 }
 
@@ -239,6 +257,8 @@ function readAttempt(json: unknown): Attempt {
     latenessMs: from.number('lateness-ms'),
     tookMs: from.number('took-ms'),
     status: from.numberOrNull('status') ?? from.text('status'),
+    failure: from.text('failure') || null,
+    detail: from.text('detail'),
     member: from.text('member'),
   };
 }

@@ -135,10 +135,12 @@ export type CallbackResult =
       readonly retryAfterMs: number | null;
       /** Not there: the receiver says nothing about pops that come together. */
       readonly together?: Together;
+      /** The first bytes of the content of an answer that is no success, as one line of plain text; not there: it had none. */
+      readonly said?: string;
     }
   | {
       readonly kind: 'no-answer';
-      readonly reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut';
+      readonly reason: 'refused' | 'timeout' | 'unresolvable' | 'forbidden' | 'cut' | 'tls';
       /** For the log and the dead letter; never the answer's content. */
       readonly detail: string;
     }

@@ -59,6 +59,7 @@ export const Outcome = {
   forbidden: 4,
   cut: 5,
   merged: 6,
+  tls: 7,
 } as const;
 
 /** The fields that order two states of one timer. */

@@ -1,8 +1,9 @@
 /** The member's API as the dashboard uses it. A refusal becomes an Error whose message can be shown. */
-import { headersOf, reasonOf, refuse } from './session.ts';
+import { headersOf, problemOf, reasonIn, refuse } from './session.ts';
 import type {
   AttemptsShape,
   DeadLetterShape,
+  EndedShape,
   LocksShape,
   PageShape,
   TimerShape,
@@ -12,9 +13,11 @@ const limitMs = 15_000;
 
 class Refusal extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  readonly problem: object;
+  constructor(status: number, message: string, problem: object = {}) {
     super(message);
     this.status = status;
+    this.problem = problem;
   }
 }
 
@@ -32,9 +35,10 @@ async function ask(method: string, path: string, body?: object): Promise<Respons
     throw new Refusal(0, 'The member did not answer. Try again, or open another member.');
   }
   if (answer.ok) return answer;
-  const why = await reasonOf(answer);
+  const problem = await problemOf(answer);
+  const why = reasonIn(problem, answer.status);
   if (answer.status === 401) refuse(why);
-  throw new Refusal(answer.status, why);
+  throw new Refusal(answer.status, why, problem);
 }
 
 export interface TimerQuery {
@@ -69,6 +73,17 @@ export async function getTimer(id: string): Promise<TimerShape | null> {
     return (await (await ask('GET', `timers/${encodeURIComponent(id)}`)).json()) as TimerShape;
   } catch (error) {
     if (error instanceof Refusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** How a timer that is not known any more has ended, as far as members remember. */
+export async function getEnded(id: string): Promise<EndedShape> {
+  try {
+    await ask('GET', `timers/${encodeURIComponent(id)}`);
+    return {};
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return error.problem;
     throw error;
   }
 }

@@ -89,13 +89,20 @@ export function chooseNamespace(name: string): void {
 
 /** The detail of a problem answer; else its status. */
 export async function reasonOf(answer: Response): Promise<string> {
+  return reasonIn(await problemOf(answer), answer.status);
+}
+
+export function reasonIn(problem: { readonly detail?: unknown }, status: number): string {
+  return typeof problem.detail === 'string' ? problem.detail : `The member answered ${status}.`;
+}
+
+/** The members of a problem answer; none where the body is no problem. */
+export async function problemOf(answer: Response): Promise<Record<string, unknown>> {
   try {
-    const { detail } = (await answer.json()) as { detail?: string };
-    if (typeof detail === 'string') return detail;
+    return (await answer.json()) as Record<string, unknown>;
   } catch {
-    // Not a problem body: the status has to do.
+    return {};
   }
-  return `The member answered ${answer.status}.`;
 }
 
 /** A browser that keeps nothing for the page asks for the token again after a reload. */

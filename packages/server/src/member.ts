@@ -129,8 +129,7 @@ export class Member {
     this.ids = new ClientIds(options.numbering ?? openNumbering, () => this.cluster.view);
     this.quotas = options.quotas ?? new QuotaTable(options.config);
     this.replica = this.createReplica();
-    const { limits } = options.config;
-    this.room = { quotas: this.quotas, usage: this.replica.usage, limits };
+    this.room = { quotas: this.quotas, usage: this.replica.usage, limits: options.config.limits };
     this.signers = new Signers(options.config.callbacks.signingSecrets);
     this.destinations = this.createDestinations();
     this.popper = this.createPopper();
@@ -336,6 +335,7 @@ export class Member {
         retry: config.retry,
       },
       isBoxFull: (namespace) => isBoxFull(this.room, namespace),
+      keepsAnswers: (namespace) => this.quotas.of(namespace).keepAnswers,
     });
   }
 

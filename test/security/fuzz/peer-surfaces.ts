@@ -66,7 +66,15 @@ const someMessages: Message[] = [
   { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
   { type: 'attempts', namespace: 'n', hi, lo },
 ];
-const outcome = { sequence: 1, attempt: 1, atMs: 1, latenessMs: 1, tookMs: 1, outcome: 1 };
+const outcome = {
+  sequence: 1,
+  attempt: 1,
+  atMs: 1,
+  latenessMs: 1,
+  tookMs: 1,
+  outcome: 1,
+  detail: 'no',
+};
 const someAnswers: Answer[] = [
   { type: 'stored' },
   { type: 'have', progress },

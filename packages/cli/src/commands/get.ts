@@ -5,7 +5,8 @@ import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connect, connectOptions, connectUsage } from '../member/connect.ts';
 import { parseOptions } from '../options.ts';
 import { getJson } from '../timers/api-timer.ts';
-import { facts, fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
+import { ownName } from '../terminal/own-name.ts';
+import { facts, fromNow, jsonLine, oneLine, paintErr, shorten, table } from '../terminal/style.ts';
 
 export const command: Command = {
   name: 'get',
@@ -40,7 +41,7 @@ async function showJson(client: Carillon, id: string, io: Io): Promise<boolean> 
 async function showText(client: Carillon, id: string, io: Io): Promise<boolean> {
   const timer = await client.get(id, { signal: io.signal });
   const tried = await attemptsOf(client, id, io.signal);
-  if (timer === null) io.err(`No timer has the id ${id}.`);
+  if (timer === null) io.err(await whyGone(client, id, io));
   else io.out(timerText(timer, io, Date.now()));
   if (tried.attempts.length > 0) io.out(`\n${attemptsText(tried, io)}`);
   if (tried.missing.length > 0) {
@@ -48,6 +49,24 @@ async function showText(client: Carillon, id: string, io: Io): Promise<boolean> 
     io.err(paintErr(io, 'yellow', `No answer from ${names}: attempts may be missing.`));
   }
   return timer !== null;
+}
+
+/** How the timer ended, and where its last pop is if that was given up. */
+async function whyGone(client: Carillon, id: string, io: Io): Promise<string> {
+  try {
+    await client.request({ method: 'GET', path: `/timers/${id}`, signal: io.signal });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.problem?.['ended'] === undefined)
+      return `No timer has the id ${id}.`;
+    const letter = error.problem['dead-letter'];
+    const again = typeof letter === 'string' ? `\n${redeliverHint(letter)}` : '';
+    return `${oneLine(error.message)}${again}`;
+  }
+  return `No timer had the id ${id} a moment ago; now there is one.`;
+}
+
+function redeliverHint(letter: string): string {
+  return `Deliver it again: ${ownName} dead-letters redeliver ${oneLine(letter)}`;
 }
 
 /** Members of an older release do not know the question. */
@@ -61,7 +80,7 @@ async function attemptsOf(client: Carillon, id: string, signal: AbortSignal): Pr
 }
 
 function attemptsText({ attempts }: Attempts, io: Io): string {
-  const rows = attempts.map(({ pop, attempt, at, latenessMs, tookMs, status, member }) => [
+  const rows = attempts.map(({ pop, attempt, at, latenessMs, tookMs, status, member, detail }) => [
     at?.toISOString() ?? '-',
     String(pop),
     String(attempt),
@@ -69,8 +88,13 @@ function attemptsText({ attempts }: Attempts, io: Io): string {
     formatDuration(latenessMs),
     formatDuration(tookMs),
     member,
+    shorten(detail, 100),
   ]);
-  return table(io, ['CALLED', 'POP', 'ATTEMPT', 'STATUS', 'LATENESS', 'TOOK', 'MEMBER'], rows);
+  return table(
+    io,
+    ['CALLED', 'POP', 'ATTEMPT', 'STATUS', 'LATENESS', 'TOOK', 'MEMBER', 'DETAIL'],
+    rows,
+  );
 }
 
 function timerText(timer: Timer, io: Io, nowMs: number): string {
@@ -85,6 +109,7 @@ function timerText(timer: Timer, io: Io, nowMs: number): string {
     ['pops so far', String(timer.sequence)],
     ['failed attempts', String(timer.attempt)],
     ['last outcome', outcome],
+    ...(timer.lastFailure === null ? [] : ([['failure', timer.lastFailure]] as const)),
     ['timing', JSON.stringify(timer.timing)],
     ['calls', timer.uri],
     ['opaque', shorten(timer.opaque, 200)],

@@ -6,7 +6,7 @@ import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
 import { type Json, listJson } from '../timers/api-timer.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
 
-const states = ['pending', 'retrying', 'ended', 'dead'] as const satisfies readonly TimerState[];
+const states = ['pending', 'retrying', 'dead'] as const satisfies readonly TimerState[];
 const roles = ['primary', 'backup'] as const;
 const kinds = {
   ...connectOptions,
@@ -117,11 +117,13 @@ function timerTable(timers: readonly Timer[], io: Io): string {
   const nowMs = Date.now();
   const rows = timers.map((timer) => [
     timer.id,
-    timer.state,
+    timer.state === 'pending' && timer.lastFailure !== null ? 'failing' : timer.state,
+    timer.attempt === 0 ? '-' : String(timer.attempt),
+    timer.lastOutcome === null ? '-' : String(timer.lastOutcome),
     fromNow(timer.attempt > 0 ? timer.nextAttempt : timer.nextDue, nowMs),
     String(timer.sequence),
     shorten(timer.tags.join(','), 24) || '-',
     shorten(timer.uri, 60),
   ]);
-  return table(io, ['ID', 'STATE', 'NEXT', 'POPS', 'TAGS', 'CALLS'], rows);
+  return table(io, ['ID', 'STATE', 'FAILED', 'LAST', 'NEXT', 'POPS', 'TAGS', 'CALLS'], rows);
 }

@@ -63,6 +63,9 @@ function Line({ attempt }: { readonly attempt: AttemptShape }) {
       <td class="right number">{attempt.attempt}</td>
       <td>
         <span class={`badge ${isGood ? 'good' : 'bad'}`}>{status}</span>
+        {attempt.detail === undefined || attempt.detail === '' ? null : (
+          <bdi class="said">{attempt.detail}</bdi>
+        )}
       </td>
       <td class="number">{instant(attempt.at)}</td>
       <td class="right number">{milliseconds(attempt['lateness-ms'])}</td>

@@ -1,6 +1,6 @@
 /** One timer: when it pops next, its definition, its replicas, how its attempts went. */
 import { useRef } from 'preact/hooks';
-import { cancelTimer, getTimer } from '../api.ts';
+import { cancelTimer, getEnded, getTimer } from '../api.ts';
 import { Attempts } from './attempts.tsx';
 import { counted, countdown, instant, milliseconds, shortId, timingText } from '../format.ts';
 import { nowMs } from '../live.ts';
@@ -8,6 +8,7 @@ import { useLoaded } from '../loaded.ts';
 import { Action, Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
 import { mayWrite } from '../session.ts';
 import type { TimerShape } from '../parts/shapes.ts';
+import { standingOf } from '../parts/timer-table.tsx';
 import { turns } from '../parts/skew.ts';
 
 export function Timer({ id }: { readonly id: string }) {
@@ -17,18 +18,7 @@ export function Timer({ id }: { readonly id: string }) {
   const timer = data ?? last.current;
   if (data === undefined && timer === null)
     return error === null ? <Loading /> : <Wrong says={error} />;
-  if (timer === null) {
-    return (
-      <>
-        <div class="panel">
-          <Empty title="No live timer has this id">
-            It has ended, or there never was one. <a href="#/timers">See all timers</a>.
-          </Empty>
-        </div>
-        <Attempts id={id} note="what members remember of this id" />
-      </>
-    );
-  }
+  if (timer === null) return <Gone id={id} />;
   const over = data === null;
   return (
     <>
@@ -37,7 +27,7 @@ export function Timer({ id }: { readonly id: string }) {
       </p>
       <div class="title">
         <h1 class="mono">{shortId(timer.id)}</h1>
-        <Badge word={over ? 'ended' : timer.state} />
+        <Badge word={over ? 'ended' : standingOf(timer)} />
         <span class="grow" />
         {over || !mayWrite.value ? null : (
           <Action
@@ -52,6 +42,7 @@ export function Timer({ id }: { readonly id: string }) {
       </div>
       <Wrong says={error} />
       {over ? <Ended timer={timer} /> : <Clock timer={timer} />}
+      {over ? null : <Failing timer={timer} />}
       <div class="columns">
         <Definition timer={timer} />
         <Replicas timer={timer} />
@@ -62,6 +53,50 @@ export function Timer({ id }: { readonly id: string }) {
         <pre>{JSON.stringify(timer, null, 2)}</pre>
       </details>
     </>
+  );
+}
+
+/** An id that no live timer has: how the timer ended, as far as members remember, and its attempts. */
+function Gone({ id }: { readonly id: string }) {
+  const { data, error } = useLoaded(`ended ${id}`, () => getEnded(id), 5000);
+  const isKnown = data?.ended !== undefined;
+  return (
+    <>
+      <div class="panel">
+        <Wrong says={error} />
+        <Empty title="No live timer has this id">
+          {isKnown ? data.detail : 'It has ended, or there never was one.'}{' '}
+          <a href="#/timers">See all timers</a>.
+        </Empty>
+      </div>
+      <GivenUp letter={data?.['dead-letter']} says="The last pop of this timer was given up." />
+      <Attempts id={id} note="what members remember of this id" />
+    </>
+  );
+}
+
+/** A note on a timer whose newest pop was given up. */
+function Failing({ timer }: { readonly timer: TimerShape }) {
+  if (standingOf(timer) !== 'failing') return null;
+  const says = `The newest pop failed (${String(timer['last-outcome'])}) and was given up; the next one comes when it is due.`;
+  const letter = timer['dead-letter'];
+  if (letter !== undefined) return <GivenUp letter={letter} says={says} />;
+  return (
+    <section class="health bad" role="status">
+      <p>{says} Its dead letter was delivered again or dropped.</p>
+    </section>
+  );
+}
+
+function GivenUp({ letter, says }: { readonly letter: string | undefined; readonly says: string }) {
+  if (letter === undefined) return null;
+  return (
+    <section class="health bad" role="status">
+      <p>
+        {says} <a href={`#/dead-letters/${letter}`}>Its dead letter</a> waits to be delivered again
+        or dropped.
+      </p>
+    </section>
   );
 }
 

@@ -26,6 +26,7 @@ const tones: Readonly<Record<string, string>> = {
   joining: 'warn',
   leaving: 'warn',
   retrying: 'warn',
+  failing: 'bad',
   dead: 'bad',
   silent: 'bad',
   ended: 'quiet',

@@ -111,8 +111,19 @@ export interface TimerShape {
   readonly 'next-due': string | null;
   readonly 'next-attempt': string | null;
   readonly 'last-outcome': number | string | null;
+  /** Class of the failure of the newest attempt; null or not there: none. */
+  readonly 'last-failure'?: string | null;
+  /** The dead letter of the newest pop, where that was given up. Only where one timer is read. */
+  readonly 'dead-letter'?: string;
   readonly version: string;
   readonly replicas: readonly string[];
+}
+
+/** How a timer ended, as the 404 of its id says. */
+export interface EndedShape {
+  readonly ended?: 'cancelled' | 'delivered' | 'given-up';
+  readonly detail?: string;
+  readonly 'dead-letter'?: string;
 }
 
 export interface AttemptShape {
@@ -122,6 +133,9 @@ export interface AttemptShape {
   readonly 'lateness-ms': number;
   readonly 'took-ms': number;
   readonly status: number | string;
+  /** From a member of an earlier release neither is there. */
+  readonly failure?: string | null;
+  readonly detail?: string;
   readonly member: string;
 }
 

@@ -12,7 +12,8 @@ export function TimerTable({ timers }: { readonly timers: readonly TimerShape[] 
           <tr>
             <th>Timer</th>
             <th>State</th>
-            <th>Next pop</th>
+            <th>Next try</th>
+            <th>Last answer</th>
             <th>Timing</th>
             <th>Callback</th>
             <th>Tags</th>
@@ -39,10 +40,13 @@ function Line({ timer }: { readonly timer: TimerShape }) {
         </a>
       </td>
       <td>
-        <Badge word={timer.state} />
+        <Badge word={standingOf(timer)} />
       </td>
       <td class="number">
         <NextPop timer={timer} />
+      </td>
+      <td>
+        <LastAnswer timer={timer} />
       </td>
       <td class="timing" title={timingText(timer.timing)}>
         {timingText(timer.timing)}
@@ -60,6 +64,24 @@ function Line({ timer }: { readonly timer: TimerShape }) {
       <td class="right number">{timer.sequence}</td>
       <td class="dim">{timer.replicas.join(', ')}</td>
     </tr>
+  );
+}
+
+/** The state of a timer; one that waits for its next pop although the one before was given up is not well. */
+export function standingOf(timer: TimerShape): string {
+  const isFailing = timer.state === 'pending' && (timer['last-failure'] ?? null) !== null;
+  return isFailing ? 'failing' : timer.state;
+}
+
+function LastAnswer({ timer }: { readonly timer: TimerShape }) {
+  const outcome = timer['last-outcome'];
+  if (outcome === null) return <span class="dim">–</span>;
+  const isBad = (timer['last-failure'] ?? null) !== null;
+  return (
+    <>
+      <span class={`badge ${isBad ? 'bad' : 'good'}`}>{outcome}</span>
+      {timer.attempt > 0 ? <span class="note"> attempt {timer.attempt}</span> : null}
+    </>
   );
 }
 

@@ -6,12 +6,13 @@ import {
   ClusterSchema,
   DeadLetterPageSchema,
   DeadLetterSchema,
+  EndedProblemSchema,
   LocksSchema,
   ProblemSchema,
   TimerBodySchema,
   TimerPageSchema,
   TimerSchema,
-  timerStates,
+  listedStates,
   WhoamiSchema,
 } from './schema.ts';
 import type { Route } from './router.ts';
@@ -25,6 +26,7 @@ const schemas = {
   BatchOutcome: BatchOutcomeSchema,
   DeadLetter: DeadLetterSchema,
   DeadLetterPage: DeadLetterPageSchema,
+  EndedProblem: EndedProblemSchema,
   Cluster: ClusterSchema,
   Locks: LocksSchema,
   Whoami: WhoamiSchema,
@@ -59,6 +61,7 @@ export const exampleAnswer = {
   'next-due': '2026-01-31T09:00:02.000Z',
   'next-attempt': null,
   'last-outcome': null,
+  'last-failure': null,
   version: '1769850000000.0',
   replicas: ['n0', 'n1'],
 };
@@ -142,7 +145,7 @@ const timerPaths = {
       summary: 'List timers of the whole cluster',
       parameters: [
         query('tag', { type: 'string' }, 'Only timers with this tag.'),
-        query('state', { enum: timerStates }, 'Only timers in this state.'),
+        query('state', { enum: listedStates }, 'Only timers in this state.'),
         query('member', { type: 'string' }, 'Only timers that this member holds.'),
         query('role', { enum: ['primary', 'backup'] }, 'As what; beside member.'),
         ...paging,
@@ -197,7 +200,13 @@ const timerPaths = {
     get: {
       operationId: 'getTimer',
       summary: 'Read a timer',
-      responses: { '200': { description: 'The timer', content: shownTimer }, ...notFound },
+      responses: {
+        '200': { description: 'The timer', content: shownTimer },
+        '404': {
+          description: 'There is no such timer now; if its end is remembered, how it ended.',
+          content: { 'application/problem+json': { schema: ref('EndedProblem') } },
+        },
+      },
     },
     put: {
       operationId: 'replaceTimer',
@@ -258,6 +267,14 @@ const operatingPaths = {
   },
   '/dead-letters/{id}': {
     parameters: [id],
+    get: {
+      operationId: 'getDeadLetter',
+      summary: 'Read a dead letter',
+      responses: {
+        '200': { description: 'The dead letter', content: json(ref('DeadLetter')) },
+        ...notFound,
+      },
+    },
     delete: { operationId: 'discardDeadLetter', summary: 'Remove a dead letter', responses: done },
   },
   '/dead-letters/{id}/redeliver': {

@@ -1,7 +1,7 @@
 /** Query parameters of lists. Unknown ones are ignored; of repeated ones the first counts. */
 import type { Limits } from '../config/config.ts';
 import { badRequest } from '../http/problem.ts';
-import { timerStates } from './schema.ts';
+import { listedStates } from './schema.ts';
 import type { ListQuery } from '../request/service.ts';
 
 const pageItemCountDefault = 100;
@@ -10,9 +10,9 @@ const pageItemCountDefault = 100;
 export function parseListQuery(query: string, limits: Limits): Omit<ListQuery, 'namespace'> {
   const parameters = new URLSearchParams(query);
   const state = parameters.get('state');
-  const known = timerStates.find((name) => name === state) ?? null;
+  const known = listedStates.find((name) => name === state) ?? null;
   if (state !== null && known === null) {
-    throw badRequest(`The parameter state must be one of ${timerStates.join(', ')}.`);
+    throw badRequest(`The parameter state must be one of ${listedStates.join(', ')}.`);
   }
   return {
     tag: tagOf(parameters, limits),

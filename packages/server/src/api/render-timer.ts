@@ -1,8 +1,8 @@
 /** Timers and dead letters as clients read them: the form of the body that set them, plus their state. */
 import type { Definition, RetryPolicy, Timing } from '@carillon/core';
 import { formatInstant } from './instant.ts';
-import type { DeadLetterJson, RetryBody, TimerJson, TimingBody } from './schema.ts';
-import type { TimerView } from '../request/service.ts';
+import type { DeadLetterJson, EndedJson, RetryBody, TimerJson, TimingBody } from './schema.ts';
+import type { EndedView, OneTimerView, TimerView } from '../request/service.ts';
 
 export function renderTimer(timer: TimerView): TimerJson {
   const { definition } = timer;
@@ -22,9 +22,35 @@ export function renderTimer(timer: TimerView): TimerJson {
     'next-due': timer.nextDueMs === null ? null : formatInstant(timer.nextDueMs),
     'next-attempt': timer.nextAttemptMs === null ? null : formatInstant(timer.nextAttemptMs),
     'last-outcome': timer.lastOutcome,
+    'last-failure': timer.lastFailure,
     version: timer.version,
     replicas: [...timer.replicas],
   };
+}
+
+export function renderOneTimer(timer: OneTimerView): TimerJson {
+  return {
+    ...renderTimer(timer),
+    ...(timer.deadLetter !== null && { 'dead-letter': timer.deadLetter }),
+  };
+}
+
+/** Members of the problem that tells of a timer which has ended. */
+export function renderEnded({ how, atMs, pops, deadLetter }: EndedView): EndedJson {
+  return {
+    ended: how,
+    'ended-at': formatInstant(atMs),
+    pops,
+    ...(deadLetter !== null && { 'dead-letter': deadLetter }),
+  };
+}
+
+export function endedWords({ how, atMs, deadLetter }: EndedView): string {
+  const when = formatInstant(atMs);
+  if (how === 'cancelled') return `The timer was cancelled at ${when}.`;
+  if (how === 'delivered') return `The timer popped for the last time at ${when}.`;
+  const where = deadLetter === null ? '' : ` GET /dead-letters/${deadLetter} shows it.`;
+  return `The last pop of the timer was given up at ${when}.${where}`;
 }
 
 export function renderDeadLetter(letter: TimerView): DeadLetterJson {
@@ -42,6 +68,7 @@ export function renderDeadLetter(letter: TimerView): DeadLetterJson {
     reason: origin?.reason ?? '',
     'gave-up': formatInstant(origin?.gaveUpMs ?? letter.setMs),
     'last-outcome': letter.lastOutcome,
+    'last-failure': letter.lastFailure,
     replicas: [...letter.replicas],
   };
 }

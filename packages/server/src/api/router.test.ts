@@ -57,6 +57,7 @@ describe('timers', () => {
       'next-due': '2026-01-01T00:00:30.000Z',
       'next-attempt': null,
       'last-outcome': null,
+      'last-failure': null,
       version: '1.0',
       replicas: ['a:1'],
     });

@@ -115,12 +115,25 @@ export type RetryBody = NonNullable<TimerBody['callback']['retry']>;
 
 export const timerBodyValidator = Compile(TimerBodySchema);
 
-export const timerStates = ['pending', 'retrying', 'ended', 'dead'] as const;
+/** States that lists can be asked for. */
+export const listedStates = ['pending', 'retrying', 'dead'] as const;
+
+/** A timer has ended where the request that set it is repeated under its key. */
+const timerStates = [...listedStates, 'ended'] as const;
 
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 
 const OutcomeSchema = Type.Union([Type.Integer(), Type.String(), Type.Null()], {
   description: 'HTTP status of the newest attempt, or a word such as refused or timeout.',
+});
+
+const FailureSchema = Type.Union([Type.String(), Type.Null()], {
+  description:
+    'Class of the failure of the newest attempt: 3xx, 4xx, 5xx, refused, timeout, unresolvable, tls, forbidden or cut; null: it was a success, or there was none.',
+});
+
+const letterId = Type.String({
+  description: 'Id of the dead letter of the newest pop, where that was given up.',
 });
 
 /** A timer as stored, in the form of the body plus its state. */
@@ -138,10 +151,12 @@ export const TimerSchema = Type.Object({
   'next-due': Type.Union([instant('When the next pop is due.'), Type.Null()]),
   'next-attempt': Type.Union([instant('When the next attempt is due.'), Type.Null()]),
   'last-outcome': OutcomeSchema,
+  'last-failure': FailureSchema,
   version: Type.String(),
   replicas: Type.Array(Type.String(), {
     description: 'Members that hold the timer, primary first.',
   }),
+  'dead-letter': Type.Optional(letterId),
 });
 
 export type TimerJson = Static<typeof TimerSchema>;
@@ -159,6 +174,7 @@ export const DeadLetterSchema = Type.Object({
   reason: Type.String({ description: 'Why the last attempt failed.' }),
   'gave-up': instant('When the pop was given up.'),
   'last-outcome': OutcomeSchema,
+  'last-failure': FailureSchema,
   replicas: Type.Array(Type.String()),
 });
 
@@ -191,6 +207,21 @@ export const ProblemSchema = Type.Object({
   version: Type.Optional(
     Type.String({ description: 'Of a change that may have been stored all the same.' }),
   ),
+});
+
+/** Members of the 404 that tells of a timer which has ended. */
+const EndedMembersSchema = Type.Object({
+  ended: Type.Enum(['cancelled', 'delivered', 'given-up']),
+  'ended-at': instant('When it ended.'),
+  pops: Type.Integer({ minimum: 0 }),
+  'dead-letter': Type.Optional(letterId),
+});
+
+export type EndedJson = Static<typeof EndedMembersSchema>;
+
+export const EndedProblemSchema = Type.Object({
+  ...ProblemSchema.properties,
+  ...Type.Partial(EndedMembersSchema).properties,
 });
 
 const idOfChange = Type.String({ description: 'Of the timer, as an answer gave it.' });
@@ -258,6 +289,11 @@ export const AttemptsSchema = Type.Object({
       'took-ms': Type.Number({ description: 'Until the answer, or until it was given up.' }),
       status: Type.Union([Type.Integer(), Type.String()], {
         description: 'HTTP status, or why there was none: refused, timeout and so on.',
+      }),
+      failure: FailureSchema,
+      detail: Type.String({
+        description:
+          'Of a failure: the first 256 bytes of the answer as one line of text, or why there was none; empty where neither is known.',
       }),
       member: Type.String({ description: 'Who made it.' }),
     }),

@@ -12,6 +12,7 @@ import type { ApiRequest, ApiResponse } from '../http/message.ts';
 import type { Router } from './router.ts';
 import type {
   AttemptsView,
+  EndedView,
   ListQuery,
   MemberControl,
   SetOutcome,
@@ -36,6 +37,7 @@ export class StandIn implements TimerService, SetService, MemberControl {
     return { ok: true, id: timer.id, copies, version: given, timer: () => timer };
   };
   known: TimerView | null = null;
+  end: EndedView | null = null;
   remembered: AttemptsView = { attempts: [], missing: [] };
   notReady: string | null = null;
   drained: Promise<void> = Promise.resolve();
@@ -61,6 +63,16 @@ export class StandIn implements TimerService, SetService, MemberControl {
 
   get(_: string, id: TimerId) {
     this.note('get', id);
+    return Promise.resolve(this.known && { ...this.known, deadLetter: null });
+  }
+
+  ended(_: string, id: TimerId) {
+    this.note('ended', id);
+    return Promise.resolve(this.end);
+  }
+
+  deadLetter(_: string, id: TimerId) {
+    this.note('deadLetter', id);
     return Promise.resolve(this.known);
   }
 
@@ -160,6 +172,7 @@ export function viewOf(request: SetRequest, number: number): TimerView {
     factor,
     replicas: ['a:1'],
     lastOutcome: null,
+    lastFailure: null,
   };
 }
 

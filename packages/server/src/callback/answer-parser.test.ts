@@ -238,3 +238,43 @@ describe('answers of receivers', () => {
     );
   });
 });
+
+describe('the first bytes of an answer that is no success', () => {
+  const said = (...pieces: string[]): string => {
+    const parser = new AnswerParser('POST');
+    for (const piece of pieces) if (parser.push(Buffer.from(piece, 'latin1')) !== 'more') break;
+    return parser.answer.said.toString('latin1');
+  };
+  const failed = 'HTTP/1.1 500 X';
+
+  it.each<[string, string, string]>([
+    ['with a length', `${head(failed, 'content-length: 3')}abc`, 'abc'],
+    [
+      'in chunks',
+      `${head(failed, 'transfer-encoding: chunked')}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`,
+      'abc',
+    ],
+    ['up to the end of the connection', `${head(failed)}abc`, 'abc'],
+    ['of more than is read', `${head(failed, 'content-length: 99999')}abc`, 'abc'],
+    [
+      'of a chunk of more than is read',
+      `${head(failed, 'transfer-encoding: chunked')}ffff\r\nabc`,
+      'abc',
+    ],
+  ])('are kept %s, wherever the bytes are cut', (_, answer, expected) => {
+    expect(said(answer)).toBe(expected);
+    expect(said(...answer.split(''))).toBe(expected);
+  });
+
+  it('are 256 at the most, and no more is waited for', () => {
+    const long = `${head(failed, 'content-length: 99999')}${'a'.repeat(256)}`;
+    expect(said(long)).toBe('a'.repeat(256));
+    expect(read([long]).progress).toBe('enough');
+    expect(said(`${head(failed, 'content-length: 300')}${'a'.repeat(300)}`)).toHaveLength(256);
+  });
+
+  it('are not kept of a success', () => {
+    expect(said(`${head(okHead, 'content-length: 3')}abc`)).toBe('');
+    expect(read([head(okHead, 'content-length: 99999')]).progress).toBe('enough');
+  });
+});

@@ -1,6 +1,6 @@
 /**
  * The answer of a receiver, from its bytes: status, `Retry-After`, what it says about pops that come together, and where it ends.
- * Nothing else of it is looked at, and none of its content is kept.
+ * Of the content of an answer that is no success the first bytes are kept, for people to read; nothing else of it is looked at.
  *
  *  1. A status counts as soon as its line has arrived, even if the rest is odd or missing.
  *  2. A connection is only used again after an answer whose end is beyond doubt: bytes that two readers could understand
@@ -18,6 +18,8 @@ const contentBytesMax = 16 * 1024;
 const chunkedBytesMax = 2 * contentBytesMax;
 const sizeDigitCountMax = 8;
 const noBytes = Buffer.alloc(0);
+/** Content that is kept of an answer which is no success. */
+const saidBytesMax = 256;
 
 /** `more`: it goes on. `whole`: this was the end. `enough`: the status counts, the rest is not read. `malformed`: no status. */
 export type Progress = 'more' | 'whole' | 'enough' | 'malformed';
@@ -33,6 +35,8 @@ export interface HeardAnswer {
   /** `X-Timer-Batch` and `X-Timer-Failed`. */
   readonly batch: string | undefined;
   readonly failed: string | undefined;
+  /** The first bytes of its content; empty: none, or the answer is a success. */
+  readonly said: Buffer;
 }
 
 export class AnswerParser {
@@ -52,6 +56,8 @@ export class AnswerParser {
   private minor = 1;
   private odd = false;
   private lines = new HeadLines();
+  private said: Buffer = noBytes;
+  private saidBytes = 0;
 
   constructor(method: string) {
     this.method = method;
@@ -60,7 +66,13 @@ export class AnswerParser {
   /** As far as it has arrived. */
   get answer(): HeardAnswer {
     const { retryAfter, batch, failed } = this.lines;
-    return { status: this.status, retryAfter, batch, failed };
+    return {
+      status: this.status,
+      retryAfter,
+      batch,
+      failed,
+      said: this.said.subarray(0, this.saidBytes),
+    };
   }
 
   /** For how long the receiver says that it keeps unused connections. */
@@ -91,7 +103,7 @@ export class AnswerParser {
     if (!this.hasRoom(piece.length)) return this.status === 0 ? 'malformed' : 'enough';
     const { place } = this;
     if (place === 'chunk end') return this.tookChunkEnd(piece);
-    if (isContent(place)) return this.tookContent(place, piece.length);
+    if (isContent(place)) return this.tookContent(place, piece);
     const whole = piece[piece.length - 1] === lf;
     if (!whole || this.heldBytes > 0) this.hold(piece);
     if (!whole) return 'more';
@@ -121,13 +133,29 @@ export class AnswerParser {
     return (this.chunkedBytes += pieceBytes) <= chunkedBytesMax;
   }
 
-  private tookContent(place: Content, pieceBytes: number): Progress {
-    this.leftBytes -= pieceBytes;
+  private tookContent(place: Content, piece: Buffer): Progress {
+    this.leftBytes -= piece.length;
+    if (this.status >= 300) this.keep(piece);
     if (place === 'until the end') return this.leftBytes < 0 ? 'enough' : 'more';
     if (this.leftBytes > 0) return 'more';
     if (place === 'length') return 'whole';
     this.place = 'chunk end';
     this.leftBytes = 2;
+    return 'more';
+  }
+
+  private keep(piece: Buffer): void {
+    if (this.said === noBytes) this.said = Buffer.allocUnsafeSlow(saidBytesMax);
+    this.saidBytes += piece.copy(this.said, this.saidBytes);
+  }
+
+  /** Of content that is too long to be read, its beginning is read where the answer is no success. */
+  private tooLong(): Progress {
+    const wantedBytes = saidBytesMax - this.saidBytes;
+    if (this.status < 300 || wantedBytes === 0) return 'enough';
+    this.place = 'until the end';
+    this.leftBytes = wantedBytes - 1;
+    this.keeps = false;
     return 'more';
   }
 
@@ -179,7 +207,7 @@ export class AnswerParser {
     if (this.odd) return 'enough';
     this.keeps = this.minor === 1 && !lines.closes;
     if (method === 'HEAD' || status === 204 || status === 304 || lengthBytes === 0) return 'whole';
-    if (lengthBytes > contentBytesMax) return 'enough';
+    if (lengthBytes > contentBytesMax) return this.tooLong();
     this.leftBytes = lengthBytes;
     this.place = coding === 'chunked' ? 'chunk size' : 'length';
     if (coding === 'chunked' || lengthBytes !== -1) return 'more';
@@ -197,7 +225,8 @@ export class AnswerParser {
       sizeBytes = sizeBytes * 16 + (hexValues[line[at] as number] as number);
     }
     const isFit = at > 0 && areExtensions(line, at, line.length);
-    if (!isFit || sizeBytes > contentBytesMax) return 'enough';
+    if (!isFit) return 'enough';
+    if (sizeBytes > contentBytesMax) return this.tooLong();
     this.leftBytes = sizeBytes;
     this.place = sizeBytes === 0 ? 'trailer' : 'chunk';
     return 'more';

@@ -37,7 +37,7 @@ export function resultOfError(error: Error): Attempted {
   if (error instanceof ForbiddenError) return noAnswer('forbidden', error.message);
   if (error instanceof UnresolvableError) return noAnswer('unresolvable', error.message);
   const code = codeOf(error);
-  if (tls.test(code)) return noAnswer('refused', `No trusted TLS connection came about (${code}).`);
+  if (tls.test(code)) return noAnswer('tls', `${sentences.tls} (${code}).`);
   const reason = reasons[code] ?? 'cut';
   return noAnswer(reason, `${sentences[reason]} (${code}).`);
 }
@@ -48,6 +48,7 @@ const sentences: Readonly<Record<Reason, string>> = {
   unresolvable: 'The receiver has no address in DNS',
   forbidden: 'The request cannot be sent as it is',
   cut: 'The connection ended before the answer',
+  tls: 'No trusted TLS connection came about',
 };
 
 function codeOf(error: Error): string {

@@ -463,7 +463,7 @@ describe.skipIf(!hasOpenssl())('HttpCallbacks: TLS', () => {
     const { uri, cert, stop } = await secure(name);
     rig = new Rig({ resolve, ...(trusted && { ca: cert }) });
     expect(await rig.call(uri)).toMatchObject({
-      reason: 'refused',
+      reason: 'tls',
       detail: expect.stringContaining('TLS') as string,
     });
     stop();
@@ -477,7 +477,7 @@ describe.skipIf(!hasOpenssl())('HttpCallbacks: TLS', () => {
     });
     receiver.greeting = 'SSH-2.0-x\r\n';
     const uri = receiver.uri('/', 'receiver.example').replace('http:', 'https:');
-    expect(await rig.call(uri)).toMatchObject({ reason: 'refused' });
+    expect(await rig.call(uri)).toMatchObject({ reason: 'tls' });
     expect(receiver.requests).toEqual([]);
   });
 });

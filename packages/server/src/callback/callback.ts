@@ -6,7 +6,7 @@
  *  1. `done` is called exactly once, after `call` has returned, at the latest when the time limit is over; the
  *     limit counts everything: resolving, connecting, sending, the whole answer.
  *  2. A request whose limit is over before it was written is never written.
- *  3. At most 16 KiB of an answer are read, and none of it is kept. Redirects are answers like any other.
+ *  3. At most 16 KiB of an answer are read, and of an answer that is no success at most 256 bytes are told. Redirects are answers like any other.
  *  4. Origins and connections to one are bounded; over the bounds a request is answered as unmade. Requests wait in
  *     `destinations.ts`, and nowhere else. A connection is free before `done` is called. Unused origins are closed.
  */
@@ -26,6 +26,7 @@ import { Origin, type OriginOptions, type ReceiverCall } from './origin.ts';
 import type { ReceiverConnection, Turn } from './receiver-connection.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 import { parseRetryAfter } from './retry-after.ts';
+import { saidText } from './said.ts';
 import { togetherOf } from './together.ts';
 
 export interface HttpCallbacksOptions {
@@ -193,11 +194,14 @@ class Attempt implements ReceiverCall {
     if (this.request !== null) this.origin?.sendFresh(this);
   }
 
-  answered({ status, retryAfter, batch, failed }: HeardAnswer): void {
+  answered({ status, retryAfter, batch, failed, said }: HeardAnswer): void {
     const isLater = status >= 300 && retryAfter !== undefined;
     const retryAfterMs = isLater ? parseRetryAfter(retryAfter, this.clock.wall()) : null;
     const together = batch === undefined ? undefined : togetherOf(batch, failed);
-    const told = together === undefined ? {} : { together };
+    const told = {
+      ...(together !== undefined && { together }),
+      ...(said.length > 0 && { said: saidText(said) }),
+    };
     this.finish({ kind: 'answer', status, retryAfterMs, ...told });
   }
 

@@ -14,6 +14,7 @@ it('a namespace that the configuration does not name has a default that leaves r
     ratePerSecond: null,
     callbackShare: 1,
     strict: false,
+    keepAnswers: true,
   });
 });
 

@@ -19,6 +19,8 @@ export interface Quota {
   readonly callbackShare: number;
   /** Whether a body with members that a timer does not have is refused; otherwise the answer tells of them. */
   readonly strict: boolean;
+  /** Whether the first bytes of the answers of failing receivers are kept, for attempts, dead letters and the log. */
+  readonly keepAnswers: boolean;
 }
 
 export type Quotas = Readonly<Record<string, Partial<Quota>>>;
@@ -35,6 +37,7 @@ const kinds: { readonly [K in keyof Quota]: Kind<Quota[K]> } = {
   ratePerSecond: optional(whole(1, 10_000_000)),
   callbackShare: whole(1, 1000),
   strict: yesNo,
+  keepAnswers: yesNo,
 };
 
 /** An object in files; the same as JSON in flags and environment. */
@@ -63,6 +66,7 @@ export function quotaFor(quotas: Quotas, namespace: string, limits: Limits): Quo
     ratePerSecond: null,
     callbackShare: 1,
     strict: false,
+    keepAnswers: true,
     ...quotas[anyNamespace],
     ...(Object.hasOwn(quotas, namespace) ? quotas[namespace] : {}),
   };

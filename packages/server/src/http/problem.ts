@@ -31,15 +31,21 @@ export function problemOf(error: CarillonError): Problem {
   };
 }
 
+/** `more`: members of the problem that only errors of one kind have. */
 export function problemResponse(
   error: CarillonError,
   headers: readonly string[] = [],
+  more: object = {},
 ): ApiResponse {
   const all = ['content-type', 'application/problem+json', ...headers];
   if (error.version !== null) all.push('carillon-version', formatVersion(error.version));
   const seconds = retryAfterOf(error);
   if (seconds !== null && !headers.includes('retry-after')) all.push('retry-after', `${seconds}`);
-  return { status: error.status, headers: all, body: JSON.stringify(problemOf(error)) };
+  return {
+    status: error.status,
+    headers: all,
+    body: JSON.stringify({ ...problemOf(error), ...more }),
+  };
 }
 
 /** For a bug of ours: the client learns that it was not at fault, and nothing else. */

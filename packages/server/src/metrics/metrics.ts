@@ -116,7 +116,7 @@ export class Metrics {
   readonly callbackAnswers = this.results(
     'carillon_callback_answers_total',
     'Callback attempts by class of answer, or the reason why none came.',
-    ['2xx', '3xx', '4xx', '5xx', 'refused', 'timeout', 'unresolvable', 'forbidden', 'cut'],
+    ['2xx', '3xx', '4xx', '5xx', 'refused', 'timeout', 'unresolvable', 'forbidden', 'cut', 'tls'],
   );
   readonly callbacksInFlight = this.gauge('carillon_callbacks_in_flight', 'Callbacks under way.');
   readonly callbacksQueued = this.gauge(

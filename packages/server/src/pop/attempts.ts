@@ -8,6 +8,7 @@
  * moves on to sequence 3.
  */
 import {
+  type Attempted,
   type CallbackResult,
   type Clock,
   compareProgress,
@@ -21,8 +22,11 @@ import type { Replica } from '../replication/replica.ts';
 import { afterPop, type Instant, missedPops } from '../timer/schedule.ts';
 import { type After, afterAttempt, afterRefusal } from './after-attempt.ts';
 import type { History } from './history.ts';
-import { answerClass, attemptOf } from './outcome.ts';
+import { answerClass, attemptOf, detailOf, wordless } from './outcome.ts';
 import { concerns, missedFrom, type Pop } from './pop.ts';
+import { succeeded } from './retry.ts';
+import type { FailingReceivers } from './failures/failing-receivers.ts';
+import { failureOf } from '../timer/attempt.ts';
 import { isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
 import type { PopRules } from './pop-rules.ts';
 
@@ -31,6 +35,9 @@ export interface AttemptsParts {
   readonly replica: Pick<Replica, 'get' | 'write'>;
   readonly metrics: Pick<Metrics, 'callbackAnswers' | 'callbackDuration' | 'popLateness' | 'pops'>;
   readonly history: History;
+  readonly failing: Pick<FailingReceivers, 'note'>;
+  /** Whether the first bytes of the answers of failing receivers are kept for this namespace. */
+  readonly keepsAnswers: (namespace: string) => boolean;
   readonly rules: PopRules;
   readonly instant: () => Instant;
   /** Sends a new state of a record to its other replicas. */
@@ -67,12 +74,12 @@ export class Attempts {
 
   /** The request was answered, failed, or did not leave. */
   ended(pop: Pop, result: CallbackResult): void {
-    const { metrics, history, rules, happens } = this.parts;
+    const { metrics, rules, happens } = this.parts;
     const at = this.parts.instant();
     if (result.kind === 'unmade') return this.unmade(pop, result, at);
     metrics.callbackDuration.observe(at.nowMs - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
-    history.add(pop.record, attemptOf(pop, result, at));
+    const told = this.remember(pop, result, at);
     const current = this.present(pop);
     if (current === null) {
       happens(pop, 'superseded');
@@ -80,7 +87,23 @@ export class Attempts {
       return;
     }
     const circumstances = rules.circumstances({ ...pop, missed: missedFrom(pop, current) }, at);
-    this.carryOut(pop, current, afterAttempt(current, pop.definition, result, circumstances));
+    this.carryOut(pop, current, afterAttempt(current, pop.definition, told, circumstances));
+  }
+
+  /** The result without the words of the receiver, where the namespace wants none of them kept. */
+  private remember(pop: Pop, result: Attempted, at: Instant): Attempted {
+    const { history, keepsAnswers, failing } = this.parts;
+    const { record, to } = pop;
+    const attempt = attemptOf(pop, result, at);
+    if (succeeded(result)) {
+      history.add(record, attempt, '');
+      return result;
+    }
+    const told = keepsAnswers(record.namespace) ? result : wordless(result);
+    const detail = detailOf(told);
+    history.add(record, attempt, detail);
+    failing.note({ ...to, failure: failureOf(attempt.outcome) ?? '', detail });
+    return told;
   }
 
   /** A pop whose record has gone to another by then is not judged. */

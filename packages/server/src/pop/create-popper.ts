@@ -11,6 +11,7 @@ import { Attempts } from './attempts.ts';
 import { Awake } from './awake.ts';
 import type { Batches } from './batches.ts';
 import { Claiming } from './claiming.ts';
+import { FailingReceivers } from './failures/failing-receivers.ts';
 import { Granting } from './granting.ts';
 import type { History } from './history.ts';
 import type { Pop } from './pop.ts';
@@ -22,7 +23,7 @@ import { Readiness } from './readiness.ts';
 /** The parts of the rest of the member that pops need. */
 export interface PoppingParts {
   readonly self: string;
-  readonly env: Pick<Env, 'clock' | 'random'>;
+  readonly env: Pick<Env, 'clock' | 'random' | 'log'>;
   readonly store: Store;
   readonly replica: Replica;
   readonly cluster: PopCluster;
@@ -32,6 +33,8 @@ export interface PoppingParts {
   readonly limits: PopLimits;
   /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
   readonly isBoxFull: (namespace: string) => boolean;
+  /** Whether the first bytes of the answers of failing receivers are kept for this namespace. */
+  readonly keepsAnswers: (namespace: string) => boolean;
 }
 
 export interface PopLimits {
@@ -68,7 +71,7 @@ export interface PopCluster {
 
 export function createPopper(parts: PoppingParts): Popper {
   const { self, store, replica, cluster, metrics, history, batches, isBoxFull } = parts;
-  const { clock, random } = parts.env;
+  const { clock, random, log } = parts.env;
   const { activeCountMax, callbackTimeoutMs, retry } = parts.limits;
   const instant = () => cluster.instant();
   const idOf = (record: TimerRecord) => cluster.idOf(record);
@@ -99,6 +102,8 @@ export function createPopper(parts: PoppingParts): Popper {
     replica,
     metrics,
     history,
+    failing: new FailingReceivers(clock, log),
+    keepsAnswers: parts.keepsAnswers,
     rules,
     instant,
     tell: (record) => cluster.tell(record),

@@ -79,7 +79,11 @@ export function resent(letter: TimerRecord, nowMs: number): TimerRecord {
   };
 }
 
-function deadLetterNumber(record: TimerRecord, sequence: number): { hi: number; lo: number } {
+/** The number of the dead letter that the pop `sequence` of the record becomes. */
+export function deadLetterNumber(
+  record: TimerRecord,
+  sequence: number,
+): { hi: number; lo: number } {
   const versionHi = Math.floor(record.versionMs / 2 ** 32);
   const half = (seed: number): number => {
     const version = hashNumber(

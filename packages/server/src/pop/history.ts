@@ -3,12 +3,18 @@
  * attempts of a timer are forgotten when so many others were tried after it. Nothing depends on them; the cluster itself
  * goes by `record.outcome`.
  */
-import { type Attempt } from '../timer/attempt.ts';
 import type { TimerRecord } from '@carillon/core';
+import type { Attempt } from '../timer/attempt.ts';
+import { RecentTexts } from './failures/recent-texts.ts';
 
 export interface HistoryLimits {
   readonly attemptCountMax: number;
   readonly timerCountMax: number;
+}
+
+/** An attempt without its detail, which is kept under a number among the recent texts. */
+export interface BareAttempt extends Omit<Attempt, 'detail'> {
+  detailAt: number;
 }
 
 interface Remembered {
@@ -17,10 +23,13 @@ interface Remembered {
   readonly lo: number;
   readonly namespace: string;
   /** Oldest first. */
-  readonly attempts: Attempt[];
+  readonly attempts: BareAttempt[];
   /** Tried again since the hand last passed: it stays for another round. */
   again: boolean;
 }
+
+/** Details of so many failed attempts are remembered: 8 MiB at the most. */
+const detailCountMax = 16_384;
 
 export class History {
   private readonly limits: HistoryLimits;
@@ -28,6 +37,7 @@ export class History {
   /** The same timers in a circle, for the hand to pick the next to forget: a Map finds its first entry ever slower. */
   private readonly circle: Remembered[] = [];
   private hand = 0;
+  private readonly details = new RecentTexts(detailCountMax);
 
   constructor(limits: HistoryLimits) {
     this.limits = limits;
@@ -37,10 +47,11 @@ export class History {
     return this.timers.size;
   }
 
-  add(record: TimerRecord, attempt: Attempt): void {
+  add(record: TimerRecord, attempt: BareAttempt, detail: string): void {
     const { attemptCountMax } = this.limits;
     if (attemptCountMax === 0) return;
     const { namespace, hi, lo } = record;
+    attempt.detailAt = this.details.add(detail);
     const known = this.find(namespace, hi, lo);
     if (known === undefined) {
       const key = keyOf(hi, lo);
@@ -52,7 +63,11 @@ export class History {
 
   /** The attempts at a timer's pops, oldest first. A timer of another namespace has none. */
   of(namespace: string, hi: number, lo: number): readonly Attempt[] {
-    return this.find(namespace, hi, lo)?.attempts ?? [];
+    const attempts = this.find(namespace, hi, lo)?.attempts ?? [];
+    return attempts.map(({ detailAt, ...attempt }) => ({
+      ...attempt,
+      detail: this.details.of(detailAt),
+    }));
   }
 
   private find(namespace: string, hi: number, lo: number): Remembered | undefined {

@@ -2,7 +2,8 @@
 import { type Attempted, type Definition, Outcome, type TimerRecord } from '@carillon/core';
 import type { Instant } from '../timer/schedule.ts';
 import type { Answer } from '../replication/wire.ts';
-import type { Attempt } from '../timer/attempt.ts';
+import type { BareAttempt } from './history.ts';
+import { noText } from './failures/recent-texts.ts';
 
 /** The outcome in a record: the HTTP status, or the code of a reason. */
 export function outcomeOf(result: Attempted): number {
@@ -19,7 +20,7 @@ export function attemptOf(
   },
   result: Attempted,
   at: Instant,
-): Attempt {
+): BareAttempt {
   const { record, definition, missed, startMs } = pop;
   return {
     sequence: definition.origin?.sequence ?? record.sequence + missed + 1,
@@ -28,7 +29,20 @@ export function attemptOf(
     latenessMs: Math.max(0, startMs - record.dueMs),
     tookMs: at.nowMs - startMs,
     outcome: outcomeOf(result),
+    detailAt: noText,
   };
+}
+
+/** Why an attempt failed, in the words of the receiver or in ours; empty: a success, or an answer without content. */
+export function detailOf(result: Attempted): string {
+  return result.kind === 'answer' ? (result.said ?? '') : result.detail;
+}
+
+/** The result without the words of the receiver. */
+export function wordless(result: Attempted): Attempted {
+  if (result.kind !== 'answer') return result;
+  const { said: _, ...rest } = result;
+  return rest;
 }
 
 /** The label of an answer in the metrics. */

@@ -9,6 +9,7 @@ import type { Message } from '../replication/wire.ts';
 import { Store } from '../store/store.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import type { BeginPop } from './batches.ts';
+import { silentLog } from '../testing/one-member.ts';
 import { createPopper } from './create-popper.ts';
 import { History } from './history.ts';
 import type { Popper } from './popper.ts';
@@ -38,7 +39,7 @@ function rig(others: readonly string[] = []) {
   });
   const popper: Popper = createPopper({
     self: 'a',
-    env: { clock, random: new SeededRandom(1) },
+    env: { clock, random: new SeededRandom(1), log: silentLog },
     store,
     replica,
     cluster: {
@@ -65,6 +66,7 @@ function rig(others: readonly string[] = []) {
       call: (_, begin, done) => void calls.push({ begin, done }),
     },
     limits: { activeCountMax: 100, callbackTimeoutMs: 1000, retry: defaultConfig.retry },
+    keepsAnswers: () => true,
     isBoxFull: () => false,
   });
   popper.wakeUp();

@@ -74,7 +74,8 @@ export function overBy({
 /** The result of an attempt, in words. */
 function describe(result: Attempted): string {
   if (result.kind === 'no-answer') return `${result.reason}: ${result.detail}`;
-  return `The receiver answered ${result.status}.`;
+  const { status, said } = result;
+  return `The receiver answered ${status}${said === undefined || said === '' ? '' : `: "${said}"`}.`;
 }
 
 /** Gone for good, or never to be called. */

@@ -101,8 +101,24 @@ const answers: Answer[] = [
   {
     type: 'attempts',
     attempts: [
-      { sequence: 3, attempt: 1, atMs: 1.7e12, latenessMs: 0.5, tookMs: 12, outcome: 503 },
-      { sequence: 3, attempt: 2, atMs: 1.7e12, latenessMs: 1000.5, tookMs: 3, outcome: 2 },
+      {
+        sequence: 3,
+        attempt: 1,
+        atMs: 1.7e12,
+        latenessMs: 0.5,
+        tookMs: 12,
+        outcome: 503,
+        detail: 'no',
+      },
+      {
+        sequence: 3,
+        attempt: 2,
+        atMs: 1.7e12,
+        latenessMs: 1000.5,
+        tookMs: 3,
+        outcome: 2,
+        detail: '',
+      },
     ],
   },
 ];

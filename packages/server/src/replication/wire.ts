@@ -22,8 +22,9 @@ import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
  * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
+ * 4: an attempt has a detail.
  */
-export const protocol = { min: 2, max: 3 } as const;
+export const protocol = { min: 2, max: 4 } as const;
 
 /** How a `store` treats the receiver's record: any: merge. create: only where there is none. update: only over an older one. */
 export type StoreMode = 'any' | 'create' | 'update';
@@ -158,7 +159,7 @@ export function encodeAnswers(frame: Frame<Answer>, nowMs: number): Uint8Array {
   startFrame(frame);
   for (const answer of frame.items) {
     writer.u8(answerTypes.indexOf(answer.type));
-    encodeAnswer(answer, nowMs);
+    encodeAnswer(answer, nowMs, frame.protocol);
   }
   return writer.copy();
 }
@@ -170,7 +171,7 @@ export function decodeMessages(bytes: Uint8Array, nowMs: number): Frame<Message>
 
 /** Throws MalformedError for anything but a whole frame. */
 export function decodeAnswers(bytes: Uint8Array, nowMs: number): Frame<Answer> {
-  return decodeFrame(bytes, (from) => decodeAnswer(from, nowMs));
+  return decodeFrame(bytes, (from, version) => decodeAnswer(from, nowMs, version));
 }
 
 function startFrame(frame: Frame<unknown>): void {
@@ -289,7 +290,7 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
   }
 }
 
-function encodeAnswer(answer: Answer, nowMs: number): void {
+function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
   switch (answer.type) {
     case 'have':
       return encodeProgress(answer.progress);
@@ -320,7 +321,7 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
       return;
     case 'attempts':
       writer.varint(answer.attempts.length);
-      for (const attempt of answer.attempts) encodeAttempt(attempt);
+      for (const attempt of answer.attempts) encodeAttempt(attempt, version);
       return;
     case 'stored':
     case 'granted':
@@ -331,7 +332,7 @@ function encodeAnswer(answer: Answer, nowMs: number): void {
   }
 }
 
-function decodeAnswer(from: ByteReader, nowMs: number): Answer {
+function decodeAnswer(from: ByteReader, nowMs: number, version: number): Answer {
   const record = (): TimerRecord => decodeRecord(from, nowMs);
   const type = known(answerTypes[from.u8()]);
   switch (type) {
@@ -354,7 +355,7 @@ function decodeAnswer(from: ByteReader, nowMs: number): Answer {
     case 'difference':
       return { type, newer: readMany(from, record), want: readMany(from, decodeNumber) };
     case 'attempts':
-      return { type, attempts: readMany(from, decodeAttempt) };
+      return { type, attempts: readMany(from, (one) => decodeAttempt(one, version)) };
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -424,16 +425,17 @@ function decodeAsk(from: ByteReader): ListAsk {
   };
 }
 
-function encodeAttempt(attempt: Attempt): void {
+function encodeAttempt(attempt: Attempt, version: number): void {
   writer.varint(attempt.sequence);
   writer.varint(attempt.attempt);
   writer.f64(attempt.atMs);
   writer.f64(attempt.latenessMs);
   writer.f64(attempt.tookMs);
   writer.varint(attempt.outcome);
+  if (version >= 4) writer.text(attempt.detail);
 }
 
-function decodeAttempt(from: ByteReader): Attempt {
+function decodeAttempt(from: ByteReader, version: number): Attempt {
   return {
     sequence: from.varint(),
     attempt: from.varint(),
@@ -441,6 +443,7 @@ function decodeAttempt(from: ByteReader): Attempt {
     latenessMs: from.f64(),
     tookMs: from.f64(),
     outcome: from.varint(),
+    detail: version >= 4 ? from.text() : '',
   };
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noText } from '../pop/failures/recent-texts.ts';
 import { History } from '../pop/history.ts';
 import { type Attempt } from '../timer/attempt.ts';
 import { recordOf } from '../testing/records.ts';
@@ -13,6 +14,7 @@ const attempt = (atMs: number, outcome: number): Attempt => ({
   latenessMs: 0,
   tookMs: 1,
   outcome,
+  detail: '',
 });
 
 /** Peers that answer from this table; the others do not. */
@@ -27,7 +29,11 @@ function peersWith(table: Readonly<Record<string, readonly Attempt[]>>): Peers {
 
 test('attempts of all members come in the order of their time, with the member that made them', async () => {
   const history = new History({ attemptCountMax: 9, timerCountMax: 9 });
-  history.add(recordOf({ ...number, namespace: 'n' }), attempt(2000, 503));
+  history.add(
+    recordOf({ ...number, namespace: 'n' }),
+    { ...attempt(2000, 503), detailAt: noText },
+    'no',
+  );
   const peers = peersWith({ b: [attempt(3000, 200), attempt(1000, 2)], c: [] });
   const parts = { self: 'a', peers, history };
   const { attempts, missing } = await gatherAttempts(parts, 'n', number, ['a', 'b', 'c', 'd']);
@@ -37,6 +43,11 @@ test('attempts of all members come in the order of their time, with the member t
     [3000, 'b'],
   ]);
   expect(attempts.map(({ status }) => status)).toEqual([expect.any(String), 503, 200]);
+  expect(attempts.map(({ failure, detail }) => [failure, detail])).toEqual([
+    ['timeout', ''],
+    ['5xx', 'no'],
+    [null, ''],
+  ]);
   expect(missing).toEqual(['d']);
 });
 

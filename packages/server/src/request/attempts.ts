@@ -1,9 +1,8 @@
 /** The remembered attempts of one timer, gathered from all members: the member that popped it knows, and it may be any of them. */
 import type { AttemptsView } from './service.ts';
 import type { History } from '../pop/history.ts';
-import type { Attempt } from '../timer/attempt.ts';
+import { type Attempt, failureOf, outcomeWord } from '../timer/attempt.ts';
 import type { Peers } from '../replication/peers.ts';
-import { outcomeWord } from './timer-view.ts';
 import type { Numbered } from '../replication/wire.ts';
 
 export interface AttemptsParts {
@@ -26,6 +25,7 @@ export async function gatherAttempts(
     (found ?? []).map(({ outcome, ...attempt }) => ({
       ...attempt,
       status: outcomeWord(outcome) ?? 'unknown',
+      failure: failureOf(outcome),
       member: name,
     })),
   );

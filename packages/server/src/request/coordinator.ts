@@ -11,13 +11,23 @@ import {
   type TimerRecord,
   type Version,
 } from '@carillon/core';
-import type { AttemptsView, Changed, ListQuery, Page, TimerService, TimerView } from './service.ts';
+import type {
+  AttemptsView,
+  Changed,
+  EndedView,
+  ListQuery,
+  OneTimerView,
+  Page,
+  TimerService,
+  TimerView,
+} from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { resent } from '../pop/dead-letters.ts';
+import { deadLetterNumber, resent } from '../pop/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { listEverywhere } from '../replication/read.ts';
+import { failureOf } from '../timer/attempt.ts';
 import { entomb } from '../timer/schedule.ts';
-import { timerView } from './timer-view.ts';
+import { endedView, timerView } from './timer-view.ts';
 import { written } from './outcome.ts';
 import type { Writing, WritingParts } from './change.ts';
 
@@ -94,11 +104,38 @@ export class Coordinator implements TimerService {
     }
   }
 
-  async get(namespace: string, id: TimerId): Promise<TimerView | null> {
-    const { ids, instant } = this.parts;
-    const record = await this.writing.read(ids.read(namespace, id));
-    if (record === null || record.namespace !== namespace) return null;
-    return record.state === State.tombstone ? null : timerView(record, ids, instant());
+  async get(namespace: string, id: TimerId): Promise<OneTimerView | null> {
+    const record = await this.read(namespace, id);
+    if (record === null || record.state === State.tombstone) return null;
+    const deadLetter = await this.letterOf(record);
+    return { ...timerView(record, this.parts.ids, this.parts.instant()), deadLetter };
+  }
+
+  async ended(namespace: string, id: TimerId): Promise<EndedView | null> {
+    const record = await this.read(namespace, id);
+    return record?.state === State.tombstone
+      ? endedView(record, await this.letterOf(record), this.parts.instant())
+      : null;
+  }
+
+  async deadLetter(namespace: string, id: TimerId): Promise<TimerView | null> {
+    const letter = await this.letter(namespace, this.parts.ids.read(namespace, id));
+    return letter === null ? null : timerView(letter, this.parts.ids, this.parts.instant());
+  }
+
+  private async read(namespace: string, id: TimerId): Promise<TimerRecord | null> {
+    const record = await this.writing.read(this.parts.ids.read(namespace, id));
+    return record?.namespace === namespace ? record : null;
+  }
+
+  /** The id of the dead letter of the record's newest pop; null: there is none. */
+  private async letterOf(record: TimerRecord): Promise<string | null> {
+    const isGivenUp = record.attempt === 0 && failureOf(record.outcome) !== null;
+    if (!isGivenUp || record.state === State.dead) return null;
+    const number = deadLetterNumber(record, record.sequence);
+    const id = { ...number, factor: record.factor, bloomHi: 0, bloomLo: 0 };
+    const letter = await this.letter(record.namespace, id);
+    return letter === null ? null : this.parts.ids.of(letter);
   }
 
   list(query: ListQuery): Promise<Page<TimerView>> {
@@ -149,7 +186,7 @@ export class Coordinator implements TimerService {
   }
 
   async redeliver(namespace: string, id: TimerId): Promise<Version | null> {
-    const letter = await this.deadLetter(namespace, this.parts.ids.read(namespace, id));
+    const letter = await this.letter(namespace, this.parts.ids.read(namespace, id));
     if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
     const former = this.writing.formerHolders(id);
@@ -163,11 +200,12 @@ export class Coordinator implements TimerService {
 
   async discard(namespace: string, id: TimerId): Promise<Version | null> {
     const known = this.parts.ids.read(namespace, id);
-    if ((await this.deadLetter(namespace, known)) === null) return null;
+    if ((await this.letter(namespace, known)) === null) return null;
     return (await this.end(namespace, known)).version;
   }
 
-  private async deadLetter(namespace: string, id: TimerId): Promise<TimerRecord | null> {
+  /** `id`: as members know it. */
+  private async letter(namespace: string, id: TimerId): Promise<TimerRecord | null> {
     const record = await this.writing.read(id);
     return record?.state === State.dead && record.namespace === namespace ? record : null;
   }

@@ -59,6 +59,24 @@ export interface TimerView {
   readonly replicas: readonly string[];
   /** An HTTP status or a word (refused, timeout …); null before the first attempt. */
   readonly lastOutcome: number | string | null;
+  /** The class of the failure of the newest attempt (`5xx`, refused …); null: it was a success, or there was none. */
+  readonly lastFailure: string | null;
+}
+
+/** A timer that is to be read by itself. */
+export interface OneTimerView extends TimerView {
+  /** The id of the dead letter of its newest pop; null: that pop was delivered, or its letter was sent again or discarded. */
+  readonly deadLetter: string | null;
+}
+
+/** How a timer ended, for as long as its end is remembered. */
+export interface EndedView {
+  readonly how: 'cancelled' | 'delivered' | 'given-up';
+  /** Wall-clock milliseconds. */
+  readonly atMs: number;
+  readonly pops: number;
+  /** As in `OneTimerView`. */
+  readonly deadLetter: string | null;
 }
 
 export interface ListQuery {
@@ -78,6 +96,8 @@ export interface ListQuery {
 export interface AttemptView extends Omit<Attempt, 'outcome'> {
   /** An HTTP status or a word (refused, timeout …). */
   readonly status: number | string;
+  /** The class of its failure; null: a success. */
+  readonly failure: string | null;
   readonly member: string;
 }
 
@@ -113,7 +133,10 @@ export interface TimerService {
   saw(seen: Version): void;
   /** Rejects with CarillonError when no replica confirmed. */
   cancel(namespace: string, id: TimerId): Promise<Changed>;
-  get(namespace: string, id: TimerId): Promise<TimerView | null>;
+  get(namespace: string, id: TimerId): Promise<OneTimerView | null>;
+  /** How a timer that `get` does not know has ended; null: that is not remembered, or there never was one. */
+  ended(namespace: string, id: TimerId): Promise<EndedView | null>;
+  deadLetter(namespace: string, id: TimerId): Promise<TimerView | null>;
   list(query: ListQuery): Promise<Page<TimerView>>;
   /** Attempts that members remember; also of a timer that has ended. */
   attempts(namespace: string, id: TimerId): Promise<AttemptsView>;

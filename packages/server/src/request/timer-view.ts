@@ -1,8 +1,9 @@
 /** Records as clients see them: wall-clock times, a refreshed id, words for states and outcomes. */
+import { failureOf, outcomeWord } from '../timer/attempt.ts';
 import { timerState } from '../timer/state.ts';
 import { decodeDefinition, formatVersion, Outcome, State, type TimerRecord } from '@carillon/core';
 import type { ClientIds } from './client-ids.ts';
-import type { TimerView } from './service.ts';
+import type { EndedView, TimerView } from './service.ts';
 import { dueWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
 
@@ -24,12 +25,21 @@ export function timerView(record: TimerRecord, ids: ClientIds, at: Instant): Tim
     factor: record.factor,
     replicas: record.replicas,
     lastOutcome: outcomeWord(record.outcome),
+    lastFailure: failureOf(record.outcome),
   };
 }
 
-/** An HTTP status, or the word of a reason; null where there was no attempt. */
-export function outcomeWord(outcome: number): number | string | null {
-  if (outcome === Outcome.none) return null;
-  if (outcome >= 100) return outcome;
-  return Object.entries(Outcome).find(([, value]) => value === outcome)?.[0] ?? null;
+/** A tombstone as clients see it. A cancel comes without an attempt of its own. */
+export function endedView(
+  { outcome, dueMs, sequence }: TimerRecord,
+  deadLetter: string | null,
+  at: Instant,
+): EndedView {
+  const popped = failureOf(outcome) === null ? 'delivered' : 'given-up';
+  return {
+    how: outcome === Outcome.none ? 'cancelled' : popped,
+    atMs: Math.round(dueMs - at.nowMs + at.wallMs),
+    pops: sequence,
+    deadLetter,
+  };
 }

@@ -30,14 +30,16 @@ async function attempts(
 
 function render({ attempts: all, missing }: AttemptsView): AttemptsJson {
   return {
-    attempts: all.map(({ sequence, attempt, atMs, latenessMs, tookMs, status, member }) => ({
+    attempts: all.map(({ sequence, atMs, latenessMs, tookMs, ...same }) => ({
       pop: sequence,
-      attempt,
       at: formatInstant(atMs),
       'lateness-ms': rounded(latenessMs),
       'took-ms': rounded(tookMs),
-      status,
-      member,
+      attempt: same.attempt,
+      status: same.status,
+      failure: same.failure,
+      detail: same.detail,
+      member: same.member,
     })),
     missing: [...missing],
   };

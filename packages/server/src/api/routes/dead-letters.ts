@@ -24,6 +24,11 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     const { items, cursor, missing } = page;
     return pageResponse('dead-letters', items, renderDeadLetter, { cursor, missing });
   };
+  const one: Handler = async (_, id, { namespace }) => {
+    const letter = await service.deadLetter(namespace, timerIdOf(id));
+    if (letter === null) throw noLetter();
+    return jsonResponse(renderDeadLetter(letter));
+  };
   const redeliver: Handler = async (_, id, { namespace }) =>
     found(await service.redeliver(namespace, timerIdOf(id)));
   const discard: Handler = async (_, id, { namespace }) =>
@@ -39,12 +44,17 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
   return [
     { method: 'GET', path: '/dead-letters', needs: 'read', long: true, handle: list },
     { method: 'DELETE', path: '/dead-letters', needs: 'write', handle: discardMany },
+    { method: 'GET', path: '/dead-letters/:id', needs: 'read', handle: one },
     { method: 'DELETE', path: '/dead-letters/:id', needs: 'write', handle: discard },
     { method: 'POST', path: '/dead-letters/:id/redeliver', needs: 'write', handle: redeliver },
   ];
 }
 
 function found(version: Version | null): ApiResponse {
-  if (version === null) throw new CarillonError('not_found', 'No dead letter has this id.');
+  if (version === null) throw noLetter();
   return { status: 200, headers: versionHeader(version), body: '' };
+}
+
+function noLetter(): CarillonError {
+  return new CarillonError('not_found', 'No dead letter has this id.');
 }

@@ -21,12 +21,13 @@ import type { TimerParser } from '../parse-timer.ts';
 import { accepts } from '../../http/accept.ts';
 import { badRequest, problemResponse } from '../../http/problem.ts';
 import { parseListQuery, tagOf } from '../query.ts';
-import { renderTimer } from '../render-timer.ts';
+import { endedWords, renderEnded, renderOneTimer, renderTimer } from '../render-timer.ts';
 import type { Route } from '../router.ts';
 import { unknownMembers, warningHeaders } from '../unknown-members.ts';
 import type {
   Changed,
   Copies,
+  EndedView,
   SetOutcome,
   SetService,
   TimerService,
@@ -137,9 +138,12 @@ class Timers {
 
   async get(part: string, { namespace }: Caller): Promise<ApiResponse> {
     const id = looseIdOf(part);
-    const timer = await this.options.service.get(namespace, anywhere(id));
-    if (timer === null) throw new CarillonError('not_found', 'No timer has this id.');
-    return jsonResponse(renderTimer(timer));
+    const { service } = this.options;
+    const timer = await service.get(namespace, anywhere(id));
+    if (timer !== null) return jsonResponse(renderOneTimer(timer));
+    const ended = await service.ended(namespace, anywhere(id));
+    if (ended === null) throw new CarillonError('not_found', 'No timer has this id.');
+    return endedResponse(ended);
   }
 
   async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
@@ -191,6 +195,12 @@ function setResponse(
   headers.push(...warnings);
   if (asJson) return jsonResponse(renderTimer(outcome.timer()), 200, headers);
   return { status: 200, headers, body: '' };
+}
+
+/** 404 as for a timer that never was, with the way to its dead letter where there is one. */
+function endedResponse(ended: EndedView): ApiResponse {
+  const error = new CarillonError('not_found', endedWords(ended));
+  return problemResponse(error, [], renderEnded(ended));
 }
 
 function wantsJson(request: ApiRequest): boolean {
