@@ -256,6 +256,15 @@ describe('P5, once unless something failed', () => {
 });
 
 describe('P6, cancels stick', () => {
+  test('a callback that may have arrived before the cancel was confirmed, while the receiver could not look, is none of these', () => {
+    const operation = set(50_000);
+    cancel(operation, 51_950);
+    pop(operation, 52_010);
+    expect(broken()).toEqual(['P6']);
+    blind.push({ fromMs: 51_954, toMs: 52_020 });
+    expect(broken()).toEqual([]);
+  });
+
   test('a callback after a confirmed cancel breaks it', () => {
     const operation = set(50_000);
     cancel(operation, 51_000);

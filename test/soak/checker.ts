@@ -256,7 +256,8 @@ class Checker {
     const operation = judge.history.find(call.body);
     if (operation === null || call.number !== numberOf(operation.timer)) return;
     const next = judge.supersededBy(operation);
-    if (next === null || next.ackMs === null || next.ackMs > call.startMs) return;
+    if (next === null || next.ackMs === null) return;
+    if (next.ackMs > this.seenMs(call.startMs)) return;
     const { faults } = judge;
     const fromMs = call.startMs - noticeMs;
     const isAtFault = faults.find(call.by, ['network', 'paused'], fromMs, call.startMs) !== null;
