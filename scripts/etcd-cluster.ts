@@ -2,12 +2,19 @@
  * Real etcd processes for tests and benchmarks: one or several on loopback ports and a scratch folder of their own,
  * to be killed, paused and started again. Everything ends with `stop`, or with this process.
  */
-import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  execFile,
+  execFileSync,
+  type SpawnOptions,
+  spawn,
+} from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { EtcdPaths } from './etcd.ts';
 
 export interface EtcdClusterOptions {
@@ -44,6 +51,7 @@ export class EtcdCluster {
   private readonly options: EtcdClusterOptions;
   private readonly processes: readonly Process[];
   private readonly folder: string;
+  private asRoot: readonly string[] = [];
 
   private constructor(options: EtcdClusterOptions, ports: readonly number[]) {
     this.options = options;
@@ -131,12 +139,13 @@ export class EtcdCluster {
     one.child = child;
   }
 
-  /** Resolves when a majority answers writes. */
+  /** Resolves when a majority answers writes. Asks without blocking, so that a ring in this process goes on meanwhile. */
   async ready(): Promise<void> {
     const untilMs = Date.now() + readyMs;
+    const put = this.words(['put', 'ready', '1', '--command-timeout=1s'], this.endpoints);
     for (;;) {
       try {
-        this.ctl(['put', 'ready', '1', '--command-timeout=1s']);
+        await promisify(execFile)(this.options.paths.etcdctl, put, this.ctlOptions);
         return;
       } catch (error) {
         if (Date.now() > untilMs) throw new Error('etcd does not start.', { cause: error });
@@ -148,18 +157,23 @@ export class EtcdCluster {
   /** Runs etcdctl against all endpoints, or one, and returns its output. */
   ctl(given: readonly string[], index?: number): string {
     const endpoints = index === undefined ? this.endpoints : [this.endpoints[index] as string];
-    const tls =
-      this.options.tls === true ? ['--insecure-transport=false', '--insecure-skip-tls-verify'] : [];
-    return execFileSync(
-      this.options.paths.etcdctl,
-      [`--endpoints=${endpoints.join()}`, ...tls, ...given],
-      {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 10_000,
-        env: { ...process.env, ETCDCTL_API: '3' },
-      },
-    );
+    return execFileSync(this.options.paths.etcdctl, this.words(given, endpoints), {
+      ...this.ctlOptions,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  /** From now on etcd asks for a password. `user` may read and write below the prefix, and nothing else. */
+  requirePasswords(user: { name: string; password: string; prefix: string }): void {
+    const { name, password, prefix } = user;
+    this.ctl(['user', 'add', 'root:root']);
+    this.ctl(['user', 'grant-role', 'root', 'root']);
+    this.ctl(['user', 'add', `${name}:${password}`]);
+    this.ctl(['role', 'add', name]);
+    this.ctl(['role', 'grant-permission', name, 'readwrite', prefix, '--prefix=true']);
+    this.ctl(['user', 'grant-role', name, name]);
+    this.ctl(['auth', 'enable']);
+    this.asRoot = ['--user=root:root'];
   }
 
   /** The index of the leader, asked at the members that answer; -1: none. */
@@ -194,6 +208,18 @@ export class EtcdCluster {
     for (const one of this.processes) one.child?.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   };
+
+  /** Arguments of etcdctl. */
+  private words(given: readonly string[], endpoints: readonly string[]): string[] {
+    const tls =
+      this.options.tls === true ? ['--insecure-transport=false', '--insecure-skip-tls-verify'] : [];
+    return [`--endpoints=${endpoints.join()}`, ...tls, ...this.asRoot, ...given];
+  }
+
+  private get ctlOptions() {
+    const env = { ...process.env, ETCDCTL_API: '3' };
+    return { encoding: 'utf8' as const, timeout: 10_000, env };
+  }
 
   private get host(): string {
     return this.options.host ?? loopback;

@@ -98,6 +98,8 @@ const keyLengthMax = 1024;
 /** A lease that was not given back ends a little after its TTL. */
 const takeOverSlackMs = 1000;
 const reachMs = 800;
+/** Codes of failed connections that mean: nothing is there. */
+const unreached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 /** Names of locks in one line of the log. */
 const namedMax = 10;
 
@@ -124,7 +126,10 @@ export class Ring {
     this.emitter = new Emitter((error) =>
       log.error('ring: a listener threw', { error: String(error) }),
     );
-    this.durable = new DurableRecords({ etcd, clock, prefix });
+    this.durable = new DurableRecords(
+      { etcd, clock, prefix },
+      { removedWith: (slot, key) => this.slots.removedWith(slot, key) },
+    );
     this.waiting = new WaitingRecords(etcd, prefix);
     const drainMs = options.drainMs ?? 10_000;
     this.slots = new Slots(
@@ -240,8 +245,8 @@ export class Ring {
     const slot = this.slotOf(key);
     if (options.durable !== true) return this.locks.lock(slot, key, options);
     for (;;) {
-      const lock = await this.waitVisibly(slot, key, options);
-      if (await this.writeDurable(lock)) return lock;
+      const { lock, wait } = await this.waitVisibly(slot, key, options);
+      if (await this.writeDurable(lock, wait)) return lock;
       // Lost before its record stood: wait for the next turn.
       await lock.release();
     }
@@ -325,29 +330,36 @@ export class Ring {
     return this.slots.all[this.placement.slotOf(key, this.slots.all.length)] as Slot;
   }
 
-  private async waitVisibly(slot: Slot, key: string, options: WaitOptions): Promise<Lock> {
+  /** The lock, and the record in etcd that still tells of the wait for it; null: none. */
+  private async waitVisibly(slot: Slot, key: string, options: WaitOptions): Promise<Granted> {
     const atOnce = options.signal?.aborted === true ? null : this.locks.tryLock(slot, key);
-    if (atOnce !== null) return atOnce;
+    if (atOnce !== null) return { lock: atOnce, wait: null };
     const waiting = this.locks.lock(slot, key, options);
     // Without a member there is no lease to put the record under; the wait itself needs none.
     const member = [...this.membership.local.values()].find(({ incarnation }) => incarnation > 0);
-    const hide = member === undefined ? () => {} : this.waiting.show(key, member);
+    const shown = member === undefined ? null : this.waiting.show(key, member);
     try {
-      return await waiting;
-    } finally {
-      hide();
+      const lock = await waiting;
+      return { lock, wait: shown?.granted() ?? null };
+    } catch (error) {
+      shown?.over();
+      throw error;
     }
   }
 
-  private async writeDurable(lock: Lock): Promise<boolean> {
+  private async writeDurable(lock: Lock, wait: string | null): Promise<boolean> {
     const member = this.membership.local.get(lock.holder);
-    if (member === undefined) return false;
-    lock.onRelease = () => this.durable.remove(lock);
+    let stands = false;
     try {
-      return await this.durable.write(lock, member.leaseId);
+      if (member === undefined) return false;
+      lock.onRelease = () => this.durable.remove(lock);
+      stands = await this.durable.write(lock, member.leaseId, wait);
+      return stands;
     } catch (error) {
       await lock.release();
       throw error;
+    } finally {
+      if (!stands && wait !== null) this.waiting.forget(wait);
     }
   }
 
@@ -376,6 +388,11 @@ export class Ring {
   }
 }
 
+interface Granted {
+  readonly lock: Lock;
+  readonly wait: string | null;
+}
+
 interface RingParts {
   readonly etcd: Etcd;
   readonly clock: Clock;
@@ -394,14 +411,23 @@ function slotEvent(slot: Slot): SlotEvent {
   return { slot: slot.index, member: slot.member?.id ?? '' };
 }
 
-/** Rejects within a second, in a sentence, where nothing listens. A slow etcd gets its time later. */
+/**
+ * Rejects within a second, in a sentence, where no connection comes about. An etcd that is only slow, to make a secure
+ * connection or to check a password, gets its time later.
+ */
 async function reach(etcd: Etcd, key: string, endpoints: readonly string[] = []): Promise<void> {
   try {
     await etcd.txn({ when: [], success: [{ get: key }], failure: [] }, reachMs);
   } catch (error) {
     if (!(error instanceof EtcdError) || error.kind !== 'not-sent') return;
+    const { cause } = error;
+    if (!(cause instanceof Error) || cause instanceof EtcdError) return;
     const where = endpoints.length === 0 ? 'the given address' : endpoints.join(', ');
-    throw new EtcdError('not-sent', `ring: no etcd listens at ${where}.`, { cause: error });
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = unreached.includes(code ?? '')
+      ? `no etcd listens at ${where}`
+      : `no connection to ${where}: ${cause.message}`;
+    throw new EtcdError('not-sent', `ring: ${why}.`, { cause: error });
   }
 }
 

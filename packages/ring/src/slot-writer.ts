@@ -5,6 +5,7 @@
  * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision is my
  *     epoch". Move to another local member: the conditions of a claim by that member, but with the epoch instead of
  *     absence. No record of another process is ever touched.
+ *     A release takes along the records of locks that ended in the slot: while the epoch stands, they are this process's.
  * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives
  *     even later is seen by the watch and handled there.
  */
@@ -40,6 +41,8 @@ export class SlotWriter {
   private readonly claims = new Map<LocalMember, Slot[]>();
   private readonly moves = new Map<LocalMember, Slot[]>();
   private releases: Slot[] = [];
+  /** Records of ended locks that a release of their slot would take along. */
+  private passengers: Passenger[] = [];
   private armed = false;
   private closed = false;
 
@@ -62,6 +65,17 @@ export class SlotWriter {
   release(slot: Slot): void {
     this.releases.push(slot);
     this.arm();
+  }
+
+  /**
+   * Removes a record in the transaction that releases the slot, if one is asked for in this moment. True: the record is
+   * gone. False: no release took it along, or it is not known whether one did.
+   */
+  removedWith(slot: Slot, key: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.passengers.push({ slot, key, resolve });
+      this.arm();
+    });
   }
 
   /** Writes the own record again: a new epoch, below which the counter starts anew. */
@@ -97,7 +111,12 @@ export class SlotWriter {
   }
 
   private flush(): void {
-    if (this.closed) return;
+    const passengers = this.passengers;
+    this.passengers = [];
+    if (this.closed) {
+      for (const { resolve } of passengers) resolve(false);
+      return;
+    }
     for (const [member, slots] of this.claims) {
       for (const chunk of chunks(slots)) this.runClaim(chunk, member).catch(this.failed);
     }
@@ -106,8 +125,12 @@ export class SlotWriter {
       for (const chunk of chunks(slots)) this.runMove(chunk, member).catch(this.failed);
     }
     this.moves.clear();
-    for (const chunk of chunks(this.releases)) this.runRelease(chunk).catch(this.failed);
+    for (const chunk of chunks(this.releases)) {
+      this.runRelease(chunk, boarding(chunk, passengers)).catch(this.failed);
+    }
     this.releases = [];
+    // The others stay behind.
+    for (const { resolve } of passengers) resolve(false);
   }
 
   private readonly failed = (error: unknown): void => {
@@ -154,17 +177,25 @@ export class SlotWriter {
     for (const slot of slots) this.hooks.onMoveOver(slot, isKnown);
   }
 
-  private async runRelease(slots: readonly Slot[]): Promise<void> {
+  private async runRelease(
+    slots: readonly Slot[],
+    passengers: readonly Passenger[],
+  ): Promise<void> {
     invariant(
       slots.every(({ epoch }) => epoch > 0),
       'a slot that is given up was owned under an epoch',
     );
     const txn = {
       when: slots.map((slot) => ({ key: slot.key, modRevision: slot.epoch })),
-      success: slots.map((slot) => ({ remove: slot.key })),
+      success: [...slots, ...passengers].map(({ key }) => ({ remove: key })),
       failure: slots.map((slot) => ({ get: slot.key })),
     };
-    await this.run(slots, txn, (revision, slot) => this.hooks.onRecord(slot, null, revision));
+    let isGone = false;
+    await this.run(slots, txn, (revision, slot) => {
+      isGone = true;
+      this.hooks.onRecord(slot, null, revision);
+    });
+    for (const { resolve } of passengers) resolve(isGone);
     for (const slot of slots) this.hooks.onReleaseOver(slot);
   }
 
@@ -231,6 +262,12 @@ export class SlotWriter {
   }
 }
 
+interface Passenger {
+  readonly slot: Slot;
+  readonly key: string;
+  readonly resolve: (isGone: boolean) => void;
+}
+
 interface Outcome {
   /** False: no answer came, and the transaction may still arrive. */
   readonly isKnown: boolean;
@@ -242,4 +279,12 @@ const known: Outcome = { isKnown: true, extra: null };
 
 function* chunks(slots: readonly Slot[]): Generator<readonly Slot[]> {
   for (let i = 0; i < slots.length; i += slotsPerTxn) yield slots.slice(i, i + slotsPerTxn);
+}
+
+/** Takes the records of these slots out of `waiting`, as many as the transaction has room for. */
+function boarding(slots: readonly Slot[], waiting: Passenger[]): readonly Passenger[] {
+  const room = txnOperationsMax - slots.length;
+  const taken = waiting.filter(({ slot }) => slots.includes(slot)).slice(0, room);
+  for (const one of taken) waiting.splice(waiting.indexOf(one), 1);
+  return taken;
 }

@@ -133,6 +133,11 @@ export class Slots {
     return slot.counter;
   }
 
+  /** Removes the record of a lock that has just ended together with its slot, if the slot moves away with it. True: it is gone. */
+  removedWith(slot: Slot, key: string): Promise<boolean> {
+    return this.writer.removedWith(slot, key);
+  }
+
   /** The last lock in the slot has gone. */
   onIdle(slot: Slot): void {
     const { member } = slot;

@@ -1,4 +1,6 @@
 /** First steps with the library: names, addresses, hashes, errors, closing. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { SystemClock } from '@carillon/core/system';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MemberTakenError, RingConfigError } from './errors.ts';
@@ -75,6 +77,18 @@ test('where nothing listens, opening a ring says so in one sentence', async () =
   const opening = Ring.open({ endpoints: ['127.0.0.1:1'], prefix: 'p' });
   await expect(opening).rejects.toThrow(/^ring: no etcd listens at 127\.0\.0\.1:1\.$/);
 });
+
+test('an etcd that takes longer than a second to answer is not said to be missing', async () => {
+  const server = createServer((socket) => socket.on('error', () => {}));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const opening = Ring.open({ endpoints: [`127.0.0.1:${port}`], prefix: 'p' });
+  const problem = (await opening.catch((error: unknown) => error)) as Error;
+  server.close();
+  expect(problem.message).not.toContain('listens');
+  expect(problem.message).toContain('no answer within');
+}, 30_000);
 
 test.each(['127.0.0.1:2379', 'localhost:2379', 'http://127.0.0.1:2379', '[::1]:2379'])(
   'the endpoint %s is taken',

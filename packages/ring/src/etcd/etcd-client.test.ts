@@ -62,13 +62,7 @@ describe.skipIf(paths === null)('etcd client: TLS and passwords', () => {
   beforeAll(async () => {
     if (paths === null) return;
     cluster = await EtcdCluster.start({ paths, tls: true });
-    cluster.ctl(['user', 'add', 'root:pass']);
-    cluster.ctl(['user', 'grant-role', 'root', 'root']);
-    cluster.ctl(['user', 'add', 'ringer:secret']);
-    cluster.ctl(['role', 'add', 'bells']);
-    cluster.ctl(['role', 'grant-permission', 'bells', 'readwrite', 'bells/', '--prefix=true']);
-    cluster.ctl(['user', 'grant-role', 'ringer', 'bells']);
-    cluster.ctl(['auth', 'enable']);
+    cluster.requirePasswords({ name: 'ringer', password: 'secret', prefix: 'bells/' });
   });
 
   afterAll(() => cluster?.stop());

@@ -45,6 +45,8 @@ export interface EtcdClientOptions {
 
 /** How long one endpoint may take to answer something that can be asked elsewhere too. */
 const attemptMs = 1000;
+/** With less time left than this a further attempt would only hide why the others failed. */
+const attemptMsMin = 100;
 /** Pause after every endpoint has failed once; short, because a new etcd leader takes about a second. */
 const roundPauseMs = 50;
 /** A connection with a watch that has been silent this long is asked whether it still lives. */
@@ -186,11 +188,12 @@ export class EtcdClient implements Etcd {
 
   private async attempt<T>(limitMs: number, call: Call<T>, repeatable: boolean): Promise<T> {
     const untilMs = this.clock.now() + limitMs;
+    let telling: EtcdError | null = null;
     for (let tried = 1; ; tried++) {
       const connection = this.connect();
       const leftMs = untilMs - this.clock.now();
       // The first endpoint gets half of the remaining time, so that a second one can still be asked.
-      const share = repeatable ? Math.min(attemptMs, Math.max(leftMs / 2, 100)) : leftMs;
+      const share = repeatable ? Math.min(attemptMs, Math.max(leftMs / 2, attemptMsMin)) : leftMs;
       try {
         return await call(connection, Math.min(share, leftMs));
       } catch (error) {
@@ -201,7 +204,10 @@ export class EtcdClient implements Etcd {
         const harmless = repeatable || error.kind === 'not-sent' || error instanceof TokenError;
         const every = tried % this.options.endpoints.length === 0;
         const pauseMs = every ? roundPauseMs : 0;
-        if (!harmless || this.closed || this.clock.now() + pauseMs >= untilMs) throw error;
+        if (!harmless || this.closed) throw error;
+        // An endpoint that took its time tells more than one where nothing listens.
+        if (telling === null || telling.cause !== undefined) telling = error;
+        if (untilMs - this.clock.now() - pauseMs < attemptMsMin) throw telling;
         if (pauseMs > 0) await sleep(this.clock, pauseMs);
       }
     }

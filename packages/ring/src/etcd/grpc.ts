@@ -63,7 +63,7 @@ export class GrpcConnection {
     this.session.on('connect', () => {
       this.connected = true;
     });
-    this.session.on('error', (error) => this.fail(error.message));
+    this.session.on('error', (error) => this.fail(error.message, error));
     this.session.on('goaway', () => this.fail('the server is going away'));
     this.session.on('close', () => this.fail('the connection was closed'));
   }
@@ -133,7 +133,8 @@ export class GrpcConnection {
       this.fail(error instanceof Error ? error.message : String(error));
       return null;
     }
-    const stream = new GrpcStream(request, (kind, why) => this.error(kind, path, why), {
+    const makeError: MakeError = (kind, why, cause) => this.error(kind, path, why, cause);
+    const stream = new GrpcStream(request, makeError, {
       onMessage: (message) => handlers.onMessage(message),
       onEnd: end,
     });
@@ -142,16 +143,17 @@ export class GrpcConnection {
     return stream;
   }
 
-  private error(kind: EtcdError['kind'], path: string, why: string): EtcdError {
+  private error(kind: EtcdError['kind'], path: string, why: string, cause?: unknown): EtcdError {
     // Before the connection stood, nothing can have reached the server.
     const sent = this.connected || kind !== 'no-answer';
-    return new EtcdError(sent ? kind : 'not-sent', `etcd ${this.endpoint} ${path}: ${why}.`);
+    const message = `etcd ${this.endpoint} ${path}: ${why}.`;
+    return new EtcdError(sent ? kind : 'not-sent', message, { cause });
   }
 
-  private fail(reason: string): void {
+  private fail(reason: string, cause?: Error): void {
     if (this.failure !== null) return;
     const kind = this.connected ? 'no-answer' : 'not-sent';
-    this.failure = new EtcdError(kind, `etcd ${this.endpoint}: ${reason}.`);
+    this.failure = new EtcdError(kind, `etcd ${this.endpoint}: ${reason}.`, { cause });
     for (const cut of this.open) cut(this.failure);
     this.session.destroy();
   }
@@ -163,7 +165,7 @@ interface GrpcHandlers {
   onEnd(error: EtcdError | null): void;
 }
 
-type MakeError = (kind: EtcdError['kind'], why: string) => EtcdError;
+type MakeError = (kind: EtcdError['kind'], why: string, cause?: unknown) => EtcdError;
 
 /** One HTTP/2 stream carrying gRPC frames: five bytes of head (flag and length), then the message. */
 class GrpcStream {
@@ -181,7 +183,8 @@ class GrpcStream {
     stream.on('response', (headers) => this.readStatus(headers));
     stream.on('trailers', (trailers) => this.readStatus(trailers));
     stream.on('data', (chunk: Uint8Array) => this.take(chunk));
-    stream.on('error', (error) => this.breakOff(error.message));
+    // The cause of a stream that ends with its connection is the failure of the connection.
+    stream.on('error', (error) => this.breakOff(error.message, error.cause ?? error));
     stream.on('close', () => this.breakOff('the stream was closed'));
   }
 
@@ -238,8 +241,8 @@ class GrpcStream {
   }
 
   /** Every stream closes in the end: an error is made only for one that has not been answered. */
-  private breakOff(why: string): void {
-    if (!this.ended) this.finish(this.makeError('no-answer', why));
+  private breakOff(why: string, cause?: unknown): void {
+    if (!this.ended) this.finish(this.makeError('no-answer', why, cause));
   }
 
   private finish(error: EtcdError | null): void {

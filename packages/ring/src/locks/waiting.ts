@@ -14,6 +14,14 @@ const txnLimitMs = 2000;
 /** A record that could not be removed goes with the lease. */
 const staysBehind = (): void => {};
 
+/** One wait in sight. One of the two is called, once. */
+export interface ShownWait {
+  /** The wait is over: the record goes, unless it stands for another wait. */
+  over(): void;
+  /** As `over`, but a record that stands is named instead: the caller removes it with the transaction that shows the holder. */
+  granted(): string | null;
+}
+
 export class WaitingRecords {
   private readonly etcd: Etcd;
   private readonly prefix: string;
@@ -25,31 +33,50 @@ export class WaitingRecords {
     this.prefix = `${prefix}w/`;
   }
 
-  /** Shows that `member` waits for `key`; the returned function ends that, call it when the wait is over. */
-  show(key: string, member: LocalMember): () => void {
+  /** Shows that `member` waits for `key`, until the wait is told to be over. */
+  show(key: string, member: LocalMember): ShownWait {
     const record = `${this.prefix}${encodeURIComponent(key)}/${encodeURIComponent(member.id)}`;
     const waits = this.wanted.get(record) ?? 0;
     this.wanted.set(record, waits + 1);
     const value = JSON.stringify({ waiter: member.id });
-    const written =
-      waits === 0
-        ? this.run({ put: record, value, lease: member.leaseId })
-        : Promise.resolve(undefined);
-    return () => {
+    let stands = waits > 0;
+    const written = stands
+      ? Promise.resolve(undefined)
+      : this.run({ put: record, value, lease: member.leaseId }).then(() => {
+          stands = true;
+        });
+    const isLast = (): boolean => {
       const left = (this.wanted.get(record) ?? 1) - 1;
       if (left > 0) this.wanted.set(record, left);
-      else {
-        this.wanted.delete(record);
-        written.then(() => this.removeUnlessWanted(record)).catch(staysBehind);
-      }
+      else this.wanted.delete(record);
+      return left <= 0;
     };
+    const remove = (): void => {
+      written.then(() => this.removeUnlessWanted(record)).catch(staysBehind);
+    };
+    return {
+      over: () => {
+        if (isLast()) remove();
+      },
+      granted: () => {
+        if (!isLast()) return null;
+        if (stands) return record;
+        remove();
+        return null;
+      },
+    };
+  }
+
+  /** Removes a record that `granted` named, unless another wait has begun meanwhile. */
+  forget(record: string): void {
+    this.removeUnlessWanted(record).catch(staysBehind);
   }
 
   /** Told of every change under the ring's prefix. `isOwn`: whether a lease is one of this process's. */
   onChange(change: Change, isOwn: (lease: bigint) => boolean): void {
     if (change.kind === 'delete' || !change.entry.key.startsWith(this.prefix)) return;
     const { key, lease } = change.entry;
-    if (isOwn(lease)) this.removeUnlessWanted(key).catch(staysBehind);
+    if (isOwn(lease)) this.forget(key);
   }
 
   private async removeUnlessWanted(record: string): Promise<void> {

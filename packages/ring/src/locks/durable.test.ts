@@ -1,0 +1,103 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Lock } from './lock.ts';
+import { keyOf, VirtualRings } from '../testing/virtual-rings.ts';
+
+let rings: VirtualRings;
+
+beforeEach(() => {
+  rings = new VirtualRings();
+});
+
+/** Records under the prefix that tell of locks and waits. */
+const shown = (): string[] =>
+  [...rings.etcd.store.entries.keys()].filter((key) => /^p\/[kw]\//.test(key)).toSorted();
+
+/** `a` holds a durable lock whose key has moved to `b`, where another call waits for it. */
+async function handOver() {
+  const a = await rings.openWith('a');
+  const b = await rings.openWith('b');
+  const key = keyOf(a.ring, 'b');
+  await rings.settled(b.ring.removeMember('b'));
+  const lock = await rings.settled(a.ring.lock(key, { durable: true }));
+  await rings.settled(b.ring.addMember('b'));
+  const waiting = b.ring.lock(key, { durable: true });
+  await rings.clock.advance(100);
+  expect(lock.revoking.aborted).toBe(true);
+  expect(shown()).toEqual([`p/k/${key}`, `p/w/${key}/b`]);
+  return { a, b, key, lock, waiting };
+}
+
+describe('records of durable locks', () => {
+  test('a key that moves to another process costs three transactions: give up, claim, show', async () => {
+    const { key, lock, waiting } = await handOver();
+    const before = rings.etcd.calls.txn;
+    const released = lock.release();
+    const next = await rings.settled(waiting);
+    await rings.settled(released);
+    await rings.clock.advance(100);
+    expect(rings.etcd.calls.txn - before).toBe(3);
+    expect(shown()).toEqual([`p/k/${key}`]);
+    const record = rings.etcd.store.entries.get(`p/k/${key}`);
+    expect(JSON.parse(record?.value ?? '')).toEqual({ holder: 'b', token: String(next.token) });
+  });
+
+  test('a release in a slot that stays costs one transaction', async () => {
+    const { ring } = await rings.openWith('a');
+    const lock = await rings.settled(ring.lock('k', { durable: true }));
+    const before = rings.etcd.calls.txn;
+    await rings.settled(lock.release());
+    expect(rings.etcd.calls.txn - before).toBe(1);
+    expect(shown()).toEqual([]);
+  });
+
+  test('a wait in one process leaves no record of it, whichever transaction removes it', async () => {
+    const { ring } = await rings.openWith('a');
+    const first = await rings.settled(ring.lock('k', { durable: true }));
+    const second = ring.lock('k', { durable: true });
+    const third = ring.lock('k', { durable: true });
+    await rings.clock.advance(50);
+    void first.release();
+    const next = await rings.settled(second);
+    await rings.clock.advance(50);
+    expect(shown()).toEqual(['p/k/k', 'p/w/k/a']);
+    void next.release();
+    const last = await rings.settled(third);
+    await rings.clock.advance(50);
+    expect(shown()).toEqual(['p/k/k']);
+    await rings.settled(last.release());
+    expect(shown()).toEqual([]);
+  });
+
+  test('more records end with a slot than one transaction has room for: all of them go, and so does the slot', async () => {
+    const a = await rings.openWith('a', { slots: 1 });
+    const locks: Lock[] = [];
+    for (let i = 0; i < 200; i++) {
+      locks.push(await rings.settled(a.ring.lock(`k${i}`, { durable: true })));
+    }
+    const b = await rings.openWith('b', { slots: 1 });
+    // The one slot may stay with `a`; a member that is here for the key gets it in any case.
+    if (!locks[0]?.revoking.aborted) {
+      await rings.settled(b.ring.addMember('wish', { onlyFor: 'k0' }));
+      await rings.clock.advance(50);
+    }
+    expect(locks.every((lock) => lock.revoking.aborted)).toBe(true);
+    const released = Promise.all(locks.map((lock) => lock.release()));
+    const next = await rings.settled(b.ring.lock('k0'));
+    await rings.settled(released);
+    expect(shown()).toEqual([]);
+    await rings.settled(next.release());
+  });
+
+  test('the answer to giving up the slot is lost: its lock is shown no longer, and the next one is', async () => {
+    const { a, key, lock, waiting } = await handOver();
+    a.client.answerLossRatio = 1;
+    const released = lock.release();
+    await rings.clock.advance(20);
+    a.client.answerLossRatio = 0;
+    const next = await rings.settled(waiting);
+    await rings.settled(released);
+    expect(shown()).toEqual([`p/k/${key}`]);
+    await rings.settled(next.release());
+    expect(shown()).toEqual([]);
+  });
+});
