@@ -5,6 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as Plot from '@observablehq/plot';
 import {
   buildTopology,
   type Candidate,
@@ -18,88 +19,18 @@ import {
   type Placer,
   type Topology,
 } from '@carillon/placement';
+import { colours, drawn, type Picture, type PicturePlot } from './charts.ts';
 
 const folder = join(import.meta.dirname, '..', 'docs', 'images');
 const keyCount = 200_000;
-const colours = {
-  paper: '#ffffff',
-  ink: '#1f2933',
-  faint: '#8795a1',
-  line: '#d5dbe1',
-  main: '#2f6f9f',
-  moved: '#e08a1e',
-  rival: '#b0bac5',
-  dead: '#3b4550',
-  hollow: '#c0392b',
-};
+const rival = '#b0bac5';
+const untouched = '#eef1f4';
+const dead = '#3b4550';
+const hollow = '#c0392b';
 
-class Drawing {
-  readonly #parts: string[] = [];
-  readonly #width: number;
-  readonly #height: number;
-
-  constructor(width: number, height: number, title: string) {
-    this.#width = width;
-    this.#height = height;
-    this.box({ x: 0, y: 0, width, height, fill: colours.paper });
-    this.text(20, 28, title, { size: 16, bold: true });
-  }
-
-  box(at: {
-    x: number;
-    y: number;
-    width: number;
-    height: number;
-    fill: string;
-    stroke?: string;
-  }): void {
-    const stroke = at.stroke === undefined ? '' : ` stroke="${at.stroke}" stroke-width="2"`;
-    this.#parts.push(
-      `<rect x="${round(at.x)}" y="${round(at.y)}" width="${round(at.width)}" height="${round(at.height)}" fill="${at.fill}"${stroke}/>`,
-    );
-  }
-
-  line(
-    from: readonly [number, number],
-    to: readonly [number, number],
-    stroke: string,
-    width = 1,
-  ): void {
-    this.#parts.push(
-      `<line x1="${round(from[0])}" y1="${round(from[1])}" x2="${round(to[0])}" y2="${round(to[1])}" stroke="${stroke}" stroke-width="${width}"/>`,
-    );
-  }
-
-  text(x: number, y: number, text: string, style: TextStyle = {}): void {
-    const { size = 12, anchor = 'start', fill = colours.ink, bold = false } = style;
-    this.#parts.push(
-      `<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${fill}"${bold ? ' font-weight="600"' : ''}>${escape(text)}</text>`,
-    );
-  }
-
-  save(name: string): void {
-    const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${this.#width} ${this.#height}" width="${this.#width}" height="${this.#height}" font-family="system-ui, sans-serif" role="img">`;
-    writeFileSync(
-      join(folder, `placement-${name}.svg`),
-      `${head}\n${this.#parts.join('\n')}\n</svg>\n`,
-    );
-    console.log(`docs/images/placement-${name}.svg`);
-  }
-}
-
-interface TextStyle {
-  readonly size?: number;
-  readonly anchor?: 'start' | 'middle' | 'end';
-  readonly fill?: string;
-  readonly bold?: boolean;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+function save(name: string, picture: Picture): void {
+  writeFileSync(join(folder, `placement-${name}.svg`), drawn(picture));
+  console.log(`docs/images/placement-${name}.svg`);
 }
 
 function percent(share: number, digits = 1): string {
@@ -136,104 +67,103 @@ function ringLoads(names: readonly string[]): number[] {
 
 function drawShares(): void {
   const names = Array.from({ length: 10 }, (_, i) => `10.0.0.${i + 1}:7253`);
-  const ours = loads(compileTargets(names));
-  const ring = ringLoads(names);
-  const drawing = new Drawing(760, 330, 'Share of 200 000 keys per target, ten targets');
   const mean = keyCount / names.length;
-  const scale = 190 / (Math.max(...ring, ...ours) * 1.05);
-  const floor = 270;
-  for (const [i, name] of names.entries()) {
-    const x = 40 + i * 70;
-    for (const [j, counts] of [ring, ours].entries()) {
-      const height = (counts[i] as number) * scale;
-      const fill = j === 0 ? colours.rival : colours.main;
-      drawing.box({ x: x + j * 26, y: floor - height, width: 24, height, fill });
-      const share = percent((counts[i] as number) / keyCount);
-      drawing.text(x + j * 26 + 12, floor - height - 4, share.replace(' %', ''), {
-        size: 9,
-        anchor: 'middle',
-      });
-    }
-    drawing.text(x + 25, floor + 15, name.replace(':7253', ''), { size: 10, anchor: 'middle' });
-  }
-  drawing.line([34, floor - mean * scale], [735, floor - mean * scale], colours.moved, 1.5);
-  const worst = (counts: readonly number[]) => (Math.max(...counts) / mean).toFixed(3);
-  drawing.box({ x: 40, y: 300, width: 12, height: 12, fill: colours.rival });
-  drawing.text(58, 310, `ring with 100 points per target: fullest is ${worst(ring)} × the mean`);
-  drawing.box({ x: 455, y: 300, width: 12, height: 12, fill: colours.main });
-  drawing.text(473, 310, `rendezvous: fullest is ${worst(ours)} × the mean`);
-  drawing.save('shares');
+  const schemes = [
+    { name: 'ring with 100 points per target', fill: rival, counts: ringLoads(names) },
+    { name: 'rendezvous', fill: colours.ours, counts: loads(compileTargets(names)) },
+  ];
+  const bars = schemes.flatMap(({ name, fill, counts }) =>
+    counts.map((count, i) => ({
+      target: names[i]?.replace(':7253', ''),
+      scheme: name,
+      fill,
+      count,
+      share: percent(count / keyCount).replace(' %', ''),
+    })),
+  );
+  const place = { fx: 'target', x: 'scheme', y: 'count' };
+  save('shares', {
+    title: 'Share of 200 000 keys per target, ten targets',
+    plots: [
+      {
+        height: 250,
+        marginLeft: 20,
+        marginTop: 20,
+        fx: { label: null, axis: 'bottom', domain: bars.map(({ target }) => target) },
+        x: { axis: null, domain: schemes.map(({ name }) => name) },
+        y: { axis: null },
+        marks: [
+          Plot.barY(bars, { ...place, fill: 'fill' }),
+          Plot.text(bars, { ...place, text: 'share', dy: -6, fontSize: 9 }),
+          Plot.ruleY([mean], { stroke: colours.moved, strokeWidth: 1.5 }),
+        ],
+      },
+    ],
+    legend: schemes.map(({ name, fill, counts }) => {
+      const worst = (Math.max(...counts) / mean).toFixed(3);
+      return [`${name}: fullest is ${worst} × the mean`, fill];
+    }),
+    legendColumns: 1,
+  });
 }
 
-/** Per target: the keys that stayed and the keys that arrived. */
-function drawChange(drawing: Drawing, left: number, names: readonly [string[], string[]]): void {
+/** Per target: the keys before, and after a change the keys that stayed and the keys that arrived. */
+function changePlot(title: string, names: readonly [string[], string[]]): PicturePlot {
   const before: Placer = compileTargets(names[0]);
   const after: Placer = compileTargets(names[1]);
   const change = diff(before, after, { keys: keyCount, replicas: 1 });
-  const old = loads(before);
-  const now = loads(after);
-  const all = [...new Set([...names[0], ...names[1]])].toSorted();
-  const scale = 480 / keyCount;
-  const floor = 250;
-  for (const [i, name] of all.entries()) {
-    const x = left + i * 84;
-    const was = old[before.names.indexOf(name)] ?? 0;
-    const is = now[after.names.indexOf(name)] ?? 0;
-    const arrived = change.domains.find(({ path }) => path === name)?.arrived ?? 0;
-    drawing.box({ x, y: floor - was * scale, width: 28, height: was * scale, fill: colours.rival });
-    drawing.box({
-      x: x + 31,
-      y: floor - (is - arrived) * scale,
-      width: 28,
-      height: (is - arrived) * scale,
-      fill: colours.main,
-    });
-    drawing.box({
-      x: x + 31,
-      y: floor - is * scale,
-      width: 28,
-      height: arrived * scale,
-      fill: colours.moved,
-    });
-    drawing.text(x + 29, floor + 16, name, { anchor: 'middle', bold: true });
-    drawing.text(x + 14, floor - was * scale - 4, was === 0 ? '' : percent(was / keyCount, 0), {
-      size: 10,
-      anchor: 'middle',
-    });
-    drawing.text(x + 45, floor - is * scale - 4, is === 0 ? '' : percent(is / keyCount, 0), {
-      size: 10,
-      anchor: 'middle',
-    });
-  }
-  const words = `${percent(change.moved / change.copies, 2)} of the keys move; the least possible is ${percent(change.minimum / change.copies, 2)};`;
-  drawing.text(left, floor + 42, words);
-  drawing.text(left, floor + 58, `between survivors: ${change.betweenSurvivors}`);
+  const [old, now] = [loads(before), loads(after)];
+  const bars = [...new Set(names.flat())].toSorted().flatMap((target) => {
+    const was = old[before.names.indexOf(target)] ?? 0;
+    const is = now[after.names.indexOf(target)] ?? 0;
+    const arrived = change.domains.find(({ path }) => path === target)?.arrived ?? 0;
+    return [
+      { target, when: 'before', from: 0, to: was, whole: was, fill: rival },
+      { target, when: 'then', from: 0, to: is - arrived, whole: is, fill: colours.ours },
+      { target, when: 'then', from: is - arrived, to: is, whole: 0, fill: colours.moved },
+    ];
+  });
+  const words =
+    `${title}: ${percent(change.moved / change.copies, 2)} of the keys move; the least possible is ` +
+    `${percent(change.minimum / change.copies, 2)}; between survivors: ${change.betweenSurvivors}`;
+  const place = { fx: 'target', x: 'when' };
+  return {
+    height: 190,
+    marginLeft: 20,
+    marginTop: 40,
+    fx: { label: null, axis: 'bottom', padding: 0.3 },
+    x: { axis: null },
+    y: { axis: null, domain: [0, keyCount / 2.5] },
+    marks: [
+      Plot.text([words], { fx: ['A'], frameAnchor: 'top-left', dy: -32 }),
+      Plot.barY(bars, { ...place, y1: 'from', y2: 'to', fill: 'fill' }),
+      Plot.text(bars, {
+        ...place,
+        y: 'whole',
+        filter: ({ whole }: { whole: number }) => whole > 0,
+        text: ({ whole }: { whole: number }) => percent(whole / keyCount, 0),
+        dy: -7,
+        fontSize: 10,
+      }),
+    ],
+  };
 }
 
 function drawMovement(): void {
-  const drawing = new Drawing(
-    760,
-    330,
-    'What moves: D joins A, B, C (left); B leaves A, B, C, D (right)',
-  );
-  drawChange(drawing, 30, [
+  const [three, four] = [
     ['A', 'B', 'C'],
     ['A', 'B', 'C', 'D'],
-  ]);
-  drawChange(drawing, 410, [
-    ['A', 'B', 'C', 'D'],
-    ['A', 'C', 'D'],
-  ]);
-  const legend = [
-    ['before', colours.rival],
-    ['stayed', colours.main],
-    ['arrived', colours.moved],
-  ] as const;
-  for (const [i, [word, fill]] of legend.entries()) {
-    drawing.box({ x: 480 + i * 90, y: 42, width: 12, height: 12, fill });
-    drawing.text(498 + i * 90, 52, word);
-  }
-  drawing.save('movement');
+  ];
+  save('movement', {
+    title: 'The keys that move when a target joins or leaves',
+    plots: [changePlot('D joins', [three, four]), changePlot('B leaves', [four, ['A', 'C', 'D']])],
+    legend: [
+      ['before', rival],
+      ['stayed', colours.ours],
+      ['arrived', colours.moved],
+    ],
+    legendColumns: 3,
+  });
 }
 
 /** The seed's 64 disks; each step adds losses to the one before. */
@@ -264,91 +194,91 @@ function recoverySteps(): { title: string; topology: Topology }[] {
 
 function drawRecovery(): void {
   const steps = recoverySteps();
-  const drawing = new Drawing(
-    760,
-    660,
-    'Recovery stays in the smallest domain: where keys arrive at each step',
-  );
-  for (const [i, { title, topology }] of steps.slice(1).entries()) {
-    const before = compileTopology((steps[i] as { topology: Topology }).topology);
-    const change = diff(before, compileTopology(topology), { keys: keyCount, replicas: 1 });
-    const top = 50 + i * 150;
-    const share = percent(change.moved / change.keys, 2);
-    drawing.text(20, top + 14, `${title}: ${share} of all keys move, the least possible`, {
-      bold: true,
-    });
-    drawStep(
-      drawing,
-      top + 26,
-      topology,
-      new Map(change.domains.map(({ path, arrived }) => [path, arrived])),
-    );
-  }
-  drawing.text(
-    20,
-    648,
-    'Orange: keys arrived (the stronger, the more). Dark: dead disk. Red frame: hollow. Grey: untouched.',
-    { fill: colours.faint },
-  );
-  drawing.save('recovery');
+  save('recovery', {
+    title: 'Recovery stays in the smallest domain: where keys arrive at each step',
+    plots: steps.slice(1).map(({ title, topology }, i) => {
+      const before = compileTopology((steps[i] as { topology: Topology }).topology);
+      const change = diff(before, compileTopology(topology), { keys: keyCount, replicas: 1 });
+      const share = percent(change.moved / change.keys, 2);
+      const arrived = new Map(change.domains.map((domain) => [domain.path, domain.arrived]));
+      return stepPlot(`${title}: ${share} of all keys move, the least possible`, topology, arrived);
+    }),
+    legend: [
+      ['keys arrived, the stronger the more', colours.moved],
+      ['untouched', untouched],
+      ['dead disk', dead],
+      ['frame of a hollow machine or rack', hollow],
+    ],
+  });
 }
 
-function drawStep(
-  drawing: Drawing,
-  top: number,
+/** Racks side by side, four machines in each, eight disks in each machine in two rows. */
+function stepPlot(
+  title: string,
   topology: Topology,
   arrived: ReadonlyMap<string, number>,
-): void {
+): PicturePlot {
   const states = health(topology);
   const most = Math.max(1, ...topology.targets.map(({ path }) => arrived.get(path) ?? 0));
-  for (const [r, rack] of topology.children.entries()) {
-    const rackX = 20 + r * 365;
-    const rackHollow = states.get(rack)?.state !== 'up';
-    drawing.box({
-      x: rackX,
-      y: top,
-      width: 355,
-      height: 100,
-      fill: colours.paper,
-      stroke: rackHollow ? colours.hollow : colours.line,
-    });
-    drawing.text(rackX + 6, top + 94, rack.id, { size: 10, fill: colours.faint });
-    for (const [m, machine] of rack.children.entries()) {
-      const x = rackX + 8 + m * 87;
-      const hollow = states.get(machine)?.state !== 'up';
-      drawing.box({
-        x,
-        y: top + 8,
-        width: 80,
-        height: 72,
-        fill: colours.paper,
-        stroke: hollow ? colours.hollow : colours.line,
-      });
-      for (const [d, disk] of machine.children.entries()) {
-        const strength = (arrived.get(disk.path) ?? 0) / most;
-        const live = states.get(disk)?.state === 'up';
-        const fill = live
-          ? mix('#eef1f4', colours.moved, strength === 0 ? 0 : 0.25 + 0.75 * strength)
-          : colours.dead;
-        drawing.box({
-          x: x + 5 + (d % 4) * 18,
-          y: top + 14 + Math.floor(d / 4) * 32,
-          width: 15,
-          height: 26,
-          fill,
-        });
-      }
-    }
-  }
-}
-
-function mix(from: string, to: string, share: number): string {
-  const part = (text: string, i: number) => Number.parseInt(text.slice(1 + i * 2, 3 + i * 2), 16);
-  const hex = [0, 1, 2].map((i) => {
-    const value = part(from, i) + (part(to, i) - part(from, i)) * share;
-    return Math.round(value).toString(16).padStart(2, '0');
-  });
-  return `#${hex.join('')}`;
+  const frameOf = (vertex: Topology['children'][number]): string =>
+    states.get(vertex)?.state === 'up' ? colours.grid : hollow;
+  const racks = topology.children.map((rack, r) => ({
+    rack,
+    stroke: frameOf(rack),
+    x1: r * 23,
+    x2: r * 23 + 22,
+    y1: 0,
+    y2: 4,
+  }));
+  const machines = racks.flatMap(({ rack, x1 }) =>
+    rack.children.map((machine, m) => ({
+      machine,
+      stroke: frameOf(machine),
+      x1: x1 + 0.4 + m * 5.4,
+      x2: x1 + 5.4 + m * 5.4,
+      y1: 0.4,
+      y2: 3.2,
+    })),
+  );
+  const disks = machines.flatMap(({ machine, x1 }) =>
+    machine.children.map((disk, d) => {
+      const [x, y] = [x1 + 0.4 + (d % 4) * 1.1, 0.7 + Math.floor(d / 4) * 1.2];
+      const strength = (arrived.get(disk.path) ?? 0) / most;
+      const isLive = states.get(disk)?.state === 'up';
+      const fill = strength > 0 ? colours.moved : isLive ? untouched : dead;
+      const opacity = strength > 0 ? 0.25 + 0.75 * strength : 1;
+      return { fill, opacity, x1: x, x2: x + 0.9, y1: y, y2: y + 1 };
+    }),
+  );
+  const box = { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2' };
+  return {
+    height: 140,
+    marginLeft: 20,
+    marginTop: 26,
+    marginBottom: 14,
+    axis: null,
+    x: { domain: [0, 45] },
+    y: { domain: [4, 0] },
+    marks: [
+      Plot.text([title], { frameAnchor: 'top-left', dy: -20, fontWeight: 600 }),
+      Plot.rect([...racks, ...machines], {
+        ...box,
+        fill: 'none',
+        stroke: 'stroke',
+        strokeWidth: 2,
+      }),
+      Plot.rect(disks, { ...box, fill: 'fill', fillOpacity: 'opacity' }),
+      Plot.text(racks, {
+        x: 'x1',
+        y: 3.6,
+        text: ({ rack }: (typeof racks)[number]) => rack.id,
+        textAnchor: 'start',
+        dx: 6,
+        fill: colours.faint,
+      }),
+    ],
+    opacity: { domain: [0, 1], range: [0, 1] },
+  };
 }
 
 function drawWalk(): void {
@@ -365,75 +295,81 @@ function drawWalk(): void {
   const seen = new Map<string, Candidate>(
     steps.flatMap(({ candidates }) => candidates.map((one) => [one.path, one])),
   );
-  const drawing = new Drawing(
-    760,
-    330,
-    `The walk of "${key}" for two replicas: ${replicas.join(', ')}`,
-  );
-  const place = new Map<string, readonly [number, number]>([['', [380, 60]]]);
-  for (const [i, { path }] of topology.targets.entries()) place.set(path, [34 + i * 26.6, 270]);
-  for (const zone of topology.children) {
-    for (const machine of zone.children)
-      place.set(machine.path, [middle(place, machine.children), 195]);
-    place.set(zone.path, [middle(place, zone.children), 120]);
-  }
-  for (const chosen of [false, true]) {
-    for (const [path, at] of place) {
-      const one = seen.get(path);
-      if (path === '' || (one !== undefined && one.share > 0) !== chosen) continue;
-      const parent = place.get(path.slice(0, Math.max(0, path.lastIndexOf('/')))) as readonly [
-        number,
-        number,
-      ];
-      drawing.line(parent, at, chosen ? colours.moved : colours.line, chosen ? 3 : 1);
-    }
-  }
-  for (const [path, [x, y]] of place) drawVertex(drawing, x, y, { path, one: seen.get(path) });
-  drawing.text(
-    20,
-    318,
-    'Numbers: the first digits of the scores that were computed. Vertices without a number cost nothing.',
-    { fill: colours.faint },
-  );
-  drawing.save('walk');
-}
-
-function drawVertex(
-  drawing: Drawing,
-  x: number,
-  y: number,
-  { path, one }: { path: string; one: Candidate | undefined },
-): void {
-  const chosen = path === '' || (one !== undefined && one.share > 0);
-  const side = y > 250 ? 10 : 14;
-  drawing.box({
-    x: x - side / 2,
-    y: y - side / 2,
-    width: side,
-    height: side,
-    fill: chosen ? colours.moved : colours.rival,
+  const vertices = walkVertices(topology, seen);
+  const edges = vertices
+    .filter(({ depth }) => depth > 0)
+    .toSorted((a, b) => Number(a.isChosen) - Number(b.isChosen));
+  const beside = { x: 'x', y: 'depth', text: 'words', fontSize: 10 };
+  save('walk', {
+    title: `The walk of "${key}" for two replicas: ${replicas.join(', ')}`,
+    plots: [
+      {
+        height: 304,
+        marginLeft: 20,
+        marginRight: 30,
+        marginBottom: 64,
+        marginTop: 10,
+        axis: null,
+        y: { reverse: true },
+        marks: [
+          Plot.link(edges, {
+            x1: 'fromX',
+            y1: ({ depth }: Vertex) => depth - 1,
+            x2: 'x',
+            y2: 'depth',
+            stroke: ({ isChosen }: Vertex) => (isChosen ? colours.moved : colours.grid),
+            strokeWidth: 2,
+          }),
+          Plot.dot(vertices, { x: 'x', y: 'depth', fill: 'fill', symbol: 'square', r: 7 }),
+          Plot.text(vertices, { ...beside, filter: ({ depth }: Vertex) => depth === 3, dy: 22 }),
+          Plot.text(vertices, {
+            ...beside,
+            filter: ({ depth }: Vertex) => depth < 3,
+            textAnchor: 'start',
+            dx: 12,
+          }),
+          Plot.text(
+            [
+              'Numbers: the first digits of the scores that were computed. Vertices without a number cost nothing.',
+            ],
+            { frameAnchor: 'bottom-left', dx: -4, dy: 56, fill: colours.faint },
+          ),
+        ],
+      },
+    ],
   });
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const leafStyle = { size: 10, anchor: 'middle' } as const;
-  const isLeaf = y > 250;
-  drawing.text(
-    isLeaf ? x : x + 12,
-    isLeaf ? y + 20 : y - 1,
-    name,
-    isLeaf ? leafStyle : { size: 10 },
-  );
-  if (one?.score == null) return;
-  const digits = (one.score / 2 ** 32).toFixed(2).slice(1);
-  const style = { size: 9, bold: one.share > 0, anchor: isLeaf ? 'middle' : 'start' } as const;
-  drawing.text(isLeaf ? x : x + 12, isLeaf ? y + 32 : y + 10, digits, style);
 }
 
-function middle(
-  place: ReadonlyMap<string, readonly [number, number]>,
-  below: readonly { path: string }[],
-): number {
-  const xs = below.map(({ path }) => place.get(path)?.[0] ?? 0);
-  return (Math.min(...xs) + Math.max(...xs)) / 2;
+type Vertex = ReturnType<typeof walkVertices>[number];
+
+/** Every vertex with its place: above the middle of the leaves below it. */
+function walkVertices(topology: Topology, seen: ReadonlyMap<string, Candidate>) {
+  const leafPaths = topology.targets.map(({ path }) => path);
+  const across = (path: string): number => {
+    const below = leafPaths.flatMap((leaf, i) => (leaf.startsWith(path) ? [i] : []));
+    return below.reduce((sum, i) => sum + i, 0) / below.length;
+  };
+  const paths = [
+    '',
+    ...new Set(leafPaths.flatMap((leaf) => [leaf.slice(0, 2), leaf.slice(0, 5), leaf])),
+  ];
+  return paths.map((path) => {
+    const one = seen.get(path);
+    const isChosen = path === '' || (one !== undefined && one.share > 0);
+    const above = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    const depth = path === '' ? 0 : path.split('/').length;
+    const score = one?.score == null ? '' : (one.score / 2 ** 32).toFixed(2).slice(1);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const fill = isChosen ? colours.moved : rival;
+    return {
+      words: `${name}\n${score}`,
+      isChosen,
+      fill,
+      x: across(path),
+      depth,
+      fromX: across(above),
+    };
+  });
 }
 
 mkdirSync(folder, { recursive: true });

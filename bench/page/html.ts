@@ -2,7 +2,6 @@
 import { picturesOf } from './charts.ts';
 import type { Report, Section } from './section.ts';
 import { summaryOf } from './summary.ts';
-import { escape } from './svg.ts';
 import { type Table, tableOf } from './table.ts';
 
 const style = `
@@ -57,4 +56,12 @@ function htmlTable({ head, rows }: Table): string {
   const cells = (tag: string, texts: readonly string[]): string =>
     `<tr>${texts.map((content) => `<${tag}>${escape(content)}</${tag}>`).join('')}</tr>`;
   return `<table>${cells('th', head)}${rows.map((row) => cells('td', row)).join('')}</table>`;
+}
+
+function escape(raw: string): string {
+  return raw
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

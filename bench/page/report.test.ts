@@ -113,8 +113,8 @@ describe('a section', () => {
       series: [{ name: 'set', label: 'set', kind: 'ours', points }],
     } as const;
     const [picture] = picturesOf({ ...section('more', []), charts: [chart] });
-    const drawn = /<polyline points="([^"]+)"/.exec(picture?.svg ?? '')?.[1] ?? '';
-    const numbers = drawn.split(/[ ,]/).map(Number);
+    const drawn = / aria-label="line".*? d="([^"]+)"/.exec(picture?.svg ?? '')?.[1] ?? '';
+    const numbers = drawn.slice(1).split(/[L,]/).map(Number);
     expect(numbers).toHaveLength(4);
     expect(numbers.every((value) => value >= 0 && value <= 720)).toBe(true);
     expect(picture?.svg).not.toMatch(/NaN|Infinity/);
