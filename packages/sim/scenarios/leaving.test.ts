@@ -111,3 +111,27 @@ test('two drains of one member are one', async () => {
   await story.pass(30);
   expect(story.bugs).toEqual([]);
 });
+
+test('two members that leave while the only other one is down keep their timers, and pop each once (R=2)', async () => {
+  const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    ids.push((await story.set({ seconds: 40, times: 3, factor: 2 })).id);
+  }
+  story.cluster.member('m2').crash({ power: false, wipe: false });
+  await story.pass(20);
+  const left = [story.cluster.member('m0').drain()];
+  await story.pass(5);
+  left.push(story.cluster.member('m1').drain());
+  await story.until(150);
+  for (const id of ids) {
+    expect(
+      story.pops(id).map(({ sequence }) => sequence),
+      id,
+    ).toEqual([1, 2, 3]);
+  }
+  expect(story.bugs).toEqual([]);
+  story.cluster.member('m2').start();
+  await story.pass(60);
+  await Promise.all(left);
+});

@@ -49,7 +49,8 @@ export function possibleHolders(
 }
 
 /**
- * The other members that hold a record or should, in the order of its list. `widely`: with all possible holders.
+ * The other members that hold a record or should, in the order of its list. `widely`: with all possible holders. Members that
+ * leave and find no member to take their records keep them, and may not be in each other's lists: they ask and tell one another.
  */
 export function otherHolders(
   view: View,
@@ -59,7 +60,10 @@ export function otherHolders(
 ): readonly string[] {
   const names = record.replicas.filter((name) => name !== self && view.isKnown(name));
   const { hi, lo, factor } = record;
-  for (const name of widely ? possibleHolders(view, record) : view.place(hi, lo, factor)) {
+  const leaving = view.namesIn('leaving');
+  const wanted = view.place(hi, lo, factor);
+  const usual = leaving.includes(self) ? [...wanted, ...leaving] : wanted;
+  for (const name of widely ? possibleHolders(view, record) : usual) {
     if (name !== self && !names.includes(name)) names.push(name);
   }
   return names;

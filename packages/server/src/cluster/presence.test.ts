@@ -21,6 +21,20 @@ const hello: Hello = {
   load: null,
 };
 
+function presenceOf(clock: VirtualClock, peers: object, others: () => readonly string[]): Presence {
+  return new Presence({
+    clock,
+    random: new SeededRandom(1),
+    peers: peers as Peers,
+    others,
+    hello: () => hello,
+    absentMs: 1000,
+    onChange: () => undefined,
+    onMet: () => undefined,
+    onRestart: () => undefined,
+  });
+}
+
 describe('the clock of the cluster', () => {
   /** Two others whose clocks are off by these; `names` are the members of the view. */
   function meet(offsets: Readonly<Record<string, number>>) {
@@ -35,17 +49,7 @@ describe('the clock of the cluster', () => {
       },
       silentSinceMs: () => null,
     };
-    const seen = new Presence({
-      clock,
-      random: new SeededRandom(1),
-      peers: peers as unknown as Peers,
-      others: () => present.names,
-      hello: () => hello,
-      absentMs: 1000,
-      onChange: () => undefined,
-      onMet: () => undefined,
-      onRestart: () => undefined,
-    });
+    const seen = presenceOf(clock, peers, () => present.names);
     seen.start();
     return { clock, present, seen };
   }
@@ -69,5 +73,44 @@ describe('the clock of the cluster', () => {
     present.names = ['c'];
     await clock.advance(5000);
     expect(Math.round(seen.medianOffsetMs())).toBe(-4500);
+  });
+});
+
+describe('acquaintance after the start', () => {
+  /** When every other member is known, or given up, if hellos are answered after these times; null: never. */
+  async function acquaintedAtMs(...afterMs: readonly (number | null)[]): Promise<number> {
+    const clock = new VirtualClock();
+    const left = [...afterMs];
+    const limitMs = 1000;
+    const peers = {
+      send: (_name: string, _message: Message, done: (answer: Answer | null) => void) => {
+        const tookMs = left.shift() ?? null;
+        const answer = tookMs === null || tookMs < 0 ? null : ({ type: 'hello', hello } as const);
+        clock.at(clock.now() + Math.abs(tookMs ?? limitMs), () => done(answer));
+      },
+      silentSinceMs: () => null,
+    };
+    const seen = presenceOf(clock, peers, () => ['b']);
+    const startMs = clock.now();
+    seen.start();
+    while (!seen.acquainted) await clock.advance(50);
+    return clock.now() - startMs;
+  }
+
+  test('a member that answers is known at once, and one whose connection is refused (-1: after 1 ms) is gone at once', async () => {
+    expect(await acquaintedAtMs(1)).toBe(50);
+    expect(await acquaintedAtMs(-1)).toBe(50);
+  });
+
+  test('a member that leaves the first hello unanswered for a second is waited for: it may only be slow', async () => {
+    const atMs = await acquaintedAtMs(null, 300);
+    expect(atMs).toBeGreaterThan(1000);
+    expect(atMs).toBeLessThan(1500);
+  });
+
+  test('a member that answers none of three hellos is given up', async () => {
+    const atMs = await acquaintedAtMs(null, null, null);
+    expect(atMs).toBeGreaterThan(2500);
+    expect(atMs).toBeLessThan(3500);
   });
 });

@@ -8,6 +8,10 @@ import type { Hello } from '../replication/wire-hello.ts';
 import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;
+/** A hello that failed within this time was refused: no process is there. One that failed later may have met a slow member. */
+const refusedMs = 500;
+/** So many hellos go to a member that is slow to answer after the start: a first connection takes it several turns. */
+const firstHellos = 3;
 /** How long the clock of a member that vanished from the view is counted. */
 const clockMs = 3_600_000;
 
@@ -40,19 +44,19 @@ export class Presence {
   private readonly clocks = new Map<string, PeerClock>();
   private absentNames: ReadonlySet<string> = new Set();
   private cancel: Cancel | null = null;
-  /** Members that have neither answered the first hello nor been found silent yet. */
-  private readonly strangers = new Set<string>();
+  /** Members that have neither answered since the start nor been found gone, and how many more hellos they may leave unanswered. */
+  private readonly strangers = new Map<string, number>();
 
   constructor(parts: PresenceParts) {
     this.parts = parts;
   }
 
   start(): void {
-    for (const name of this.parts.others()) this.strangers.add(name);
+    for (const name of this.parts.others()) this.strangers.set(name, firstHellos);
     this.round();
   }
 
-  /** Whether every member that was there at the start has been heard, or does not answer. */
+  /** Whether every member that was there at the start has been heard, or is gone, or leaves hello after hello unanswered. */
   get acquainted(): boolean {
     return this.strangers.size === 0;
   }
@@ -115,8 +119,11 @@ export class Presence {
       const sentMs = clock.now();
       const sentWallMs = clock.wall();
       peers.send(name, { type: 'hello', hello: hello() }, (answer) => {
+        if (answer?.type !== 'hello') {
+          this.unanswered(name, clock.now() - sentMs < refusedMs);
+          return;
+        }
         this.strangers.delete(name);
-        if (answer?.type !== 'hello') return;
         this.heard(name, answer.hello);
         const exchange = { sentWallMs, roundTripMs: clock.now() - sentMs };
         this.measured(name, { ...exchange, peerWallMs: answer.hello.wallMs });
@@ -124,6 +131,12 @@ export class Presence {
     }
     this.noteAbsent(names);
     this.cancel = clock.at(clock.now() + helloMs * (0.9 + 0.2 * random.unit()), () => this.round());
+  }
+
+  private unanswered(name: string, isGone: boolean): void {
+    const left = (this.strangers.get(name) ?? 0) - 1;
+    if (isGone || left <= 0) this.strangers.delete(name);
+    else this.strangers.set(name, left);
   }
 
   private measured(name: string, exchange: Parameters<ClockOffset['add']>[0]): void {

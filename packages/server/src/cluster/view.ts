@@ -63,6 +63,7 @@ export class View {
   private readonly numbers: ReadonlyMap<string, number>;
   private readonly picks: Int32Array;
   private readonly lists = new Map<number, readonly string[]>();
+  private readonly namesByPhase: Readonly<Record<Phase, readonly string[]>>;
 
   constructor(spec: ViewSpec) {
     this.source = spec.source;
@@ -78,6 +79,13 @@ export class View {
     this.placer = compileLabelled(active, this.placementId);
     this.picks = new Int32Array(Math.max(1, active.length));
     this.id = viewId(this.placementId, this.members);
+    const namesIn = (wanted: Phase): readonly string[] =>
+      this.members.filter(({ phase }) => phase === wanted).map(({ name }) => name);
+    this.namesByPhase = {
+      joining: namesIn('joining'),
+      active: namesIn('active'),
+      leaving: namesIn('leaving'),
+    };
     invariant(this.byName.size === this.members.length, 'a view lists a member once');
   }
 
@@ -108,7 +116,7 @@ export class View {
 
   /** Members in this phase, in name order. */
   namesIn(wanted: Phase): readonly string[] {
-    return this.members.filter(({ phase }) => phase === wanted).map(({ name }) => name);
+    return this.namesByPhase[wanted];
   }
 
   /** Where a member listens for others, or one that vanished. */

@@ -74,10 +74,10 @@ export class Claiming {
     const { clock, peers, awake, happens } = this.parts;
     const { record, others } = pop;
     const nowMs = clock.now();
-    const termMs = claimTermMs(record, nowMs);
+    const slept = awake.mayBeStale(record);
+    const termMs = claimTermMs(record, slept, nowMs);
     pop.untilMs = nowMs + termMs;
     if (others.length === 0) return void happens(pop, 'unopposed');
-    const slept = awake.mayBeStale(record);
     // After a sleep this member has heard no answers, so a silent peer may be well.
     const awaited = new Set(others.filter((name) => slept || !peers?.silent(name)));
     const waitedMs = nowMs + claimWaitMs(record, slept, nowMs);

@@ -19,6 +19,8 @@ const lateTermMsMin = 20;
 const claimWaitMsMax = 100;
 /** A claimant that comes late anyway can wait this long for the others to say that the pop was made. */
 const lateClaimWaitMs = 1000;
+/** From this gap up a member that slept would rather come late than twice: the replicas that were awake keep to twice the gap. */
+const patientGapMs = 4000;
 
 /** The time between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
@@ -43,11 +45,13 @@ export function callTermMs(gapMs: number): number {
 
 /**
  * How long a claim holds before its call: short enough that the next replica is still inside twice the gap, also where the
- * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual.
+ * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual, and so does
+ * one of a patient claimant.
  */
-export function claimTermMs(record: TimerRecord, nowMs: number): number {
+export function claimTermMs(record: TimerRecord, slept: boolean, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const fullMs = callTermMs(gapMs);
+  if (isPatient(record, slept)) return fullMs;
   const leftMs =
     retryMs + latestMs(gapMs, factor) - nowMs - afterGrantMs(replicas.length) - briefWaitMs(record);
   return leftMs <= 0 ? fullMs : Math.min(fullMs, Math.max(lateTermMsMin, leftMs));
@@ -59,7 +63,11 @@ export function claimTermMs(record: TimerRecord, nowMs: number): number {
  * the claim's term: a claim that is over when the wait is would have to be asked for again, and again.
  */
 export function claimWaitMs(record: TimerRecord, slept: boolean, nowMs: number): number {
-  return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, slept, nowMs));
+  return Math.min(claimTermMs(record, slept, nowMs) / 2, patienceMs(record, slept, nowMs));
+}
+
+function isPatient({ gapMs }: TimerRecord, slept: boolean): boolean {
+  return slept && gapMs >= patientGapMs;
 }
 
 function briefWaitMs({ gapMs, factor, replicas }: TimerRecord): number {
@@ -71,7 +79,7 @@ function patienceMs(record: TimerRecord, slept: boolean, nowMs: number): number 
   const step = stepMs(gapMs, Math.max(factor, replicas.length));
   const briefMs = briefWaitMs(record);
   const leftMs = retryMs + latestMs(gapMs, factor) - nowMs;
-  if (slept && leftMs <= 0) return lateClaimWaitMs;
+  if (isPatient(record, slept) || (slept && leftMs <= 0)) return lateClaimWaitMs;
   if (!slept && nowMs - retryMs < step) return briefMs;
   return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
 }
