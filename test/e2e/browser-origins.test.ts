@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumFlags, chromiumForTests } from '../../scripts/chromium.ts';
 import { serve, type ServedMember } from './cli-process.ts';
 import { bundledClient } from './support/bundled-client.ts';
+import { listening } from './support/listening.ts';
 
 const executable = chromiumForTests();
 /** A name that its owner lets point to this machine. */
@@ -29,9 +30,7 @@ async function webServer(library: string): Promise<Server> {
     outgoing.setHeader('content-type', type);
     outgoing.end(text);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  await listening(server);
   return server;
 }
 

@@ -11,6 +11,7 @@ import { chromiumFlags, chromiumForTests } from '../../scripts/chromium.ts';
 import { serve, type ServedMember } from './cli-process.ts';
 import { Receiver } from './receiver.ts';
 import { bundledClient } from './support/bundled-client.ts';
+import { listening } from './support/listening.ts';
 
 const executable = chromiumForTests();
 
@@ -45,9 +46,7 @@ async function webServer(library: string, member: URL): Promise<Server> {
     onward.on('error', () => outgoing.destroy());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  await listening(server);
   return server;
 }
 

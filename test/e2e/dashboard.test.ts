@@ -1,7 +1,6 @@
 /** The dashboard in a real Chromium, on a cluster of three real members: every view, used as a person would. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
@@ -9,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumForTests } from '../../scripts/chromium.ts';
 import { buildDashboard } from '../../scripts/dashboard.ts';
 import { DashboardScene } from './dashboard-scene.ts';
+import { listening } from './support/listening.ts';
 
 const executable = chromiumForTests();
 const built = join(import.meta.dirname, '../../packages/server/dist/dashboard');
@@ -171,10 +171,7 @@ describe.skipIf(executable === null)('in a browser', () => {
       status = 200;
       response.end(response.statusCode === 200 ? '' : 'the <b>shelf</b>\nis empty');
     });
-    await new Promise<void>((resolve) => {
-      receiver.listen(0, '127.0.0.1', resolve);
-    });
-    const uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/flaky`;
+    const uri = `http://127.0.0.1:${await listening(receiver)}/flaky`;
     const retry = { limit: '1m', base: 50, maxWait: 50 };
     const { id } = await scene.client.set({ every: '2s', count: 100, uri, retry });
     await show(`#/timers/${id}`);
@@ -192,10 +189,7 @@ describe.skipIf(executable === null)('in a browser', () => {
       response.statusCode = 500;
       response.end('no stock');
     });
-    await new Promise<void>((resolve) => {
-      receiver.listen(0, '127.0.0.1', resolve);
-    });
-    const uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/failing`;
+    const uri = `http://127.0.0.1:${await listening(receiver)}/failing`;
     const spec = { uri, retry: { maxAttempts: 1 }, tags: ['failing'] };
     const { id } = await scene.client.set({ every: '1s', count: 1000, ...spec });
     const once = await scene.client.set({ in: 50, ...spec });
@@ -230,10 +224,7 @@ describe.skipIf(executable === null)('in a browser', () => {
       response.statusCode = status;
       response.end();
     });
-    await new Promise<void>((resolve) => {
-      receiver.listen(0, '127.0.0.1', resolve);
-    });
-    const uri = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/gone`;
+    const uri = `http://127.0.0.1:${await listening(receiver)}/gone`;
     await scene.client.setMany([
       { in: 100, uri },
       { in: 100, uri },

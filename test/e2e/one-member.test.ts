@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Carillon } from '@carillon/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliProcess, serve, type ServedMember } from './cli-process.ts';
-import { latenessAt, Receiver } from './receiver.ts';
+import { Receiver } from './receiver.ts';
+import { latenessAt } from './support/recorder.ts';
 
 /** Far above the few milliseconds of a quiet machine, low enough to find a timer that waits for something else. */
 const lateMsMax = 2000;

@@ -1,8 +1,8 @@
 /** Callbacks go to the uri of the timer, even when the environment of the process names a proxy. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { CliProcess } from './cli-process.ts';
+import { listening } from './support/listening.ts';
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -20,9 +20,9 @@ async function counter(): Promise<{ readonly url: string; readonly paths: string
     paths.push(`CONNECT ${request.url}`);
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listening(server);
   opened.push(server);
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
+  return { url: `http://127.0.0.1:${port}`, paths };
 }
 
 test('proxy variables have no effect on callbacks', async () => {

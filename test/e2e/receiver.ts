@@ -1,5 +1,6 @@
 /** A receiver that remembers every callback: which, when, and how late. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { listening } from './support/listening.ts';
 
 export interface Callback {
   readonly opaque: string;
@@ -29,14 +30,12 @@ export class Receiver {
         else setTimeout(() => response.end(), this.answerMs);
       });
     });
+    // A member keeps its connections; closing them here would make it call again.
+    this.server.keepAliveTimeout = 0;
   }
 
   async listen(port = 0): Promise<string> {
-    await new Promise<void>((resolve) => {
-      this.server.listen(port, '127.0.0.1', resolve);
-    });
-    const bound = this.server.address();
-    return `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`;
+    return `http://127.0.0.1:${await listening(this.server, '127.0.0.1', port)}`;
   }
 
   /** Resolves when so many callbacks came. */
@@ -62,10 +61,4 @@ function callbackOf({ headers }: IncomingMessage, opaque: string, atMs: number):
     attempt: Number(headers['x-timer-attempt']),
     latenessMs: atMs - Date.parse(String(headers['x-timer-due'])),
   };
-}
-
-/** The value below which the given share of the callbacks lies. */
-export function latenessAt(callbacks: readonly Callback[], share: number): number {
-  const sorted = callbacks.map(({ latenessMs }) => latenessMs).toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

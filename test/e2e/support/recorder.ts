@@ -1,6 +1,7 @@
 /** A receiver that writes down every callback in the form the simulator's checkers read. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Call } from '../../../packages/sim/src/world/calls.ts';
+import { listening } from './listening.ts';
 
 /** A callback, with the lateness that only real clocks can show. */
 export interface RecordedCall extends Call {
@@ -42,11 +43,7 @@ export class Recorder {
   }
 
   async listen(host = '127.0.0.1'): Promise<string> {
-    await new Promise<void>((resolve) => {
-      this.server.listen(0, host, resolve);
-    });
-    const bound = this.server.address();
-    return `http://${host}:${typeof bound === 'object' && bound !== null ? bound.port : 0}/`;
+    return `http://${host}:${await listening(this.server, host)}/`;
   }
 
   close(): void {
@@ -81,7 +78,7 @@ function callOf(
 }
 
 /** The lateness below which the given share of the calls lies. */
-export function latenessAt(calls: readonly RecordedCall[], share: number): number {
+export function latenessAt(calls: readonly { latenessMs: number }[], share: number): number {
   const sorted = calls.map(({ latenessMs }) => latenessMs).toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

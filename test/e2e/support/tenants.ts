@@ -3,8 +3,10 @@ import { createServer, type Server } from 'node:net';
 import { Carillon } from '@carillon/client';
 import { readProcess } from '../../soak/proc.ts';
 import { serve } from '../cli-process.ts';
-import { type Callback, latenessAt, Receiver } from '../receiver.ts';
+import { type Callback, Receiver } from '../receiver.ts';
 import { until } from './until.ts';
+import { listening } from './listening.ts';
+import { latenessAt } from './recorder.ts';
 
 const timersOfRound = 10;
 
@@ -52,9 +54,9 @@ export const worst: Readonly<Record<string, (endings: Ending[]) => Promise<Act>>
 /** Takes connections and says nothing. */
 async function silentPort(endings: Ending[]): Promise<string> {
   const server: Server = createServer((socket) => socket.on('error', () => undefined));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listening(server);
   endings.push(() => server.close());
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}/`;
+  return `http://127.0.0.1:${port}/`;
 }
 
 export async function tenantRun(name: string, rounds: TenantRounds): Promise<TenantResult> {

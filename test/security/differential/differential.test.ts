@@ -3,7 +3,7 @@
  * read different messages; only Carillon takes them; where the bytes are cut matters. More inputs on demand:
  * `DIFFERENTIAL_INPUTS=1000000 npx vitest run --project security test/security/differential`.
  */
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { SeededRandom } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { Mutator } from '../fuzz/mutate.ts';
@@ -12,6 +12,7 @@ import { answerCorpus, requestCorpus, words } from './corpus.ts';
 import { recordingServer, theirAnswer, type TheirRequests, TheirServer, turns } from './llhttp.ts';
 import { answerIn, requestsIn, statusLineIn } from './ours.ts';
 import { stricter } from './stricter.ts';
+import { listening } from '../../e2e/support/listening.ts';
 
 const inputs = Number(process.env['DIFFERENTIAL_INPUTS'] ?? 100_000);
 const timeout = 600_000 + inputs;
@@ -206,8 +207,7 @@ test('node:http reads the same over a socket as in memory', { timeout }, async (
   const server = recordingServer(() => overTcp);
   // A client that breaks off keeps the server waiting until its socket is gone.
   server.on('clientError', (_, socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   const memory = new TheirServer();
   for (const bytes of requestCorpus) {
     overTcp = { requests: [], failed: null };

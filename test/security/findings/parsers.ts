@@ -9,6 +9,7 @@ import { HttpCallbacks } from '../../../packages/server/src/callback/callback.ts
 import { Guard } from '../../../packages/server/src/callback/guard.ts';
 import { splitUri } from '../../../packages/server/src/callback/uri.ts';
 import { cpuMs, type Finding, shownMs } from './finding.ts';
+import { listening } from '../../e2e/support/listening.ts';
 
 const turnMsMax = 20;
 
@@ -82,8 +83,7 @@ async function called(
     socket.on('error', () => undefined);
     socket.on('data', () => behave(socket, ++nth));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
+  const port = await listening(server);
   const guard = new Guard({ allow: [], loopback: true, denied: () => [] });
   const callbacks = new HttpCallbacks({ clock: new SystemClock(), guard, connectionCountMax: 64 });
   const uri = `http://127.0.0.1:${port}/`;

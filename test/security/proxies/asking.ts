@@ -28,7 +28,7 @@ export interface Kind {
 }
 
 export const seedCount = 20;
-const batchCount = 100;
+const batchCount = 20;
 const json = { 'content-type': 'application/json' };
 
 export function timerOf(opaque: string, tag: string): string {

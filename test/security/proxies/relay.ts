@@ -1,6 +1,7 @@
 /** Stands between a proxy and a member, passes on all bytes, and keeps the bytes that the member was sent. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type ReadRequest, requestsIn } from '../differential/ours.ts';
+import { listening } from '../../e2e/support/listening.ts';
 
 export interface Seen {
   readonly requests: readonly ReadRequest[];
@@ -20,7 +21,7 @@ export class Relay {
 
   static async start(to: number): Promise<Relay> {
     const relay = new Relay(to);
-    await new Promise<void>((resolve) => relay.server.listen(0, '127.0.0.1', resolve));
+    await listening(relay.server);
     return relay;
   }
 
