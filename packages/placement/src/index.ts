@@ -61,7 +61,9 @@ export {
 } from './diff.ts';
 export { evenLoads, evenMovement, type Part, partsOf } from './even-loads.ts';
 export { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
-export { type Located, locate, type LocateOptions } from './pools/locate.ts';
+export { type Located, locate, locateIn, type LocateOptions, tableOf } from './pools/locate.ts';
+export { explainTable } from './pools/explain-table.ts';
+export { diffTables, tablePlacer, tableShares } from './pools/table.ts';
 export type { PoolSize } from './pools/pool-width.ts';
 export { tree } from './regular-tree.ts';
 export {

@@ -1,10 +1,29 @@
 /** `carillon plan`: the keys that would move if one set of members or topology became another. Changes nothing. */
-import { type Diff, diff, diffKeysMax, evenMovement } from '@carillon/placement';
+import {
+  type Diff,
+  diff,
+  diffKeysMax,
+  diffTables,
+  evenMovement,
+  tableShares,
+} from '@carillon/placement';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { connectOptions } from '../member/connect.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
-import { clusterOf, type Targets, targetsOf } from '../placement/placement-input.ts';
-import { policyOptions, policyUsage } from '../placement/policy-flags.ts';
+import {
+  checked,
+  clusterOf,
+  tableIn,
+  type Targets,
+  targetsOf,
+} from '../placement/placement-input.ts';
+import {
+  policyOf,
+  policyOptions,
+  policyUsage,
+  poolOptions,
+  poolUsage,
+} from '../placement/policy-flags.ts';
 import { facts, jsonLine, table } from '../terminal/style.ts';
 
 /** Rows of the tables for people; --json has all. */
@@ -20,12 +39,16 @@ are both members (A,B,C or a members file) or both topology files (JSON or YAML)
   --sample N             How many keys to try, for each account; default 100000
 ${policyUsage}
                          --account may be given many times: what moves for each of them and in all
+${poolUsage}
+  --table TABLE          With --partitions: the table account/table/type whose keys move; may be given many times
   --json                 One JSON object`;
 
 const kinds = {
   ...connectOptions,
   ...policyOptions,
+  ...poolOptions,
   account: 'list',
+  table: 'list',
   sample: 'text',
 } as const satisfies OptionKinds;
 
@@ -39,6 +62,10 @@ async function run(args: readonly string[], io: Io): Promise<number> {
       'Give two operands, what there is and what there will be; or one and --server URL.',
     );
   }
+  if ((flags.partitions === undefined) !== (flags.table.length === 0)) {
+    throw new UsageError('--partitions N and --table account/table/type go together.');
+  }
+  if (flags.table.length > 0) return planTables(operands, { flags, keys }, io);
   if (flags.account.length > 1) return planAccounts(operands, { flags, keys }, io);
   const [account] = flags.account;
   const { before, after } = await bothSides(operands, { ...flags, account }, io);
@@ -47,7 +74,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   if (flags.json) {
     const fingerprints = { before: before.fingerprint, after: after.fingerprint };
     jsonLine(io, { ...fingerprints, algorithm: after.algorithm, ...change, hot });
-  } else printText(io, change, after);
+  } else printChange(io, change, after.policy.replicas, hot);
   return exit.done;
 }
 
@@ -75,9 +102,8 @@ function changeOf(before: Targets, after: Targets, keys: number | readonly strin
   return { ...change, evenMinimum };
 }
 
-type AccountChange = Pick<Change, 'copies' | 'moved' | 'minimum' | 'evenMinimum'> & {
-  readonly account: string;
-};
+type Totals = Pick<Change, 'copies' | 'moved' | 'minimum' | 'evenMinimum'>;
+type Part = Totals & { readonly name: string };
 
 /** The movement for each of some accounts, each with keys of its own, and for all of them together. */
 async function planAccounts(
@@ -85,41 +111,83 @@ async function planAccounts(
   { flags, keys }: { readonly flags: Flags; readonly keys: number },
   io: Io,
 ): Promise<number> {
-  const accounts: AccountChange[] = [];
+  const accounts: Part[] = [];
   for (const account of flags.account) {
     const { before, after } = await bothSides(operands, { ...flags, account }, io);
     const own = Array.from({ length: keys }, (_, i) => `${account}/${i}`);
-    const { copies, moved, minimum, evenMinimum } = changeOf(before, after, own);
-    accounts.push({ account, copies, moved, minimum, evenMinimum });
+    accounts.push({ name: account, ...totalsOf(changeOf(before, after, own)) });
   }
-  const sum = (of: Exclude<keyof AccountChange, 'account'>) =>
-    accounts.reduce((total, one) => total + one[of], 0);
-  const all = {
+  tellEach(accounts, { title: 'account', json: flags.json }, io);
+  return exit.done;
+}
+
+/** The movement for each of some tables, whose pools the two topologies hold, and for all of them together. */
+async function planTables(
+  operands: readonly string[],
+  { flags, keys }: { readonly flags: Flags; readonly keys: number },
+  io: Io,
+): Promise<number> {
+  const [before = '', after = ''] = operands;
+  if (after === '') throw new UsageError('Tables are in topology files: give two of them.');
+  const { account: accounts, ...rest } = flags;
+  const asked = { ...rest, account: accounts[0] };
+  const tables: Part[] = [];
+  let last: Change | null = null;
+  for (const name of flags.table) {
+    const old = await tableIn(before, name, asked);
+    const now = await tableIn(after, name, asked);
+    const { replicas } = policyOf(asked, 'rank');
+    const change = checked(after, () => diffTables(old, now, { keys, replicas }));
+    const even = evenMovement(tableShares(old, replicas), tableShares(now, replicas));
+    last = { ...change, evenMinimum: Math.round(even * change.keys) };
+    tables.push({ name, ...totalsOf(last) });
+  }
+  if (last !== null && flags.table.length === 1) {
+    if (flags.json) jsonLine(io, { table: flags.table[0], ...last });
+    else printChange(io, last, policyOf(asked, 'rank').replicas);
+  } else tellEach(tables, { title: 'table', json: flags.json }, io);
+  return exit.done;
+}
+
+/** A row of each part, and one of all of them. */
+function tellEach(
+  parts: readonly Part[],
+  { title, json }: { readonly title: 'account' | 'table'; readonly json: boolean },
+  io: Io,
+): void {
+  const sum = (of: keyof Totals) => parts.reduce((total, one) => total + one[of], 0);
+  const all: Totals = {
     copies: sum('copies'),
     moved: sum('moved'),
     minimum: sum('minimum'),
     evenMinimum: sum('evenMinimum'),
   };
-  if (flags.json) jsonLine(io, { accounts, all });
-  else {
-    const rows = [...accounts, { account: 'all of them', ...all }].map((one) => [
-      one.account,
-      String(one.copies),
-      ...[one.moved, one.minimum, one.evenMinimum].map((part) => share(part, one.copies)),
-    ]);
-    io.out(table(io, ['ACCOUNT', 'COPIES', 'MOVE', 'LEAST', 'LEAST FOR EXACT SHARES'], rows));
+  if (json) {
+    const named = parts.map(({ name, ...totals }) => ({ [title]: name, ...totals }));
+    jsonLine(io, { [`${title}s`]: named, all });
+    return;
   }
-  return exit.done;
+  const rows = [...parts, { name: 'all of them', ...all }].map((one) => [
+    one.name,
+    String(one.copies),
+    ...[one.moved, one.minimum, one.evenMinimum].map((part) => share(part, one.copies)),
+  ]);
+  const titles = [title.toUpperCase(), 'COPIES', 'MOVE', 'LEAST', 'LEAST FOR EXACT SHARES'];
+  io.out(table(io, titles, rows));
+}
+
+function totalsOf({ copies, moved, minimum, evenMinimum }: Change): Totals {
+  return { copies, moved, minimum, evenMinimum };
 }
 
 function share(copies: number, of: number): string {
   return of === 0 ? '-' : `${((100 * copies) / of).toFixed(2)} %`;
 }
 
-function printText(io: Io, change: Change, after: Targets): void {
+function printChange(io: Io, change: Change, replicas: number, hot: readonly string[] = []): void {
   io.out(
     facts(io, [
-      ['keys tried', `${change.keys}, ${after.policy.replicas} replicas each`],
+      ['keys tried', `${change.keys}, ${replicas} replicas each`],
       ['copies that move', `${change.moved} (${share(change.moved, change.copies)})`],
       ['least for these loads', `${change.minimum} (${share(change.minimum, change.copies)})`],
       [
@@ -134,7 +202,7 @@ function printText(io: Io, change: Change, after: Targets): void {
       ['copies lost for lack of targets', String(change.copiesLost)],
     ]),
   );
-  for (const says of after.hot) io.out(says);
+  for (const says of hot) io.out(says);
   if (change.domains.length > 0) {
     const rows = change.domains.map(({ path, before, after: now, left, arrived }) => {
       return [path, String(before), String(now), String(left), String(arrived)];
@@ -162,6 +230,7 @@ export const command: Command = {
     'carillon plan A,B,C A,B,C,D',
     'carillon plan members-tomorrow.yaml --server http://10.0.0.1:7253',
     'carillon plan today.yaml tomorrow.yaml --replicas 3 --sample 1000000 --json',
+    'carillon plan today.yaml tomorrow.yaml --partitions 16 --zones 2 --replicas 6 --table acme/orders/row',
   ],
   run,
 };

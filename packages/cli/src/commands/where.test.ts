@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hex16 } from '@carillon/core';
+import type { Step } from '@carillon/placement';
 import { numberingOf, renderTokens } from '@carillon/server';
 import * as fc from 'fast-check';
 import { View } from '@carillon/server/internal';
@@ -267,6 +268,46 @@ describe('pools', () => {
     const { out } = await run(where, ...args);
     expect(out[0]).toMatch(/^ROLE +ZONE +NODE +DISK +QUEUE/);
     expect(out).toHaveLength(3);
+  });
+
+  test('the steps of a lookup are shown: the rounds of the virtual tree in each zone', async () => {
+    const path = file('pool.yaml', text);
+    const args = ['acme/t/row/7', '--topology', path, '--partitions', '2', '--replicas', '2'];
+    const { json } = await run(where, ...args, '--fan-outs', '4,2,2', '--explain', '--json');
+    expect(json().steps.map(({ path: at, level }: Step) => `${at} ${level}`)).toEqual([
+      ...['z0 stripe 1', 'z0 stripe 2', 'z0 node'],
+      ...['z1 stripe 1', 'z1 stripe 2', 'z1 node'],
+    ]);
+    const { out } = await run(where, ...args, '--explain');
+    expect(out.join('\n')).toContain('node below z0, replicas: 1');
+    await expect(where.run([...args, '--fan-outs', '4,3'], recordingIo())).rejects.toThrow(
+      /must end with 2 \(machines per zone\)/,
+    );
+  });
+
+  test('plan tells what moves for a table when a zone comes, and refuses another shape', async () => {
+    const third = (rollout: number) =>
+      `expansions: [{ id: spring, rollout: ${rollout} }]\n${text.slice(0, -1)}, ${zone('z2').replace('{ id: z2', '{ id: z2, expansion: spring')}]`;
+    const before = file('before.yaml', third(0));
+    const after = file('after.yaml', third(1));
+    const shape = ['--partitions', '2', '--replicas', '6', '--sample', '300'];
+    const args = [before, after, ...shape, '--table', 'acme/t/row'];
+    const change = (await run(plan, ...args, '--zones', '2', '--json')).json();
+    expect(change.table).toBe('acme/t/row');
+    expect(change.moved).toBe(change.minimum);
+    expect(change.moved / change.copies).toBeCloseTo(1 / 3, 1);
+    const two = await run(plan, ...args, '--zones', '2', '--table', 'other/t/row');
+    expect(two.out.join('\n')).toMatch(/TABLE.*COPIES[\s\S]*other\/t\/row[\s\S]*all of them/);
+    await expect(plan.run(args, recordingIo())).rejects.toThrow(
+      /after\.yaml: The pool takes .* Keep the width/,
+    );
+    for (const wrong of [
+      [before, after, '--table', 'acme/t/row'],
+      [before, after, ...shape],
+      [...args, '--account', 'acme'],
+    ]) {
+      await expect(plan.run(wrong, recordingIo())).rejects.toThrow(/--partitions/);
+    }
   });
 
   test('without a topology or with a number it is wrong usage', async () => {

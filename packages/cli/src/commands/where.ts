@@ -1,6 +1,6 @@
 /** `carillon where`: which members or targets hold a key, computed here without asking any member. */
 import { parseHex16, parseTimerId } from '@carillon/core';
-import type { Explanation, Key, Step } from '@carillon/placement';
+import { type Explanation, explainTable, type Key, locateIn, type Step } from '@carillon/placement';
 import { defaultNamespace, numberingOf } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../command.ts';
 import { readTokens } from '../member/tokens-on-disk.ts';
@@ -8,13 +8,14 @@ import { connectOptions } from '../member/connect.ts';
 import { parseOptions } from '../options.ts';
 import {
   clusterOf,
-  located,
   membersOf,
+  tableIn,
   type Targets,
   topologyOf,
 } from '../placement/placement-input.ts';
 import {
   type PoolFlags,
+  policyOf,
   policyOptions,
   policyUsage,
   poolOptions,
@@ -78,18 +79,24 @@ type Flags = Parameters<typeof clusterOf>[0] & {
 /** A key in the pool of its table: the id per level and the index per slot level of each replica. */
 async function inPool(
   key: Key,
-  flags: Flags & PoolFlags & { readonly json: boolean },
+  flags: Flags & PoolFlags & { readonly json: boolean; readonly explain: boolean },
   io: Io,
 ): Promise<number> {
-  if (typeof key !== 'string' || flags.topology === undefined) {
+  const text = typeof key === 'string' ? key : '';
+  const parts = text.split('/');
+  if (parts.length < 4 || flags.topology === undefined) {
     throw new UsageError('--partitions needs --topology FILE and a KEY account/table/type/key.');
   }
-  const replicas = await located(key, flags.topology, flags);
-  if (flags.json) jsonLine(io, { key, replicas });
+  const tree = await tableIn(flags.topology, parts.slice(0, 3).join('/'), flags);
+  const wanted = policyOf(flags, 'rank').replicas;
+  const replicas = locateIn(tree, text, wanted);
+  const { steps } = explainTable(tree, text, wanted);
+  if (flags.json) jsonLine(io, { key: text, replicas, ...(flags.explain ? { steps } : {}) });
   else {
     const titles = Object.keys(replicas[0]?.at ?? {}).map((name) => name.toUpperCase());
     const rows = replicas.map(({ at }, i) => [roleOf(i), ...Object.values(at).map(String)]);
     io.out(table(io, ['ROLE', ...titles], rows));
+    if (flags.explain) printSteps(io, steps);
   }
   return exit.done;
 }
@@ -161,8 +168,11 @@ function keyText(key: Key): string {
 function printText(io: Io, found: Explanation, everything: boolean): void {
   const rows = found.replicas.map((path, i) => [roleOf(i), path]);
   if (rows.length > 0) io.out(table(io, ['ROLE', 'TARGET'], rows));
-  if (!everything) return;
-  for (const step of found.steps) {
+  if (everything) printSteps(io, found.steps);
+}
+
+function printSteps(io: Io, steps: readonly Step[]): void {
+  for (const step of steps) {
     const place = step.path === '' ? 'at the top' : `below ${step.path}`;
     io.out(`\n${paint(io, 'bold', `${step.level} ${place}, replicas: ${step.replicas}`)}`);
     const candidates = step.candidates.map(({ id, state, weight, score, share }) => [
@@ -190,6 +200,7 @@ export const command: Command = {
     'carillon where --id 0000000000000064 --members A,B,C --replicas 3 --json',
     'carillon where --id 00000000000000640000204080102040-2 --members members.yaml --explain',
     'carillon where account/7 --topology topology.yaml --replicas 3 --pin region=eu --explain',
+    'carillon where acme/orders/row/4711 --topology topology.yaml --partitions 16 --replicas 6 --explain',
   ],
   run,
 };

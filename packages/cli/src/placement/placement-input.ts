@@ -19,14 +19,14 @@ import {
   hotMembers,
   type Key,
   type LabelledMember,
-  type Located,
   levelsOf,
-  locate,
   partsOf,
   placementId,
   type Placer,
   PlacementError,
+  tableOf,
   type Topology,
+  type VirtualTree,
 } from '@carillon/placement';
 import { MembersFileError, parseMembers } from '@carillon/server';
 import { parse as parseYaml } from 'yaml';
@@ -76,28 +76,15 @@ export async function topologyOf(path: string, flags: PolicyFlags): Promise<Targ
   return topologyFrom(path, readPlain(path, await readText(path)), flags);
 }
 
-/** Where the replicas of account/table/type/key are, in the pool of its table. */
-export async function located(
-  key: string,
+/** The table of a key, or one by name: its virtual tree in the topology of a file, as its account sees it. */
+export async function tableIn(
   path: string,
+  table: string,
   flags: PolicyFlags & PoolFlags,
-): Promise<Located[]> {
+): Promise<VirtualTree> {
   const spec = readPlain(path, await readText(path));
-  const { account, 'created-under': createdUnder } = flags;
-  const { replicas, pin } = policyOf(flags, 'rank');
-  if (account !== undefined || flags.width.length > 0) {
-    throw new UsageError(
-      'With --partitions the key names the account, and the widths are worked out.',
-    );
-  }
-  return checked(path, () =>
-    locate(buildTopology(spec), key, {
-      ...poolOf(flags),
-      replicas,
-      ...(pin === undefined ? {} : { pin }),
-      ...(createdUnder === undefined ? {} : { createdUnder }),
-    }),
-  );
+  const options = poolOf(flags);
+  return checked(path, () => tableOf(buildTopology(spec), table, options));
 }
 
 /** The members of a running cluster that hold timers. */
@@ -242,7 +229,7 @@ function unreadable(path: string, error: unknown): Error {
 }
 
 /** An error of placement or of the reader of members is a fault of the input, told with its origin. */
-function checked<T>(origin: string, make: () => T): T {
+export function checked<T>(origin: string, make: () => T): T {
   try {
     return make();
   } catch (error) {

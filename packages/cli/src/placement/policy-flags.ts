@@ -1,5 +1,11 @@
 /** The flags of `where` and `plan` that say how replicas spread, and for which account. */
-import { type Account, type Policy, replicasMax, type Roles } from '@carillon/placement';
+import {
+  type Account,
+  type LocateOptions,
+  type Policy,
+  replicasMax,
+  type Roles,
+} from '@carillon/placement';
 import { UsageError } from '../command.ts';
 import { type OptionKinds, wholeNumber } from '../options.ts';
 
@@ -67,21 +73,42 @@ function pairs(flag: string, texts: readonly string[]): (readonly [string, strin
   });
 }
 
-export const poolOptions = { partitions: 'text', zones: 'text' } as const satisfies OptionKinds;
+export const poolOptions = {
+  partitions: 'text',
+  zones: 'text',
+  'fan-outs': 'text',
+} as const satisfies OptionKinds;
 
-export const poolUsage = `  --partitions N         With a topology and a KEY account/table/type/key: place it in the pool of its table, to
-                         which each zone contributes N machines
-  --zones N              With --partitions: the zones that the pool was made for; default: all that can be used`;
+export const poolUsage = `  --partitions N         With a topology: the pool of a table, to which each zone contributes N machines. The table
+                         account/table/type names the account
+  --zones N              With --partitions: the zones that the pool was made for; default: all that can be used
+  --fan-outs N,N,…       With --partitions: the rounds of the virtual tree, the last one the machines of a zone;
+                         default: the stripe from the bits of one hash, then the machines`;
 
 export interface PoolFlags {
   readonly partitions: string | undefined;
   readonly zones: string | undefined;
+  readonly 'fan-outs': string | undefined;
 }
 
-export function poolOf({ partitions, zones }: PoolFlags): { partitions: number; zones?: number } {
+/** The shape of a pool and of its virtual tree. Throws UsageError for flags that do not go with a pool. */
+export function poolOf(flags: PoolFlags & PolicyFlags): LocateOptions {
+  const { partitions, zones, 'fan-outs': fanOuts, 'created-under': createdUnder } = flags;
   const whole = (flag: string, text: string) => wholeNumber(flag, text, { min: 1, max: 65_535 });
+  if (flags.account !== undefined || flags.width.length > 0 || flags.roles !== undefined) {
+    throw new UsageError(
+      'With --partitions the table names the account, the widths are worked out, and there are no --roles.',
+    );
+  }
+  const { replicas, pin } = policyOf(flags, 'rank');
   return {
     partitions: whole('--partitions', partitions ?? ''),
+    replicas,
     ...(zones === undefined ? {} : { zones: whole('--zones', zones) }),
+    ...(fanOuts === undefined
+      ? {}
+      : { fanOuts: fanOuts.split(',').map((text) => whole('--fan-outs', text)) }),
+    ...(pin === undefined ? {} : { pin }),
+    ...(createdUnder === undefined ? {} : { createdUnder }),
   };
 }

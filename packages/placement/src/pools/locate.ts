@@ -2,9 +2,9 @@
 import { PlacementError } from '../errors.ts';
 import { type PoolShape, selectPool } from './pool.ts';
 import type { Topology } from '../topology.ts';
-import { VirtualTree } from './virtual-tree.ts';
+import { VirtualTree, type VirtualTreeOptions } from './virtual-tree.ts';
 
-export interface LocateOptions extends Omit<PoolShape, 'account'> {
+export interface LocateOptions extends Omit<PoolShape, 'account'>, VirtualTreeOptions {
   readonly replicas: number;
   /** The newest expansion when the account was created; absent: older than all of them. */
   readonly createdUnder?: string;
@@ -18,23 +18,41 @@ export interface Located {
 
 /**
  * The replicas of a key whose first part is its account and whose first three parts are its collection. For more than a few
- * keys select the pool of the collection once, and ask its virtual tree.
+ * keys make the table's virtual tree once, and ask it.
  */
 export function locate(topology: Topology, key: string, options: LocateOptions): Located[] {
-  const { createdUnder, width, ...shape } = options;
-  const [account = '', ...parts] = key.split('/');
-  if (account === '' || parts.length < 3) {
-    throw new PlacementError('bad_key', 'A key to locate has the form account/table/type/key.');
+  const parts = key.split('/');
+  if (parts.length < 4) throw badKey('A key to locate has the form account/table/type/key.');
+  const table = tableOf(topology, parts.slice(0, 3).join('/'), options);
+  return locateIn(table, key, options.replicas);
+}
+
+/** The replicas of a key of a table. */
+export function locateIn(table: VirtualTree, key: string, replicas: number): Located[] {
+  const { levels, slots } = table.pool.topology;
+  return table.place(key, replicas).map(({ path, slot }) => {
+    const ids = path.split('/').map((id, i) => [levels[i] as string, id] as const);
+    const indexes = slot.map((index, i) => [slots[i]?.name as string, index] as const);
+    return { path, at: Object.fromEntries<string | number>([...ids, ...indexes]) };
+  });
+}
+
+/** The virtual tree of a table, account/table/type: the pool that the table has in the eyes of its account. */
+export function tableOf(topology: Topology, table: string, options: LocateOptions): VirtualTree {
+  const { createdUnder, width, fanOuts, ...shape } = options;
+  const [account = '', ...parts] = table.split('/');
+  if (account === '' || parts.length !== 2) {
+    throw badKey('The name of a table has the form account/table/type.');
   }
-  const pool = selectPool(topology, [account, ...parts.slice(0, 2)].join('/'), {
+  const pool = selectPool(topology, table, {
     ...(width === undefined
       ? shape
       : { width, ...(shape.pin === undefined ? {} : { pin: shape.pin }) }),
     account: { id: account, ...(createdUnder === undefined ? {} : { createdUnder }) },
   });
-  return new VirtualTree(pool).place(key, options.replicas).map(({ path, slot }) => {
-    const ids = path.split('/').map((id, i) => [topology.levels[i] as string, id] as const);
-    const slots = slot.map((index, i) => [topology.slots[i]?.name as string, index] as const);
-    return { path, at: Object.fromEntries<string | number>([...ids, ...slots]) };
-  });
+  return new VirtualTree(pool, fanOuts === undefined ? {} : { fanOuts });
+}
+
+function badKey(says: string): PlacementError {
+  return new PlacementError('bad_key', says);
 }

@@ -269,7 +269,12 @@ export class Pool implements Placer {
 
   /** The target at a position of the selector's tree. */
   target(position: number): Vertex {
-    return this.topology.targets[this.#tree.target[position] as number] as Vertex;
+    return this.topology.targets[this.targetIndex(position)] as Vertex;
+  }
+
+  /** The same as an index into `names`. */
+  targetIndex(position: number): number {
+    return this.#tree.target[position] as number;
   }
 
   /** The seed of the owner at a position of the selector's tree. */

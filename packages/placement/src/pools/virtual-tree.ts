@@ -36,20 +36,22 @@ export interface Leaf {
   readonly coordinates: readonly [zone: number, machine: number, disk: number];
 }
 
-interface Zone {
+export interface Zone {
   readonly seed: number;
   /** The pool's machine slots, each with its disk slots. */
   readonly machines: readonly PoolVertex[];
 }
 
-/** A key's leaves in a pool. Immutable, as the pool is. */
+/** A key's leaves in a pool. Immutable, as the pool is. Placed on its targets by `tablePlacer`. */
 export class VirtualTree {
   readonly pool: Pool;
   /** Ranked stripe levels from the top; empty with stripe bits. */
   readonly stripeFanOuts: readonly number[];
   /** Leaves of one machine slot: disk slots × slots per target. */
   readonly stripeCount: number;
-  readonly #zones: readonly Zone[];
+  readonly zones: readonly Zone[];
+  /** Paths of all targets of the topology. */
+  readonly names: readonly string[];
   readonly #machineCount: number;
   readonly #slotCount: number;
   /** Positions: first the zones, then per zone its stripe rounds and its machines. */
@@ -68,28 +70,29 @@ export class VirtualTree {
   constructor(pool: Pool, options: VirtualTreeOptions = {}) {
     refuseUnknownFields(options, optionFields, { what: 'A virtual tree' });
     this.pool = pool;
-    this.#zones = zonesOf(pool);
-    const machineCount = longest(this.#zones.map(({ machines }) => machines));
-    const disks = longest(this.#zones.flatMap(({ machines }) => machines.map((m) => m.children)));
+    this.names = pool.names;
+    this.zones = zonesOf(pool);
+    const machineCount = longest(this.zones.map(({ machines }) => machines));
+    const disks = longest(this.zones.flatMap(({ machines }) => machines.map((m) => m.children)));
     this.#machineCount = machineCount;
     this.#slotCount = slotCount(pool.topology.slots);
     this.stripeCount = disks * this.#slotCount;
     this.stripeFanOuts = readFanOuts(options.fanOuts, machineCount, this.stripeCount);
-    const layout = layOutSeeds(pool, this.#zones, this.stripeFanOuts);
+    const layout = layOutSeeds(pool, this.zones, this.stripeFanOuts);
     this.#zoneStart = Int32Array.from(layout.zoneStart);
     this.#machineStart = Int32Array.from(layout.machineStart);
     this.#ranker = new Ranker({
       seeds: Int32Array.from(layout.seeds),
       weights: new Float64Array(layout.seeds.length).fill(1),
-      rangeMax: Math.max(machineCount, this.#zones.length, ...this.stripeFanOuts),
+      rangeMax: Math.max(machineCount, this.zones.length, ...this.stripeFanOuts),
       hash: pool.topology.hash,
     });
-    this.#served = readServed(this.#zones, machineCount, disks);
-    this.#share = new Int32Array(this.#zones.length);
-    this.#found = new Int32Array(this.#zones.length * machineCount);
-    this.#foundCount = new Int32Array(this.#zones.length);
-    this.#firstScore = new Float64Array(this.#zones.length);
-    this.#order = new Int32Array(this.#zones.length);
+    this.#served = readServed(this.zones, machineCount, disks);
+    this.#share = new Int32Array(this.zones.length);
+    this.#found = new Int32Array(this.zones.length * machineCount);
+    this.#foundCount = new Int32Array(this.zones.length);
+    this.#firstScore = new Float64Array(this.zones.length);
+    this.#order = new Int32Array(this.zones.length);
   }
 
   /** The leaves of a 64-bit key, as numbers for `leaf`, into `out`; returns how many. Allocates nothing. */
@@ -98,36 +101,52 @@ export class VirtualTree {
     return this.#pick(count, out);
   }
 
+  /** The same for a text. */
+  pickText(key: string, count: number, out: Int32Array): number {
+    this.#ranker.readText(key);
+    return this.#pick(count, out);
+  }
+
   /** The replicas of a key: zones take turns, in each zone the machines in rank order. For people; allocates. */
   place(key: Key, replicas: number): Leaf[] {
     wholeNumber(replicas, 'The number of replicas', { min: 1, max: replicasMax });
     const read = readKey(key);
-    if (typeof read === 'string') this.#ranker.readText(read);
-    else this.#ranker.readNumber(read.hi, read.lo);
     const out = new Int32Array(replicas);
-    const size = this.#pick(replicas, out);
+    const size =
+      typeof read === 'string'
+        ? this.pickText(read, replicas, out)
+        : this.pick(read.hi, read.lo, replicas, out);
     return Array.from(out.subarray(0, size), (number) => this.leaf(number));
   }
 
   /** The disk and slot that a leaf number stands for. */
   leaf(number: number): Leaf {
-    const stripe = number % this.stripeCount;
+    const { coordinates, serving } = this.#at(number);
+    return {
+      path: this.pool.target(serving).path,
+      slot: slotDigits(this.pool.topology.slots, (number % this.stripeCount) % this.#slotCount),
+      coordinates,
+    };
+  }
+
+  /** The target that serves a leaf, as an index into `names`. */
+  target(number: number): number {
+    return this.pool.targetIndex(this.#at(number).serving);
+  }
+
+  #at(number: number): { coordinates: Leaf['coordinates']; serving: number } {
     const place = Math.floor(number / this.stripeCount);
     const machine = place % this.#machineCount;
     const zone = Math.floor(place / this.#machineCount);
-    const disk = Math.floor(stripe / this.#slotCount);
-    const serving = this.#zones[zone]?.machines[machine]?.children[disk]?.serving ?? -1;
+    const disk = Math.floor((number % this.stripeCount) / this.#slotCount);
+    const serving = this.zones[zone]?.machines[machine]?.children[disk]?.serving ?? -1;
     if (serving < 0) throw new PlacementError('bad_input', `There is no leaf ${number}.`);
-    return {
-      path: this.pool.target(serving).path,
-      slot: slotDigits(this.pool.topology.slots, stripe % this.#slotCount),
-      coordinates: [zone, machine, disk],
-    };
+    return { coordinates: [zone, machine, disk], serving };
   }
 
   #pick(count: number, out: Int32Array): number {
     this.#handOut(count);
-    for (let zone = 0; zone < this.#zones.length; zone++) this.#walk(zone);
+    for (let zone = 0; zone < this.zones.length; zone++) this.#walk(zone);
     this.#sortZones();
     let size = 0;
     for (let round = 0, more = true; more; round++) {
@@ -144,7 +163,7 @@ export class VirtualTree {
 
   /** Replicas per zone: equal shares cost nothing, else zones are ranked for the remainder. */
   #handOut(count: number): void {
-    const zones = this.#zones.length;
+    const zones = this.zones.length;
     this.#share.fill(Math.floor(count / zones));
     const rest = count % zones;
     if (rest === 0) return;
@@ -165,7 +184,7 @@ export class VirtualTree {
     const disk = Math.floor(stripe / this.#slotCount);
     const disks = this.stripeCount / this.#slotCount;
     const start = this.#machineStart[zone] as number;
-    const machines = (this.#zones[zone] as Zone).machines.length;
+    const machines = (this.zones[zone] as Zone).machines.length;
     for (let asked = Math.min(share, machines); ; asked = machines) {
       this.#ranker.highest(start, machines, asked);
       let found = 0;
@@ -263,17 +282,22 @@ function layOutSeeds(pool: Pool, zones: readonly Zone[], stripeFanOuts: readonly
   const machineStart: number[] = [];
   for (const { seed, machines } of zones) {
     zoneStart.push(seeds.length);
-    if (stripeFanOuts.length === 0) seeds.push(hashText('stripe', seed));
-    for (const [level, fanOut] of stripeFanOuts.entries()) {
-      const taken = new Set<number>();
-      for (let i = 0; i < fanOut; i++) {
-        seeds.push(raiseUntilFree(hashText(`stripe/${level}/${i}`, seed), taken));
-      }
-    }
+    seeds.push(...stripeSeeds(seed, stripeFanOuts).flat());
     machineStart.push(seeds.length);
     for (const machine of machines) seeds.push(pool.seed(machine.owner));
   }
   return { seeds, zoneStart, machineStart };
+}
+
+/** The seeds of the stripe rounds of a zone, round by round; with stripe bits one round with one seed. */
+export function stripeSeeds(zoneSeed: number, fanOuts: readonly number[]): number[][] {
+  if (fanOuts.length === 0) return [[hashText('stripe', zoneSeed)]];
+  return fanOuts.map((fanOut, level) => {
+    const taken = new Set<number>();
+    return Array.from({ length: fanOut }, (_, i) =>
+      raiseUntilFree(hashText(`stripe/${level}/${i}`, zoneSeed), taken),
+    );
+  });
 }
 
 function readServed(zones: readonly Zone[], machineCount: number, disks: number): Uint8Array {

@@ -1,0 +1,44 @@
+/** The virtual tree of a table seen from outside: keys on targets, exact shares, and what moves when the pool changes. */
+import { type Diff, type DiffInput, diff } from '../diff.ts';
+import type { Placer } from '../flat/rendezvous.ts';
+import { refuseReshaping } from './pool-width.ts';
+import type { VirtualTree } from './virtual-tree.ts';
+
+/** Places the keys of a table on targets, as its virtual tree does on leaves. */
+export function tablePlacer(tree: VirtualTree): Placer {
+  const toTargets = (size: number, out: Parameters<Placer['pick']>[3], leaves: Int32Array) => {
+    for (let i = 0; i < size; i++) out[i] = tree.target(leaves[i] as number);
+    return size;
+  };
+  return {
+    names: tree.names,
+    pick(hi, lo, count, out) {
+      const leaves = new Int32Array(count);
+      return toTargets(tree.pick(hi, lo, count, leaves), out, leaves);
+    },
+    pickText(key, count, out) {
+      const leaves = new Int32Array(count);
+      return toTargets(tree.pickText(key, count, leaves), out, leaves);
+    },
+  };
+}
+
+/** The share of all keys that each target would hold if shares were exact: zones alike, in a zone all its slots. */
+export function tableShares(tree: VirtualTree, replicas: number): ReadonlyMap<string, number> {
+  const shares = new Map<string, number>();
+  for (const { machines } of tree.zones) {
+    const serving = machines.flatMap(({ children }) => children.map((disk) => disk.serving));
+    for (const position of serving.filter((one) => one >= 0)) {
+      const { path } = tree.pool.target(position);
+      const share = replicas / tree.zones.length / serving.length;
+      shares.set(path, (shares.get(path) ?? 0) + share);
+    }
+  }
+  return shares;
+}
+
+/** The copies of a table that move when its pool becomes another. Throws PlacementError where the width changes. */
+export function diffTables(before: VirtualTree, after: VirtualTree, input: DiffInput): Diff {
+  refuseReshaping(after.pool.topology.levels, before.pool.width, after.pool.width);
+  return diff(tablePlacer(before), tablePlacer(after), input);
+}
