@@ -11,6 +11,9 @@ const ln2 = logOfMiddle(2);
 /** ln of the middle of each of 128 equal pieces of [1, 2). */
 const table = Float64Array.from({ length: steps }, (_, i) => logOfMiddle(middle(i)));
 
+/** 2⁰ … 2³². */
+const powers = Float64Array.from({ length: 33 }, (_, e) => 2 ** e);
+
 function middle(i: number): number {
   return 1 + (i + 0.5) / steps;
 }
@@ -38,7 +41,7 @@ export function logOf(x: number): number {
  */
 export function logOfHash(h: number): number {
   const e = h >= 0x8000_0000 ? 32 : 32 - Math.clz32(h);
-  const m = (2 * h + 1) / 2 ** e;
+  const m = (2 * h + 1) / (powers[e] as number);
   const i = Math.floor((m - 1) * steps);
   const c = middle(i);
   const d = (m - c) / c;

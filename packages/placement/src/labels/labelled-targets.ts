@@ -82,11 +82,18 @@ export class LabelledTargets implements Placer, Hashes {
     return logOfHash(high ? hash : 0xffff_ffff - hash) / weight;
   }
 
-  /** The same of the best member of a place, its anchor aside; −∞ where there is no other. */
-  membersNearness(place: Place, high: boolean): number {
+  /** How near an end a place is with its own hash or that of its best member, the anchor aside (L1). */
+  placeNearness(place: Place, high: boolean): number {
+    const { own, anchorWeight } = place;
     const best = this.#best(place, high, place.anchor);
-    if (best < 0) return Number.NEGATIVE_INFINITY;
-    return this.nearness(this.#hashes[best] as number, this.#weights[best] as number, high);
+    if (best < 0) return this.nearness(own, anchorWeight, high);
+    const hash = this.#hashes[best] as number;
+    const weight = this.#weights[best] as number;
+    if (weight !== anchorWeight) {
+      return Math.max(this.nearness(own, anchorWeight, high), this.nearness(hash, weight, high));
+    }
+    // Of two hashes of one weight the nearer one is known without a logarithm.
+    return this.nearness(high ? Math.max(own, hash) : Math.min(own, hash), weight, high);
   }
 
   #pick(count: number, out: Picks): number {

@@ -27,8 +27,8 @@ export interface Place {
 /** The hashes of the key at hand that the spread needs. */
 export interface Hashes {
   hash(seed: number): number;
-  nearness(flipped: number, weight: number, high: boolean): number;
-  membersNearness(place: Place, high: boolean): number;
+  /** How near the lowest (`high` false) or the highest end a place is, by its own hash and those of its members. */
+  placeNearness(place: Place, high: boolean): number;
 }
 
 /** Found by trying: with it no member of a thousand random clusters holds more than 1.35 times its share (L2). */
@@ -63,8 +63,7 @@ export class Spread {
 
   /** How near an end a place stands: with its own hash or that of a member (L1), and stronger with several (L2). */
   #standing(place: Place, high: boolean, strength: number): number {
-    const own = this.#hashes.nearness(place.own, place.anchorWeight, high);
-    const best = Math.max(own, this.#hashes.membersNearness(place, high));
+    const best = this.#hashes.placeNearness(place, high);
     const gain = strength * place.heft;
     return best / (1 + gain + (gain * gain) / 2);
   }
@@ -88,7 +87,8 @@ export class Spread {
     this.#primary = primary;
     for (let left = copies - 1; left > 0; left--) {
       let best: Place | null = null;
-      for (const [i, place] of order.entries()) {
+      for (let i = 0; i < order.length; i++) {
+        const place = order[i] as Place;
         if (place.copies > 0 || (i < backupsFrom && !hasSeveral(place))) continue;
         if (best === null || place.high > best.high) best = place;
       }
