@@ -73,6 +73,14 @@ const stories: Readonly<Record<string, readonly string[]>> = {
     'a zone more moves 33.3 % of the copies; the least possible is 33.3 %',
     'between targets that were there before: 0.0 %',
   ],
+  'locate-a-row.ts': [
+    'r0/z0/n10/d15, namespace 4, queue 45',
+    'r0/z1/n15/d10, namespace 5, queue 48',
+    'r0/z0/n15/d13, namespace 4, queue 45',
+    'r0/z1/n8/d6, namespace 5, queue 48',
+    'r0/z0/n25/d11, namespace 4, queue 45',
+    'r0/z1/n27/d8, namespace 5, queue 48',
+  ],
   'grow-by-a-zone.ts': [
     'r0 z0 n10 d15, namespace 4, queue 45',
     'r0 z1 n15 d10, namespace 5, queue 48',
@@ -88,36 +96,47 @@ const stories: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+const onEtcd: Readonly<Record<string, readonly string[]>> = {
+  'nightly-export.ts': [
+    'the owner writes accounts',
+    'the owner writes orders',
+    'the other one does nothing',
+    'the other writes accounts',
+    'the other writes orders',
+    'the token has grown: true',
+  ],
+  'ring-crc32.ts': [
+    'a holds commit, its token has grown: true',
+    'b holds commit, its token has grown: true',
+  ],
+};
+
 describe('examples', () => {
   test.concurrent.each(Object.entries(stories))('%s', async (name, lines) => {
     expect(await run(name)).toEqual(lines);
   });
 
-  test.skipIf(etcd === null)('nightly-export.ts, on a real etcd', async () => {
-    if (etcd === null) return;
-    const cluster = await EtcdCluster.start({ paths: etcd });
-    try {
-      const [endpoint = ''] = cluster.endpoints;
-      expect(await run('nightly-export.ts', { CARILLON_ETCD: endpoint })).toEqual([
-        'the owner writes accounts',
-        'the owner writes orders',
-        'the other one does nothing',
-        'the other writes accounts',
-        'the other writes orders',
-        'the token has grown: true',
-      ]);
-      expect(cluster.contents().leases).toBe(0);
-    } finally {
-      await cluster.stop();
-    }
-  });
+  test.skipIf(etcd === null).each(Object.entries(onEtcd))(
+    '%s, on a real etcd',
+    async (name, lines) => {
+      if (etcd === null) return;
+      const cluster = await EtcdCluster.start({ paths: etcd });
+      try {
+        const [endpoint = ''] = cluster.endpoints;
+        expect(await run(name, { CARILLON_ETCD: endpoint })).toEqual(lines);
+        expect(cluster.contents().leases).toBe(0);
+      } finally {
+        await cluster.stop();
+      }
+    },
+  );
 
   test('none is left out', () => {
     // lock-fencing.ts is run by packages/ring/src/lock-fencing.test.ts.
-    const elsewhere = ['nightly-export.ts', 'lock-fencing.ts'];
+    const all = [...Object.keys(stories), ...Object.keys(onEtcd), 'lock-fencing.ts'];
     const files = readdirSync(folder).filter(
       (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
     );
-    expect(files.toSorted()).toEqual([...Object.keys(stories), ...elsewhere].toSorted());
+    expect(files.toSorted()).toEqual(all.toSorted());
   });
 });

@@ -275,8 +275,12 @@ describe('pools', () => {
     const args = ['acme/t/row/7', '--topology', path, '--partitions', '2', '--replicas', '2'];
     const { json } = await run(where, ...args, '--fan-outs', '4,2,2', '--explain', '--json');
     expect(json().steps.map(({ path: at, level }: Step) => `${at} ${level}`)).toEqual([
-      ...['z0 stripe 1', 'z0 stripe 2', 'z0 node'],
-      ...['z1 stripe 1', 'z1 stripe 2', 'z1 node'],
+      'z0 stripe 1',
+      'z0 stripe 2',
+      'z0 node',
+      'z1 stripe 1',
+      'z1 stripe 2',
+      'z1 node',
     ]);
     const { out } = await run(where, ...args, '--explain');
     expect(out.join('\n')).toContain('node below z0, replicas: 1');

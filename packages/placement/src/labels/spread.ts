@@ -27,7 +27,7 @@ export interface Place {
 /** The hashes of the key at hand that the spread needs. */
 export interface Hashes {
   hash(seed: number): number;
-  /** How near the lowest (`high` false) or the highest end a place is, by its own hash and those of its members. */
+  /** How near the lowest (`high` false) or the highest end a place is, by its own hash and the hashes of its members. */
   placeNearness(place: Place, high: boolean): number;
 }
 

@@ -1,4 +1,4 @@
-/** The virtual tree of a table seen from outside: keys on targets, exact shares, and what moves when the pool changes. */
+/** The virtual tree of a table seen from outside: keys on targets, exact shares, and the copies that move when the pool changes. */
 import { type Diff, type DiffInput, diff } from '../diff.ts';
 import type { Placer } from '../flat/rendezvous.ts';
 import { refuseReshaping } from './pool-width.ts';
