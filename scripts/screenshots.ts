@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TimerSpec } from '@carillon/client';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { CliProcess } from '../test/e2e/cli-process.ts';
 import { DashboardScene } from '../test/e2e/dashboard-scene.ts';
 import { chromiumForTests } from './chromium.ts';
@@ -73,9 +73,10 @@ class Camera {
     await this.shoot(name);
   }
 
-  async shoot(name: string): Promise<void> {
+  /** The window, or a part of the page. */
+  async shoot(name: string, part: Page | Locator = this.page): Promise<void> {
     await sleep(2500);
-    await this.page.screenshot({ path: join(images, `dashboard-${name}.png`) });
+    await part.screenshot({ path: join(images, `dashboard-${name}.png`) });
   }
 }
 
@@ -95,6 +96,7 @@ async function takeAll(camera: Camera, timer: string, withLocks: boolean): Promi
   await page.keyboard.press('Enter');
   await page.getByLabel('A member to add').blur();
   await camera.shoot('placement');
+  await camera.shoot('table', page.locator('.panel', { hasText: 'A table in a pool' }));
   await page.setViewportSize({ width: 390, height: 844 });
   await page.evaluate(() => {
     location.hash = '#/overview';

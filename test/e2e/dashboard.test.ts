@@ -260,6 +260,9 @@ describe.skipIf(executable === null)('in a browser', () => {
     await page.getByLabel('A member to add').fill('n0');
     await page.getByRole('button', { name: 'Add a member' }).click();
     await sees(text('There is a member n0 already.'));
+    await page.getByLabel('Zones').fill('3');
+    await sees(text('When zone 4 comes'));
+    await sees(text(/25 %.*of the copies of this table would move/));
   });
 
   test('locks say that no ring is connected', async () => {

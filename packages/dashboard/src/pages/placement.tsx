@@ -5,6 +5,7 @@ import { type Placed, placedMembers } from '../parts/domains.ts';
 import { Panel } from '../parts/parts.tsx';
 import { presentNamespace } from '../session.ts';
 import type { Snapshot } from '../parts/shapes.ts';
+import { Table } from './table.tsx';
 import { Walk } from './walk.tsx';
 import { WhatIf } from './what-if.tsx';
 
@@ -62,6 +63,7 @@ export function Placement({ now }: { readonly now: Snapshot }) {
         )}
       </Panel>
       <WhatIf members={members} replicas={replicas} />
+      <Table />
     </>
   );
 }
