@@ -48,6 +48,8 @@ export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
 export {
   compareProgress,
   decodeRecord,
+  decodeRecordInto,
+  RecordBuffer,
   encodeRecord,
   Outcome,
   type Progress,

@@ -5,8 +5,10 @@ import { factorMax } from './ids.ts';
 import {
   compareProgress,
   decodeRecord,
+  decodeRecordInto,
   encodeRecord,
   type Progress,
+  RecordBuffer,
   State,
   type TimerRecord,
 } from './record.ts';
@@ -82,6 +84,16 @@ describe('records as bytes', () => {
         for (const one of all) encodeRecord(out, one, 0);
         const from = new ByteReader(out.copy());
         expect(all.map(() => decodeRecord(from, 0))).toEqual(all);
+      }),
+    );
+  });
+
+  it('read one after the other into one buffer they are the same', () => {
+    const buffer = new RecordBuffer();
+    fc.assert(
+      fc.property(record, ms, (one, baseMs) => {
+        decodeRecordInto(buffer, new ByteReader(bytesOf(one, baseMs)), baseMs);
+        expect(buffer).toEqual(one);
       }),
     );
   });

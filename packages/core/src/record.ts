@@ -97,53 +97,96 @@ export function encodeRecord(out: ByteWriter, record: TimerRecord, baseMs: numbe
   out.blob(record.body);
 }
 
+/** A record that is filled again and again, so that reading a million of them leaves no garbage. */
+export class RecordBuffer implements TimerRecord {
+  hi = 0;
+  lo = 0;
+  namespace = '';
+  factor = 1;
+  versionMs = 0.5;
+  versionTie = 0;
+  state: State = State.live;
+  sequence = 0;
+  attempt = 0;
+  startMs = 0.5;
+  dueMs = 0.5;
+  gapMs = 0.5;
+  retryMs = 0.5;
+  triedMs = 0.5;
+  outcome = 0;
+  replicas: readonly string[] = [];
+  body: Uint8Array = new Uint8Array(0);
+}
+
+const decoded = new RecordBuffer();
+
 /** Throws MalformedError for bytes that are not a record. The body is a view on the source bytes. */
 export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
-  const hi = from.u32();
-  const lo = from.u32();
-  const versionMs = from.f64();
-  const versionTie = from.u32();
+  decodeRecordInto(decoded, from, baseMs);
+  // Field by field: of an object of a class, a spread costs ten times as much.
+  return {
+    hi: decoded.hi,
+    lo: decoded.lo,
+    namespace: decoded.namespace,
+    factor: decoded.factor,
+    versionMs: decoded.versionMs,
+    versionTie: decoded.versionTie,
+    state: decoded.state,
+    sequence: decoded.sequence,
+    attempt: decoded.attempt,
+    startMs: decoded.startMs,
+    dueMs: decoded.dueMs,
+    gapMs: decoded.gapMs,
+    retryMs: decoded.retryMs,
+    triedMs: decoded.triedMs,
+    outcome: decoded.outcome,
+    replicas: decoded.replicas,
+    body: decoded.body,
+  };
+}
+
+/** Fills a record anew from bytes. A buffer is of no use after an error: a part of its fields is new. */
+export function decodeRecordInto(record: RecordBuffer, from: ByteReader, baseMs: number): void {
+  record.hi = from.u32();
+  record.lo = from.u32();
+  record.versionMs = from.f64();
+  record.versionTie = from.u32();
   const stateAndLate = from.u8();
   const state = stateAndLate & ~lateBit;
-  const factor = from.u8();
-  const sequence = from.varint();
-  const attempt = from.varint();
-  const outcome = from.u16();
-  const startMs = finite(from.f64()) + baseMs;
+  record.state = state as State;
+  record.factor = from.u8();
+  record.sequence = from.varint();
+  record.attempt = from.varint();
+  record.outcome = from.u16();
+  record.startMs = finite(from.f64()) + baseMs;
   const dueMs = finite(from.f64()) + baseMs;
-  const gapMs = finite(from.f64());
-  const retryMs = attempt > 0 ? finite(from.f64()) + baseMs : dueMs;
-  const triedMs = state === stateAndLate ? dueMs : finite(from.f64()) + baseMs;
-  const namespace = from.text();
-  const replicas: string[] = [];
-  for (let left = from.u8(); left > 0; left--) replicas.push(from.text());
-  const body = from.blob();
-  if (state > State.tombstone || factor < 1 || factor > factorMax) {
-    throw new MalformedError(`A record has state ${state} and factor ${factor}.`);
+  record.dueMs = dueMs;
+  record.gapMs = finite(from.f64());
+  record.retryMs = record.attempt > 0 ? finite(from.f64()) + baseMs : dueMs;
+  record.triedMs = state === stateAndLate ? dueMs : finite(from.f64()) + baseMs;
+  record.namespace = from.text();
+  record.replicas = decodeNames(from, record.replicas);
+  record.body = from.blob();
+  if (state > State.tombstone || record.factor < 1 || record.factor > factorMax) {
+    throw new MalformedError(`A record has state ${state} and factor ${record.factor}.`);
   }
   // A version far in the future would win over every client's request for as long.
-  if (!(versionMs >= 0 && versionMs < versionMsMax)) {
-    throw new MalformedError(`A record has version ${versionMs}.`);
+  if (!(record.versionMs >= 0 && record.versionMs < versionMsMax)) {
+    throw new MalformedError(`A record has version ${record.versionMs}.`);
   }
-  return {
-    hi,
-    lo,
-    namespace,
-    factor,
-    versionMs,
-    versionTie,
-    state: state as State,
-    sequence,
-    attempt,
-    startMs,
-    dueMs,
-    gapMs,
-    retryMs,
-    triedMs,
-    outcome,
-    replicas,
-    body,
-  };
+}
+
+/** The names that come next; the very list `before` where it has the same names, as neighbours often do. */
+function decodeNames(from: ByteReader, before: readonly string[]): readonly string[] {
+  const count = from.u8();
+  for (let i = 0; i < count; i++) {
+    const name = from.text();
+    if (count === before.length && name === before[i]) continue;
+    const names = [...before.slice(0, i), name];
+    while (names.length < count) names.push(from.text());
+    return names;
+  }
+  return count === 0 ? [] : before;
 }
 
 function finite(value: number): number {

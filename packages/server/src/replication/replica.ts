@@ -167,15 +167,14 @@ export class Replica {
     this.store.remove(record.hi, record.lo);
   }
 
-  /** Puts a record back as it was on disk. */
-  restore(kept: TimerRecord): void {
-    const handle = this.store.find(kept.hi, kept.lo);
+  /** Puts a record back as it was on disk. The record is only read during the call. */
+  restore(record: TimerRecord): void {
+    const handle = this.store.find(record.hi, record.lo);
     if (handle !== -1) {
       // A record that was written during a snapshot is often in both.
-      if (this.holds(handle, kept)) return;
+      if (this.holds(handle, record)) return;
       this.uncount(this.store.read(handle));
     }
-    const record = later(kept);
     this.options.versions.observe(record);
     this.count(record);
     this.store.arm(this.store.put(record), this.alarm(record));
@@ -294,18 +293,6 @@ export class Replica {
     if (record.replicas[0] === this.options.self) this.primaryCount += by;
     invariant(this.retryingCount >= 0 && this.primaryCount >= 0, 'records are counted once');
   }
-}
-
-/** The disk keeps the wall clock, which has whole milliseconds: one more, so that nothing is early. */
-function later(record: TimerRecord): TimerRecord {
-  const { startMs, dueMs, retryMs, triedMs } = record;
-  return {
-    ...record,
-    startMs: startMs + 1,
-    dueMs: dueMs + 1,
-    retryMs: retryMs + 1,
-    triedMs: triedMs + 1,
-  };
 }
 
 function ignore(): void {}

@@ -25,10 +25,10 @@ function restored(...records: readonly TimerRecord[]): Replica {
 const written = recordOf({ replicas: ['a', 'b'] });
 
 describe('a record that was written twice, in a snapshot and behind it', () => {
-  it('is one: counted once, due a millisecond later than on disk', () => {
+  it('is one: counted once, due when it was due', () => {
     const { store, primaries } = restored(written, written);
     expect([store.counts.live, primaries]).toEqual([1, 1]);
-    expect(store.get(written.hi, written.lo)?.dueMs).toBe(written.dueMs + 1);
+    expect(store.get(written.hi, written.lo)?.dueMs).toBe(written.dueMs);
     expect(store.nextAlarmMs()).toBe(restored(written).store.nextAlarmMs());
   });
 
@@ -42,11 +42,7 @@ describe('a record that was written twice, in a snapshot and behind it', () => {
   ])('is what was written last, %s', (_, change) => {
     const later = { ...written, ...change };
     const { store, primaries } = restored(written, later);
-    expect(store.get(written.hi, written.lo)).toMatchObject({
-      ...change,
-      ...('dueMs' in change && { dueMs: change.dueMs + 1 }),
-      ...('retryMs' in change && { retryMs: change.retryMs + 1 }),
-    });
+    expect(store.get(written.hi, written.lo)).toMatchObject(change);
     const alone = restored(later);
     expect([primaries, store.counts]).toEqual([alone.primaries, alone.store.counts]);
     expect(store.nextAlarmMs()).toBe(alone.store.nextAlarmMs());

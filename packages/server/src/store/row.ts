@@ -67,11 +67,19 @@ export class RowWriter {
       value >= 0 && value <= Number.MAX_SAFE_INTEGER,
       'a row counts from 0 in whole numbers',
     );
+    const { head } = this;
+    let at = this.at;
     let left = value;
-    for (; left >= 2 ** 31; left = Math.floor(left / 128))
-      this.head[this.at++] = (left % 128) | 128;
-    for (; left > 127; left >>>= 7) this.head[this.at++] = (left & 127) | 128;
-    this.head[this.at++] = left;
+    if (value >= 2 ** 31) {
+      // Four groups of seven bits at once: beyond 31 bits, arithmetic is slow.
+      const upper = Math.floor(value / 2 ** 28);
+      const lower = value - upper * 2 ** 28;
+      for (let shift = 0; shift < 28; shift += 7) head[at++] = ((lower >>> shift) & 127) | 128;
+      left = upper;
+    }
+    for (; left > 127; left >>>= 7) head[at++] = (left & 127) | 128;
+    head[at++] = left;
+    this.at = at;
   }
 
   private u16(value: number): void {

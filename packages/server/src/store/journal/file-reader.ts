@@ -3,7 +3,7 @@
  * go to the sink; other bytes are skipped up to the next entry that does, and reported.
  */
 import { ByteReader, type Disk, MalformedError } from '@carillon/core';
-import { checksum } from './checksum.ts';
+import { checksumIn } from './checksum.ts';
 import { readOrZeros } from './read-or-zeros.ts';
 import {
   type DecodedHeader,
@@ -156,7 +156,7 @@ export class FileReader {
     const needed = this.neededAt(at);
     if (needed <= entryHeadBytes || !this.covers(at, needed)) return 0;
     const from = at - this.start;
-    const sum = checksum(this.chunk, from + 4, from + needed, this.salt);
+    const sum = checksumIn(this.view, from + 4, from + needed, this.salt);
     return sum === this.view.getUint32(from, true) ? needed : 0;
   }
 

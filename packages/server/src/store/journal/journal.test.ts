@@ -1,10 +1,22 @@
-import { DiskError } from '@carillon/core';
+import { DiskError, type TimerRecord } from '@carillon/core';
 import { SeededRandom, settle } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
 import { CollectedLog, recordOf, World } from '../testing/journal-world.ts';
 
 async function names(world: World): Promise<string[]> {
   return (await world.disk.list()).map(({ name }) => name).toSorted((a, b) => a.localeCompare(b));
+}
+
+/** The wall clock has whole milliseconds: a start adds one, so that nothing is early. */
+function aMillisecondLater(record: TimerRecord): TimerRecord {
+  const { startMs, dueMs, retryMs, triedMs } = record;
+  return {
+    ...record,
+    startMs: startMs + 1,
+    dueMs: dueMs + 1,
+    retryMs: retryMs + 1,
+    triedMs: triedMs + 1,
+  };
 }
 
 describe('journal', () => {
@@ -21,13 +33,13 @@ describe('journal', () => {
     expect(journal.marked).toBe(123);
     await world.until(journal.close());
     const again = await world.open();
-    expect(world.records.get(1)).toEqual(recordOf(1, 1));
+    expect(world.records.get(1)).toEqual(aMillisecondLater(recordOf(1, 1)));
     expect(world.sequences).toEqual({ 1: 1 });
     expect(again.marked).toBe(123);
     expect(again.damaged).toEqual([]);
   });
 
-  it('keeps times by the wall clock, so that they are right on the clock of the next process', async () => {
+  it('keeps times by the wall clock, so that they are right on the clock of the next process, and never early', async () => {
     const world = new World();
     const journal = await world.open();
     journal.put(recordOf(1, 0));
@@ -36,7 +48,7 @@ describe('journal', () => {
     const later = new World(world.disk.kill());
     later.clock.wallOffsetMs = world.clock.wall() + 10_000 - later.clock.now();
     await later.open();
-    expect(later.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs - 10_000);
+    expect(later.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs - 10_000 + 1);
   });
 
   it('takes the clocks as they are when a record is written, not as they were', async () => {
@@ -53,9 +65,9 @@ describe('journal', () => {
     }
     await world.until(journal.close());
     await world.open();
-    expect(world.records.get(2)?.dueMs).toBe(recordOf(2, 0).dueMs);
-    expect(world.records.get(3)?.dueMs).toBe(recordOf(3, 0).dueMs);
-    expect(world.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs + 60_000);
+    expect(world.records.get(2)?.dueMs).toBe(recordOf(2, 0).dueMs + 1);
+    expect(world.records.get(3)?.dueMs).toBe(recordOf(3, 0).dueMs + 1);
+    expect(world.records.get(1)?.dueMs).toBe(recordOf(1, 0).dueMs + 60_001);
   });
 
   it('syncs once for all entries of a turn of the event loop, and once more for entries that arrive meanwhile', async () => {

@@ -122,7 +122,8 @@ export class Journal {
   static async open(options: JournalOptions): Promise<Journal> {
     const { disk, clock, log, identity, replay } = options;
     const startedMs = clock.now();
-    const baseMs = startedMs - clock.wall();
+    // The disk keeps the wall clock, which has whole milliseconds: one more, so that nothing is early.
+    const baseMs = startedMs - clock.wall() + 1;
     const recovered = await recover({ disk, log, identity, replay, baseMs });
     const journal = new Journal(options, recovered);
     await journal.start();

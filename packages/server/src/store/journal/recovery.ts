@@ -50,6 +50,7 @@ export class RecoveryError extends Error {
 
 /** Gets the records as they are replayed. */
 export interface Replay {
+  /** The record is lent: it changes with the next one. */
   put(record: TimerRecord): void;
   drop(hi: number, lo: number): void;
 }

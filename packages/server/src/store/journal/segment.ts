@@ -12,13 +12,14 @@
 import {
   ByteReader,
   ByteWriter,
-  decodeRecord,
+  decodeRecordInto,
   encodeRecord,
   invariant,
   MalformedError,
+  RecordBuffer,
   type TimerRecord,
 } from '@carillon/core';
-import { checksum } from './checksum.ts';
+import { checksum, checksumIn } from './checksum.ts';
 
 /** 1: before there was a table of contents (contents.ts); otherwise the same. */
 const formatWithoutContents = 1;
@@ -114,6 +115,7 @@ const payloadKind = { put: 1, drop: 2, mark: 3, end: 4 } as const;
 
 /** The content of a file, entry by entry. */
 export interface EntrySink {
+  /** The record is lent: it changes with the next entry. */
   put(record: TimerRecord): void;
   drop(hi: number, lo: number): void;
   mark(ms: number): void;
@@ -167,7 +169,7 @@ export class EntryWriter {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let at = 0; at < bytes.length; ) {
       const end = at + entryHeadBytes + view.getUint32(at + 4, true);
-      view.setUint32(at, checksum(bytes, at + 4, end, salt), true);
+      view.setUint32(at, checksumIn(view, at + 4, end, salt), true);
       at = end;
     }
     return bytes;
@@ -203,12 +205,19 @@ export function isPayloadKind(byte: number | undefined): boolean {
   return byte !== undefined && byte >= payloadKind.put && byte <= payloadKind.end;
 }
 
+const lent = new RecordBuffer();
+
 /** Hands the payload that comes next to the sink. Throws MalformedError for bytes that are not one. */
 export function decodePayload(from: ByteReader, baseMs: number, sink: EntrySink): void {
   const kind = from.u8();
-  if (kind === payloadKind.put) sink.put(decodeRecord(from, baseMs));
+  if (kind === payloadKind.put) putRecord(from, baseMs, sink);
   else if (kind === payloadKind.drop) sink.drop(from.u32(), from.u32());
   else if (kind === payloadKind.mark) sink.mark(from.f64());
   else if (kind === payloadKind.end) sink.end(from.f64());
   else throw new MalformedError(`An entry has a kind ${kind} that this release does not know.`);
+}
+
+function putRecord(from: ByteReader, baseMs: number, sink: EntrySink): void {
+  decodeRecordInto(lent, from, baseMs);
+  sink.put(lent);
 }
