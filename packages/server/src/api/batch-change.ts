@@ -6,7 +6,7 @@
 import { CarillonError } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';
 import type { SetRequest } from '../request/service.ts';
-import { isTooDeep, tooDeep } from './batch-items.ts';
+import { type BatchItem, shapeOf, tooDeep } from './batch-items.ts';
 import { parseJson } from './json.ts';
 import type { ParsedTimer, TimerParser } from './parse-timer.ts';
 import { hasFactor, type LooseId, looseIdOf } from './request-id.ts';
@@ -30,9 +30,10 @@ export interface ItemRules {
 }
 
 /** The JSON of an item. A timer may be nested as deep as one by itself, wherever it lies. Throws CarillonError. */
-export function parseItem(item: Uint8Array, depthMax: number): unknown {
-  const json = parseJson(item, depthMax + 1);
-  if (!isChange(json) && isTooDeep(item, depthMax)) throw tooDeep(depthMax);
+export function parseItem({ bytes, shape }: BatchItem, depthMax: number): unknown {
+  const known = shape ?? shapeOf(bytes);
+  const json = parseJson(bytes, depthMax + 1, known);
+  if (known.depth > depthMax && !isChange(json)) throw tooDeep(depthMax);
   return json;
 }
 

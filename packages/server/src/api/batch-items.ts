@@ -22,14 +22,30 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Bytes of one item each. Throws CarillonError. */
-export function* arrayItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8Array[]> {
-  const items: Uint8Array[] = [];
+/** One item, not parsed yet. */
+export interface BatchItem {
+  readonly bytes: Uint8Array;
+  /** null: not looked at yet. */
+  readonly shape: Shape | null;
+}
+
+export interface Shape {
+  /** Brackets inside each other. */
+  readonly depth: number;
+  /** Outside of texts: one less than the values of the longest list, or more. */
+  readonly commas: number;
+}
+
+/** Throws CarillonError. The walk that finds the items finds their shapes too: it looks at each byte once. */
+export function* arrayItems(bytes: Uint8Array, limits: BatchLimits): Steps<BatchItem[]> {
+  const items: BatchItem[] = [];
   const start = yield* skipBlank(bytes, 0);
   if (bytes[start] !== openBracket) throw noArray();
   // Nothing but blanks: an empty array, unless a comma follows.
   let from = yield* skipBlank(bytes, start + 1);
   let depth = 1;
+  let deepest = 1;
+  let commas = 0;
   let inText = false;
   let stepEnd = sliceBytes;
   for (let at = from; at < bytes.length; at++) {
@@ -46,10 +62,16 @@ export function* arrayItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8
     if (byte === quote) inText = true;
     else if (byte === openBracket || byte === openBrace) {
       if (++depth > limits.jsonDepthMax + 1) throw tooDeep(limits.jsonDepthMax);
+      if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) depth--;
+    else if (byte === comma && depth > 1) commas++;
     if (depth > 1 || (byte !== comma && depth === 1)) continue;
-    if (byte === comma || at > from || items.length > 0)
-      addItem(items, bytes.subarray(from, at), limits);
+    if (byte === comma || at > from || items.length > 0) {
+      const shape = { depth: deepest - 1, commas };
+      addItem(items, { bytes: bytes.subarray(from, at), shape }, limits);
+    }
+    deepest = 1;
+    commas = 0;
     from = at + 1;
     if (depth > 0) continue;
     if (byte !== closeBracket || (yield* skipBlank(bytes, from)) < bytes.length) throw noArray();
@@ -59,28 +81,24 @@ export function* arrayItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8
 }
 
 /** The lines that are not blank. Throws CarillonError. */
-export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<Uint8Array[]> {
-  const items: Uint8Array[] = [];
+export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<BatchItem[]> {
+  const items: BatchItem[] = [];
   for (let from = yield* skipBlank(bytes, 0); from < bytes.length; ) {
     const found = bytes.indexOf(lineFeed, from);
     const to = found === -1 ? bytes.length : found;
-    addItem(items, bytes.subarray(from, to), limits);
+    addItem(items, { bytes: bytes.subarray(from, to), shape: null }, limits);
     from = yield* skipBlank(bytes, to);
   }
   return items;
 }
 
-/** Whether there are more brackets inside each other than allowed. */
-export function isTooDeep(bytes: Uint8Array, depthMax: number): boolean {
-  return shapeFault(bytes, depthMax) === 'deep';
-}
-
 /** More than any timer has use for. A parser takes 20 ms over the values that fit into 256 KiB. */
 export const valueCountMax = 10_000;
 
-/** Whether JSON is nested deeper than allowed, or has too many values; looks at each byte once, and parses nothing. */
-export function shapeFault(bytes: Uint8Array, depthMax: number): 'deep' | 'many' | null {
+/** Looks at each byte once, and parses nothing. */
+export function shapeOf(bytes: Uint8Array): Shape {
   let depth = 0;
+  let deepest = 0;
   let commas = 0;
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {
@@ -89,22 +107,22 @@ export function shapeFault(bytes: Uint8Array, depthMax: number): 'deep' | 'many'
     else if (inText) {
       if (byte === backslash) at++;
     } else if (byte === openBracket || byte === openBrace) {
-      if (++depth > depthMax) return 'deep';
+      if (++depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) depth--;
-    else if (byte === comma && ++commas >= valueCountMax) return 'many';
+    else if (byte === comma) commas++;
   }
-  return null;
+  return { depth: deepest, commas };
 }
 
 export function tooDeep(depthMax: number): CarillonError {
   return badRequest(`The body is nested deeper than ${depthMax} levels.`);
 }
 
-function addItem(items: Uint8Array[], item: Uint8Array, limits: BatchLimits): void {
+function addItem(items: BatchItem[], item: BatchItem, limits: BatchLimits): void {
   if (items.length === limits.batchItemCountMax) {
     throw new CarillonError('too_large', `A batch has at most ${limits.batchItemCountMax} timers.`);
   }
-  if (item.length > limits.bodyBytesMax) {
+  if (item.bytes.length > limits.bodyBytesMax) {
     const most = `${limits.bodyBytesMax} bytes`;
     throw new CarillonError(
       'too_large',

@@ -1,6 +1,6 @@
 /** JSON from strangers: valid UTF-8, nested no deeper and with no more values than allowed, or a CarillonError. */
 import { isUtf8 } from 'node:buffer';
-import { shapeFault, tooDeep, valueCountMax } from './batch-items.ts';
+import { type Shape, shapeOf, tooDeep, valueCountMax } from './batch-items.ts';
 import { badRequest } from '../http/problem.ts';
 
 /**
@@ -8,11 +8,14 @@ import { badRequest } from '../http/problem.ts';
  * into the result might overflow the stack. It would also silently replace bytes that are not UTF-8, while a client's
  * text must come back byte for byte.
  */
-export function parseJson(bytes: Uint8Array, depthMax: number): unknown {
+export function parseJson(
+  bytes: Uint8Array,
+  depthMax: number,
+  { depth, commas }: Shape = shapeOf(bytes),
+): unknown {
   if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
-  const fault = shapeFault(bytes, depthMax);
-  if (fault === 'deep') throw tooDeep(depthMax);
-  if (fault === 'many') throw badRequest(`The body has more than ${valueCountMax} values.`);
+  if (depth > depthMax) throw tooDeep(depthMax);
+  if (commas >= valueCountMax) throw badRequest(`The body has more than ${valueCountMax} values.`);
   const { buffer, byteOffset, byteLength } = bytes;
   return parseText(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
 }

@@ -15,7 +15,7 @@ import {
   timerOf,
   unknownIn,
 } from '../batch-change.ts';
-import { arrayItems, lineItems } from '../batch-items.ts';
+import { arrayItems, type BatchItem, lineItems } from '../batch-items.ts';
 import { type LongWork, type Steps, stintCostMax } from '../long-work.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
 import { problemOf, retryAfterOf } from '../../http/problem.ts';
@@ -235,8 +235,8 @@ function tried<T>(step: () => T): T | CarillonError {
 }
 
 /** A cron pattern may be looked up for years ahead; an error costs more than a timer. */
-function itemCost(item: Uint8Array, change: BatchChange | CarillonError): number {
-  const readCost = 20 + (item.length >> 7);
+function itemCost({ bytes }: BatchItem, change: BatchChange | CarillonError): number {
+  const readCost = 20 + (bytes.length >> 7);
   if (change instanceof CarillonError)
     return readCost + (change.pointer?.endsWith('/timing/cron') === true ? stintCostMax : 40);
   return readCost + (timingKind(change) === 'cron' ? 400 : 0);
