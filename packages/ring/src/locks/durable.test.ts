@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { EtcdError } from '../etcd/etcd.ts';
 import type { Lock } from './lock.ts';
 import { keyOf, VirtualRings } from '../testing/virtual-rings.ts';
 
@@ -81,11 +82,30 @@ describe('records of durable locks', () => {
       await rings.clock.advance(50);
     }
     expect(locks.every((lock) => lock.revoking.aborted)).toBe(true);
+    const refused: Error[] = [];
+    a.ring.on('error', (error) => refused.push(error));
     const released = Promise.all(locks.map((lock) => lock.release()));
     const next = await rings.settled(b.ring.lock('k0'));
     await rings.settled(released);
     expect(shown()).toEqual([]);
+    expect(refused).toEqual([]);
     await rings.settled(next.release());
+  });
+
+  test('etcd refuses the record of a holder: the lock is given back, and no record of the wait stays', async () => {
+    const { b, key, lock, waiting } = await handOver();
+    const txn = b.client.txn.bind(b.client);
+    b.client.txn = (asked, limitMs) => {
+      const isHolder = asked.success.some((one) => 'put' in one && one.put.startsWith('p/k/'));
+      const refused = new EtcdError('refused', 'etcd: the database is full.');
+      return isHolder ? Promise.reject(refused) : txn(asked, limitMs);
+    };
+    const refusal = expect(waiting).rejects.toThrow('the database is full');
+    void lock.release();
+    await rings.settled(refusal);
+    await rings.clock.advance(50);
+    expect(shown()).toEqual([]);
+    expect(b.ring.tryLock(key)?.held).toBe(true);
   });
 
   test('the answer to giving up the slot is lost: its lock is shown no longer, and the next one is', async () => {
