@@ -230,7 +230,7 @@ describe.skipIf(executable === null)('in a browser', () => {
       { in: 100, uri },
     ]);
     await show('#/dead-letters');
-    const rows = page.locator('tr[data-letter]');
+    const rows = page.locator('[data-letter]');
     await expect.poll(() => rows.count(), { timeout: soonMs }).toBe(2);
     await rows.first().getByRole('button', { name: 'Drop' }).click();
     await rows.first().getByRole('button', { name: 'Really drop it' }).click();
@@ -280,7 +280,15 @@ describe.skipIf(executable === null)('in a browser', () => {
     await sees(page.getByRole('heading', { level: 1, name: 'Topology' }));
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const view of ['overview', 'topology/n1', 'timers', 'timers/new', 'placement', 'locks']) {
+    for (const view of [
+      'overview',
+      'topology/n1',
+      'timers',
+      'timers/new',
+      'dead-letters',
+      'placement',
+      'locks',
+    ]) {
       await show(`#/${view}`);
       await sees(page.locator('h1'));
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);

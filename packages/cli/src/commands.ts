@@ -25,7 +25,7 @@ export const commands: readonly Entry[] = [
   ),
   entry(
     'dead-letters',
-    'Pops that gave up: list them, send them again, or discard them.',
+    'Pops that gave up: count them, list them, send them again, or discard them.',
     () => import('./commands/dead-letters.ts'),
   ),
   entry('export', 'Write every timer as NDJSON.', () => import('./commands/export.ts')),

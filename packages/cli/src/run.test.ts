@@ -282,7 +282,7 @@ describe('carillon set', () => {
   });
 });
 
-describe('carillon get, list, cancel, dead-letters', () => {
+describe('carillon get, list, cancel', () => {
   const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
@@ -326,7 +326,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     const { code, out, err } = await cli(['get', id], script);
     expect(code).toBe(1);
     expect(out.join('\n')).toMatch(
-      /CALLED +POP +ATTEMPT +STATUS +LATENESS +TOOK +MEMBER\n2026-01-02T03:04:00.000Z +3 +2 +503 +1\.5s +12\.3ms +n1$/,
+      /CALLED +POP +ATTEMPT +STATUS +LATENESS +TOOK +MEMBER +DETAIL\n2026-01-02T03:04:00.000Z +3 +2 +503 +1\.5s +12\.3ms +n1$/,
     );
     expect(err).toEqual([
       `No timer has the id ${id}.`,
@@ -361,8 +361,8 @@ describe('carillon get, list, cancel, dead-letters', () => {
       }),
     );
     expect(code).toBe(0);
-    expect(out[0]).toMatch(/^ID +STATE +NEXT +POPS +TAGS +CALLS$/);
-    expect(out[1]).toMatch(new RegExp(`^${id} +pending +in 1\\.6h +3 +x +http://r/$`));
+    expect(out[0]).toMatch(/^ID +STATE +FAILED +LAST +NEXT +POPS +TAGS +CALLS$/);
+    expect(out[1]).toMatch(new RegExp(`^${id} +pending +- +200 +in 1\\.6h +3 +x +http://r/$`));
     expect(err).toEqual(['No answer from n2: timers may be missing.']);
     expect(asked[0]?.path).toBe('/timers?tag=x&state=pending&limit=100');
   });
@@ -402,7 +402,7 @@ describe('carillon get, list, cancel, dead-letters', () => {
     [['get'], 'Name one timer'],
     [['cancel'], 'Name timers by id'],
     [['cancel', id, '--tag', 'x'], 'not both'],
-    [['dead-letters'], 'list, redeliver or discard'],
+    [['dead-letters'], 'list, summary, redeliver or discard'],
     [['dead-letters', 'discard'], 'by id, or all of them'],
     [['cluster', 'stauts'], 'status, members, drain NAME, or resync'],
     [['cluster', 'drain'], 'status, members, drain NAME, or resync'],
@@ -426,27 +426,6 @@ describe('carillon get, list, cancel, dead-letters', () => {
     expect(byTag.out).toEqual(['7 cancelled.']);
     expect(byTag.asked[0]).toMatchObject({ method: 'DELETE', path: '/timers?tag=x+y' });
   });
-
-  const letters = {
-    'dead-letters': [{ id, timer: id, reason: 'refused', attempts: 4 }],
-    cursor: null,
-  };
-  const deadLetters = ({ method, path }: Asked): Answer => {
-    if (method === 'GET') return { body: letters };
-    return path.includes(id) ? {} : { status: 404, body: {} };
-  };
-
-  test('dead letters: list, all again, and one that is not there', async () => {
-    expect((await cli(['dead-letters', 'list'], deadLetters)).out[1]).toContain('refused');
-    const asJson = await cli(['dead-letters', 'list', '--json'], deadLetters);
-    expect(asJson.out.map((line) => JSON.parse(line) as unknown)).toEqual(letters['dead-letters']);
-    const again = await cli(['dead-letters', 'redeliver', '--all'], deadLetters);
-    expect(again.out).toEqual([`${id} pops again.`]);
-    expect(again.asked[1]).toMatchObject({ method: 'POST', path: `/dead-letters/${id}/redeliver` });
-    const gone = await cli(['dead-letters', 'discard', id, 'x-2'], deadLetters);
-    expect(gone.code).toBe(1);
-    expect(gone.err).toEqual(['No dead letter has the id x-2.']);
-  });
 });
 
 describe('carillon completion', () => {
@@ -466,7 +445,7 @@ describe('carillon completion', () => {
     }[];
     const of = (name: string) => words.find((one) => one.name === name);
     expect(of('cluster')?.subcommands).toEqual(['status', 'members', 'drain', 'resync']);
-    expect(of('dead-letters')?.subcommands).toEqual(['list', 'redeliver', 'discard']);
+    expect(of('dead-letters')?.subcommands).toEqual(['list', 'summary', 'redeliver', 'discard']);
     expect(of('token')?.subcommands).toEqual(['create', 'list', 'revoke']);
     expect(of('config')?.subcommands).toEqual(['print', 'check']);
     expect(of('ring')?.subcommands).toEqual(['status']);

@@ -15,11 +15,13 @@ import {
   type Cluster,
   type Confirmed,
   type DeadLetter,
+  type DeadLetterSummary,
   Fields,
   type Page,
   readAttempts,
   readCluster,
   readDeadLetter,
+  readDeadLetterSummary,
   readPage,
   readTimer,
   type Timer,
@@ -262,6 +264,18 @@ export class Carillon {
   }
 }
 
+/** Which dead letters. */
+export interface DeadLetterFilter {
+  readonly tag?: string | undefined;
+  /** The origin of the callback (`http://a.example:8080`), or with the beginning of its path. */
+  readonly receiver?: string | undefined;
+  /** A class of failure (5xx, refused, timeout …) or an HTTP status. */
+  readonly failure?: string | undefined;
+}
+
+export type DeadLetterListOptions = DeadLetterFilter &
+  Pick<ListOptions, 'pageSize' | 'signal' | 'onMissing'>;
+
 /** Pops that gave up: read them, send them again, or let them go. */
 export class DeadLetters {
   private readonly request: (request: ApiRequest) => Promise<Answer>;
@@ -270,16 +284,22 @@ export class DeadLetters {
     this.request = request;
   }
 
-  list(
-    options: Omit<ListOptions, 'tag' | 'state' | 'member' | 'role'> = {},
-  ): AsyncGenerator<DeadLetter, void, undefined> {
+  list(options: DeadLetterListOptions = {}): AsyncGenerator<DeadLetter, void, undefined> {
     const { pageSize, signal, onMissing } = options;
     return pages(async (cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
-      const query = { limit, cursor };
+      const query = { ...filterOf(options), limit, cursor };
       const answer = await this.request({ method: 'GET', path: '/dead-letters', query, signal });
       return readPage(answer.body, 'dead-letters', readDeadLetter);
     }, onMissing);
+  }
+
+  /** How many there are, by receiver and failure. */
+  async summary(options: DeadLetterFilter & CallOptions = {}): Promise<DeadLetterSummary> {
+    const { signal } = options;
+    const query = filterOf(options);
+    const path = '/dead-letters/summary';
+    return readDeadLetterSummary((await this.request({ method: 'GET', path, query, signal })).body);
   }
 
   /** Pops it again, at once. False when there is no such dead letter. */
@@ -294,11 +314,12 @@ export class DeadLetters {
     return this.found({ method: 'DELETE', path, signal: options.signal });
   }
 
-  /** Removes all of them for good; how many there were. */
-  async discardAll(options: CallOptions = {}): Promise<number> {
+  /** Removes all of them that match for good; how many there were. */
+  async discardAll(options: DeadLetterFilter & CallOptions = {}): Promise<number> {
     let count = 0;
+    const query = { all: 'true', ...filterOf(options) };
     for (let more = true; more; ) {
-      const request = { method: 'DELETE', path: '/dead-letters', query: { all: 'true' } } as const;
+      const request = { method: 'DELETE', path: '/dead-letters', query } as const;
       const answer = await this.request({ ...request, signal: options.signal });
       const told = answer.body as { readonly discarded: number; readonly more: boolean };
       count += told.discarded;
@@ -316,6 +337,10 @@ export class DeadLetters {
       throw error;
     }
   }
+}
+
+function filterOf({ tag, receiver, failure }: DeadLetterFilter) {
+  return { tag, receiver, failure };
 }
 
 /** Wrapped: a browser's fetch insists on being called on its window. */

@@ -58,6 +58,24 @@ export interface DeadLetter {
   readonly lastFailure: string | null;
 }
 
+export interface DeadLetterSummary {
+  readonly total: number;
+  /** Most letters first. */
+  readonly groups: readonly DeadLetterGroup[];
+  /** Members that did not answer; letters of theirs may not be counted. */
+  readonly missing: readonly string[];
+}
+
+export interface DeadLetterGroup {
+  /** The origin of the callbacks; empty for further ones, where there are very many. */
+  readonly receiver: string;
+  readonly failure: string;
+  readonly count: number;
+  /** When the first and the last of them were given up. */
+  readonly oldest: Date | null;
+  readonly newest: Date | null;
+}
+
 export interface ClusterMember {
   readonly name: string;
   readonly address: string;
@@ -231,6 +249,26 @@ export function readDeadLetter(json: unknown): DeadLetter {
     reason: from.text('reason'),
     gaveUp: from.date('gave-up'),
     ...readLast(from),
+  };
+}
+
+export function readDeadLetterSummary(json: unknown): DeadLetterSummary {
+  const from = new Fields(json);
+  return {
+    total: from.number('total'),
+    groups: from.list('groups').map(readGroup),
+    missing: from.texts('missing'),
+  };
+}
+
+function readGroup(json: unknown): DeadLetterGroup {
+  const from = new Fields(json);
+  return {
+    receiver: from.text('receiver'),
+    failure: from.text('failure'),
+    count: from.number('count'),
+    oldest: from.date('oldest'),
+    newest: from.date('newest'),
   };
 }
 

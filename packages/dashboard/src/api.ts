@@ -4,6 +4,7 @@ import type {
   AttemptsShape,
   DeadLetterShape,
   EndedShape,
+  LetterSummaryShape,
   LocksShape,
   PageShape,
   TimerShape,
@@ -107,8 +108,27 @@ export async function cancelTimer(id: string): Promise<void> {
   await ask('DELETE', `timers/${encodeURIComponent(id)}`);
 }
 
-export async function listDeadLetters(cursor: string | null): Promise<PageShape<DeadLetterShape>> {
-  const parameters = new URLSearchParams({ limit: '50' });
+export interface LetterQuery {
+  /** Origin of the callbacks; empty: any. */
+  readonly receiver: string;
+  /** Class of failure; empty: any. */
+  readonly failure: string;
+}
+
+function letterParameters({ receiver, failure }: LetterQuery): URLSearchParams {
+  const parameters = new URLSearchParams();
+  if (receiver !== '') parameters.set('receiver', receiver);
+  if (failure !== '') parameters.set('failure', failure);
+  return parameters;
+}
+
+export async function listDeadLetters(
+  query: LetterQuery,
+  cursor: string | null,
+  limit = 50,
+): Promise<PageShape<DeadLetterShape>> {
+  const parameters = letterParameters(query);
+  parameters.set('limit', String(limit));
   if (cursor !== null) parameters.set('cursor', cursor);
   const page = (await (await ask('GET', `dead-letters?${parameters.toString()}`)).json()) as {
     'dead-letters': DeadLetterShape[];
@@ -116,6 +136,34 @@ export async function listDeadLetters(cursor: string | null): Promise<PageShape<
     missing: string[];
   };
   return { items: page['dead-letters'], cursor: page.cursor, missing: page.missing };
+}
+
+/** null: there is no such letter any more. */
+export async function getDeadLetter(id: string): Promise<DeadLetterShape | null> {
+  try {
+    const answer = await ask('GET', `dead-letters/${encodeURIComponent(id)}`);
+    return (await answer.json()) as DeadLetterShape;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+export async function summarizeDeadLetters(query: LetterQuery): Promise<LetterSummaryShape> {
+  const answer = await ask('GET', `dead-letters/summary?${letterParameters(query).toString()}`);
+  return (await answer.json()) as LetterSummaryShape;
+}
+
+/** The ids of all letters that match, page by page. */
+export async function deadLetterIds(query: LetterQuery): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: PageShape<DeadLetterShape> = await listDeadLetters(query, cursor, 500);
+    ids.push(...page.items.map(({ id }) => id));
+    ({ cursor } = page);
+  } while (cursor !== null);
+  return ids;
 }
 
 export async function redeliver(id: string): Promise<void> {

@@ -100,3 +100,33 @@ test('where a namespace wants no answers kept, neither attempts nor dead letters
   const letter = await read(`/dead-letters/${String((await read(path))['dead-letter'])}`);
   expect(letter['reason']).toMatch(/^The receiver answered 500\. No further/);
 });
+
+test('dead letters are counted, listed and discarded by receiver and failure', async () => {
+  const { read, set, request, clock, receivers } = await failing();
+  receivers.script = ({ uri }) => (uri.includes('gone') ? 410 : down);
+  const timers = ['http://a.test/x', 'http://a.test/gone', 'http://b.test/'].map((uri) => ({
+    ...givenUp(10),
+    callback: { http: { uri }, ...twice },
+  }));
+  for (const body of timers) await set(body);
+  await clock.advance(20_000);
+  expect(await read('/dead-letters/summary')).toMatchObject({ total: 3, missing: [] });
+  const { groups } = (await read('/dead-letters/summary?receiver=http://a.test')) as {
+    groups: Json[];
+  };
+  const told = groups.map(({ receiver, failure, count }) => [receiver, failure, count]);
+  expect(told.toSorted((a, b) => String(a[1]).localeCompare(String(b[1])))).toEqual([
+    ['http://a.test', '4xx', 1],
+    ['http://a.test', '5xx', 1],
+  ]);
+  const listed = async (query: string): Promise<unknown[]> =>
+    (await read(`/dead-letters?${query}`))['dead-letters'] as unknown[];
+  expect(await listed('receiver=http://a.test')).toHaveLength(2);
+  expect(await listed('failure=410')).toHaveLength(1);
+  expect(await listed('receiver=http://a.test&failure=5xx')).toHaveLength(1);
+  const dropped = await request('DELETE', '/dead-letters?all=true&receiver=http://a.test');
+  expect(JSON.parse(dropped.body)).toEqual({ discarded: 2, more: false });
+  expect(await read('/dead-letters/summary')).toMatchObject({ total: 1 });
+  expect((await request('GET', '/dead-letters?receiver=a.test')).status).toBe(400);
+  expect((await request('GET', '/dead-letters?failure=*')).status).toBe(400);
+});

@@ -52,6 +52,8 @@ const ask = {
   limit: 9,
   holder: 'a',
   role: '',
+  receiver: '',
+  failure: '',
 } as const;
 
 const someMessages: Message[] = [

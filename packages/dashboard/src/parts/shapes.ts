@@ -182,6 +182,19 @@ export interface DeadLetterShape {
   readonly attempts: number;
   readonly reason: string;
   readonly 'gave-up': string;
+  readonly 'last-outcome'?: number | string | null;
+}
+
+/** Dead letters by receiver and failure, most first. */
+export interface LetterSummaryShape {
+  readonly total: number;
+  readonly groups: readonly {
+    readonly receiver: string;
+    readonly failure: string;
+    readonly count: number;
+    readonly newest: string;
+  }[];
+  readonly missing: readonly string[];
 }
 
 export interface PageShape<T> {

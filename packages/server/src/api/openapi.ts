@@ -7,6 +7,7 @@ import {
   DeadLetterPageSchema,
   DeadLetterSchema,
   EndedProblemSchema,
+  LetterSummarySchema,
   LocksSchema,
   ProblemSchema,
   TimerBodySchema,
@@ -27,6 +28,7 @@ const schemas = {
   DeadLetter: DeadLetterSchema,
   DeadLetterPage: DeadLetterPageSchema,
   EndedProblem: EndedProblemSchema,
+  LetterSummary: LetterSummarySchema,
   Cluster: ClusterSchema,
   Locks: LocksSchema,
   Whoami: WhoamiSchema,
@@ -248,12 +250,26 @@ const attemptPaths = {
 
 const done = { '200': { description: 'Done', headers: versionHeader }, ...notFound };
 
+const letterFilters = [
+  query('tag', { type: 'string' }, 'Only letters of timers with this tag.'),
+  query(
+    'receiver',
+    { type: 'string' },
+    'Only letters for this receiver: the origin of the callback, or with the beginning of its path.',
+  ),
+  query(
+    'failure',
+    { type: 'string' },
+    'Only letters whose newest attempt failed like this: a class, or an HTTP status.',
+  ),
+];
+
 const operatingPaths = {
   '/dead-letters': {
     get: {
       operationId: 'listDeadLetters',
       summary: 'List pops that were given up',
-      parameters: paging,
+      parameters: [...letterFilters, ...paging],
       responses: { '200': { description: 'A page', content: json(ref('DeadLetterPage')) } },
     },
     delete: {
@@ -261,8 +277,17 @@ const operatingPaths = {
       summary: 'Remove many dead letters; again while the answer says that there are more',
       parameters: [
         { name: 'all', in: 'query', required: true, schema: { type: 'string', enum: ['true'] } },
+        ...letterFilters,
       ],
       responses: { '200': { description: 'How many, and whether there are more' } },
+    },
+  },
+  '/dead-letters/summary': {
+    get: {
+      operationId: 'summarizeDeadLetters',
+      summary: 'Count dead letters by receiver and failure',
+      parameters: letterFilters,
+      responses: { '200': { description: 'The counts', content: json(ref('LetterSummary')) } },
     },
   },
   '/dead-letters/{id}': {

@@ -2,7 +2,7 @@
 import type { Limits } from '../config/config.ts';
 import { badRequest } from '../http/problem.ts';
 import { listedStates } from './schema.ts';
-import type { ListQuery } from '../request/service.ts';
+import type { LetterFilter, ListQuery } from '../request/service.ts';
 
 const pageItemCountDefault = 100;
 
@@ -70,4 +70,30 @@ export function tagOf(parameters: URLSearchParams, limits: Limits): string | nul
   if (tag === null) return null;
   if (tag !== '' && Buffer.byteLength(tag) <= limits.tagBytesMax) return tag;
   throw badRequest(`The parameter tag must have 1 to ${limits.tagBytesMax} bytes.`);
+}
+
+const receiverLengthMax = 2048;
+
+/** Which dead letters. Throws CarillonError. */
+export function letterFilterOf(
+  parameters: URLSearchParams,
+  limits: Limits,
+): Omit<LetterFilter, 'namespace'> {
+  const receiver = parameters.get('receiver');
+  if (receiver !== null && !isReceiver(receiver)) {
+    throw badRequest(
+      'The parameter receiver must be the origin of callbacks, such as http://a.example:8080, or with the beginning of a path.',
+    );
+  }
+  const failure = parameters.get('failure');
+  if (failure !== null && !/^[a-z0-9]{1,20}$/.test(failure)) {
+    throw badRequest(
+      'The parameter failure must be a class such as 5xx, refused or timeout, or an HTTP status.',
+    );
+  }
+  return { tag: tagOf(parameters, limits), receiver, failure };
+}
+
+function isReceiver(text: string): boolean {
+  return /^https?:\/\/[^/]/.test(text) && text.length <= receiverLengthMax;
 }

@@ -1,8 +1,15 @@
 /** Timers and dead letters as clients read them: the form of the body that set them, plus their state. */
 import type { Definition, RetryPolicy, Timing } from '@carillon/core';
 import { formatInstant } from './instant.ts';
-import type { DeadLetterJson, EndedJson, RetryBody, TimerJson, TimingBody } from './schema.ts';
-import type { EndedView, OneTimerView, TimerView } from '../request/service.ts';
+import type {
+  DeadLetterJson,
+  EndedJson,
+  LetterSummaryJson,
+  RetryBody,
+  TimerJson,
+  TimingBody,
+} from './schema.ts';
+import type { EndedView, LetterSummary, OneTimerView, TimerView } from '../request/service.ts';
 
 export function renderTimer(timer: TimerView): TimerJson {
   const { definition } = timer;
@@ -70,6 +77,20 @@ export function renderDeadLetter(letter: TimerView): DeadLetterJson {
     'last-outcome': letter.lastOutcome,
     'last-failure': letter.lastFailure,
     replicas: [...letter.replicas],
+  };
+}
+
+export function renderLetterSummary({ groups, missing }: LetterSummary): LetterSummaryJson {
+  return {
+    total: groups.reduce((sum, { count }) => sum + count, 0),
+    groups: groups.map(({ receiver, failure, count, oldestMs, newestMs }) => ({
+      receiver,
+      failure,
+      count,
+      oldest: formatInstant(oldestMs),
+      newest: formatInstant(newestMs),
+    })),
+    missing: [...missing],
   };
 }
 

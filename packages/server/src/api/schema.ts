@@ -196,6 +196,28 @@ export const DeadLetterPageSchema = Type.Object({
   ...pageMembers,
 });
 
+/** How many dead letters there are, by receiver and failure. */
+export const LetterSummarySchema = Type.Object({
+  total: Type.Integer(),
+  groups: Type.Array(
+    Type.Object({
+      receiver: Type.String({
+        description: 'Origin of the callbacks; empty for further ones, where there are very many.',
+      }),
+      failure: Type.String({ description: 'Class of the failure, as in last-failure.' }),
+      count: Type.Integer(),
+      oldest: instant('When the first of them was given up.'),
+      newest: instant('When the last of them was given up.'),
+    }),
+    { description: 'Most letters first.' },
+  ),
+  missing: Type.Array(Type.String(), {
+    description: 'Members that did not answer; letters of theirs may not be counted.',
+  }),
+});
+
+export type LetterSummaryJson = Static<typeof LetterSummarySchema>;
+
 export const ProblemSchema = Type.Object({
   type: Type.String(),
   title: Type.String(),

@@ -14,6 +14,7 @@ const table: Readonly<Record<string, Scope | null>> = {
   [`PUT /timers/:id`]: 'write',
   [`DELETE /timers/:id`]: 'write',
   [`GET /dead-letters`]: 'read',
+  [`GET /dead-letters/summary`]: 'read',
   [`GET /dead-letters/:id`]: 'read',
   [`DELETE /dead-letters`]: 'write',
   [`DELETE /dead-letters/:id`]: 'write',

@@ -13,6 +13,8 @@ import type { Router } from './router.ts';
 import type {
   AttemptsView,
   EndedView,
+  LetterFilter,
+  LetterQuery,
   ListQuery,
   MemberControl,
   SetOutcome,
@@ -92,7 +94,13 @@ export class StandIn implements TimerService, SetService, MemberControl {
     return Promise.resolve(this.remembered);
   }
 
-  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>) {
+  letterSummary(filter: LetterFilter) {
+    this.note('letterSummary', filter);
+    const group = { receiver: 'http://a', failure: '5xx', count: 2, oldestMs: 0, newestMs: 1000 };
+    return Promise.resolve({ groups: [group], missing: ['b:1'] });
+  }
+
+  deadLetters(query: LetterQuery) {
     this.note('deadLetters', query);
     const items = this.known === null ? [] : [this.known];
     return Promise.resolve({ items, cursor: null, missing: [] });
@@ -108,8 +116,8 @@ export class StandIn implements TimerService, SetService, MemberControl {
     return Promise.resolve(this.known === null ? null : given);
   }
 
-  discardMany(namespace: string) {
-    this.note('discardMany', namespace);
+  discardMany(filter: LetterFilter) {
+    this.note('discardMany', filter);
     return Promise.resolve({ count: 4, more: false, version: given });
   }
 

@@ -7,6 +7,7 @@ import type { MessageHandler } from '../replication/inbox.ts';
 import { isDueLater } from '../timer/merge.ts';
 import { listHere, type ReadParts } from '../replication/read.ts';
 import type { Replica } from '../replication/replica.ts';
+import { tallyHere } from '../replication/tally.ts';
 import type { Answer, Message } from '../replication/wire.ts';
 
 export interface HandlerParts extends ReadParts {
@@ -30,6 +31,10 @@ export function createHandler(parts: HandlerParts): MessageHandler {
       case 'list':
         return void listHere(parts, message.ask).then(({ records, stopped }) =>
           answer({ type: 'records', records, stopped: stopped ?? '' }),
+        );
+      case 'tally':
+        return void tallyHere(parts, message.ask).then((groups) =>
+          answer({ type: 'tally', groups }),
         );
       case 'hello':
         cluster.heardHello(from, message.hello);

@@ -3,7 +3,7 @@ import type { Network } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Store } from '../store/store.ts';
-import { recordOf } from '../testing/records.ts';
+import { anything, recordOf } from '../testing/records.ts';
 import { createInbox, type MessageHandler } from './inbox.ts';
 import { Peers } from './peers.ts';
 import { listEverywhere, listHere, type RecordPage } from './read.ts';
@@ -89,6 +89,7 @@ function answerTo(message: Message): Answer {
     case 'range':
     case 'unconfirmed':
     case 'attempts':
+    case 'tally':
       return { type: 'stored' };
   }
 }
@@ -185,7 +186,7 @@ describe('frames between members', () => {
 describe('a reader', () => {
   const list: Message = {
     type: 'list',
-    ask: { namespace: 'n', tag: null, state: '', cursor: '', limit: 9, holder: '', role: '' },
+    ask: anything,
   };
 
   test.each<[string, Message]>([
@@ -242,6 +243,8 @@ describe('a list of large timers', () => {
     limit: 1000,
     holder: '',
     role: '',
+    receiver: '',
+    failure: '',
   };
 
   function parts() {

@@ -325,8 +325,10 @@ function inFlight(lane: Lane, clock: Clock): () => void {
   };
 }
 
+const bulky: ReadonlySet<Message['type']> = new Set(['list', 'tally', 'digest', 'range']);
+
 function laneOf({ type }: Message): LaneName {
   if (type === 'store' || type === 'offer') return 'durable';
   if (type === 'read') return 'reads';
-  return type === 'list' || type === 'digest' || type === 'range' ? 'bulk' : 'quick';
+  return bulky.has(type) ? 'bulk' : 'quick';
 }

@@ -7,18 +7,16 @@
 import {
   type Clock,
   compareProgress,
-  decodeDefinition,
   hex16,
   parseHex16,
   State,
   type TimerRecord,
 } from '@carillon/core';
-import type { TimerState } from '../timer/state.ts';
 import { compareNumbers } from '../store/number-index.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.ts';
-import { timerState } from '../timer/state.ts';
+import { matches } from './list-filter.ts';
 import type { ListAsk, Numbered } from './wire.ts';
 
 const answerMs = 1000;
@@ -199,6 +197,35 @@ interface Found {
   scanned: number;
 }
 
+/** Shows every record of the namespace in slices, between which others have their turns. Records of a list of dead letters alone. */
+export async function eachSlice(
+  { clock, replica: { store } }: ReadParts,
+  ask: ListAsk,
+  visit: (record: TimerRecord) => void,
+): Promise<void> {
+  let after: Numbered | null = null;
+  do {
+    const handles: number[] = [];
+    after = nextSlice(store, ask, after, handles);
+    for (const handle of handles) if (isListed(store, handle, ask)) visit(store.read(handle));
+    await new Promise<void>((resolve) => clock.soon(resolve));
+  } while (after !== null);
+}
+
+function nextSlice(
+  store: Replica['store'],
+  { state }: ListAsk,
+  after: Numbered | null,
+  handles: number[],
+): Numbered | null {
+  if (state === 'dead') return store.nextLetters(after, sliceLength, handles);
+  return store.next(after, sliceLength, handles);
+}
+
+function isListed(store: Replica['store'], handle: number, { namespace }: ListAsk): boolean {
+  return store.stateOf(handle) !== State.tombstone && store.namespaceOf(handle) === namespace;
+}
+
 /** As much as one turn may take. Where it stopped; null at the end. */
 function scanSlice(
   { store }: Replica,
@@ -207,12 +234,11 @@ function scanSlice(
   found: Found,
 ): Numbered | null {
   const handles: number[] = [];
-  const next = store.next(after, sliceLength, handles);
+  const next = nextSlice(store, ask, after, handles);
   let readBytes = 0;
   for (const handle of handles) {
     found.scanned++;
-    if (store.stateOf(handle) === State.tombstone) continue;
-    if (store.namespaceOf(handle) !== ask.namespace) continue;
+    if (!isListed(store, handle, ask)) continue;
     const record = store.read(handle);
     readBytes += recordBytes(record);
     if (matches(record, ask)) {
@@ -223,20 +249,4 @@ function scanSlice(
     if (full || readBytes >= turnBytesMax) return { hi: record.hi, lo: record.lo };
   }
   return next;
-}
-
-function matches(record: TimerRecord, ask: ListAsk): boolean {
-  if (!heldAs(record, ask)) return false;
-  const state: TimerState = timerState(record);
-  if (ask.state === '' ? state === 'ended' || state === 'dead' : state !== ask.state) return false;
-  if (ask.tag === null) return true;
-  const { tags, tagInfo } = decodeDefinition(record.body);
-  return tags.includes(ask.tag) || tagInfo.some(({ type }) => type === ask.tag);
-}
-
-function heldAs({ replicas }: TimerRecord, { holder, role }: ListAsk): boolean {
-  if (holder === '') return true;
-  const position = replicas.indexOf(holder);
-  if (role === '') return position !== -1;
-  return role === 'primary' ? position === 0 : position > 0;
 }

@@ -47,6 +47,8 @@ const ask: ListAsk = {
   limit: 1000,
   holder: '',
   role: '',
+  receiver: '',
+  failure: '',
 };
 
 const messages: Message[] = [
@@ -71,6 +73,7 @@ const messages: Message[] = [
   { type: 'list', ask },
   { type: 'list', ask: { ...ask, tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
   { type: 'list', ask: { ...ask, holder: 'n1', role: 'backup' } },
+  { type: 'tally', ask: { ...ask, receiver: 'http://a', failure: '5xx' } },
   { type: 'hello', hello },
   { type: 'hello', hello: { ...hello, load: null } },
   { type: 'attempts', namespace: 'n', hi, lo },
@@ -97,6 +100,11 @@ const answers: Answer[] = [
   { type: 'difference', newer: [record], want: [{ hi: 1, lo: 2 }] },
   { type: 'ok' },
   { type: 'later' },
+  { type: 'tally', groups: [] },
+  {
+    type: 'tally',
+    groups: [{ receiver: 'http://a', failure: '5xx', count: 7, firstMs: -5, lastMs: 9 }],
+  },
   { type: 'attempts', attempts: [] },
   {
     type: 'attempts',

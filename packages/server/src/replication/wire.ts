@@ -17,12 +17,22 @@ import {
 } from '@carillon/core';
 import type { Attempt } from '../timer/attempt.ts';
 import { decodeHello, encodeHello, type Hello } from './wire-hello.ts';
+import {
+  decodeAsk,
+  decodeGroup,
+  encodeAsk,
+  encodeGroup,
+  type ListAsk,
+  type TallyGroup,
+} from './wire-list.ts';
+
+export type { HolderRole, ListAsk, TallyGroup } from './wire-list.ts';
 
 /**
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
  * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
- * 4: an attempt has a detail.
+ * 4: an attempt has a detail, a list is asked for by receiver and failure, and there is a tally.
  */
 export const protocol = { min: 2, max: 4 } as const;
 
@@ -35,21 +45,6 @@ export interface Numbered {
 }
 
 export type Entry = Numbered & Progress;
-
-export interface ListAsk {
-  readonly namespace: string;
-  readonly tag: string | null;
-  /** '' for any. */
-  readonly state: string;
-  readonly cursor: string;
-  readonly limit: number;
-  /** Only timers that this member holds; '' for any. */
-  readonly holder: string;
-  readonly role: HolderRole;
-}
-
-/** As which of its replicas a member holds a timer; '' for any. */
-export type HolderRole = '' | 'primary' | 'backup';
 
 export type Message =
   | { readonly type: 'store'; readonly mode: StoreMode; readonly record: TimerRecord }
@@ -74,7 +69,9 @@ export type Message =
   | { readonly type: 'digest'; readonly hashes: Uint32Array }
   | { readonly type: 'range'; readonly range: number; readonly entries: readonly Entry[] }
   | ({ readonly type: 'unconfirmed'; readonly names: readonly string[] } & Numbered)
-  | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered);
+  | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered)
+  /** How many records match that this member speaks for. From protocol 4. */
+  | { readonly type: 'tally'; readonly ask: ListAsk };
 
 export type Answer =
   | { readonly type: 'stored' }
@@ -103,7 +100,8 @@ export type Answer =
   | { readonly type: 'ok' }
   /** The answer has records in it, and the frame is full of others: to be asked again. From protocol 3. */
   | { readonly type: 'later' }
-  | { readonly type: 'attempts'; readonly attempts: readonly Attempt[] };
+  | { readonly type: 'attempts'; readonly attempts: readonly Attempt[] }
+  | { readonly type: 'tally'; readonly groups: readonly TallyGroup[] };
 
 export interface Frame<T> {
   readonly protocol: number;
@@ -122,6 +120,7 @@ const messageTypes = [
   'range',
   'unconfirmed',
   'attempts',
+  'tally',
 ] as const;
 const answerTypes = [
   'stored',
@@ -140,9 +139,9 @@ const answerTypes = [
   'ok',
   'attempts',
   'later',
+  'tally',
 ] as const;
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
-const roles: readonly HolderRole[] = ['', 'primary', 'backup'];
 
 const writer = new ByteWriter(64 * 1024);
 
@@ -229,7 +228,8 @@ function encodeMessage(message: Message, nowMs: number, version: number): void {
     case 'read':
       return encodeNumber(message);
     case 'list':
-      return encodeAsk(message.ask);
+    case 'tally':
+      return encodeAsk(writer, message.ask, version);
     case 'hello':
       return encodeHello(writer, message.hello);
     case 'digest':
@@ -276,7 +276,8 @@ function decodeMessage(from: ByteReader, nowMs: number, version: number): Messag
     case 'read':
       return { type, hi: from.u32(), lo: from.u32() };
     case 'list':
-      return { type, ask: decodeAsk(from) };
+    case 'tally':
+      return { type, ask: decodeAsk(from, version) };
     case 'hello':
       return { type, hello: decodeHello(from) };
     case 'digest':
@@ -323,6 +324,10 @@ function encodeAnswer(answer: Answer, nowMs: number, version: number): void {
       writer.varint(answer.attempts.length);
       for (const attempt of answer.attempts) encodeAttempt(attempt, version);
       return;
+    case 'tally':
+      writer.varint(answer.groups.length);
+      for (const group of answer.groups) encodeGroup(writer, group, nowMs);
+      return;
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -356,6 +361,8 @@ function decodeAnswer(from: ByteReader, nowMs: number, version: number): Answer 
       return { type, newer: readMany(from, record), want: readMany(from, decodeNumber) };
     case 'attempts':
       return { type, attempts: readMany(from, (one) => decodeAttempt(one, version)) };
+    case 'tally':
+      return { type, groups: readMany(from, (one) => decodeGroup(one, nowMs)) };
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -400,29 +407,6 @@ function encodeEntry(entry: Entry): void {
 
 function decodeEntry(from: ByteReader): Entry {
   return { ...decodeNumber(from), ...decodeProgress(from) };
-}
-
-function encodeAsk(ask: ListAsk): void {
-  writer.text(ask.namespace);
-  writer.u8(ask.tag === null ? 0 : 1);
-  if (ask.tag !== null) writer.text(ask.tag);
-  writer.text(ask.state);
-  writer.text(ask.cursor);
-  writer.varint(ask.limit);
-  writer.text(ask.holder);
-  writer.u8(roles.indexOf(ask.role));
-}
-
-function decodeAsk(from: ByteReader): ListAsk {
-  return {
-    namespace: from.text(),
-    tag: from.u8() === 1 ? from.text() : null,
-    state: from.text(),
-    cursor: from.text(),
-    limit: from.varint(),
-    holder: from.text(),
-    role: known(roles[from.u8()]),
-  };
 }
 
 function encodeAttempt(attempt: Attempt, version: number): void {

@@ -15,6 +15,9 @@ import type {
   AttemptsView,
   Changed,
   EndedView,
+  LetterFilter,
+  LetterQuery,
+  LetterSummary,
   ListQuery,
   OneTimerView,
   Page,
@@ -25,22 +28,26 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { deadLetterNumber, resent } from '../pop/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { listEverywhere } from '../replication/read.ts';
+import { tallyEverywhere } from '../replication/tally.ts';
+import type { ListAsk } from '../replication/wire.ts';
 import { failureOf } from '../timer/attempt.ts';
 import { entomb } from '../timer/schedule.ts';
 import { endedView, timerView } from './timer-view.ts';
 import { written } from './outcome.ts';
 import type { Writing, WritingParts } from './change.ts';
 
-/** Of a list: timers of any holder. */
+/** Of a list: timers of any holder and receiver, whether they fail or not. */
 const anywhere = { member: null, role: null } as const;
+const anyhow = { receiver: null, failure: null } as const;
+
+/** A list as the coordinator asks for it: of timers or of dead letters. */
+type RecordQuery = Omit<ListQuery, 'state'> & LetterFilter & { readonly state: string };
 
 /** Dead letters that one request discards: more would keep its client waiting. */
 const discardCountMax = 5000;
 
 /** Of records that are to end. */
-interface Which {
-  readonly namespace: string;
-  readonly tag: string | null;
+interface Which extends LetterFilter {
   readonly state: string;
   /** About so many. */
   readonly countMax: number;
@@ -139,11 +146,28 @@ export class Coordinator implements TimerService {
   }
 
   list(query: ListQuery): Promise<Page<TimerView>> {
-    return this.page({ ...query, state: query.state ?? '' });
+    return this.page({ ...query, ...anyhow, state: query.state ?? '' });
   }
 
-  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>> {
-    return this.page({ ...query, ...anywhere, state: 'dead', tag: null });
+  deadLetters(query: LetterQuery): Promise<Page<TimerView>> {
+    return this.page({ ...query, ...anywhere, state: 'dead' });
+  }
+
+  async letterSummary(filter: LetterFilter): Promise<LetterSummary> {
+    const ask = askOf({ ...filter, ...anywhere, state: 'dead', limit: 0, cursor: null });
+    const { groups, missing } = await tallyEverywhere(this.parts, ask, this.everybody());
+    const { nowMs, wallMs } = this.parts.instant();
+    const wall = (ms: number): number => Math.round(ms - nowMs + wallMs);
+    return {
+      groups: groups
+        .map(({ firstMs, lastMs, ...group }) => ({
+          ...group,
+          oldestMs: wall(firstMs),
+          newestMs: wall(lastMs),
+        }))
+        .toSorted((a, b) => b.count - a.count),
+      missing: this.membersOf(missing),
+    };
   }
 
   async attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
@@ -153,13 +177,12 @@ export class Coordinator implements TimerService {
   }
 
   cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
-    const which = { namespace, tag, state: '', countMax: Number.POSITIVE_INFINITY };
+    const which = { namespace, tag, ...anyhow, state: '', countMax: Number.POSITIVE_INFINITY };
     return this.cancelAll(which, 'timers with the tag');
   }
 
-  discardMany(namespace: string): Promise<{ count: number; more: boolean; version: Version }> {
-    const which = { namespace, tag: null, state: 'dead', countMax: discardCountMax };
-    return this.cancelAll(which, 'dead letters');
+  discardMany(filter: LetterFilter): Promise<{ count: number; more: boolean; version: Version }> {
+    return this.cancelAll({ ...filter, state: 'dead', countMax: discardCountMax }, 'dead letters');
   }
 
   private async cancelAll(
@@ -215,9 +238,7 @@ export class Coordinator implements TimerService {
     return { hi, lo, factor, bloomHi: bloom.hi, bloomLo: bloom.lo };
   }
 
-  private async page(
-    query: Omit<ListQuery, 'state'> & { readonly state: string },
-  ): Promise<Page<TimerView>> {
+  private async page(query: RecordQuery): Promise<Page<TimerView>> {
     const { ids } = this.parts;
     const { namespace } = query;
     const from = ids.readCursor(namespace, query.cursor);
@@ -230,12 +251,9 @@ export class Coordinator implements TimerService {
     };
   }
 
-  private async records(
-    query: Omit<ListQuery, 'state'> & { readonly state: string },
-  ): Promise<Page<TimerRecord>> {
-    const { member, role, cursor: from, ...rest } = query;
-    const ask = { ...rest, cursor: from ?? '', holder: member ?? '', role: role ?? '' } as const;
-    const { records, cursor, missing } = await listEverywhere(this.parts, ask, this.everybody());
+  private async records(query: RecordQuery): Promise<Page<TimerRecord>> {
+    const names = this.everybody();
+    const { records, cursor, missing } = await listEverywhere(this.parts, askOf(query), names);
     return { items: records, cursor, missing: this.membersOf(missing) };
   }
 
@@ -252,4 +270,16 @@ export class Coordinator implements TimerService {
     const running = vanished.filter(({ name }) => !(peers?.silent(name) ?? false));
     return [...new Set([self, ...[...members, ...running].map(({ name }) => name)])];
   }
+}
+
+/** The question as members ask each other. */
+function askOf({ member, role, cursor, receiver, failure, ...rest }: RecordQuery): ListAsk {
+  return {
+    ...rest,
+    cursor: cursor ?? '',
+    holder: member ?? '',
+    role: role ?? '',
+    receiver: receiver ?? '',
+    failure: failure ?? '',
+  };
 }

@@ -92,6 +92,34 @@ export interface ListQuery {
   readonly role: 'primary' | 'backup' | null;
 }
 
+/** Which dead letters. */
+export interface LetterFilter {
+  readonly namespace: string;
+  readonly tag: string | null;
+  /** Origin of the callback, or with the beginning of its path; null: any. */
+  readonly receiver: string | null;
+  /** Class of the failure or HTTP status; null: any. */
+  readonly failure: string | null;
+}
+
+export type LetterQuery = LetterFilter & Pick<ListQuery, 'limit' | 'cursor'>;
+
+/** Dead letters of one receiver with one failure. Times are wall-clock milliseconds of giving up. */
+export interface LetterGroup {
+  /** Origin; '' for further receivers, where there are very many. */
+  readonly receiver: string;
+  readonly failure: string;
+  readonly count: number;
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
+
+export interface LetterSummary {
+  /** Most letters first. */
+  readonly groups: readonly LetterGroup[];
+  readonly missing: readonly string[];
+}
+
 /** One try to deliver a pop, as the member that made it remembers it. */
 export interface AttemptView extends Omit<Attempt, 'outcome'> {
   /** An HTTP status or a word (refused, timeout …). */
@@ -145,13 +173,14 @@ export interface TimerService {
     namespace: string,
     tag: string,
   ): Promise<{ readonly count: number; readonly version: Version }>;
-  deadLetters(query: Pick<ListQuery, 'namespace' | 'limit' | 'cursor'>): Promise<Page<TimerView>>;
+  deadLetters(query: LetterQuery): Promise<Page<TimerView>>;
+  letterSummary(filter: LetterFilter): Promise<LetterSummary>;
   /** The version of the change; null when there is no such dead letter. */
   redeliver(namespace: string, id: TimerId): Promise<Version | null>;
   discard(namespace: string, id: TimerId): Promise<Version | null>;
-  /** Many dead letters of the namespace: how many, and whether there are more. */
+  /** Many dead letters that match: how many, and whether there are more. */
   discardMany(
-    namespace: string,
+    filter: LetterFilter,
   ): Promise<{ readonly count: number; readonly more: boolean; readonly version: Version }>;
 }
 

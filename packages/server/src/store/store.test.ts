@@ -2,6 +2,7 @@ import { State, type TimerRecord } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { recordOf } from '../testing/records.ts';
 import type { Position } from './number-index.ts';
 import { Store } from './store.ts';
 
@@ -272,4 +273,29 @@ describe('store', () => {
     expect(store.takeDue(400, 10, out)).toBe(0);
     expect(store.nextAlarmMs()).toBeNull();
   });
+});
+
+it('dead letters are walked by themselves, in the order of all walks', () => {
+  const store = new Store();
+  const all = Array.from({ length: 50 }, (_, lo) =>
+    recordOf({ hi: 1, lo, state: lo % 3 === 0 ? State.dead : State.live }),
+  );
+  for (const one of all) store.put(one);
+  store.put(recordOf({ hi: 1, lo: 0, state: State.tombstone }));
+  store.remove(1, 3);
+  store.put(recordOf({ hi: 1, lo: 1, state: State.dead }));
+  const expected: number[] = [];
+  const handles: number[] = [];
+  store.next(null, 1000, handles);
+  for (const handle of handles)
+    if (store.stateOf(handle) === State.dead) expected.push(store.loOf(handle));
+  const walked: number[] = [];
+  let after: Position | null = null;
+  do {
+    const slice: number[] = [];
+    after = store.nextLetters(after, 4, slice);
+    walked.push(...slice.map((handle) => store.loOf(handle)));
+  } while (after !== null);
+  expect(walked).toEqual(expected);
+  expect(walked).toHaveLength(16);
 });

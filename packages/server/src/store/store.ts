@@ -19,7 +19,7 @@
  * next new timer gets handle 1,000,000.
  *
  * Invariants:
- *  S1  The index holds every handle in use and no other.
+ *  S1  The index holds every handle in use and no other; the index of letters, every handle of a dead letter and no other.
  *  S2  An alarm belongs to a handle in use: removing a record removes its alarm.
  *  S3  No call does more than a bounded amount of work; compaction goes on a few handles a call.
  */
@@ -52,6 +52,8 @@ export class Store {
   private readonly sharedFields = new SharedFields();
   private readonly wheel = new Wheel();
   private readonly index = new NumberIndex(this);
+  /** Dead letters alone: they are few, and found without a look at all other records. null: there was none yet. */
+  private letters: NumberIndex | null = null;
   private readonly writer = new RowWriter();
   private readonly reader = new RowReader();
   /**
@@ -103,6 +105,7 @@ export class Store {
     const ref = this.refOf(handle);
     this.writer.copyTo(this.arena.page(ref), this.arena.offsetOf(ref));
     this.countByState[record.state]++;
+    if (record.state === State.dead) this.addLetter(handle);
     this.compactSlice();
     return handle;
   }
@@ -115,6 +118,7 @@ export class Store {
     this.index.remove(hi, lo);
     this.sharedFields.drop(this.row(handle).readProgress().combination);
     this.countByState[this.reader.state]--;
+    if (this.reader.state === State.dead) this.letters?.remove(hi, lo);
     invariant(this.size >= 0, 'no more records leave the store than came in');
     this.arena.release(this.refOf(handle));
     this.giveHandle(handle);
@@ -225,8 +229,21 @@ export class Store {
    * disturb it: each one that stays is seen exactly once.
    */
   next(after: Position | null, limit: number, out: number[]): Position | null {
+    return this.walked(this.index, { after, limit }, out);
+  }
+
+  /** The same over dead letters alone. */
+  nextLetters(after: Position | null, limit: number, out: number[]): Position | null {
+    return this.letters === null ? null : this.walked(this.letters, { after, limit }, out);
+  }
+
+  private walked(
+    index: NumberIndex,
+    { after, limit }: { readonly after: Position | null; readonly limit: number },
+    out: number[],
+  ): Position | null {
     const had = out.length;
-    this.index.next(after, limit, out);
+    index.next(after, limit, out);
     if (out.length - had < limit) return null;
     const last = out[out.length - 1] as number;
     return { hi: this.hiOf(last), lo: this.loOf(last) };
@@ -246,6 +263,11 @@ export class Store {
       const [handle] = ahead;
       return handle === undefined ? undefined : this.read(handle);
     };
+  }
+
+  private addLetter(handle: number): void {
+    this.letters ??= new NumberIndex(this);
+    this.letters.insert(handle);
   }
 
   private row(handle: number): RowReader {
@@ -276,6 +298,8 @@ export class Store {
   private leaveRow(handle: number): void {
     this.sharedFields.drop(this.row(handle).readProgress().combination);
     this.countByState[this.reader.state]--;
+    if (this.reader.state === State.dead)
+      this.letters?.remove(this.hiOf(handle), this.loOf(handle));
     const ref = this.refOf(handle);
     if (this.arena.fits(ref, this.writer.length)) return;
     this.arena.release(ref);

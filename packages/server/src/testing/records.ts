@@ -1,5 +1,6 @@
 /** Records and definitions for tests: something sensible, with the fields that matter set by the test. */
 import { type Definition, encodeDefinition, State, type TimerRecord } from '@carillon/core';
+import type { ListAsk } from '../replication/wire.ts';
 
 export function definitionOf(fields: Partial<Definition> = {}): Definition {
   return {
@@ -46,3 +47,16 @@ export function recordOf(fields: Partial<TimerRecord> = {}): TimerRecord {
     ...fields,
   };
 }
+
+/** The question for all timers of `default` that will pop. */
+export const anything: ListAsk = {
+  namespace: 'default',
+  tag: null,
+  state: '',
+  cursor: '',
+  limit: 10,
+  holder: '',
+  role: '',
+  receiver: '',
+  failure: '',
+};

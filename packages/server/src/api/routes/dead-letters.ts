@@ -3,10 +3,11 @@ import { CarillonError, type Version } from '@carillon/core';
 import type { Limits } from '../../config/config.ts';
 import { type ApiResponse, jsonResponse, pageResponse } from '../../http/message.ts';
 import { badRequest } from '../../http/problem.ts';
-import { pageOf } from '../query.ts';
-import { renderDeadLetter } from '../render-timer.ts';
+import { letterFilterOf, pageOf } from '../query.ts';
+import { renderDeadLetter, renderLetterSummary } from '../render-timer.ts';
 import type { Handler, Route } from '../router.ts';
-import type { TimerService } from '../../request/service.ts';
+import type { Caller } from '../../access/access.ts';
+import type { LetterFilter, TimerService } from '../../request/service.ts';
 import { timerIdOf } from '../request-id.ts';
 import { versionHeader } from './timers.ts';
 
@@ -16,13 +17,22 @@ export interface DeadLettersOptions {
 }
 
 export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route[] {
-  const list: Handler = async (request, _, { namespace }) => {
+  const filterOf = (parameters: URLSearchParams, { namespace }: Caller): LetterFilter => ({
+    namespace,
+    ...letterFilterOf(parameters, limits),
+  });
+  const list: Handler = async (request, _, caller) => {
+    const parameters = new URLSearchParams(request.query);
     const page = await service.deadLetters({
-      namespace,
-      ...pageOf(new URLSearchParams(request.query), limits),
+      ...filterOf(parameters, caller),
+      ...pageOf(parameters, limits),
     });
     const { items, cursor, missing } = page;
     return pageResponse('dead-letters', items, renderDeadLetter, { cursor, missing });
+  };
+  const summary: Handler = async (request, _, caller) => {
+    const filter = filterOf(new URLSearchParams(request.query), caller);
+    return jsonResponse(renderLetterSummary(await service.letterSummary(filter)));
   };
   const one: Handler = async (_, id, { namespace }) => {
     const letter = await service.deadLetter(namespace, timerIdOf(id));
@@ -33,17 +43,19 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     found(await service.redeliver(namespace, timerIdOf(id)));
   const discard: Handler = async (_, id, { namespace }) =>
     found(await service.discard(namespace, timerIdOf(id)));
-  const discardMany: Handler = async (request, _, { namespace }) => {
+  const discardMany: Handler = async (request, _, caller) => {
+    const parameters = new URLSearchParams(request.query);
     // Not by mistake: an id that is empty must not mean everything.
-    if (new URLSearchParams(request.query).get('all') !== 'true') {
+    if (parameters.get('all') !== 'true') {
       throw badRequest('Say that all dead letters are meant: DELETE /dead-letters?all=true');
     }
-    const { count, more, version } = await service.discardMany(namespace);
+    const { count, more, version } = await service.discardMany(filterOf(parameters, caller));
     return jsonResponse({ discarded: count, more }, 200, versionHeader(version));
   };
   return [
     { method: 'GET', path: '/dead-letters', needs: 'read', long: true, handle: list },
     { method: 'DELETE', path: '/dead-letters', needs: 'write', handle: discardMany },
+    { method: 'GET', path: '/dead-letters/summary', needs: 'read', long: true, handle: summary },
     { method: 'GET', path: '/dead-letters/:id', needs: 'read', handle: one },
     { method: 'DELETE', path: '/dead-letters/:id', needs: 'write', handle: discard },
     { method: 'POST', path: '/dead-letters/:id/redeliver', needs: 'write', handle: redeliver },

@@ -1,0 +1,47 @@
+/** Which records a list shows. Pure: a record and the question in, yes or no out. */
+import { decodeDefinition, type TimerRecord } from '@carillon/core';
+import { failureOf, outcomeWord } from '../timer/attempt.ts';
+import { timerState } from '../timer/state.ts';
+import type { ListAsk } from './wire.ts';
+
+export function matches(record: TimerRecord, ask: ListAsk): boolean {
+  return (
+    isHeldAs(record, ask) &&
+    isInState(record, ask.state) &&
+    hasFailed(record, ask.failure) &&
+    isDefinedAs(record, ask)
+  );
+}
+
+/** Whether a uri leads to a receiver, given as its origin (`http://a:8080`) or with the beginning of a path. */
+export function leadsTo(uri: string, receiver: string): boolean {
+  if (receiver === '') return true;
+  if (!uri.startsWith(receiver)) return false;
+  const next = uri[receiver.length];
+  return next === undefined || receiver.endsWith('/') || '/?#'.includes(next);
+}
+
+/** '' for any: timers that will pop. */
+function isInState(record: TimerRecord, asked: string): boolean {
+  const state = timerState(record);
+  return asked === '' ? state === 'pending' || state === 'retrying' : state === asked;
+}
+
+function hasFailed({ outcome }: TimerRecord, failure: string): boolean {
+  if (failure === '') return true;
+  return failureOf(outcome) === failure || String(outcomeWord(outcome)) === failure;
+}
+
+function isDefinedAs({ body }: TimerRecord, { tag, receiver }: ListAsk): boolean {
+  if (tag === null && receiver === '') return true;
+  const { uri, tags, tagInfo } = decodeDefinition(body);
+  if (!leadsTo(uri, receiver)) return false;
+  return tag === null || tags.includes(tag) || tagInfo.some(({ type }) => type === tag);
+}
+
+function isHeldAs({ replicas }: TimerRecord, { holder, role }: ListAsk): boolean {
+  if (holder === '') return true;
+  const position = replicas.indexOf(holder);
+  if (role === '') return position !== -1;
+  return role === 'primary' ? position === 0 : position > 0;
+}
