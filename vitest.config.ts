@@ -27,12 +27,13 @@ const clockFiles = [
  * `scripts/test-lanes.ts` runs groups 4 and 5 beside the others, which then have a lower priority.
  */
 const groups: readonly Group[] = [
-  { order: 1, workers: cores, timeoutMs: 60_000, retry: 0 },
-  { order: 2, workers: cores, timeoutMs: 600_000, retry: 0 },
+  // Files of one project share processes and the modules loaded there, which saves half of the processor time.
+  { order: 1, workers: cores, timeoutMs: 60_000, retry: 0, isolate: false },
+  { order: 2, workers: cores, timeoutMs: 600_000, retry: 0, isolate: false },
   // Real processes share the machine with everything else on it, so a test that failed has a second attempt, from its beginning.
-  { order: 3, workers: cores + 1, timeoutMs: 180_000, retry: 1 },
-  { order: 4, workers: 2, timeoutMs: 180_000, retry: 1 },
-  { order: 5, workers: 1, timeoutMs: 180_000, retry: 1 },
+  { order: 3, workers: cores + 1, timeoutMs: 180_000, retry: 1, isolate: true },
+  { order: 4, workers: 2, timeoutMs: 180_000, retry: 1, isolate: true },
+  { order: 5, workers: 1, timeoutMs: 180_000, retry: 1, isolate: true },
 ];
 
 /** One project a package at least, so that `npm test -w packages/NAME` runs that package alone. */
@@ -53,6 +54,8 @@ const projects = [
   project(2, {
     name: 'security',
     include: ['test/security/{differential,fuzz,growth,page}/*.test.ts'],
+    // Some measure the memory of their process.
+    isolate: true,
   }),
   project(3, { name: 'scripts', include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'] }),
   project(3, { name: 'examples', include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'] }),
@@ -77,16 +80,20 @@ interface Group {
   readonly workers: number;
   readonly timeoutMs: number;
   readonly retry: number;
+  readonly isolate: boolean;
 }
 
 interface ProjectOptions {
   readonly name: string;
   readonly include: string[];
   readonly exclude?: string[];
+  /** Instead of the group's. */
+  readonly isolate?: boolean;
 }
 
-function project(order: number, { name, include, exclude = [] }: ProjectOptions) {
+function project(order: number, options: ProjectOptions) {
   const group = groups[order - 1] as Group;
+  const { name, include, exclude = [], isolate = group.isolate } = options;
   return {
     extends: true as const,
     test: {
@@ -96,6 +103,7 @@ function project(order: number, { name, include, exclude = [] }: ProjectOptions)
       testTimeout: group.timeoutMs,
       hookTimeout: group.timeoutMs,
       retry: group.retry,
+      isolate,
       sequence: { groupOrder: order },
       maxWorkers: group.workers,
     },
