@@ -14,7 +14,7 @@ const ringSimulationFiles = ['packages/ring/src/simulated/*.test.ts'];
 const lockCommandFiles = ['packages/cli/src/commands/lock.test.ts'];
 const seedFiles = ['packages/sim/src/{seeds,runner}/*.test.ts'];
 /** Clusters under load whose promises hold on a busy machine too: lateness counts from the machine's own stalls. */
-const storyFiles = ['test/e2e/cluster-{etcd,faults,partition,secrets}.test.ts'];
+const storyFiles = ['test/e2e/{upgrade,cluster-{etcd,faults,partition,secrets}}.test.ts'];
 /** Tests that judge how late or how often callbacks come. */
 const clockFiles = [
   'test/e2e/{one-member,tenants,damaged-disk,dev,large-timers,cluster-scale,cluster-starved}.test.ts',

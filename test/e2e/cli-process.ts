@@ -14,6 +14,12 @@ export interface Ended {
 /** A line of standard output, where it is a JSON object. */
 export type JsonLine = Readonly<Record<string, unknown>>;
 
+interface CliProcessOptions {
+  readonly input?: 'ignore' | 'pipe';
+  /** The file to run; default: the one of this repository. */
+  readonly program?: string;
+}
+
 export class CliProcess {
   readonly ended: Promise<Ended>;
   readonly lines: string[] = [];
@@ -26,9 +32,9 @@ export class CliProcess {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
     via: readonly string[] = [],
-    input: 'ignore' | 'pipe' = 'ignore',
+    { input = 'ignore', program = main }: CliProcessOptions = {},
   ) {
-    const run = [process.execPath, '--conditions=source', main, ...args];
+    const run = [process.execPath, '--conditions=source', program, ...args];
     const [command = process.execPath, ...rest] = via.length === 0 ? run : [...via, ...run];
     this.child = spawn(command, rest, {
       stdio: [input, 'pipe', 'pipe'],

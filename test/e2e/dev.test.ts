@@ -65,7 +65,7 @@ const otherPort = 12_500 + (process.pid % 19_000);
 const few = ['--members', '2', '--memory', '--receiver-port', '0', '--port', String(otherPort)];
 
 test('a member that was killed starts again when its name is typed', async () => {
-  const dev = new CliProcess(['dev', '--json', ...few], {}, [], 'pipe');
+  const dev = new CliProcess(['dev', '--json', ...few], {}, [], { input: 'pipe' });
   started.push(dev);
   const { pid } = await dev.line((line) => isMember(line) && line['name'] === 'n1');
   process.kill(Number(pid), 'SIGKILL');

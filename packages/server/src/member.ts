@@ -475,17 +475,17 @@ export class Member {
   private housekeep(): void {
     const { clock, log } = this.options.env;
     const { journal } = this;
+    const failed =
+      (what: string) =>
+      (error: unknown): void =>
+        log.error(what, { reason: String(error) });
     if (journal?.snapshots.pays(this.store.rowBytes) === true) {
-      journal.snapshots.take(this.store.records()).then(
-        (done) => done && this.metrics.snapshots.add(),
-        (error: unknown) => log.error('The snapshot failed.', { reason: String(error) }),
-      );
+      journal.snapshots
+        .take(this.store.records())
+        .then((done) => done && this.metrics.snapshots.add(), failed('The snapshot failed.'));
     }
-    journal
-      ?.note()
-      .catch((error: unknown) =>
-        log.error('The journal was not noted.', { reason: String(error) }),
-      );
+    if (this.cluster.isOfOneRelease) void journal?.beginNewestForm();
+    journal?.note().catch(failed('The journal was not noted.'));
     // So that a later start knows how long this member was away.
     if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {
       journal.mark(clock.wall() + reserveMs);

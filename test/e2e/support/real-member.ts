@@ -62,15 +62,21 @@ export class RealMember {
     return this.process.ended;
   }
 
-  /** Resolves when it serves. */
-  async start(): Promise<void> {
-    const { args, via } = this.options;
-    const started = new CliProcess(['serve', '--json', ...args], {}, via);
+  /** Resolves when it serves. `program`: of another release. */
+  async start(program?: string): Promise<void> {
+    const started = this.launch(program);
     this.process = started;
     void started.ended.then(() => {
       if (this.process === started) this.process = null;
     });
     await started.line((line) => typeof line['url'] === 'string');
+  }
+
+  /** The process alone: it may refuse to serve. */
+  launch(program?: string): CliProcess {
+    const { args, via } = this.options;
+    const given = program === undefined ? {} : { program };
+    return new CliProcess(['serve', '--json', ...args], {}, via, given);
   }
 
   async kill(): Promise<void> {

@@ -9,6 +9,7 @@ import {
   contentsName,
   encodeContents,
 } from '../../../packages/server/src/store/journal/contents.ts';
+import { forms } from '../../../packages/server/src/store/journal/form.ts';
 import {
   recover,
   type Recovered,
@@ -34,7 +35,7 @@ export function diskSurfaces(): Surface[] {
 }
 
 function headerOf(kind: FileKind): Buffer {
-  return Buffer.from(encodeHeader({ kind, number: 1, salt, identity }));
+  return Buffer.from(encodeHeader({ form: forms.newest, kind, number: 1, salt, identity }));
 }
 
 /** Entries with their checksums. */

@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
 import { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Numbered } from '../replication/wire.ts';
+import { type Numbered, protocol } from '../replication/wire.ts';
 import type { Hello } from '../replication/wire-hello.ts';
 import { sameNames } from '../timer/merge.ts';
 import type { Instant } from '../timer/schedule.ts';
@@ -87,6 +87,15 @@ export class Cluster {
 
   get compare(): Compare | null {
     return this.repair?.compare ?? null;
+  }
+
+  /** Whether every member, also one that vanished and may come back, is known to be of a release that speaks this one's protocol. */
+  get isOfOneRelease(): boolean {
+    const { members, vanished } = this.view;
+    const reads = ({ name }: { readonly name: string }): boolean =>
+      name === this.parts.self ||
+      (this.repair?.presence.lastHello(name)?.protocolMax ?? 0) >= protocol.max;
+    return this.membership.isKnown && [...members, ...vanished].every(reads);
   }
 
   /** This member may be out of date then, and others may have changed records that it holds without having told it. */

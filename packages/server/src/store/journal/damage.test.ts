@@ -8,7 +8,7 @@ import {
   bytesOf,
   first,
   second,
-  setFormat,
+  setForm,
   threeGroups,
   withFile,
 } from '../testing/journal-files.ts';
@@ -104,7 +104,7 @@ describe('damage', () => {
     const world = new World();
     await threeGroups(world);
     const bytes = await bytesOf(world.disk, first);
-    setFormat(bytes, 1);
+    setForm(bytes, 1);
     const found = new World(await withFile(world.disk, first, bytes));
     await found.disk.remove('contents');
     await (await found.disk.create('born-1')).close();
@@ -192,10 +192,10 @@ describe('damage', () => {
     const world = new World();
     await threeGroups(world);
     const bytes = await bytesOf(world.disk, first);
-    setFormat(bytes, 9);
+    setForm(bytes, 9);
     const found = new World(await withFile(world.disk, first, bytes));
     await expect(found.open()).rejects.toThrow(
-      /journal-0000000001\.log cannot be read\. It has format 9 and this release reads format 2/,
+      /journal-0000000001\.log cannot be read\. It has form 9 and this release reads forms 1 to 2/,
     );
   });
 });

@@ -26,6 +26,7 @@ import { asDiskError } from './disk-error.ts';
 import { DiskRoom } from './disk-room.ts';
 import type { Done } from './entry-group.ts';
 import type { Damage } from './file-reader.ts';
+import { forms } from './form.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Recovered, recover, type Replay } from './recovery.ts';
 import { Segments } from './segments.ts';
@@ -196,6 +197,22 @@ export class Journal {
       const error = asDiskError(cause);
       if (error.kind === 'failed') this.fail(error);
     }
+  }
+
+  /**
+   * Every member reads the newest form that this release knows: files are written in it from now on, and the release before
+   * refuses the folder. Does nothing where they are already, while a snapshot is taken, and without room.
+   */
+  async beginNewestForm(): Promise<void> {
+    const { segments, snapshots } = this;
+    const isBarred = this.isStopped || this.full || snapshots.underWay !== null;
+    if (isBarred || segments.form === forms.newest) return;
+    segments.form = forms.newest;
+    if (!(await this.groups.rotate())) return;
+    this.options.log.info('All members read a newer form, which the data folder has from now on.', {
+      form: forms.newest,
+      segment: segments.number,
+    });
   }
 
   /** Writes and syncs the rest. Nothing can be appended any more. */

@@ -21,13 +21,14 @@ import {
   sumLost,
 } from './contents.ts';
 import { type Damage, type FileContent, FileReader, readHeader } from './file-reader.ts';
+import { forms, isListed } from './form.ts';
 import {
   encodeHeader,
   type EntrySink,
   type FileKind,
   fileName,
   fileNumber,
-  LaterFormatError,
+  OtherFormError,
   snapshotPartName,
 } from './segment.ts';
 
@@ -56,6 +57,8 @@ export interface Replay {
 }
 
 export interface Recovered {
+  /** The newest form of its files; of an empty folder the one that the release before reads. */
+  readonly form: number;
   /** The number for the next segment. */
   readonly nextNumber: number;
   /** The newest snapshot and the segments since, as they were found. */
@@ -151,6 +154,7 @@ class Recovery implements EntrySink {
   private lost: Lost | null = null;
   private torn = false;
   private marked = 0;
+  private form = forms.before;
   private entryCount = 0;
   /** Intact entries of any kind. */
   private foundCount = 0;
@@ -184,6 +188,7 @@ class Recovery implements EntrySink {
     // An empty last segment is written anew: a member that keeps restarting leaves one file, not many.
     const lastIsEmpty = found.at(-1)?.number === last && found.at(-1)?.entries === 0;
     return {
+      form: this.form,
       nextNumber: Math.max(lastIsEmpty ? last : last + 1, foundSnapshot?.number ?? 0),
       snapshot: foundSnapshot,
       segments: found,
@@ -282,11 +287,10 @@ class Recovery implements EntrySink {
 
   /** null: there is not one entry in it, or none that can be read. */
   private async segmentStart(file: Numbered, isLast: boolean): Promise<Start | null> {
-    const { identity } = this.options;
     const noted = this.noted('journal', file.number);
-    const expected = encodeHeader({ kind: 'journal', number: file.number, salt: 0, identity });
+    const headerBytes = this.headerBytes('journal', file.number);
     // Entries are only written after the header was synced: a file no longer than a header holds none.
-    const isEmpty = isLast && file.size <= expected.length && (noted?.entries ?? 0) === 0;
+    const isEmpty = isLast && file.size <= headerBytes && (noted?.entries ?? 0) === 0;
     if (isEmpty && !(await this.hasHeader(file))) return null;
     const start = await this.header('journal', file, noted);
     if (start === null) this.lose(noted?.entries ?? null);
@@ -347,7 +351,7 @@ class Recovery implements EntrySink {
       return true;
     } catch (error) {
       if (error instanceof DiskError) throw error;
-      return error instanceof LaterFormatError;
+      return error instanceof OtherFormError;
     }
   }
 
@@ -356,8 +360,9 @@ class Recovery implements EntrySink {
     const { disk, identity } = this.options;
     const { number, name } = file;
     try {
-      const { header, length, listed } = await readHeader(disk, name);
-      if (listed) this.listedCount++;
+      const { header, length } = await readHeader(disk, name);
+      this.form = Math.max(this.form, header.form);
+      if (isListed(header.form)) this.listedCount++;
       else this.unlistedCount++;
       if (header.identity !== identity) {
         throw new RecoveryError(
@@ -371,15 +376,20 @@ class Recovery implements EntrySink {
       }
       return { salt: header.salt, length };
     } catch (cause) {
-      if (cause instanceof LaterFormatError) {
+      if (cause instanceof OtherFormError) {
         throw new RecoveryError(`${name} cannot be read. ${cause.message}`, { cause });
       }
       if (!(cause instanceof MalformedError)) throw cause;
     }
-    const { length } = encodeHeader({ kind, number, salt: 0, identity });
+    const length = this.headerBytes(kind, number);
     this.reportGone(name);
     this.damage(name, 0, noted === null ? file.size : length);
     return noted === null ? null : { salt: noted.salt, length };
+  }
+
+  private headerBytes(kind: FileKind, number: number): number {
+    const { identity } = this.options;
+    return encodeHeader({ form: forms.newest, kind, number, salt: 0, identity }).length;
   }
 
   private reportDamage(): void {

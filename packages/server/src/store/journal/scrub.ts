@@ -15,7 +15,7 @@ import {
 import { contentsName, type Filed, ForeignContentsError, readContents } from './contents.ts';
 import { isOutOfDescriptors } from './descriptors.ts';
 import { FileReader, readHeader } from './file-reader.ts';
-import { type FileKind, fileName, LaterFormatError } from './segment.ts';
+import { type FileKind, fileName, OtherFormError } from './segment.ts';
 
 /** Read at once: checking it takes a fraction of a millisecond. */
 const chunkBytes = 128 * 1024;
@@ -108,7 +108,7 @@ export class Scrub {
 }
 
 function nullIfUnreadable(error: unknown): null {
-  const reasons = [MalformedError, DiskError, LaterFormatError, ForeignContentsError];
+  const reasons = [MalformedError, DiskError, OtherFormError, ForeignContentsError];
   if (isOutOfDescriptors(error)) throw error;
   if (reasons.some((reason) => error instanceof reason)) return null;
   throw error;

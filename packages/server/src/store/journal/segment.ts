@@ -1,8 +1,8 @@
 /**
  * The form of the journal's files: names, header and entries. Segments and snapshots share it.
  *
- *   header:  "carillon" · format u16 · kind u8 · number u32 · salt u32 · identity text · checksum u32
- *            (in every format, so that a header of a later release is told from a damaged one)
+ *   header:  "carillon" · form u16 · kind u8 · number u32 · salt u32 · identity text · checksum u32
+ *            (in every form, so that a header of a later release is told from a damaged one)
  *   entry:   checksum u32 · length u32 · payload          (the checksum covers the length and the payload)
  *   payload: kind u8, then: put: a record · drop: hi u32, lo u32 · mark: f64 · end: count f64
  *
@@ -20,10 +20,8 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import { checksum, checksumIn } from './checksum.ts';
+import { forms } from './form.ts';
 
-/** 1: before there was a table of contents (contents.ts); otherwise the same. */
-const formatWithoutContents = 1;
-const format = 2;
 /** The first bytes of every file of Carillon. */
 export const startOfFile = Uint8Array.from('carillon', (letter) => letter.charCodeAt(0));
 const identityLengthMax = 1024;
@@ -54,22 +52,23 @@ export function fileNumber(kind: FileKind, name: string): number | null {
 }
 
 export interface Header {
+  readonly form: number;
   readonly kind: FileKind;
   readonly number: number;
   readonly salt: number;
   readonly identity: string;
 }
 
-/** The header of a later release. */
-export class LaterFormatError extends Error {
-  override readonly name = 'LaterFormatError';
+/** The header of a release that knows other forms. */
+export class OtherFormError extends Error {
+  override readonly name = 'OtherFormError';
 }
 
 export function encodeHeader(header: Header): Uint8Array {
   invariant(header.identity.length <= identityLengthMax, 'an identity has at most 1024 characters');
   const out = new ByteWriter(256);
   out.raw(startOfFile);
-  out.u16(format);
+  out.u16(header.form);
   out.u8(kindCode[header.kind]);
   out.u32(header.number);
   out.u32(header.salt);
@@ -82,18 +81,16 @@ export interface DecodedHeader {
   readonly header: Header;
   /** In bytes. */
   readonly length: number;
-  /** Whether a table of contents was kept when it was written. */
-  readonly listed: boolean;
 }
 
-/** Throws MalformedError, with a sentence, for bytes that are no header, and LaterFormatError for one of a later release. */
+/** Throws MalformedError, with a sentence, for bytes that are no header, and OtherFormError for one in a form that is not read here. */
 export function decodeHeader(bytes: Uint8Array): DecodedHeader {
   const from = new ByteReader(bytes);
   const start = from.raw(startOfFile.length);
   if (!start.every((byte, i) => byte === startOfFile[i])) {
     throw new MalformedError('It does not start like a file of Carillon.');
   }
-  const found = from.u16();
+  const form = from.u16();
   const kind = from.u8() === kindCode.snapshot ? 'snapshot' : 'journal';
   const number = from.u32();
   const salt = from.u32();
@@ -102,13 +99,12 @@ export function decodeHeader(bytes: Uint8Array): DecodedHeader {
   if (from.u32() !== checksum(bytes, 0, length, 0)) {
     throw new MalformedError('The checksum of its header is wrong.');
   }
-  if (found !== format && found !== formatWithoutContents) {
-    throw new LaterFormatError(
-      `It has format ${found} and this release reads format ${format}: use the release that wrote it.`,
+  if (form < forms.oldest || form > forms.newest) {
+    throw new OtherFormError(
+      `It has form ${form} and this release reads forms ${forms.oldest} to ${forms.newest}: use the release that wrote it.`,
     );
   }
-  const listed = found !== formatWithoutContents;
-  return { header: { kind, number, salt, identity }, length: length + 4, listed };
+  return { header: { form, kind, number, salt, identity }, length: length + 4 };
 }
 
 const payloadKind = { put: 1, drop: 2, mark: 3, end: 4 } as const;

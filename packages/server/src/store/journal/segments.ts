@@ -24,6 +24,8 @@ export interface SegmentsParts {
 export class Segments {
   private readonly parts: SegmentsParts;
   private readonly contents: ContentsWriter;
+  /** In which files are written from now on. */
+  form: number;
   private snapshot: Filed | null;
   /** Segments before the present one. */
   private earlier: readonly Filed[];
@@ -38,6 +40,7 @@ export class Segments {
   constructor(parts: SegmentsParts, found: Recovered) {
     this.parts = parts;
     this.contents = new ContentsWriter(parts.disk, parts.identity);
+    this.form = found.form;
     this.snapshot = found.snapshot;
     this.earlier = found.segments;
     this.present = { file: none, number: found.nextNumber - 1, salt: 0 };
@@ -133,8 +136,9 @@ export class Segments {
 
   private async begin(file: DiskFile, number: number): Promise<void> {
     const { identity } = this.parts;
+    const { form } = this;
     const salt = this.drawSalt(number);
-    await file.append(encodeHeader({ kind: 'journal', number, salt, identity }));
+    await file.append(encodeHeader({ form, kind: 'journal', number, salt, identity }));
     await file.sync();
     const before = this.earlier.filter((filed) => filed.number < number);
     const earlier = this.present.file === none ? before : [...before, this.filed()];

@@ -16,6 +16,7 @@ const syncBytes = 8 * 1024 * 1024;
 export interface SnapshotOptions {
   readonly disk: Disk;
   readonly clock: Clock;
+  readonly form: number;
   readonly identity: string;
   /** Of the first segment to be replayed after the snapshot. */
   readonly number: number;
@@ -42,8 +43,8 @@ export async function writeSnapshot(options: SnapshotOptions): Promise<Filed | n
 }
 
 async function writePart(options: SnapshotOptions): Promise<Filed | null> {
-  const { disk, clock, identity, number, salt, marked, next, cancelled } = options;
-  const header: Header = { kind: 'snapshot', number, salt, identity };
+  const { disk, clock, form, identity, number, salt, marked, next, cancelled } = options;
+  const header: Header = { form, kind: 'snapshot', number, salt, identity };
   const file = await disk.create(snapshotPartName);
   try {
     await file.append(encodeHeader(header));

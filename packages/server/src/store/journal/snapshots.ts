@@ -121,8 +121,8 @@ export class Snapshots {
     const { disk, clock, identity, log, segments, isBarred } = this.parts;
     const salt = segments.drawSalt(number);
     const marked = this.parts.marked();
-    const ahead = { disk, clock, identity, number, salt, marked, next, cancelled: isBarred };
-    const file = writeSnapshot(ahead);
+    const header = { form: segments.form, number, salt, identity };
+    const file = writeSnapshot({ ...header, disk, clock, marked, next, cancelled: isBarred });
     this.file = file;
     try {
       return await file;

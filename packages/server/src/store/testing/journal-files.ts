@@ -27,10 +27,10 @@ export async function bytesOf(disk: MemoryDisk, name: string): Promise<Uint8Arra
   return disk.read(name, 0, 10_000_000);
 }
 
-/** As a release with another format would have written the header. */
-export function setFormat(bytes: Uint8Array, format: number): void {
-  const { length } = encodeHeader({ kind: 'journal', number: 1, salt: 0, identity });
-  bytes[8] = format;
+/** As a release with another form would have written the header. */
+export function setForm(bytes: Uint8Array, form: number): void {
+  const { length } = encodeHeader({ form, kind: 'journal', number: 1, salt: 0, identity });
+  bytes[8] = form;
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   view.setUint32(length - 4, checksum(bytes, 0, length - 4, 0), true);
 }

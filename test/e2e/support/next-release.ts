@@ -1,0 +1,99 @@
+/**
+ * The release after this one, for tests of upgrades: the sources copied, with another form of the data folder (an entry of
+ * a new kind instead of marks) and another protocol (a byte more in each hello). It stands below the root, so that
+ * packages of others resolve.
+ */
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../..');
+const packages = ['core', 'placement', 'ring', 'server', 'client', 'cli'];
+
+/** [file, text, its replacement]; each text is found exactly once. */
+type Change = readonly [file: string, from: string, to: string];
+
+const server = 'packages/server/src';
+const changes: readonly Change[] = [
+  [`${server}/store/journal/form.ts`, 'newest: 2', 'newest: 3'],
+  [`${server}/store/journal/segment.ts`, 'mark: 3, end: 4 }', 'mark: 3, end: 4, noted: 5 }'],
+  [`${server}/store/journal/segment.ts`, 'byte <= payloadKind.end', 'byte <= payloadKind.noted'],
+  [
+    `${server}/store/journal/segment.ts`,
+    'out.u16(header.form);',
+    'out.u16(header.form); begun ||= header.form >= 3;',
+  ],
+  [
+    `${server}/store/journal/segment.ts`,
+    'export interface Header {',
+    'let begun = false;\nexport interface Header {',
+  ],
+  [
+    `${server}/store/journal/segment.ts`,
+    'this.begin(payloadKind.mark);',
+    'this.begin(begun ? payloadKind.noted : payloadKind.mark); if (begun) this.out.u8(17);',
+  ],
+  [
+    `${server}/store/journal/segment.ts`,
+    'else if (kind === payloadKind.mark)',
+    'else if (kind === payloadKind.noted && from.u8() === 17) sink.mark(from.f64());\n  else if (kind === payloadKind.mark)',
+  ],
+  [`${server}/replication/wire.ts`, 'min: 2, max: 3', 'min: 2, max: 4'],
+  [
+    `${server}/replication/wire.ts`,
+    'return encodeHello(writer, message.hello);',
+    'encodeHello(writer, message.hello); if (version >= 4) writer.u8(17); return;',
+  ],
+  [
+    `${server}/replication/wire.ts`,
+    "case 'hello':\n      return { type, hello: decodeHello(from) };\n    case 'digest'",
+    "case 'hello': { const hello = decodeHello(from); if (version >= 4) from.u8(); return { type, hello }; }\n    case 'digest'",
+  ],
+];
+
+export interface NextRelease {
+  /** The file to run. */
+  readonly program: string;
+  remove(): void;
+}
+
+export function buildNextRelease(): NextRelease {
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  const folder = mkdtempSync(join(root, '.cache', 'next-release-'));
+  mkdirSync(join(folder, 'node_modules/@carillon'), { recursive: true });
+  for (const name of packages) {
+    const to = join(folder, 'packages', name);
+    cpSync(join(root, 'packages', name), to, { recursive: true, filter: isSource });
+    symlinkSync(
+      to,
+      join(folder, 'node_modules', name === 'cli' ? 'carillon' : `@carillon/${name}`),
+    );
+  }
+  for (const change of changes) apply(folder, change);
+  return {
+    program: join(folder, 'packages/cli/src/main.ts'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function isSource(path: string): boolean {
+  return !/\/(node_modules|dist)(\/|$)|\.tsbuildinfo$/.test(path.slice(root.length));
+}
+
+function apply(folder: string, [file, from, to]: Change): void {
+  const path = join(folder, file);
+  const parts = readFileSync(path, 'utf8').split(from);
+  if (parts.length !== 2) {
+    throw new Error(
+      `${file} has "${from}" ${parts.length - 1} times; the test build needs it once.`,
+    );
+  }
+  writeFileSync(path, parts.join(to));
+}
