@@ -62,7 +62,7 @@ describe('TypeScript', () => {
   /** The last output of snippets whose output is their point. */
   const expected: Readonly<Record<string, RegExp>> = {
     'README.md 1': /hello from TypeScript, pop 3\n$/,
-    'docs/receivers.md 3': /^\[ 'order 17' \]\n$/,
+    'docs/testing.md 1': /^\[ 'order 17' \]\n$/,
     'packages/placement/README.md 1':
       /^customer\/ada is on db-\d, then on db-\d\n(a\/db-\d and b|b\/db-\d and a)\/db-\d\n$/,
     'packages/ring/README.md 1': /^exporting under token \d+\n$/,

@@ -1,5 +1,6 @@
 /** One Carillon member: the public surface of this package. */
 export { tokensFileOf } from './access/open-access.ts';
+export { unknownSentence } from './api/unknown-members.ts';
 export { anyNamespace, defaultNamespace, isNamespace, namespaceRule } from './config/namespace.ts';
 export { type Scope, scopeNamed, scopes } from './access/scope.ts';
 export { StartError } from './access/start-rule.ts';

@@ -62,6 +62,37 @@ function line(timing: object, more: object = {}): string {
   return JSON.stringify({ id, namespace: 'default', definition, sequence: 0, ...more });
 }
 
+describe('a line with a member that no timer has', () => {
+  const retried = { timing: { interval: 5 }, callback: { http: { uri: 'http://r/', retry: {} } } };
+
+  test.each([
+    [
+      line({ interval: 5, repeat_for: 60 }),
+      'A timer has no member /definition/timing/repeat_for. Did you mean /definition/timing/repeat-for?',
+    ],
+    [
+      line({ interval: 5 }, { definition: retried }),
+      'A timer has no member /definition/callback/http/retry. Did you mean /definition/callback/retry?',
+    ],
+    [
+      line({ interval: 5 }, { next_due: '2030-01-31T09:00:00Z' }),
+      'A line has no member /next_due. Did you mean /next-due?',
+    ],
+    [
+      line({ interval: 5 }, { priority: 7 }),
+      'A line has no member /priority. It has id, namespace, definition, set, sequence, next-due.',
+    ],
+  ])('%s is told with its pointer and the nearest name', async (text, sentence) => {
+    expect(readImportLine(text)).toEqual({ kind: 'bad', why: sentence });
+    const { code, out, err } = await cli(await real(), 'import', file(text));
+    expect([code, out, err]).toEqual([
+      1,
+      ['0 set, 0 unchanged, 0 left out, 1 failed.'],
+      [`Line 1: ${sentence}`],
+    ]);
+  });
+});
+
 describe('carillon export', () => {
   const timer = {
     id,

@@ -1,5 +1,6 @@
 /** One line of an export → the id and body that set the timer again. Pure; `import.ts` reads lines and asks the cluster. */
-import { hex16, parseTimerId } from '@carillon/core';
+import { hex16, nearestWord, parseTimerId } from '@carillon/core';
+import { unknownSentence } from '@carillon/server';
 import { type ApiTimer, inner, isJson, type Json, sameDefinition, textOf } from './api-timer.ts';
 
 /** An interval is kept on a clock that runs evenly: told by the wall clock, its due time moves a little. */
@@ -31,10 +32,14 @@ export function readImportLine(text: string): ImportLine {
   }
   if (!isJson(json)) return bad('A line must be an object.');
   if (isJson(json['dead-letter'])) return { kind: 'dead-letter' };
+  const unknown = Object.keys(json).find((name) => !lineNames.includes(name));
+  if (unknown !== undefined) return bad(strangeName(unknown));
   const id = parseTimerId(textOf(json['id']));
   if (id === null) return bad('The member "id" must be the id of a timer.');
   const { definition, sequence } = json;
   if (!isJson(definition)) return bad('The member "definition" must be an object.');
+  const why = unknownSentence(definition, '/definition');
+  if (why !== null) return bad(why);
   const { namespace = null } = json;
   if (namespace !== null && (typeof namespace !== 'string' || !/^[a-z0-9._-]+$/.test(namespace))) {
     return bad('The member "namespace" must be the name of a namespace.');
@@ -59,6 +64,14 @@ export function readImportLine(text: string): ImportLine {
       namespace,
     },
   };
+}
+
+const lineNames = ['id', 'namespace', 'definition', 'set', 'sequence', 'next-due'];
+
+function strangeName(name: string): string {
+  const near = nearestWord(name, lineNames, Math.max(1, Math.floor(name.length / 3)));
+  const hint = near === null ? `It has ${lineNames.join(', ')}.` : `Did you mean /${near}?`;
+  return `A line has no member /${name}. ${hint}`;
 }
 
 function bad(why: string): ImportLine {

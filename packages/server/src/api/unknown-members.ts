@@ -39,8 +39,17 @@ export function unknownMembers(body: unknown, base = ''): UnknownMember[] {
 /** Throws CarillonError for a body with such a member. */
 export function refuseUnknown(body: unknown): void {
   const [first] = unknownMembers(body);
-  if (first !== undefined)
-    throw badRequest(`A timer has no member ${first.pointer}.${hint(first)}`, first.pointer);
+  if (first !== undefined) throw badRequest(sentenceOf(first), first.pointer);
+}
+
+/** A sentence about the first such member; null: all are known. */
+export function unknownSentence(body: unknown, base: string): string | null {
+  const [first] = unknownMembers(body, base);
+  return first === undefined ? null : sentenceOf(first);
+}
+
+function sentenceOf(one: UnknownMember): string {
+  return `A timer has no member ${one.pointer}.${hint(one)}`;
 }
 
 /** A header for the answer; none where all members are known. */
