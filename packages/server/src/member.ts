@@ -140,6 +140,7 @@ export class Member {
     this.metrics.letterBoxesFull.read(() => fullBoxes(this.room));
     this.metrics.overdue.read(() => this.popper.waitingCount);
     this.metrics.primaries.read(() => this.replica.primaries);
+    this.metrics.primaryLetters.read(() => this.replica.primaryLetters);
     this.metrics.journalBytes.read(() => this.journal?.snapshots.segmentBytes ?? 0);
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
   }
@@ -475,17 +476,15 @@ export class Member {
   private housekeep(): void {
     const { clock, log } = this.options.env;
     const { journal } = this;
-    const failed =
-      (what: string) =>
-      (error: unknown): void =>
-        log.error(what, { reason: String(error) });
+    const failed = (error: unknown): void =>
+      log.error('The upkeep of the journal failed.', { reason: String(error) });
     if (journal?.snapshots.pays(this.store.rowBytes) === true) {
       journal.snapshots
         .take(this.store.records())
-        .then((done) => done && this.metrics.snapshots.add(), failed('The snapshot failed.'));
+        .then((done) => done && this.metrics.snapshots.add(), failed);
     }
     if (this.cluster.isOfOneRelease) void journal?.beginNewestForm();
-    journal?.note().catch(failed('The journal was not noted.'));
+    journal?.note().catch(failed);
     // So that a later start knows how long this member was away.
     if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {
       journal.mark(clock.wall() + reserveMs);

@@ -34,6 +34,19 @@ test('a member that stops is not ready, and timers are counted once, at their pr
   expect(read('carillon_unready')).toBe(1);
 });
 
+test('a dead letter is counted once, at its primary, until it is discarded', async () => {
+  const one = await startOne();
+  const read = (name: string): number => valueIn(one.member.metrics.render(), name);
+  one.receivers.script = () => 410;
+  await one.request('POST', '/timers', timerBody(1));
+  expect(read('carillon_primary_dead_letters')).toBe(0);
+  await one.clock.advance(2000);
+  expect([read('carillon_primary_dead_letters'), read('carillon_primary_timers')]).toEqual([1, 0]);
+  await one.request('DELETE', '/dead-letters?all=true');
+  expect(read('carillon_primary_dead_letters')).toBe(0);
+  await one.stop();
+});
+
 test('a fail-over 2 s after the due time has buckets of its own', async () => {
   const one = await startOne();
   const text = one.member.metrics.render();

@@ -70,6 +70,10 @@ export class Metrics {
     'carillon_primary_timers',
     'Timers of which this member is the primary: summed over the members, each timer counts once.',
   );
+  readonly primaryLetters = this.gauge(
+    'carillon_primary_dead_letters',
+    'Dead letters of which this member is the primary: summed over the members, each counts once.',
+  );
   readonly unready = this.gauge(
     'carillon_unready',
     '1 while the member takes no requests: it starts, hands its timers on, stops, or its disk is full; 0 otherwise.',

@@ -56,6 +56,7 @@ export class Replica {
   /** Timers and bytes of each namespace here. */
   readonly usage = new Usage();
   private primaryCount = 0;
+  private primaryLetterCount = 0;
   private retryingCount = 0;
   /** By handle: 1 for records from disk that may be out of date (see cluster/doubt.ts). */
   private doubtful = new Uint8Array(0);
@@ -73,6 +74,11 @@ export class Replica {
   /** Live timers of which this member is the primary. */
   get primaries(): number {
     return this.primaryCount;
+  }
+
+  /** Dead letters of which this member is the primary. */
+  get primaryLetters(): number {
+    return this.primaryLetterCount;
   }
 
   /** Live timers whose present pop has failed before. */
@@ -288,10 +294,12 @@ export class Replica {
   private tally(record: TimerRecord, by: 1 | -1): void {
     this.usage.count(record, by);
     this.options.digests.toggle(record);
-    if (record.state !== State.live) return;
-    if (record.attempt > 0) this.retryingCount += by;
-    if (record.replicas[0] === this.options.self) this.primaryCount += by;
-    invariant(this.retryingCount >= 0 && this.primaryCount >= 0, 'records are counted once');
+    const isPrimary = record.replicas[0] === this.options.self;
+    if (isPrimary && record.state === State.dead) this.primaryLetterCount += by;
+    if (isPrimary && record.state === State.live) this.primaryCount += by;
+    if (record.attempt > 0 && record.state === State.live) this.retryingCount += by;
+    const least = Math.min(this.retryingCount, this.primaryCount, this.primaryLetterCount);
+    invariant(least >= 0, 'records are counted once');
   }
 }
 
