@@ -483,7 +483,7 @@ export class Member {
         .take(this.store.records())
         .then((done) => done && this.metrics.snapshots.add(), failed);
     }
-    if (this.cluster.isOfOneRelease) void journal?.beginNewestForm();
+    if (this.cluster.isOfOneRelease) journal?.beginNewestForm().catch(failed);
     journal?.note().catch(failed);
     // So that a later start knows how long this member was away.
     if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {
