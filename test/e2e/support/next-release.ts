@@ -45,16 +45,16 @@ const changes: readonly Change[] = [
     'else if (kind === payloadKind.mark)',
     'else if (kind === payloadKind.noted && from.u8() === 17) sink.mark(from.f64());\n  else if (kind === payloadKind.mark)',
   ],
-  [`${server}/replication/wire.ts`, 'min: 2, max: 3', 'min: 2, max: 4'],
+  [`${server}/replication/wire.ts`, 'min: 2, max: 4', 'min: 2, max: 5'],
   [
     `${server}/replication/wire.ts`,
     'return encodeHello(writer, message.hello);',
-    'encodeHello(writer, message.hello); if (version >= 4) writer.u8(17); return;',
+    'encodeHello(writer, message.hello); if (version >= 5) writer.u8(17); return;',
   ],
   [
     `${server}/replication/wire.ts`,
     "case 'hello':\n      return { type, hello: decodeHello(from) };\n    case 'digest'",
-    "case 'hello': { const hello = decodeHello(from); if (version >= 4) from.u8(); return { type, hello }; }\n    case 'digest'",
+    "case 'hello': { const hello = decodeHello(from); if (version >= 5) from.u8(); return { type, hello }; }\n    case 'digest'",
   ],
 ];
 
