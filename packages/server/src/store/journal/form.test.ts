@@ -16,7 +16,7 @@ afterEach(() => {
 
 async function formsOf({ disk }: World): Promise<Record<string, number>> {
   const files = (await disk.list()).filter(({ name }) => /\.(log|snap)$/.test(name));
-  const found = files.map(async ({ name }) => [name, (await bytesOf(disk, name))[8]] as const);
+  const found = files.map(async ({ name }) => [name, (await bytesOf(disk, name))[8] ?? 0] as const);
   return Object.fromEntries(await Promise.all(found));
 }
 
