@@ -65,7 +65,7 @@ describe('Carillon, requests', () => {
         missing: ['n2'],
       }),
     );
-    const common = { pop: 2, latenessMs: 0.5, tookMs: 12, member: 'n1' };
+    const common = { pop: 2, latenessMs: 0.5, tookMs: 12, member: 'n1', failure: null, detail: '' };
     expect(await client.attempts('01-2')).toEqual({
       attempts: [
         { ...common, attempt: 1, at: new Date('2026-01-02T03:04:05Z'), status: 503 },

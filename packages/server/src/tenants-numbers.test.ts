@@ -130,6 +130,8 @@ const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promi
   'POST /dead-letters/:id/redeliver': withEach((ask, id) =>
     ask('POST', `/dead-letters/${id}/redeliver`),
   ),
+  'GET /dead-letters/:id': withEach((ask, id) => ask('GET', `/dead-letters/${id}`)),
+  'GET /dead-letters/summary': plain,
   'DELETE /dead-letters/:id': withEach((ask, id) => ask('DELETE', `/dead-letters/${id}`)),
   'DELETE /timers/:id': withEach((ask, id) => ask('DELETE', `/timers/${id}`)),
   'PUT /timers/:id': withEach(async (ask, id) => {

@@ -305,7 +305,9 @@ describe('dead letters', () => {
     const { ask, service } = testApi();
     know(service);
     const response = await ask('GET', '/dead-letters?limit=5');
-    expect(service.calls[0]?.argument).toEqual({ namespace: 'default', limit: 5, cursor: null });
+    const every = { receiver: null, failure: null, tag: null };
+    const asked = { namespace: 'default', limit: 5, cursor: null, ...every };
+    expect(service.calls[0]?.argument).toEqual(asked);
     expect(JSON.parse(response.body)).toMatchObject({
       cursor: null,
       'dead-letters': [
