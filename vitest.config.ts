@@ -28,10 +28,10 @@ const clockFiles = [
  */
 const groups: readonly Group[] = [
   // Files of one project share processes and the modules loaded there, which saves half of the processor time.
-  { order: 1, workers: cores, timeoutMs: 60_000, retry: 0, isolate: false },
+  { order: 1, workers: cores, timeoutMs: 180_000, retry: 0, isolate: false },
   { order: 2, workers: cores, timeoutMs: 600_000, retry: 0, isolate: false },
   // Real processes share the machine with everything else on it, so a test that failed has a second attempt, from its beginning.
-  { order: 3, workers: cores + 1, timeoutMs: 180_000, retry: 1, isolate: true },
+  { order: 3, workers: cores + 1, timeoutMs: 300_000, retry: 1, isolate: true },
   { order: 4, workers: 2, timeoutMs: 180_000, retry: 1, isolate: true },
   { order: 5, workers: 1, timeoutMs: 180_000, retry: 1, isolate: true },
 ];
