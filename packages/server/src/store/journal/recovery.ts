@@ -389,7 +389,7 @@ class Recovery implements EntrySink {
 
   private headerBytes(kind: FileKind, number: number): number {
     const { identity } = this.options;
-    return encodeHeader({ form: forms.newest, kind, number, salt: 0, identity }).length;
+    return encodeHeader({ form: forms.oldest, kind, number, salt: 0, identity }).length;
   }
 
   private reportDamage(): void {
