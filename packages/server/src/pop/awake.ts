@@ -6,6 +6,7 @@
  * told yet of its cancel.
  */
 import type { TimerRecord } from '@carillon/core';
+import type { Sleep } from './claims/claim-terms.ts';
 
 /** After a sleep or a start, the time until the others have told their news. */
 const catchUpMs = 3000;
@@ -42,6 +43,12 @@ export class Awake {
   /** Whether the pop fell due while this member slept, or was not there. */
   sleptOver(record: TimerRecord): boolean {
     return record.retryMs < this.since;
+  }
+
+  /** How a sleep of this member concerns the pop. */
+  sleepOf(record: TimerRecord): Sleep {
+    if (!this.mayBeStale(record)) return 'no';
+    return this.sleptOver(record) ? 'over' : 'stale';
   }
 
   /** Whether the others may not have told yet of a change: the pop was slept over, or falls due soon after. */

@@ -15,7 +15,13 @@ import type { Answer } from '../replication/wire.ts';
 import type { Store } from '../store/store.ts';
 import { positionOf } from '../timer/schedule.ts';
 import type { Awake } from './awake.ts';
-import { afterRefusalMs, callTermMs, claimTermMs, claimWaitMs } from './claims/claim-terms.ts';
+import {
+  afterRefusalMs,
+  asksAgain,
+  callTermMs,
+  claimTermMs,
+  claimWaitMs,
+} from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
 import { claimResult } from './outcome.ts';
 import { claimMessage, type Pop, type PopClaim } from './pop.ts';
@@ -40,6 +46,8 @@ export interface ClaimingParts {
 
 /** A claim that another replica reports is waited for no longer than this. */
 const reportedMsMax = 60_000;
+/** A replica that could not be asked is asked again after this time. */
+const askAgainMs = 100;
 
 export class Claiming {
   private readonly parts: ClaimingParts;
@@ -74,13 +82,13 @@ export class Claiming {
     const { clock, peers, awake, happens } = this.parts;
     const { record, others } = pop;
     const nowMs = clock.now();
-    const slept = awake.mayBeStale(record);
-    const termMs = claimTermMs(record, slept, nowMs);
+    const sleep = awake.sleepOf(record);
+    const termMs = claimTermMs(record, sleep, nowMs);
     pop.untilMs = nowMs + termMs;
     if (others.length === 0) return void happens(pop, 'unopposed');
     // After a sleep this member has heard no answers, so a silent peer may be well.
-    const awaited = new Set(others.filter((name) => slept || !peers?.silent(name)));
-    const waitedMs = nowMs + claimWaitMs(record, slept, nowMs);
+    const awaited = new Set(others.filter((name) => sleep !== 'no' || !peers?.silent(name)));
+    const waitedMs = nowMs + claimWaitMs(record, sleep, nowMs);
     // Answers that came while this member was busy are read before it gives up on them.
     const cancel = clock.at(waitedMs, () => clock.soon(() => this.waited(pop, waitedMs)));
     const goOn = (): void => {
@@ -88,15 +96,22 @@ export class Claiming {
       happens(pop, 'unopposed');
     };
     const message = claimMessage(pop, termMs);
-    for (const name of others) {
+    const askOne = (name: string): void => {
+      if (!isUnderWay(pop.phase)) return;
       peers?.send(name, message, (answer) => {
         this.parts.metrics.claims.add(claimResult(answer));
+        const againMs = clock.now() + askAgainMs;
+        if (answer === null && asksAgain(record, sleep) && againMs < waitedMs) {
+          clock.at(againMs, () => askOne(name));
+          return;
+        }
         this.answered(pop, answer);
         awaited.delete(name);
         if (!isUnderWay(pop.phase)) cancel();
         else if (awaited.size === 0) goOn();
       });
-    }
+    };
+    others.forEach(askOne);
     if (awaited.size === 0) goOn();
   }
 

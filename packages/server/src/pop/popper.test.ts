@@ -18,8 +18,11 @@ const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };
 const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
 const digestsOf = () => new Digests('a', () => 0);
 
-/** The popper of member `a` over a real store. It asks `others`, which grant every claim; callbacks are made by the test. */
-function rig(others: readonly string[] = []) {
+/**
+ * The popper of member `a` over a real store. It asks `others`, which grant every claim but the first `unreachable` ones, to
+ * which there is no answer; callbacks are made by the test.
+ */
+function rig(others: readonly string[] = [], unreachable = 0) {
   const clock = new VirtualClock();
   const store = new Store();
   const calls: { begin: BeginPop; done: (result: CallbackResult) => void }[] = [];
@@ -47,7 +50,7 @@ function rig(others: readonly string[] = []) {
         silent: () => false,
         send: (_, message, done) => {
           sent.push(message);
-          done({ type: 'granted' });
+          done(sent.length <= unreachable ? null : { type: 'granted' });
         },
       },
       instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
@@ -143,3 +146,22 @@ it('a request that did not leave ends the renewals of its claim, also after anot
   await clock.advance(5000);
   expect(renewals()).toHaveLength(length);
 });
+
+it.each([
+  { gapMs: 5000, callsAtOnce: 0 },
+  // Short timers cannot wait.
+  { gapMs: 500, callsAtOnce: 1 },
+])(
+  'a member that has just started asks a replica that it cannot reach again before it pops, where the gap is $gapMs ms',
+  async ({ gapMs, callsAtOnce }) => {
+    const { clock, replica, calls, sent } = rig(['b'], 2);
+    const body = encodeDefinition(once);
+    const dueMs = clock.now() + 100;
+    replica.write(recordOf({ dueMs, startMs: dueMs - gapMs, gapMs, body }));
+    await clock.advance(150);
+    expect(calls).toHaveLength(callsAtOnce);
+    await clock.advance(200);
+    expect(calls).toHaveLength(1);
+    expect(sent.filter(({ type }) => type === 'claim')).toHaveLength(callsAtOnce === 0 ? 3 : 1);
+  },
+);

@@ -38,7 +38,7 @@ it.each([
   'a claim that is asked for $lateMs ms after a pop with a gap of $gapMs ms was due holds for $termMs ms',
   ({ gapMs, lateMs, termMs }) => {
     const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
-    expect(claimTermMs(record, false, 5000 + lateMs)).toBe(termMs);
+    expect(claimTermMs(record, 'no', 5000 + lateMs)).toBe(termMs);
   },
 );
 
@@ -47,10 +47,10 @@ it('the answers to a claim are awaited for half of its term at most, so that it 
     for (const factor of [1, 2, 16]) {
       const record = recordOf({ dueMs: 5000, gapMs, factor, replicas: ['a'] });
       for (const lateMs of [0, 10, gapMs / 2, gapMs, 2 * gapMs + 1]) {
-        for (const slept of [false, true]) {
-          const waitMs = claimWaitMs(record, slept, 5000 + lateMs);
+        for (const sleep of ['no', 'stale', 'over'] as const) {
+          const waitMs = claimWaitMs(record, sleep, 5000 + lateMs);
           expect(waitMs).toBeGreaterThan(0);
-          expect(waitMs).toBeLessThanOrEqual(claimTermMs(record, slept, 5000 + lateMs) / 2);
+          expect(waitMs).toBeLessThanOrEqual(claimTermMs(record, sleep, 5000 + lateMs) / 2);
         }
       }
     }
@@ -58,14 +58,14 @@ it('the answers to a claim are awaited for half of its term at most, so that it 
 });
 
 it.each([
-  { gapMs: 4000, lateMs: 3700, slept: true, waitMs: 1000 },
-  { gapMs: 4000, lateMs: 3700, slept: false, waitMs: 90 },
+  { gapMs: 4000, lateMs: 3700, sleep: 'over', waitMs: 1000 },
+  { gapMs: 4000, lateMs: 3700, sleep: 'stale', waitMs: 90 },
   // Twice the gap counts more than a repeated callback.
-  { gapMs: 3000, lateMs: 2700, slept: true, waitMs: 90 },
-])(
-  'a claimant of a pop with a gap of $gapMs ms, $lateMs ms late, slept: $slept, waits $waitMs ms for answers',
-  ({ gapMs, lateMs, slept, waitMs }) => {
+  { gapMs: 3000, lateMs: 2700, sleep: 'over', waitMs: 90 },
+] as const)(
+  'a claimant of a pop with a gap of $gapMs ms, $lateMs ms late, sleep: $sleep, waits $waitMs ms for answers',
+  ({ gapMs, lateMs, sleep, waitMs }) => {
     const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
-    expect(claimWaitMs(record, slept, 5000 + lateMs)).toBe(waitMs);
+    expect(claimWaitMs(record, sleep, 5000 + lateMs)).toBe(waitMs);
   },
 );

@@ -11,6 +11,9 @@
 import type { TimerRecord } from '@carillon/core';
 import { latestMs, stepMs } from '../../timer/schedule.ts';
 
+/** How a sleep of the claimant concerns a pop. `over`: the pop fell due meanwhile. `stale`: others may not have told their news yet. */
+export type Sleep = 'no' | 'stale' | 'over';
+
 export const termMsMax = 3000;
 const termMsMin = 50;
 /** The shortest term of a claimant that comes late: enough for an answer and for the request to leave. */
@@ -19,7 +22,7 @@ const lateTermMsMin = 20;
 const claimWaitMsMax = 100;
 /** A claimant that comes late anyway can wait this long for the others to say that the pop was made. */
 const lateClaimWaitMs = 1000;
-/** From this gap up a member that slept would rather come late than twice: the replicas that were awake keep to twice the gap. */
+/** From this gap up a member that slept over a pop would rather come late than twice: replicas that were awake keep to twice the gap. */
 const patientGapMs = 4000;
 
 /** The time between two replicas that wait for the same claim to end. */
@@ -48,10 +51,10 @@ export function callTermMs(gapMs: number): number {
  * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual, and so does
  * one of a patient claimant.
  */
-export function claimTermMs(record: TimerRecord, slept: boolean, nowMs: number): number {
+export function claimTermMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const fullMs = callTermMs(gapMs);
-  if (isPatient(record, slept)) return fullMs;
+  if (isPatient(record, sleep)) return fullMs;
   const leftMs =
     retryMs + latestMs(gapMs, factor) - nowMs - afterGrantMs(replicas.length) - briefWaitMs(record);
   return leftMs <= 0 ? fullMs : Math.min(fullMs, Math.max(lateTermMsMin, leftMs));
@@ -62,24 +65,31 @@ export function claimTermMs(record: TimerRecord, slept: boolean, nowMs: number):
  * has probably popped, and half of the time that is left until the latest moment may be spent on hearing so. Never longer than half
  * the claim's term: a claim that is over when the wait is would have to be asked for again, and again.
  */
-export function claimWaitMs(record: TimerRecord, slept: boolean, nowMs: number): number {
-  return Math.min(claimTermMs(record, slept, nowMs) / 2, patienceMs(record, slept, nowMs));
+export function claimWaitMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
+  return Math.min(claimTermMs(record, sleep, nowMs) / 2, patienceMs(record, sleep, nowMs));
 }
 
-function isPatient({ gapMs }: TimerRecord, slept: boolean): boolean {
-  return slept && gapMs >= patientGapMs;
+/** Whether the claimant asks again where it could not ask: its connections may not be there yet, shortly after a start. */
+export function asksAgain({ gapMs }: TimerRecord, sleep: Sleep): boolean {
+  return sleep !== 'no' && gapMs >= patientGapMs;
+}
+
+/** Whether the claimant waits for answers beyond twice the gap. */
+function isPatient({ gapMs }: TimerRecord, sleep: Sleep): boolean {
+  return sleep === 'over' && gapMs >= patientGapMs;
 }
 
 function briefWaitMs({ gapMs, factor, replicas }: TimerRecord): number {
   return Math.min(claimWaitMsMax, stepMs(gapMs, Math.max(factor, replicas.length)) / 2);
 }
 
-function patienceMs(record: TimerRecord, slept: boolean, nowMs: number): number {
+function patienceMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const step = stepMs(gapMs, Math.max(factor, replicas.length));
   const briefMs = briefWaitMs(record);
   const leftMs = retryMs + latestMs(gapMs, factor) - nowMs;
-  if (isPatient(record, slept) || (slept && leftMs <= 0)) return lateClaimWaitMs;
+  const slept = sleep !== 'no';
+  if (isPatient(record, sleep) || (slept && leftMs <= 0)) return lateClaimWaitMs;
   if (!slept && nowMs - retryMs < step) return briefMs;
   return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
 }
