@@ -70,7 +70,7 @@ describe('metrics', () => {
         values.split('|').map((value) => ({ name, label, value })),
       ),
     );
-    expect(compared.length).toBeGreaterThan(5);
+    expect(compared.length).toBeGreaterThan(4);
     const metrics = new Metrics({ version: '0', runtime: 'test' });
     metrics.timers.read(() => ({ pending: 1, retrying: 1, dead: 1, tombstone: 1 }));
     const text = metrics.render();

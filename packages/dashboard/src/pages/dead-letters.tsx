@@ -93,7 +93,7 @@ function All({ filter }: { readonly filter: LetterQuery }) {
       {data === undefined ? null : (
         <Panel title="Given up" note={total === null ? null : counted(total, 'letter')}>
           <Missing names={[...data.missing, ...(summary.data?.missing ?? [])]} />
-          {mayWrite.value && here.length > 0 ? (
+          {mayWrite.value ? (
             <Many
               here={here}
               chosen={chosen}

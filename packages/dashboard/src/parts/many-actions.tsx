@@ -37,6 +37,9 @@ export function Many(props: ManyProps) {
     props.ended();
   };
   const which = chosen.size > 0 ? `the ${count(chosen.size)} chosen` : `all ${of(total)}`;
+  // The result stays after the last letter has gone.
+  const shown = work === null ? null : <Shown work={work} stop={() => (stop.current = true)} />;
+  if (here.length === 0) return shown;
   return (
     <div class="many">
       <label>
@@ -53,7 +56,7 @@ export function Many(props: ManyProps) {
         confirm={`Really drop ${which}`}
         run={run('dropped', props.drop)}
       />
-      {work === null ? null : <Shown work={work} stop={() => (stop.current = true)} />}
+      {shown}
     </div>
   );
 }
