@@ -42,7 +42,7 @@ describe('skew', () => {
   /** When the callback starts of a holder that asks all the others in vain. */
   const startMs = (record: TimerRecord, self: string): number => {
     const atMs = alarmMs(record, self);
-    return atMs + claimWaitMs(record, false, atMs);
+    return atMs + claimWaitMs(record, 'no', atMs);
   };
 
   it('even the last replica is inside 2n, or inside n and 40 ms for each copy where n is shorter', () => {
