@@ -1,6 +1,6 @@
 /** Reference pages that are written by the code they describe, so that they cannot say anything else. */
 import { eachOption, type OptionEntry } from '../../packages/server/src/config/config.ts';
-import { Wrong } from '../../packages/server/src/config/kinds.ts';
+import { Wrong } from '../../packages/server/src/config/options/kinds.ts';
 import { flagOf, variableOf } from '../../packages/server/src/config/load.ts';
 import { wrapMarkdown } from '../wrap-markdown.ts';
 import { Metrics } from '../../packages/server/src/metrics/metrics.ts';

@@ -2,7 +2,7 @@
 import { type Finding, isSyntax, isTest, nameOf, type Source } from './source.ts';
 import type { Workspace } from './workspace.ts';
 
-const table = 'packages/server/src/config/config.ts';
+const table = /^packages\/server\/src\/config\/(config|options\/[^/]+)\.ts$/;
 const readers = /^packages\/(server|cli)\/src\/(?!config\/)/;
 
 export function unreadOptions({ sources }: Workspace): Finding[] {
@@ -10,23 +10,24 @@ export function unreadOptions({ sources }: Workspace): Finding[] {
     sources.filter(({ path }) => readers.test(path) && !isTest(path)).flatMap(namesIn),
   );
   return sources
-    .filter(({ path }) => path === table)
+    .filter(({ path }) => table.test(path))
     .flatMap(optionsIn)
     .filter(({ name }) => !read.has(name))
-    .map(({ name, line }) => {
+    .map(({ path, name, line }) => {
       const says = `the option ${name} is read by no code outside of config/: use it or remove it`;
-      return { path: table, line, says };
+      return { path, line, says };
     });
 }
 
 /** Properties such as `logLevel: option(…)`. */
-function optionsIn(source: Source): { name: string; line: number }[] {
+function optionsIn(source: Source): { path: string; name: string; line: number }[] {
   return source.vertices.flatMap(({ syntax }) => {
     const { key, value } = syntax;
     if (syntax.type !== 'Property' || !isSyntax(value) || !isSyntax(key)) return [];
     const name = nameOf(key);
     if (name === null || value.type !== 'CallExpression') return [];
-    return nameOf(value['callee']) === 'option' ? [{ name, line: source.lineAt(key.start) }] : [];
+    if (nameOf(value['callee']) !== 'option') return [];
+    return [{ path: source.path, name, line: source.lineAt(key.start) }];
   });
 }
 

@@ -333,7 +333,7 @@ describe('exports', () => {
 });
 
 describe('options', () => {
-  const table = 'packages/server/src/config/config.ts';
+  const table = 'packages/server/src/config/options/limits.ts';
   const options =
     'const options = {\n  one: option(1, whole),\n  deep: { two: option(2, whole) } };';
 

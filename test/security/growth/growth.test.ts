@@ -19,7 +19,7 @@ import type { ApiRequest } from '../../../packages/server/src/http/message.ts';
 import { testApi } from '../../../packages/server/src/api/stand-in.contract.ts';
 import { refuseUri } from '../../../packages/server/src/api/uri.ts';
 import { defaultConfig } from '../../../packages/server/src/config/config.ts';
-import { address } from '../../../packages/server/src/config/kinds.ts';
+import { address } from '../../../packages/server/src/config/options/kinds.ts';
 import { parseAddress, parseRange } from '../../../packages/server/src/callback/address.ts';
 import { AnswerParser } from '../../../packages/server/src/callback/answer-parser.ts';
 import { refuseHeader } from '../../../packages/server/src/callback/callback-request.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { defaultConfig, eachOption } from './config.ts';
-import { Wrong } from './kinds.ts';
+import { Wrong } from './options/kinds.ts';
 import { type ConfigSources, flagOf, loadConfig, variableOf } from './load.ts';
 
 function loaded(sources: ConfigSources) {

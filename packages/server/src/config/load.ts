@@ -4,7 +4,7 @@
  */
 import { nearestWord } from '@carillon/core';
 import { type Config, configOf, eachOption, type OptionEntry } from './config.ts';
-import { Wrong } from './kinds.ts';
+import { Wrong } from './options/kinds.ts';
 import { parseYaml } from './yaml.ts';
 
 /** Where a value came from, for `carillon config print`. */

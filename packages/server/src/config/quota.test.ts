@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { defaultConfig } from './config.ts';
-import { Wrong } from './kinds.ts';
+import { Wrong } from './options/kinds.ts';
 import { quotaFor, quotasKind } from './quota.ts';
 import { QuotaTable } from '../quotas/quota-table.ts';
 

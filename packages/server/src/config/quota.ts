@@ -4,7 +4,7 @@
  * room for others.
  */
 import type { Limits } from './config.ts';
-import { bytes, type Kind, optional, whole, Wrong, yesNo } from './kinds.ts';
+import { bytes, type Kind, optional, whole, Wrong, yesNo } from './options/kinds.ts';
 import { anyNamespace, isNamespace, namespaceRule } from './namespace.ts';
 
 export interface Quota {
