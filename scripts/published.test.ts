@@ -73,6 +73,18 @@ test.each(entries)('%s can be imported', (entry) => {
   expect(run('--input-type=module', '--eval', script)).toBe('object\n');
 });
 
+test('the client that Node loads keeps connections of its own; other runtimes load the one with fetch', () => {
+  const resolve = (...conditions: string[]) =>
+    run(
+      ...conditions.map((condition) => `--conditions=${condition}`),
+      '--input-type=module',
+      '--eval',
+      "console.log(import.meta.resolve('@carillon/client'))",
+    );
+  expect(resolve()).toMatch(/\/dist\/node\/index\.js\n$/);
+  expect(resolve('workerd')).toMatch(/\/client\/dist\/index\.js\n$/);
+});
+
 const carillon = join(home, 'node_modules/carillon/bin/carillon.js');
 
 test('carillon --help lists the commands', () => {
@@ -161,10 +173,15 @@ describe.each(names)('%s', (name) => {
     expect(textOf(name, 'README.md')).toMatch(/\bESM only\b/);
   });
 
-  test('has entries with types first, and none that leads into the sources', () => {
+  test('has entries with types first, a default last, and none that leads into the sources', () => {
     const { exports } = JSON.parse(textOf(name, 'package.json')) as PackageManifest;
-    for (const entry of Object.values(exports))
-      expect(Object.keys(entry)).toEqual(['types', 'default']);
+    const files = filesOf(name).map((file) => `./${file}`);
+    for (const entry of Object.values(exports)) {
+      const conditions = Object.keys(entry);
+      expect([conditions[0], conditions.at(-1)]).toEqual(['types', 'default']);
+      expect(conditions).not.toContain('source');
+      expect(files).toEqual(expect.arrayContaining(Object.values(entry)));
+    }
   });
 
   test('carries no tests, no sources, no maps, and doubles at /testing alone', () => {

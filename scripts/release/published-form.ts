@@ -8,12 +8,15 @@ export interface PackageManifest {
   readonly name: string;
   readonly version: string;
   readonly private?: boolean;
-  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly exports: Readonly<Record<string, PackageEntry>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly files: readonly string[];
   readonly scripts?: Readonly<Record<string, string>>;
 }
+
+/** Conditions in the order in which they are tried, each with its file; `source` may have conditions of its own. */
+export type PackageEntry = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 /** What the root manifest says about all packages. */
 export interface Origin {
@@ -36,12 +39,16 @@ export function publishedManifest(
   };
 }
 
-/** Entries that have no built file are for the clone alone. */
-export function publishedExports(exports: PackageManifest['exports']): PackageManifest['exports'] {
+/** Every condition but `source`, in the same order. Entries that have no built file are for the clone alone. */
+export function publishedExports(
+  exports: PackageManifest['exports'],
+): Record<string, Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(exports).flatMap(([entry, { types, default: built }]) =>
-      types === undefined || built === undefined ? [] : [[entry, { types, default: built }]],
-    ),
+    Object.entries(exports).flatMap(([entry, conditions]) => {
+      const built = Object.entries(conditions).filter(([condition]) => condition !== 'source');
+      const published = Object.fromEntries(built) as Record<string, string>;
+      return 'types' in published && 'default' in published ? [[entry, published]] : [];
+    }),
   );
 }
 
