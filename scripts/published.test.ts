@@ -5,6 +5,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -100,6 +101,18 @@ test('in a clone, npx finds the command after npm ci, and it runs the sources', 
   // npm links a command at install time, if its file is there then: it must be committed.
   expect(execFileSync('git', ['ls-files', launcher], { cwd: root, encoding: 'utf8' })).not.toBe('');
   expect(run(launcher, '--version')).toBe(`${manifest.version}\n`);
+});
+
+test('a copy of a built clone without the pinned Node runs what was built', () => {
+  const copy = join(home, 'copy/packages/cli');
+  for (const folder of ['bin', 'src', 'dist']) mkdirSync(join(copy, folder), { recursive: true });
+  const launcher = join(copy, 'bin/carillon.js');
+  copyFileSync(join(root, 'packages/cli/bin/carillon.js'), launcher);
+  writeFileSync(join(copy, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(copy, 'src/main.ts'), '');
+  expect(() => run(launcher)).toThrow('run "npm ci" first');
+  writeFileSync(join(copy, 'dist/main.js'), "console.log('built');");
+  expect(run(launcher)).toBe('built\n');
 });
 
 test('carillon serve answers, and ends with 0 on SIGTERM', async () => {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command `carillon`. Installed, it runs dist/ on the Node that called it. In a clone of the repository it runs the
-// sources on the Node that `npm ci` brought. Every Node since 18 can read this file: an old one gets a sentence.
+// sources on the Node that `npm ci` brought; a copy of a built clone without that Node runs dist/. Every Node since 18
+// can read this file: an old one gets a sentence.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,10 +19,8 @@ function refuse(sentence) {
   process.exitCode = 1;
 }
 
-function runSources() {
-  const node = at('../../../node_modules/node/bin/node');
-  if (!existsSync(node))
-    return refuse('carillon: run "npm ci" first; it brings the Node that the sources need.');
+/** @param {string} node The Node that `npm ci` brought. */
+function runSources(node) {
   const given = [
     '--conditions=source',
     '--no-warnings',
@@ -38,7 +37,11 @@ function runSources() {
   });
 }
 
-if (existsSync(at('../src/main.ts'))) runSources();
-else if (Number(process.versions.node.split('.')[0]) < leastMajor) {
+const pinnedNode = at('../../../node_modules/node/bin/node');
+const isClone = existsSync(at('../src/main.ts'));
+if (isClone && existsSync(pinnedNode)) runSources(pinnedNode);
+else if (!existsSync(at('../dist/main.js'))) {
+  refuse('carillon: run "npm ci" first; it brings the Node that the sources need.');
+} else if (Number(process.versions.node.split('.')[0]) < leastMajor) {
   refuse(`carillon needs Node ${leastMajor} or later; this is Node ${process.versions.node}.`);
 } else await import('../dist/main.js');
