@@ -1,5 +1,4 @@
 /** Back and forth between the pages of a list. Pages are found by cursors, so the way back is remembered. */
-import { useState } from 'preact/hooks';
 import { go } from './route.ts';
 
 export interface Trail {
@@ -11,17 +10,7 @@ export interface Trail {
   readonly on: (cursor: string) => void;
 }
 
-export function useTrail(): Trail {
-  const [trail, setTrail] = useState<readonly string[]>([]);
-  return {
-    cursor: trail.at(-1) ?? null,
-    page: trail.length + 1,
-    back: () => setTrail(trail.slice(0, -1)),
-    on: (cursor) => setTrail([...trail, cursor]),
-  };
-}
-
-/** The same with the way in the address, so that Back, reload and a copied address lead to the same page. */
+/** The way is in the address, so that Back, reload and a copied address lead to the same page. */
 export function addressTrail(query: URLSearchParams, address: (at: string) => string): Trail {
   const at = query.get('at') ?? '';
   const trail = at === '' ? [] : at.split(',');

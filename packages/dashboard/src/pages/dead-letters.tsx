@@ -108,7 +108,7 @@ function All({ filter }: { readonly filter: LetterQuery }) {
               }}
             />
           ) : null}
-          {here.length === 0 ? <Nothing filter={filter} /> : null}
+          {here.length === 0 && data.cursor === null ? <Nothing filter={filter} /> : null}
           <ul class="letters">
             {data.items.map((letter) => (
               <Letter

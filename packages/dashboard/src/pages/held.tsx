@@ -1,9 +1,9 @@
 /** The timers that one member holds, page by page, as primary or as backup. */
-import { useState } from 'preact/hooks';
 import { listTimers } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Loading, Wrong } from '../parts/parts.tsx';
-import { Pager, useTrail } from '../pages.tsx';
+import { addressTrail, Pager } from '../pages.tsx';
+import { go, route } from '../route.ts';
 import { TimerTable } from '../parts/timer-table.tsx';
 
 const roles: readonly (readonly [string, string])[] = [
@@ -14,7 +14,7 @@ const roles: readonly (readonly [string, string])[] = [
 const pageLength = 25;
 
 export function Held({ name }: { readonly name: string }) {
-  const [role, setRole] = useState('');
+  const role = route.value.query.get('role') ?? '';
   return (
     <>
       <fieldset class="choice roles" aria-label="Role">
@@ -24,7 +24,7 @@ export function Held({ name }: { readonly name: string }) {
               type="radio"
               name="role"
               checked={role === value}
-              onChange={() => setRole(value)}
+              onChange={() => go(address(name, value))}
             />{' '}
             {title}
           </label>
@@ -35,8 +35,17 @@ export function Held({ name }: { readonly name: string }) {
   );
 }
 
+/** The role and the page are in the address: Back, reload and a copied address lead to the same list. */
+function address(name: string, role: string, at = ''): string {
+  const query = new URLSearchParams();
+  if (role !== '') query.set('role', role);
+  if (at !== '') query.set('at', at);
+  const path = `#/topology/${encodeURIComponent(name)}`;
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
 function Pages({ name, role }: { readonly name: string; readonly role: string }) {
-  const trail = useTrail();
+  const trail = addressTrail(route.value.query, (at) => address(name, role, at));
   const { cursor } = trail;
   const load = () =>
     listTimers({ tag: '', state: '', limit: pageLength, cursor, member: name, role });
@@ -50,7 +59,8 @@ function Pages({ name, role }: { readonly name: string; readonly role: string })
           {data.missing.join(', ')} did not answer; what others hold as well is shown.
         </p>
       )}
-      {data.items.length === 0 ? <p class="dim">None.</p> : <TimerTable timers={data.items} />}
+      {data.items.length > 0 ? <TimerTable timers={data.items} /> : null}
+      {data.items.length === 0 && data.cursor === null ? <p class="dim">None.</p> : null}
       <Pager trail={trail} next={data.cursor} />
     </>
   );

@@ -1,10 +1,10 @@
 /** The timers of the whole cluster: search by id and tag, filter by state, page by page. */
 import { useState } from 'preact/hooks';
-import { parseTimerId } from '@carillon/core';
+import { parseLooseTimerId } from '@carillon/core';
 import { getTimer, listTimers } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
-import { Pager, useTrail } from '../pages.tsx';
+import { addressTrail, Pager } from '../pages.tsx';
 import { go, route } from '../route.ts';
 import { mayWrite } from '../session.ts';
 import type { PageShape, TimerShape } from '../parts/shapes.ts';
@@ -50,10 +50,11 @@ export function Timers() {
   );
 }
 
-function address(tag: string, state: string): string {
+function address(tag: string, state: string, at = ''): string {
   const query = new URLSearchParams();
   if (tag !== '') query.set('tag', tag);
   if (state !== '') query.set('state', state);
+  if (at !== '') query.set('at', at);
   return `#/timers${query.size === 0 ? '' : `?${query.toString()}`}`;
 }
 
@@ -64,7 +65,7 @@ function Search({ tag, state }: { readonly tag: string; readonly state: string }
     const form = event.currentTarget as HTMLFormElement;
     const text = (form.elements.namedItem('search') as HTMLInputElement).value.trim();
     setError(null);
-    if (parseTimerId(text.toLowerCase()) === null) return go(address(text, state));
+    if (parseLooseTimerId(text.toLowerCase()) === null) return go(address(text, state));
     try {
       const timer = await getTimer(text.toLowerCase());
       if (timer !== null) go(`#/timers/${timer.id}`);
@@ -94,7 +95,7 @@ function Search({ tag, state }: { readonly tag: string; readonly state: string }
 }
 
 function Pages({ tag, state }: { readonly tag: string; readonly state: string }) {
-  const trail = useTrail();
+  const trail = addressTrail(route.value.query, (at) => address(tag, state, at));
   const { cursor } = trail;
   const load = (): Promise<PageShape<TimerShape>> =>
     listTimers({ tag, state, limit: pageLength, cursor });
@@ -107,7 +108,7 @@ function Pages({ tag, state }: { readonly tag: string; readonly state: string })
         <p class="note">{data.missing.join(', ')} did not answer; timers may be missing here.</p>
       )}
       {data.items.length === 0 ? (
-        <Nothing tag={tag} state={state} />
+        <Nothing tag={tag} state={state} more={data.cursor !== null} />
       ) : (
         <TimerTable timers={data.items} />
       )}
@@ -116,7 +117,9 @@ function Pages({ tag, state }: { readonly tag: string; readonly state: string })
   );
 }
 
-function Nothing({ tag, state }: { readonly tag: string; readonly state: string }) {
+function Nothing(props: { readonly tag: string; readonly state: string; readonly more: boolean }) {
+  const { tag, state, more } = props;
+  if (more) return <p class="dim">None among those looked at so far; Next goes on.</p>;
   if (tag === '' && state === '') {
     return (
       <Empty title="No timer is waiting">
