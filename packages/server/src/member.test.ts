@@ -144,7 +144,7 @@ describe('a failing receiver', () => {
     expect(again && bodyText(again)).toBe('lost');
     expect(again?.headers['x-sequence-number']).toBe('1');
     expect(await list()).toHaveLength(1);
-    expect((await request('DELETE', `/dead-letters/${other.id}`)).status).toBe(200);
+    expect((await request('DELETE', `/dead-letters/${other.id.slice(0, 16)}`)).status).toBe(200);
     expect(await list()).toHaveLength(0);
   });
 });

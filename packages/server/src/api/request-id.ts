@@ -31,7 +31,7 @@ export function looseIdOf(part: string): LooseId {
 }
 
 /** Throws CarillonError: a malformed id is the id of nothing. */
-export function timerIdOf(part: string): TimerId {
+function timerIdOf(part: string): TimerId {
   const id = parseTimerId(part);
   if (id === null) throw notAnId();
   return id;

@@ -31,7 +31,8 @@ import { listEverywhere } from '../replication/read.ts';
 import { tallyEverywhere } from '../replication/tally.ts';
 import type { ListAsk } from '../replication/wire.ts';
 import { failureOf } from '../timer/attempt.ts';
-import { entomb } from '../timer/schedule.ts';
+import { SteadyInstants } from '../timer/due-wall.ts';
+import { entomb, type Instant } from '../timer/schedule.ts';
 import { endedView, timerView } from './timer-view.ts';
 import { written } from './outcome.ts';
 import type { Writing, WritingParts } from './change.ts';
@@ -66,6 +67,7 @@ export interface CoordinatorParts extends WritingParts, AttemptsParts {
 export class Coordinator implements TimerService {
   private readonly parts: CoordinatorParts;
   private readonly writing: Writing;
+  private readonly instants = new SteadyInstants();
 
   constructor(parts: CoordinatorParts, writing: Writing) {
     this.parts = parts;
@@ -115,19 +117,24 @@ export class Coordinator implements TimerService {
     const record = await this.read(namespace, id);
     if (record === null || record.state === State.tombstone) return null;
     const deadLetter = await this.letterOf(record);
-    return { ...timerView(record, this.parts.ids, this.parts.instant()), deadLetter };
+    return { ...timerView(record, this.parts.ids, this.steady()), deadLetter };
   }
 
   async ended(namespace: string, id: TimerId): Promise<EndedView | null> {
     const record = await this.read(namespace, id);
     return record?.state === State.tombstone
-      ? endedView(record, await this.letterOf(record), this.parts.instant())
+      ? endedView(record, await this.letterOf(record), this.steady())
       : null;
   }
 
   async deadLetter(namespace: string, id: TimerId): Promise<TimerView | null> {
     const letter = await this.letter(namespace, this.parts.ids.read(namespace, id));
-    return letter === null ? null : timerView(letter, this.parts.ids, this.parts.instant());
+    return letter === null ? null : timerView(letter, this.parts.ids, this.steady());
+  }
+
+  /** For times that are shown: reading them twice gives the same. */
+  private steady(): Instant {
+    return this.instants.of(this.parts.instant());
   }
 
   private async read(namespace: string, id: TimerId): Promise<TimerRecord | null> {
@@ -156,7 +163,7 @@ export class Coordinator implements TimerService {
   async letterSummary(filter: LetterFilter): Promise<LetterSummary> {
     const ask = askOf({ ...filter, ...anywhere, state: 'dead', limit: 0, cursor: null });
     const { groups, missing } = await tallyEverywhere(this.parts, ask, this.everybody());
-    const { nowMs, wallMs } = this.parts.instant();
+    const { nowMs, wallMs } = this.steady();
     const wall = (ms: number): number => Math.round(ms - nowMs + wallMs);
     return {
       groups: groups
@@ -223,8 +230,10 @@ export class Coordinator implements TimerService {
 
   async discard(namespace: string, id: TimerId): Promise<Version | null> {
     const known = this.parts.ids.read(namespace, id);
-    if ((await this.letter(namespace, known)) === null) return null;
-    return (await this.end(namespace, known)).version;
+    const letter = await this.letter(namespace, known);
+    if (letter === null) return null;
+    const { factor } = letter;
+    return (await this.end(namespace, { ...known, factor })).version;
   }
 
   /** `id`: as members know it. */
@@ -243,7 +252,7 @@ export class Coordinator implements TimerService {
     const { namespace } = query;
     const from = ids.readCursor(namespace, query.cursor);
     const { items, cursor, missing } = await this.records({ ...query, cursor: from });
-    const at = this.parts.instant();
+    const at = this.steady();
     return {
       items: items.map((record) => timerView(record, ids, at)),
       cursor: ids.cursor(namespace, cursor),

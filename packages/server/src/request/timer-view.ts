@@ -4,13 +4,14 @@ import { timerState } from '../timer/state.ts';
 import { decodeDefinition, formatVersion, Outcome, State, type TimerRecord } from '@carillon/core';
 import type { ClientIds } from './client-ids.ts';
 import type { EndedView, TimerView } from './service.ts';
-import { dueWallMs } from '../timer/due-wall.ts';
+import { dueWallMs, setWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
 
 export function timerView(record: TimerRecord, ids: ClientIds, at: Instant): TimerView {
   const definition = decodeDefinition(record.body);
   const live = record.state === State.live;
-  const wall = (ms: number): number => Math.round(ms - at.nowMs + at.wallMs);
+  const nextDueMs = live ? dueWallMs(record, definition.timing, at) : null;
+  const retryMs = Math.round(record.retryMs - at.nowMs + at.wallMs);
   return {
     id: ids.of(record),
     namespace: record.namespace,
@@ -18,9 +19,9 @@ export function timerView(record: TimerRecord, ids: ClientIds, at: Instant): Tim
     state: timerState(record),
     sequence: record.sequence,
     attempt: record.attempt,
-    setMs: wall(record.startMs),
-    nextDueMs: live ? dueWallMs(record, definition.timing, at) : null,
-    nextAttemptMs: live ? wall(record.retryMs) : null,
+    setMs: setWallMs(record, at),
+    nextDueMs,
+    nextAttemptMs: live && record.attempt > 0 ? retryMs : nextDueMs,
     version: formatVersion(record),
     factor: record.factor,
     replicas: record.replicas,

@@ -39,3 +39,8 @@ test('GET of the attempts answers how callbacks went, or an empty list', async (
   });
   expect((await ask('GET', '/timers/nonsense/attempts')).status).toBe(404);
 });
+
+test('the short id that the dashboard shows is enough', async () => {
+  const { ask } = testApi();
+  expect((await ask('GET', '/timers/00000019000000aa/attempts')).status).toBe(200);
+});

@@ -5,7 +5,7 @@ import { type ApiResponse, jsonResponse } from '../../http/message.ts';
 import type { Route } from '../router.ts';
 import type { AttemptsJson } from '../schema.ts';
 import type { AttemptsView, TimerService } from '../../request/service.ts';
-import { timerIdOf } from '../request-id.ts';
+import { anywhere, looseIdOf } from '../request-id.ts';
 
 export function attemptRoutes(service: TimerService): Route[] {
   return [
@@ -24,7 +24,7 @@ async function attempts(
   part: string,
   { namespace }: Caller,
 ): Promise<ApiResponse> {
-  const id = timerIdOf(part);
+  const id = anywhere(looseIdOf(part));
   return jsonResponse(render(await service.attempts(namespace, id)));
 }
 

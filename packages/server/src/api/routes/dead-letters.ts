@@ -8,7 +8,7 @@ import { renderDeadLetter, renderLetterSummary } from '../render-timer.ts';
 import type { Handler, Route } from '../router.ts';
 import type { Caller } from '../../access/access.ts';
 import type { LetterFilter, TimerService } from '../../request/service.ts';
-import { timerIdOf } from '../request-id.ts';
+import { anywhere, looseIdOf } from '../request-id.ts';
 import { versionHeader } from './timers.ts';
 
 export interface DeadLettersOptions {
@@ -35,14 +35,14 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     return jsonResponse(renderLetterSummary(await service.letterSummary(filter)));
   };
   const one: Handler = async (_, id, { namespace }) => {
-    const letter = await service.deadLetter(namespace, timerIdOf(id));
+    const letter = await service.deadLetter(namespace, anywhere(looseIdOf(id)));
     if (letter === null) throw noLetter();
     return jsonResponse(renderDeadLetter(letter));
   };
   const redeliver: Handler = async (_, id, { namespace }) =>
-    found(await service.redeliver(namespace, timerIdOf(id)));
+    found(await service.redeliver(namespace, anywhere(looseIdOf(id))));
   const discard: Handler = async (_, id, { namespace }) =>
-    found(await service.discard(namespace, timerIdOf(id)));
+    found(await service.discard(namespace, anywhere(looseIdOf(id))));
   const discardMany: Handler = async (request, _, caller) => {
     const parameters = new URLSearchParams(request.query);
     // Not by mistake: an id that is empty must not mean everything.
