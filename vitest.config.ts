@@ -11,7 +11,7 @@ const ringEtcdFiles = [
   'packages/ring/src/etcd/etcd-client.test.ts',
 ];
 const ringSimulationFiles = ['packages/ring/src/simulated/*.test.ts'];
-const lockCommandFiles = ['packages/cli/src/commands/lock.test.ts'];
+const lockCommandFiles = ['packages/cli/src/commands/placement/lock.test.ts'];
 const seedFiles = ['packages/sim/src/{seeds,runner}/*.test.ts'];
 /** Clusters under load whose promises hold on a busy machine too: lateness counts from the machine's own stalls. */
 const storyFiles = ['test/e2e/{upgrade,cluster-{etcd,faults,partition,secrets}}.test.ts'];

@@ -8,64 +8,76 @@ function entry(name: string, summary: string, load: () => Module): Entry {
 }
 
 export const commands: readonly Entry[] = [
-  entry('serve', 'Run a member.', () => import('./commands/serve.ts')),
+  entry('serve', 'Run a member.', () => import('./commands/operate/serve.ts')),
   entry(
     'dev',
     'A local cluster with a receiver, to try things out.',
-    () => import('./commands/dev.ts'),
+    () => import('./commands/operate/dev.ts'),
   ),
-  entry('set', 'Set a timer, or replace one.', () => import('./commands/set.ts')),
-  entry('get', 'Show a timer.', () => import('./commands/get.ts')),
-  entry('list', 'List timers.', () => import('./commands/list.ts')),
-  entry('cancel', 'Cancel timers by id, or all with a tag.', () => import('./commands/cancel.ts')),
+  entry('set', 'Set a timer, or replace one.', () => import('./commands/timers/set.ts')),
+  entry('get', 'Show a timer.', () => import('./commands/timers/get.ts')),
+  entry('list', 'List timers.', () => import('./commands/timers/list.ts')),
+  entry(
+    'cancel',
+    'Cancel timers by id, or all with a tag.',
+    () => import('./commands/timers/cancel.ts'),
+  ),
   entry(
     'listen',
     'A small receiver that prints pops as they arrive.',
-    () => import('./commands/listen.ts'),
+    () => import('./commands/timers/listen.ts'),
   ),
   entry(
     'dead-letters',
     'Pops that gave up: count them, list them, send them again, or discard them.',
-    () => import('./commands/dead-letters.ts'),
+    () => import('./commands/timers/dead-letters.ts'),
   ),
-  entry('export', 'Write every timer as NDJSON.', () => import('./commands/export.ts')),
+  entry('export', 'Write every timer as NDJSON.', () => import('./commands/timers/export.ts')),
   entry(
     'import',
     'Set timers from NDJSON, as export writes it.',
-    () => import('./commands/import.ts'),
+    () => import('./commands/timers/import.ts'),
   ),
-  entry('apply', 'Make the timers match a file.', () => import('./commands/apply.ts')),
+  entry('apply', 'Make the timers match a file.', () => import('./commands/timers/apply.ts')),
   entry(
     'cluster',
     'The cluster: its status, its members, a resync, and making one leave.',
-    () => import('./commands/cluster.ts'),
+    () => import('./commands/operate/cluster.ts'),
   ),
-  entry('lock', 'Run a command while holding a lock on etcd.', () => import('./commands/lock.ts')),
-  entry('ring', 'Show the members and slots of a lock ring.', () => import('./commands/ring.ts')),
+  entry(
+    'lock',
+    'Run a command while holding a lock on etcd.',
+    () => import('./commands/placement/lock.ts'),
+  ),
+  entry(
+    'ring',
+    'Show the members and slots of a lock ring.',
+    () => import('./commands/placement/ring.ts'),
+  ),
   entry(
     'where',
     'Which members or targets hold a key; no timer is asked for.',
-    () => import('./commands/where.ts'),
+    () => import('./commands/placement/where.ts'),
   ),
   entry(
     'plan',
     'What would move if the members or the topology changed.',
-    () => import('./commands/plan.ts'),
+    () => import('./commands/placement/plan.ts'),
   ),
   entry(
     'bench',
     'Set many timers, receive their pops, and tell how late they were.',
-    () => import('./commands/bench.ts'),
+    () => import('./commands/operate/bench.ts'),
   ),
   entry(
     'token',
     'Make, list and revoke the tokens that let clients in.',
-    () => import('./commands/token.ts'),
+    () => import('./commands/operate/token.ts'),
   ),
   entry(
     'config',
     'Print or check the configuration of a member.',
-    () => import('./commands/config.ts'),
+    () => import('./commands/operate/config.ts'),
   ),
   entry('completion', 'Print a script for shell completion.', async () => {
     const { completionOf } = await import('./terminal/completion.ts');

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
 import {
   type Answer,
   type Asked,
   type FakeMember,
   fakeMember,
   recordingIo,
-} from '../testing/world.ts';
+} from '../../testing/world.ts';
 
 const members: FakeMember[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
-import { recordingIo } from '../testing/world.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import { recordingIo } from '../../testing/world.ts';
 
 /** Starts `carillon listen` and gives its URL once it listens. */
 async function start(args: readonly string[]) {

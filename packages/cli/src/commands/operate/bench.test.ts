@@ -1,9 +1,9 @@
 /** `bench`: it counts pops that a cluster makes right, and pops that it makes wrong. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
-import { realMember } from '../testing/real-member.ts';
-import { type Answer, type Asked, fakeMember, recordingIo } from '../testing/world.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import { realMember } from '../../testing/real-member.ts';
+import { type Answer, type Asked, fakeMember, recordingIo } from '../../testing/world.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

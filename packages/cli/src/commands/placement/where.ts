@@ -2,17 +2,17 @@
 import { parseHex16, parseTimerId } from '@carillon/core';
 import { type Explanation, explainTable, type Key, locateIn, type Step } from '@carillon/placement';
 import { defaultNamespace, numberingOf } from '@carillon/server';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { readTokens } from '../member/tokens-on-disk.ts';
-import { connectOptions } from '../member/connect.ts';
-import { parseOptions } from '../options.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { readTokens } from '../../member/tokens-on-disk.ts';
+import { connectOptions } from '../../member/connect.ts';
+import { parseOptions } from '../../options.ts';
 import {
   clusterOf,
   membersOf,
   tableIn,
   type Targets,
   topologyOf,
-} from '../placement/placement-input.ts';
+} from '../../placement/placement-input.ts';
 import {
   type PoolFlags,
   policyOf,
@@ -20,8 +20,8 @@ import {
   policyUsage,
   poolOptions,
   poolUsage,
-} from '../placement/policy-flags.ts';
-import { jsonLine, paint, table } from '../terminal/style.ts';
+} from '../../placement/policy-flags.ts';
+import { jsonLine, paint, table } from '../../terminal/style.ts';
 
 const usage = `Usage: carillon where KEY --members A,B,C [flags]
        carillon where --id HEX16 --members FILE [flags]

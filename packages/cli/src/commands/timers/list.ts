@@ -1,10 +1,10 @@
 /** `carillon list`: timers of the whole cluster. */
 import type { Timer, TimerState } from '@carillon/client';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
-import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
-import { type Json, listJson } from '../timers/api-timer.ts';
-import { fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
+import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { type Json, listJson } from '../../timers/api-timer.ts';
+import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
 
 const states = ['pending', 'retrying', 'dead'] as const satisfies readonly TimerState[];
 const roles = ['primary', 'backup'] as const;

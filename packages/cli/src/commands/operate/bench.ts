@@ -4,13 +4,13 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Carillon, type TimerSpec, UnreachableError } from '@carillon/client';
 import { formatDuration } from '@carillon/core';
-import { BenchReceiver } from '../member/bench-receiver.ts';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
-import { inParallel } from '../timers/in-parallel.ts';
-import { duration, type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
-import { Progress } from '../terminal/progress.ts';
-import { facts, jsonLine, paint } from '../terminal/style.ts';
+import { BenchReceiver } from '../../member/bench-receiver.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
+import { inParallel } from '../../timers/in-parallel.ts';
+import { duration, type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { Progress } from '../../terminal/progress.ts';
+import { facts, jsonLine, paint } from '../../terminal/style.ts';
 
 const kinds = {
   ...connectOptions,

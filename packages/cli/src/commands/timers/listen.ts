@@ -1,9 +1,9 @@
 /** `carillon listen`: a small receiver that shows pops as they arrive. For trying things out, not for production. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { formatDuration } from '@carillon/core';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { duration, type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
-import { jsonLine, oneLine, paint, shorten } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { duration, type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { jsonLine, oneLine, paint, shorten } from '../../terminal/style.ts';
 
 const kinds = {
   json: 'flag',

@@ -6,9 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { hasConfig, type Lock, Ring } from '@carillon/ring';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { duration, parseOptions } from '../options.ts';
-import { etcdOf, ringOptions, ringPlace, ringUsage } from '../placement/ring-options.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { duration, parseOptions } from '../../options.ts';
+import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
 
 const usage = `carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
 

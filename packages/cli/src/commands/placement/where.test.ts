@@ -7,9 +7,9 @@ import { numberingOf, renderTokens } from '@carillon/server';
 import * as fc from 'fast-check';
 import { View } from '@carillon/server/internal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../../command.ts';
 import { command as plan } from './plan.ts';
-import { fakeMember, recordingIo } from '../testing/world.ts';
+import { fakeMember, recordingIo } from '../../testing/world.ts';
 import { command as where } from './where.ts';
 
 let folder = '';

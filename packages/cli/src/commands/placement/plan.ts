@@ -7,24 +7,24 @@ import {
   evenMovement,
   tableShares,
 } from '@carillon/placement';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connectOptions } from '../member/connect.ts';
-import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connectOptions } from '../../member/connect.ts';
+import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
 import {
   checked,
   clusterOf,
   tableIn,
   type Targets,
   targetsOf,
-} from '../placement/placement-input.ts';
+} from '../../placement/placement-input.ts';
 import {
   policyOf,
   policyOptions,
   policyUsage,
   poolOptions,
   poolUsage,
-} from '../placement/policy-flags.ts';
-import { facts, jsonLine, table } from '../terminal/style.ts';
+} from '../../placement/policy-flags.ts';
+import { facts, jsonLine, table } from '../../terminal/style.ts';
 
 /** Rows of the tables for people; --json has all. */
 const rowsMax = 20;

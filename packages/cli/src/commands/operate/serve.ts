@@ -8,11 +8,11 @@ import {
   startMember,
   TokensFileError,
 } from '@carillon/server';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { memberConfig, memberUsage, memberValues } from '../member/member-config.ts';
-import { ownName } from '../terminal/own-name.ts';
-import { readLogLine } from '../terminal/log-line.ts';
-import { jsonLine, paint, paintErr } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { memberConfig, memberUsage, memberValues } from '../../member/member-config.ts';
+import { ownName } from '../../terminal/own-name.ts';
+import { readLogLine } from '../../terminal/log-line.ts';
+import { jsonLine, paint, paintErr } from '../../terminal/style.ts';
 
 export const command: Command = {
   name: 'serve',

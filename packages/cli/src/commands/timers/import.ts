@@ -2,16 +2,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
-import { getTimer, isJson, listJson, textOf } from '../timers/api-timer.ts';
-import { Batches } from '../timers/batches.ts';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage, namedNamespace } from '../member/connect.ts';
-import { type ImportTimer, isThere, readImportLine } from '../timers/import-line.ts';
-import { inParallel } from '../timers/in-parallel.ts';
-import { type Line, linesOf } from '../timers/lines.ts';
-import { type OptionKinds, parseOptions } from '../options.ts';
-import { Progress } from '../terminal/progress.ts';
-import { jsonLine, oneLine, paintErr } from '../terminal/style.ts';
+import { getTimer, isJson, listJson, textOf } from '../../timers/api-timer.ts';
+import { Batches } from '../../timers/batches.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage, namedNamespace } from '../../member/connect.ts';
+import { type ImportTimer, isThere, readImportLine } from '../../timers/import-line.ts';
+import { inParallel } from '../../timers/in-parallel.ts';
+import { type Line, linesOf } from '../../timers/lines.ts';
+import { type OptionKinds, parseOptions } from '../../options.ts';
+import { Progress } from '../../terminal/progress.ts';
+import { jsonLine, oneLine, paintErr } from '../../terminal/style.ts';
 
 const kinds = {
   ...connectOptions,

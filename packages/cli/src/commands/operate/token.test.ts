@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Carillon } from '@carillon/client';
 import { loadConfig, parseTokens, startMember } from '@carillon/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
-import { fakeMember, recordingIo } from '../testing/world.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import { fakeMember, recordingIo } from '../../testing/world.ts';
 
 let folder = '';
 let file = '';

@@ -1,10 +1,16 @@
 /** `carillon set`: one timer from the command line. */
 import { readFile } from 'node:fs/promises';
 import type { RetrySpec, TimerSpec, When } from '@carillon/client';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
-import { duration, type OptionKinds, type Parsed, parseOptions, wholeNumber } from '../options.ts';
-import { jsonLine } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
+import {
+  duration,
+  type OptionKinds,
+  type Parsed,
+  parseOptions,
+  wholeNumber,
+} from '../../options.ts';
+import { jsonLine } from '../../terminal/style.ts';
 
 const kinds = {
   ...connectOptions,

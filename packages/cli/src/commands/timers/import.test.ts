@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Carillon } from '@carillon/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
-import { readImportLine } from '../timers/import-line.ts';
-import { linesOf } from '../timers/lines.ts';
-import { realMember } from '../testing/real-member.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import { readImportLine } from '../../timers/import-line.ts';
+import { linesOf } from '../../timers/lines.ts';
+import { realMember } from '../../testing/real-member.ts';
 import {
   type Answer,
   type Asked,
   type FakeMember,
   fakeMember,
   recordingIo,
-} from '../testing/world.ts';
+} from '../../testing/world.ts';
 
 const id = '0d1e1d1ab81140010000204080102040-2';
 const number = '0d1e1d1ab8114001-2';

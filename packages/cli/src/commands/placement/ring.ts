@@ -1,9 +1,9 @@
 /** `carillon ring status`: the members of a lock ring and their slots and locks, read from etcd without joining. */
 import { type LockStatus, type RingStatus, ringStatus } from '@carillon/ring';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { commonOptions, parseOptions } from '../options.ts';
-import { etcdOf, ringOptions, ringPlace, ringUsage } from '../placement/ring-options.ts';
-import { oneLine } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { commonOptions, parseOptions } from '../../options.ts';
+import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
+import { oneLine } from '../../terminal/style.ts';
 
 const usage = `carillon ring status [flags]
 

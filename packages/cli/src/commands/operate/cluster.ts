@@ -1,6 +1,6 @@
 /** `carillon cluster`: lists the members with their state, starts a resync, and drains a member. */
 import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import {
   type ConnectFlags,
   connect,
@@ -8,13 +8,17 @@ import {
   connectTo,
   connectUsage,
   serversOf,
-} from '../member/connect.ts';
-import { type CallbackTrouble, callbackTrouble, troubleText } from '../member/callback-trouble.ts';
-import { memberNamed, memberUrl } from '../member/cluster-member.ts';
-import { resync as resyncMembers } from '../member/cluster-resync.ts';
-import { duration, type OptionKinds, parseOptions } from '../options.ts';
-import { facts, jsonLine, paint, table } from '../terminal/style.ts';
-import { arrayOf, getJson } from '../timers/api-timer.ts';
+} from '../../member/connect.ts';
+import {
+  type CallbackTrouble,
+  callbackTrouble,
+  troubleText,
+} from '../../member/callback-trouble.ts';
+import { memberNamed, memberUrl } from '../../member/cluster-member.ts';
+import { resync as resyncMembers } from '../../member/cluster-resync.ts';
+import { duration, type OptionKinds, parseOptions } from '../../options.ts';
+import { facts, jsonLine, paint, table } from '../../terminal/style.ts';
+import { arrayOf, getJson } from '../../timers/api-timer.ts';
 
 const kinds = {
   ...connectOptions,

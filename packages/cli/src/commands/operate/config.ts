@@ -1,8 +1,8 @@
 /** `carillon config`: the values that a member would run with, and where each comes from. */
 import type { ConfigEntry } from '@carillon/server';
-import { type Command, exit, UsageError } from '../command.ts';
-import { memberConfig, memberUsage, memberValues } from '../member/member-config.ts';
-import { jsonLine, table } from '../terminal/style.ts';
+import { type Command, exit, UsageError } from '../../command.ts';
+import { memberConfig, memberUsage, memberValues } from '../../member/member-config.ts';
+import { jsonLine, table } from '../../terminal/style.ts';
 
 export const command: Command = {
   name: 'config',

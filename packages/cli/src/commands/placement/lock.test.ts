@@ -3,11 +3,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { etcdForTests } from '../../../../scripts/etcd.ts';
-import { EtcdCluster } from '../../../../scripts/etcd-cluster.ts';
+import { etcdForTests } from '../../../../../scripts/etcd.ts';
+import { EtcdCluster } from '../../../../../scripts/etcd-cluster.ts';
 
 const paths = etcdForTests();
-const main = join(import.meta.dirname, '../main.ts');
+const main = join(import.meta.dirname, '../../main.ts');
 /** The bound is T + 1 s; a loaded machine starts and schedules late. */
 const handOverMsMax = 2000 + 1000 + 2000;
 

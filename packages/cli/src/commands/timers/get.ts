@@ -1,12 +1,20 @@
 /** `carillon get`: one timer, with its state. */
 import { ApiError, type Attempts, type Carillon, type Timer } from '@carillon/client';
 import { formatDuration } from '@carillon/core';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
-import { parseOptions } from '../options.ts';
-import { getJson } from '../timers/api-timer.ts';
-import { ownName } from '../terminal/own-name.ts';
-import { facts, fromNow, jsonLine, oneLine, paintErr, shorten, table } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
+import { parseOptions } from '../../options.ts';
+import { getJson } from '../../timers/api-timer.ts';
+import { ownName } from '../../terminal/own-name.ts';
+import {
+  facts,
+  fromNow,
+  jsonLine,
+  oneLine,
+  paintErr,
+  shorten,
+  table,
+} from '../../terminal/style.ts';
 
 export const command: Command = {
   name: 'get',

@@ -1,14 +1,14 @@
 /** `dead-letters`: lists, counts, and work on one, some or all of them. */
 import { afterEach, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
 import {
   type Answer,
   type Asked,
   type FakeMember,
   fakeMember,
   recordingIo,
-} from '../testing/world.ts';
+} from '../../testing/world.ts';
 
 const id = '0d1e1d1ab81140010000204080102040-2';
 let member: FakeMember | null = null;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Carillon, type Timer } from '@carillon/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readDeclared } from '../timers/declared.ts';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
-import { realMember } from '../testing/real-member.ts';
-import { type Answer, type Asked, fakeMember, recordingIo } from '../testing/world.ts';
+import { readDeclared } from '../../timers/declared.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import { realMember } from '../../testing/real-member.ts';
+import { type Answer, type Asked, fakeMember, recordingIo } from '../../testing/world.ts';
 
 const closing: (() => unknown)[] = [];
 let path = '';

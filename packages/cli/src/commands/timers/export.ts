@@ -1,12 +1,12 @@
 /** `carillon export`: every timer of the cluster as NDJSON, for backups and for `carillon import`. */
 import { open, rename, rm } from 'node:fs/promises';
 import type { Carillon } from '@carillon/client';
-import { listJson, readApiTimer } from '../timers/api-timer.ts';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage, namespaceOf } from '../member/connect.ts';
-import { type OptionKinds, parseOptions } from '../options.ts';
-import { Progress } from '../terminal/progress.ts';
-import { jsonLine, paintErr } from '../terminal/style.ts';
+import { listJson, readApiTimer } from '../../timers/api-timer.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage, namespaceOf } from '../../member/connect.ts';
+import { type OptionKinds, parseOptions } from '../../options.ts';
+import { Progress } from '../../terminal/progress.ts';
+import { jsonLine, paintErr } from '../../terminal/style.ts';
 
 const kinds = { ...connectOptions, 'dead-letters': 'flag' } as const satisfies OptionKinds;
 /** A file is written in pieces of about this many characters. */

@@ -1,13 +1,13 @@
 /** `carillon dead-letters`: pops that gave up. */
 import type { Carillon, DeadLetter, DeadLetterFilter } from '@carillon/client';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
-import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
-import { Progress } from '../terminal/progress.ts';
-import { fromNow, jsonLine, paintErr, shorten, table } from '../terminal/style.ts';
-import { listJson } from '../timers/api-timer.ts';
-import { inParallel } from '../timers/in-parallel.ts';
-import { paced } from '../timers/paced.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
+import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { Progress } from '../../terminal/progress.ts';
+import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
+import { listJson } from '../../timers/api-timer.ts';
+import { inParallel } from '../../timers/in-parallel.ts';
+import { paced } from '../../timers/paced.ts';
 
 const kinds = {
   ...connectOptions,

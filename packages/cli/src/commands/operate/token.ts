@@ -16,11 +16,11 @@ import {
   tokensFileOf,
   tokensMax,
 } from '@carillon/server';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { loadMember } from '../member/member-config.ts';
-import { commonOptions, duration, type OptionKinds, parseOptions } from '../options.ts';
-import { fromNow, jsonLine, paint, table } from '../terminal/style.ts';
-import { changeTokens, readTokens } from '../member/tokens-on-disk.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { loadMember } from '../../member/member-config.ts';
+import { commonOptions, duration, type OptionKinds, parseOptions } from '../../options.ts';
+import { fromNow, jsonLine, paint, table } from '../../terminal/style.ts';
+import { changeTokens, readTokens } from '../../member/tokens-on-disk.ts';
 
 const kinds = {
   ...commonOptions,

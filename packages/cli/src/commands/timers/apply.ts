@@ -2,19 +2,19 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
 import { parseTimerId } from '@carillon/core';
-import { getTimer, type Json, listJson, sameDefinition, textOf } from '../timers/api-timer.ts';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
+import { getTimer, type Json, listJson, sameDefinition, textOf } from '../../timers/api-timer.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import {
   type Declared,
   type DeclaredSet,
   nameTag,
   readDeclared,
   setTag,
-} from '../timers/declared.ts';
-import { inParallel } from '../timers/in-parallel.ts';
-import { type OptionKinds, parseOptions } from '../options.ts';
-import { jsonLine, oneLine, paint, paintErr, shorten, table } from '../terminal/style.ts';
+} from '../../timers/declared.ts';
+import { inParallel } from '../../timers/in-parallel.ts';
+import { type OptionKinds, parseOptions } from '../../options.ts';
+import { jsonLine, oneLine, paint, paintErr, shorten, table } from '../../terminal/style.ts';
 
 const kinds = {
   ...connectOptions,

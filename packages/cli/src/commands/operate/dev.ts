@@ -3,13 +3,13 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, exit, type Io, UsageError } from '../command.ts';
-import { DevMember } from '../member/dev-member.ts';
-import { memberValues } from '../member/member-config.ts';
-import { arrivalJson, arrivalText, listen } from './listen.ts';
-import { type OptionKinds, parseOptions, wholeNumber } from '../options.ts';
-import { ownName } from '../terminal/own-name.ts';
-import { jsonLine, paint } from '../terminal/style.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { DevMember } from '../../member/dev-member.ts';
+import { memberValues } from '../../member/member-config.ts';
+import { arrivalJson, arrivalText, listen } from '../timers/listen.ts';
+import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { ownName } from '../../terminal/own-name.ts';
+import { jsonLine, paint } from '../../terminal/style.ts';
 
 const kinds = {
   json: 'flag',

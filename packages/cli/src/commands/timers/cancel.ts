@@ -1,8 +1,8 @@
 /** `carillon cancel`: by id, or all with a tag. */
-import { type Command, exit, UsageError } from '../command.ts';
-import { connect, connectOptions, connectUsage } from '../member/connect.ts';
-import { parseOptions } from '../options.ts';
-import { jsonLine } from '../terminal/style.ts';
+import { type Command, exit, UsageError } from '../../command.ts';
+import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
+import { parseOptions } from '../../options.ts';
+import { jsonLine } from '../../terminal/style.ts';
 
 export const command: Command = {
   name: 'cancel',

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { hex16 } from '@carillon/core';
 import { loadConfig, numberingOf, parseTokens, renderTokens, startMember } from '@carillon/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { release } from '../index.ts';
-import { run } from '../run.ts';
-import { recordingIo } from '../testing/world.ts';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import { recordingIo } from '../../testing/world.ts';
 
 let folder = '';
 let file = '';
