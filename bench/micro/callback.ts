@@ -12,7 +12,7 @@ import type { CallbackRequest } from '@carillon/core';
 import { SystemClock } from '@carillon/core/system';
 import { type Dispatcher, Pool } from 'undici';
 import { HttpCallbacks } from '../../packages/server/src/callback/callback.ts';
-import { Destinations } from '../../packages/server/src/pop/destinations.ts';
+import { Destinations } from '../../packages/server/src/pop/sending/destinations.ts';
 import { Guard } from '../../packages/server/src/callback/guard.ts';
 import { Signer } from '../../packages/server/src/callback/sign.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   decodeHeader,
   entryHeadBytes,
-} from '../../../packages/server/src/store/journal/segment.ts';
+} from '../../../packages/server/src/store/journal/files/segment.ts';
 
 /** Flips a bit in so many entries, spread over the whole journal but for its last entry. Answers how many there were. */
 export function damageEntries(folder: string, count: number): number {

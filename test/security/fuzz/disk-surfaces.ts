@@ -4,12 +4,12 @@
  */
 import { ByteReader, MalformedError } from '@carillon/core';
 import { MemoryDisk, type SeededRandom } from '@carillon/core/testing';
-import { checksum } from '../../../packages/server/src/store/journal/checksum.ts';
+import { checksum } from '../../../packages/server/src/store/journal/files/checksum.ts';
 import {
   contentsName,
   encodeContents,
-} from '../../../packages/server/src/store/journal/contents.ts';
-import { forms } from '../../../packages/server/src/store/journal/form.ts';
+} from '../../../packages/server/src/store/journal/files/contents.ts';
+import { forms } from '../../../packages/server/src/store/journal/files/form.ts';
 import {
   recover,
   type Recovered,
@@ -21,7 +21,7 @@ import {
   EntryWriter,
   type FileKind,
   fileName,
-} from '../../../packages/server/src/store/journal/segment.ts';
+} from '../../../packages/server/src/store/journal/files/segment.ts';
 import { identity, recordOf } from '../../../packages/server/src/store/testing/journal-world.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, hold, type Surface, type Verdict } from './surface.ts';

@@ -6,7 +6,7 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import { protocol } from '../replication/wire.ts';
 import type { Hello } from '../replication/wire-hello.ts';
-import type { DiskReport } from './disk-report.ts';
+import type { DiskReport } from './disk/disk-report.ts';
 import type { Membership } from './membership.ts';
 import type { Repair } from './repair.ts';
 

@@ -16,14 +16,14 @@ import { sameNames } from '../timer/merge.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { ClusterReport } from './cluster-report.ts';
 import type { Compare } from './compare.ts';
-import { desiredReplicas, otherHolders } from './desired.ts';
-import type { Awakening } from './disk-care.ts';
-import type { DiskReport } from './disk-report.ts';
+import { desiredReplicas, otherHolders } from './view/desired.ts';
+import type { Awakening } from './disk/disk-care.ts';
+import type { DiskReport } from './disk/disk-report.ts';
 import { Membership } from './membership.ts';
 import { copyResult, isTold, tellUnconfirmed } from './unconfirmed.ts';
-import { Rejoining } from './rejoining.ts';
+import { Rejoining } from './view/rejoining.ts';
 import { Repair } from './repair.ts';
-import type { View } from './view.ts';
+import type { View } from './view/view.ts';
 
 const nobody: readonly string[] = [];
 

@@ -4,8 +4,8 @@
  */
 import type { Clock, Log } from '@carillon/core';
 import type { Hello } from '../replication/wire-hello.ts';
-import { Vanished } from './vanished.ts';
-import { type Phase, View, type ViewMember, type ViewSpec } from './view.ts';
+import { Vanished } from './view/vanished.ts';
+import { type Phase, View, type ViewMember, type ViewSpec } from './view/view.ts';
 
 export interface MembershipParts {
   readonly self: string;

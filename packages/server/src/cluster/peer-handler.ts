@@ -1,7 +1,7 @@
 /** Answers each message of another member. */
 import { compareProgress, type TimerRecord } from '@carillon/core';
 import type { Cluster } from './cluster.ts';
-import type { History } from '../pop/history.ts';
+import type { History } from '../pop/outcome/history.ts';
 import type { Popper } from '../pop/popper.ts';
 import type { MessageHandler } from '../replication/inbox.ts';
 import { isDueLater } from '../timer/merge.ts';

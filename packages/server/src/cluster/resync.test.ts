@@ -5,7 +5,7 @@ import { memberOf, QuietMembers, replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
 import { HandOff } from './hand-off.ts';
 import { Resync, type ResyncParts } from './resync.ts';
-import { View } from './view.ts';
+import { View } from './view/view.ts';
 
 /** Member `a`, which holds one record, after it has walked its records; `absent` members do not answer. */
 async function walked(

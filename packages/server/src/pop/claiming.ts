@@ -23,7 +23,7 @@ import {
   claimWaitMs,
 } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
-import { claimResult } from './outcome.ts';
+import { claimResult } from './outcome/outcome.ts';
 import { claimMessage, type Pop, type PopClaim } from './pop.ts';
 import { isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
 

@@ -2,7 +2,7 @@
 import type { Random, RetryPolicy, TimerRecord } from '@carillon/core';
 import { DueTexts, type PopContext } from '../callback/request.ts';
 import type { Instant } from '../timer/schedule.ts';
-import type { Circumstances } from './after-attempt.ts';
+import type { Circumstances } from './outcome/after-attempt.ts';
 import type { Pop } from './pop.ts';
 
 export interface PopRulesParts {

@@ -7,7 +7,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { Message } from '../replication/wire.ts';
-import type { PopAddressee } from './batches.ts';
+import type { PopAddressee } from './sending/batches.ts';
 import { isOut, type PopPhase } from './pop-phase.ts';
 
 /** A record that may pop now. */

@@ -8,10 +8,10 @@ import { Replica } from '../replication/replica.ts';
 import type { Message } from '../replication/wire.ts';
 import { Store } from '../store/store.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
-import type { BeginPop } from './batches.ts';
+import type { BeginPop } from './sending/batches.ts';
 import { silentLog } from '../testing/one-member.ts';
 import { createPopper } from './create-popper.ts';
-import { History } from './history.ts';
+import { History } from './outcome/history.ts';
 import type { Popper } from './popper.ts';
 
 const ok: CallbackResult = { kind: 'answer', status: 200, retryAfterMs: null };

@@ -24,7 +24,7 @@ import type { Store } from '../store/store.ts';
 import type { ActivePops } from './active-pops.ts';
 import type { Alarm } from './alarm.ts';
 import type { Attempts } from './attempts.ts';
-import type { Batches } from './batches.ts';
+import type { Batches } from './sending/batches.ts';
 import type { Claiming } from './claiming.ts';
 import type { ClaimAsk } from './claims/claims.ts';
 import type { Granting } from './granting.ts';

@@ -9,9 +9,9 @@
 import type { Clock, Definition, TimerRecord } from '@carillon/core';
 import { unmade } from '../callback/callback-failure.ts';
 import { type Instant, missedPops } from '../timer/schedule.ts';
-import { afterRefusal } from './after-attempt.ts';
+import { afterRefusal } from './outcome/after-attempt.ts';
 import type { Awake } from './awake.ts';
-import type { Batches, PopAddressee } from './batches.ts';
+import type { Batches, PopAddressee } from './sending/batches.ts';
 import type { Granting } from './granting.ts';
 import type { PopRules } from './pop-rules.ts';
 

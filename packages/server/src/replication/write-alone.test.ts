@@ -1,7 +1,7 @@
 import { type TimerRecord, VersionClock } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
-import { View } from '../cluster/view.ts';
+import { View } from '../cluster/view/view.ts';
 import { Store } from '../store/store.ts';
 import { recordOf } from '../testing/records.ts';
 import { Deadlines } from './deadlines.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noText } from '../pop/failures/recent-texts.ts';
-import { History } from '../pop/history.ts';
+import { History } from '../pop/outcome/history.ts';
 import { type Attempt } from '../timer/attempt.ts';
 import { recordOf } from '../testing/records.ts';
 import { gatherAttempts } from './attempts.ts';

@@ -1,6 +1,6 @@
 /** The remembered attempts of one timer, gathered from all members: the member that popped it knows, and it may be any of them. */
 import type { AttemptsView } from './service.ts';
-import type { History } from '../pop/history.ts';
+import type { History } from '../pop/outcome/history.ts';
 import { type Attempt, failureOf, outcomeWord } from '../timer/attempt.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Numbered } from '../replication/wire.ts';

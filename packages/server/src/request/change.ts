@@ -15,9 +15,9 @@ import {
   type Version,
   type VersionClock,
 } from '@carillon/core';
-import { desiredReplicas } from '../cluster/desired.ts';
+import { desiredReplicas } from '../cluster/view/desired.ts';
 import type { ClientIds } from './client-ids.ts';
-import type { View } from '../cluster/view.ts';
+import type { View } from '../cluster/view/view.ts';
 import type { Peers } from '../replication/peers.ts';
 import { type ReadParts, readNewest } from '../replication/read.ts';
 import type { Instant } from '../timer/schedule.ts';

@@ -10,7 +10,7 @@ import {
   type TimerId,
   type TimerRecord,
 } from '@carillon/core';
-import type { View } from '../cluster/view.ts';
+import type { View } from '../cluster/view/view.ts';
 import type { Numbered } from '../replication/wire.ts';
 
 export class ClientIds {

@@ -25,7 +25,7 @@ import type {
   TimerView,
 } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { deadLetterNumber, resent } from '../pop/dead-letters.ts';
+import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { listEverywhere } from '../replication/read.ts';
 import { tallyEverywhere } from '../replication/tally.ts';

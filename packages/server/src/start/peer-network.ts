@@ -4,7 +4,7 @@
  */
 import { type Cancel, type Clock, type Log, type Random, splitHostPort } from '@carillon/core';
 import { KnownMembers } from '../cluster/sources/known-members.ts';
-import type { ViewSpec } from '../cluster/view.ts';
+import type { ViewSpec } from '../cluster/view/view.ts';
 import type { Config } from '../config/config.ts';
 import type { Identity } from './identity.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -6,7 +6,7 @@ import { parseHostPort, splitHostPort } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { ApiCertificate } from './api-certificate.ts';
 import { type OpenAccess, openAccess } from '../access/open-access.ts';
-import type { ViewSpec } from '../cluster/view.ts';
+import type { ViewSpec } from '../cluster/view/view.ts';
 import type { Config } from '../config/config.ts';
 import { type Identity, logGuesses } from './identity.ts';
 import { dataFiles, type Settled, settleNumbering } from './number-note.ts';

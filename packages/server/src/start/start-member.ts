@@ -8,7 +8,7 @@ import { aloneSource } from '../cluster/sources/alone.ts';
 import { EtcdSource } from '../cluster/sources/etcd.ts';
 import type { ViewSource } from '../cluster/sources/source.ts';
 import { StaticSource } from '../cluster/sources/static.ts';
-import type { ViewSpec } from '../cluster/view.ts';
+import type { ViewSpec } from '../cluster/view/view.ts';
 import type { Config } from '../config/config.ts';
 import { etcdAccess } from '../cluster/sources/etcd-access.ts';
 import { startIdleCollect } from './idle-collect.ts';

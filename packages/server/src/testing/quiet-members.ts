@@ -11,11 +11,11 @@ import {
 } from '@carillon/core';
 import { FakeCallbacks, MemoryHub, SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { Cluster } from '../cluster/cluster.ts';
-import { DiskReport } from '../cluster/disk-report.ts';
+import { DiskReport } from '../cluster/disk/disk-report.ts';
 import { createHandler } from '../cluster/peer-handler.ts';
-import type { ViewMember } from '../cluster/view.ts';
+import type { ViewMember } from '../cluster/view/view.ts';
 import { Metrics } from '../metrics/metrics.ts';
-import { History } from '../pop/history.ts';
+import { History } from '../pop/outcome/history.ts';
 import type { Popper } from '../pop/popper.ts';
 import { Deadlines } from '../replication/deadlines.ts';
 import { Digests } from '../replication/digests.ts';

@@ -1,6 +1,6 @@
 /** The view of a member that is the whole cluster: nothing to configure. */
 import type { ViewSource } from './source.ts';
-import type { ViewMember } from '../view.ts';
+import type { ViewMember } from '../view/view.ts';
 
 export function aloneSource(self: Pick<ViewMember, 'name' | 'address'>): ViewSource {
   const { name, address } = self;

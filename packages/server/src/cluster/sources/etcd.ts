@@ -9,7 +9,7 @@
 import type { Cancel, Clock } from '@carillon/core';
 import type { Membership, MemberView } from '@carillon/ring';
 import type { ViewSource } from './source.ts';
-import type { ViewMember, ViewSpec } from '../view.ts';
+import type { ViewMember, ViewSpec } from '../view/view.ts';
 
 export interface EtcdSourceOptions {
   readonly self: Omit<ViewMember, 'phase'>;

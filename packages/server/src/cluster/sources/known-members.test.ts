@@ -1,7 +1,7 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { KnownMembers } from './known-members.ts';
-import type { ViewSpec } from '../view.ts';
+import type { ViewSpec } from '../view/view.ts';
 
 function view(...names: string[]): ViewSpec {
   const members = names.map((name) => ({

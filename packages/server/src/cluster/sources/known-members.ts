@@ -3,7 +3,7 @@
  * they still hand their timers on, or have vanished and still hold timers.
  */
 import type { Clock } from '@carillon/core';
-import type { ViewSpec } from '../view.ts';
+import type { ViewSpec } from '../view/view.ts';
 
 export class KnownMembers {
   private readonly clock: Clock;

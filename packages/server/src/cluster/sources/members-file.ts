@@ -2,7 +2,7 @@
 import { nearestWord, parseHostPort } from '@carillon/core';
 import { checkWeight, PlacementError } from '@carillon/placement';
 import { parseYaml } from '../../config/yaml.ts';
-import type { Phase, ViewMember } from '../view.ts';
+import type { Phase, ViewMember } from '../view/view.ts';
 
 const memberCountMax = 1000;
 

@@ -1,5 +1,5 @@
 /** Where views come from: alone, a file, or etcd. */
-import type { ViewSpec } from '../view.ts';
+import type { ViewSpec } from '../view/view.ts';
 
 export interface ViewSource {
   /** Resolves after the first view; every change later is told through `onView`. */

@@ -3,7 +3,7 @@ import type { Log } from '@carillon/core';
 import { Reloading } from '../../config/reloading.ts';
 import { parseMembers } from './members-file.ts';
 import type { ViewSource } from './source.ts';
-import type { ViewMember, ViewSpec } from '../view.ts';
+import type { ViewMember, ViewSpec } from '../view/view.ts';
 
 export interface StaticOptions {
   readonly file: string;

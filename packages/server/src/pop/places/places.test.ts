@@ -3,7 +3,7 @@ import type { CallbackResult } from '@carillon/core';
 import { type CallbackScript, FakeCallbacks, VirtualClock } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
 import { splitUri } from '../../callback/uri.ts';
-import { Destinations, type DestinationsOptions } from '../destinations.ts';
+import { Destinations, type DestinationsOptions } from '../sending/destinations.ts';
 
 interface Outcome {
   readonly namespace: string;

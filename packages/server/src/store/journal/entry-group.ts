@@ -1,6 +1,6 @@
 /** Entries of the journal that are written and synced together, and the callers that wait for that. */
 import type { DiskError } from '@carillon/core';
-import { EntryWriter } from './segment.ts';
+import { EntryWriter } from './files/segment.ts';
 
 export type Done = (error: DiskError | null) => void;
 

@@ -21,12 +21,12 @@
  *  J5  Old segments go only after the snapshot that replaces them has its final name.
  */
 import type { Clock, Disk, DiskError, Log, TimerRecord } from '@carillon/core';
-import type { Lost } from './contents.ts';
+import type { Lost } from './files/contents.ts';
 import { asDiskError } from './disk-error.ts';
 import { DiskRoom } from './disk-room.ts';
 import type { Done } from './entry-group.ts';
-import type { Damage } from './file-reader.ts';
-import { forms } from './form.ts';
+import type { Damage } from './files/file-reader.ts';
+import { forms } from './files/form.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Recovered, recover, type Replay } from './recovery.ts';
 import { Segments } from './segments.ts';

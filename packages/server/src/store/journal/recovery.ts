@@ -9,7 +9,7 @@
  *  - files of another member, of a later release, or under a wrong name: a refusal to start, because a person put them there
  */
 import { type Disk, DiskError, type Log, MalformedError, type TimerRecord } from '@carillon/core';
-import { isBornFile } from './born.ts';
+import { isBornFile } from './files/born.ts';
 import {
   type Contents,
   contentsName,
@@ -19,9 +19,9 @@ import {
   type Lost,
   readContents,
   sumLost,
-} from './contents.ts';
-import { type Damage, type FileContent, FileReader, readHeader } from './file-reader.ts';
-import { forms, isListed } from './form.ts';
+} from './files/contents.ts';
+import { type Damage, type FileContent, FileReader, readHeader } from './files/file-reader.ts';
+import { forms, isListed } from './files/form.ts';
 import {
   encodeHeader,
   type EntrySink,
@@ -30,7 +30,7 @@ import {
   fileNumber,
   OtherFormError,
   snapshotPartName,
-} from './segment.ts';
+} from './files/segment.ts';
 
 /** So many damaged stretches get a line of their own in the log. */
 const damageLinesMax = 20;

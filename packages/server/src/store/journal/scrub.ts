@@ -12,10 +12,10 @@ import {
   MalformedError,
   sleep,
 } from '@carillon/core';
-import { contentsName, type Filed, ForeignContentsError, readContents } from './contents.ts';
-import { isOutOfDescriptors } from './descriptors.ts';
-import { FileReader, readHeader } from './file-reader.ts';
-import { type FileKind, fileName, OtherFormError } from './segment.ts';
+import { contentsName, type Filed, ForeignContentsError, readContents } from './files/contents.ts';
+import { isOutOfDescriptors } from './files/descriptors.ts';
+import { FileReader, readHeader } from './files/file-reader.ts';
+import { type FileKind, fileName, OtherFormError } from './files/segment.ts';
 
 /** Read at once: checking it takes a fraction of a millisecond. */
 const chunkBytes = 128 * 1024;

@@ -7,10 +7,10 @@
  *  T2  The table never says that more is synced than is.
  */
 import type { Clock, Disk, DiskFile } from '@carillon/core';
-import { checksum } from './checksum.ts';
-import { ContentsWriter, type Filed, type Lost } from './contents.ts';
+import { checksum } from './files/checksum.ts';
+import { ContentsWriter, type Filed, type Lost } from './files/contents.ts';
 import type { Recovered } from './recovery.ts';
-import { encodeHeader, fileName, fileNumber } from './segment.ts';
+import { encodeHeader, fileName, fileNumber } from './files/segment.ts';
 
 /** Room that a segment takes ahead of its entries, some thousands of them. */
 const aheadBytes = 1024 * 1024;

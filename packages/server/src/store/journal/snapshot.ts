@@ -3,8 +3,14 @@
  * is fine, because every change is also in a segment that is replayed after the snapshot.
  */
 import type { Clock, Disk, TimerRecord } from '@carillon/core';
-import type { Filed } from './contents.ts';
-import { encodeHeader, EntryWriter, fileName, type Header, snapshotPartName } from './segment.ts';
+import type { Filed } from './files/contents.ts';
+import {
+  encodeHeader,
+  EntryWriter,
+  fileName,
+  type Header,
+  snapshotPartName,
+} from './files/segment.ts';
 
 /** Between two looks at other work: a fraction of a millisecond. */
 const turnRecordCount = 400;

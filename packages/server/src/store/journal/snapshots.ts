@@ -8,7 +8,7 @@
  * would be tried at 265 MiB.
  */
 import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
-import type { Filed } from './contents.ts';
+import type { Filed } from './files/contents.ts';
 import { asDiskError } from './disk-error.ts';
 import type { Segments } from './segments.ts';
 import { writeSnapshot } from './snapshot.ts';

@@ -1,7 +1,7 @@
 /** For tests of recovery: a small journal whose every byte is known, and disks on which one file is another. */
 import { MemoryDisk } from '@carillon/core/testing';
-import { checksum } from '../journal/checksum.ts';
-import { encodeHeader } from '../journal/segment.ts';
+import { checksum } from '../journal/files/checksum.ts';
+import { encodeHeader } from '../journal/files/segment.ts';
 import { identity, recordOf, type World } from './journal-world.ts';
 
 export const first = 'journal-0000000001.log';

@@ -8,11 +8,11 @@
  */
 import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
 import { DiskReport } from './disk-report.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { bornWallMs } from '../store/journal/born.ts';
-import type { Lost } from '../store/journal/contents.ts';
-import type { Journal } from '../store/journal/journal.ts';
-import { Scrub } from '../store/journal/scrub.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import { bornWallMs } from '../../store/journal/files/born.ts';
+import type { Lost } from '../../store/journal/files/contents.ts';
+import type { Journal } from '../../store/journal/journal.ts';
+import { Scrub } from '../../store/journal/scrub.ts';
 
 export interface DiskCareParts {
   readonly clock: Clock;

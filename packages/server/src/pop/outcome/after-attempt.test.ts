@@ -6,7 +6,7 @@ import {
   type Unmade,
 } from '@carillon/core';
 import { describe, expect, it } from 'vitest';
-import { definitionOf, recordOf } from '../testing/records.ts';
+import { definitionOf, recordOf } from '../../testing/records.ts';
 import { defaultRetryPolicy } from './retry.ts';
 import { afterAttempt, afterRefusal, type Circumstances } from './after-attempt.ts';
 

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { CallbackRequest } from '@carillon/core';
 import type { Addressee } from './destinations.ts';
-import { limitMsOf, type PopContext, toldOf } from '../callback/request.ts';
-import type { Signer } from '../callback/sign.ts';
+import { limitMsOf, type PopContext, toldOf } from '../../callback/request.ts';
+import type { Signer } from '../../callback/sign.ts';
 
 export interface BatchLimits {
   /** Pops in one request. */

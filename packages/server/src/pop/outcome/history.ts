@@ -4,8 +4,8 @@
  * goes by `record.outcome`.
  */
 import type { TimerRecord } from '@carillon/core';
-import type { Attempt } from '../timer/attempt.ts';
-import { RecentTexts } from './failures/recent-texts.ts';
+import type { Attempt } from '../../timer/attempt.ts';
+import { RecentTexts } from '../failures/recent-texts.ts';
 
 export interface HistoryLimits {
   readonly attemptCountMax: number;

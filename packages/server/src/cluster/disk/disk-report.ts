@@ -1,6 +1,6 @@
 /** Damage to this member's disk since it started: how much was lost, and how much of that is back. */
-import type { DamageView, DiskState } from '../metrics/status.ts';
-import type { Lost } from '../store/journal/contents.ts';
+import type { DamageView, DiskState } from '../../metrics/status.ts';
+import type { Lost } from '../../store/journal/files/contents.ts';
 
 export class DiskReport {
   private readonly rewriting: () => boolean;

@@ -1,10 +1,10 @@
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
-import { definitionOf, recordOf } from '../testing/records.ts';
+import { definitionOf, recordOf } from '../../testing/records.ts';
 import { Batches } from './batches.ts';
 import type { Begin } from './destinations.ts';
-import type { PopContext } from '../callback/request.ts';
+import type { PopContext } from '../../callback/request.ts';
 
 const uri = 'http://receiver.test/';
 const split = { origin: 'http://receiver.test', path: '/' };

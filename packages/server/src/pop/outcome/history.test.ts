@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { recordOf } from '../testing/records.ts';
-import { noText } from './failures/recent-texts.ts';
+import { recordOf } from '../../testing/records.ts';
+import { noText } from '../failures/recent-texts.ts';
 import { type BareAttempt, History } from './history.ts';
 
 const attempt = (sequence: number): BareAttempt => ({

@@ -1,8 +1,8 @@
 import { compareVersions, encodeDefinition, State } from '@carillon/core';
 import { expect, it } from 'vitest';
-import { merge } from '../timer/merge.ts';
-import { afterPop } from '../timer/schedule.ts';
-import { definitionOf, recordOf } from '../testing/records.ts';
+import { merge } from '../../timer/merge.ts';
+import { afterPop } from '../../timer/schedule.ts';
+import { definitionOf, recordOf } from '../../testing/records.ts';
 import { deadLetter, originOf, resent } from './dead-letters.ts';
 
 const at = { nowMs: 5000, wallMs: 1_700_000_000_000 };

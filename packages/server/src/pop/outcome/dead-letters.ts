@@ -12,9 +12,9 @@ import {
   versionAfter,
 } from '@carillon/core';
 import { hashNumber } from '@carillon/placement';
-import { dueWallMs } from '../timer/due-wall.ts';
-import type { Instant } from '../timer/schedule.ts';
-import type { PopContext } from '../callback/request.ts';
+import { dueWallMs } from '../../timer/due-wall.ts';
+import type { Instant } from '../../timer/schedule.ts';
+import type { PopContext } from '../../callback/request.ts';
 
 /** No promise makes a pop that is sent again hurry: the other replicas wait long enough to hear of the first one's claim. */
 const resentGapMs = 10_000;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { definitionOf, recordOf } from '../testing/records.ts';
+import { definitionOf, recordOf } from '../../testing/records.ts';
 import { BatchRequest } from './batch-request.ts';
-import { callbackRequest, DueTexts, type PopContext } from '../callback/request.ts';
+import { callbackRequest, DueTexts, type PopContext } from '../../callback/request.ts';
 
 const limits = { countMax: 3, lengthMax: 10_000 };
 

@@ -23,13 +23,13 @@ import {
 } from '@carillon/core';
 import { type BatchLimits, BatchRequest } from './batch-request.ts';
 import type { Addressee, Destinations } from './destinations.ts';
-import { Fifo } from './places/fifo.ts';
-import { TogetherReceivers } from './places/together.ts';
-import { unmade } from '../callback/callback-failure.ts';
-import { callbackRequest, type PopContext } from '../callback/request.ts';
-import type { Signer } from '../callback/sign.ts';
-import { UriSplitter } from '../callback/uri.ts';
-import type { Instant } from '../timer/schedule.ts';
+import { Fifo } from '../places/fifo.ts';
+import { TogetherReceivers } from '../places/together.ts';
+import { unmade } from '../../callback/callback-failure.ts';
+import { callbackRequest, type PopContext } from '../../callback/request.ts';
+import type { Signer } from '../../callback/sign.ts';
+import { UriSplitter } from '../../callback/uri.ts';
+import type { Instant } from '../../timer/schedule.ts';
 
 export interface BatchesOptions {
   readonly clock: Clock;

@@ -19,7 +19,7 @@ import {
   type TimerRecord,
   type Unmade,
 } from '@carillon/core';
-import { afterPop, type Instant, mergedGapMs, missedPops } from '../timer/schedule.ts';
+import { afterPop, type Instant, mergedGapMs, missedPops } from '../../timer/schedule.ts';
 import { deadLetter, originOf } from './dead-letters.ts';
 import { outcomeOf } from './outcome.ts';
 import { nextAttempt, overBy, succeeded } from './retry.ts';

@@ -6,9 +6,9 @@ import {
   VirtualClock,
 } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
-import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
-import { splitUri } from '../callback/uri.ts';
-import { failureCountMax, openMsMin } from './places/breaker.ts';
+import { callbacksContract } from '../../../../core/src/testing/callbacks.contract.ts';
+import { splitUri } from '../../callback/uri.ts';
+import { failureCountMax, openMsMin } from '../places/breaker.ts';
 import { Destinations, type DestinationsOptions } from './destinations.ts';
 
 interface Outcome {

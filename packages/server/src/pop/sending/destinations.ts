@@ -20,18 +20,18 @@ import type {
   SplitUri,
   Unmade,
 } from '@carillon/core';
-import { type Admission, type Sign, signOf } from './places/breaker.ts';
-import { unmade } from '../callback/callback-failure.ts';
-import { Fifo } from './places/fifo.ts';
+import { type Admission, type Sign, signOf } from '../places/breaker.ts';
+import { unmade } from '../../callback/callback-failure.ts';
+import { Fifo } from '../places/fifo.ts';
 import {
   type Begin,
   CallingNamespace,
   Destination,
   type QueuedCall,
-} from './places/destination.ts';
-import { Places } from './places/places.ts';
+} from '../places/destination.ts';
+import { Places } from '../places/places.ts';
 
-export type { Begin } from './places/destination.ts';
+export type { Begin } from '../places/destination.ts';
 
 export interface DestinationsOptions {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bytesOf, first } from '../testing/journal-files.ts';
-import { recordOf, World } from '../testing/journal-world.ts';
+import { bytesOf, first } from '../../testing/journal-files.ts';
+import { recordOf, World } from '../../testing/journal-world.ts';
 import { forms } from './form.ts';
 
 const mutable = forms as { newest: number };

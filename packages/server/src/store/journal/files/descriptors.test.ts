@@ -1,8 +1,8 @@
 /** A journal whose process has no descriptor left: open files are written on, and everything else waits for one. */
 import { SeededRandom } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
-import type { Journal } from './journal.ts';
-import { recordOf, World } from '../testing/journal-world.ts';
+import type { Journal } from '../journal.ts';
+import { recordOf, World } from '../../testing/journal-world.ts';
 
 async function put(world: World, journal: Journal, lo: number): Promise<void> {
   journal.put(recordOf(lo, 0));
