@@ -38,7 +38,7 @@ import { createInbox } from './replication/inbox.ts';
 import { Replica } from './replication/replica.ts';
 import { NamespaceRates } from './access/namespace-rates.ts';
 import { QuotaTable } from './quotas/quota-table.ts';
-import { fullBoxes, isBoxFull, refuseMore, type RoomParts } from './quotas/room.ts';
+import { fullBoxes, isBoxFull, refuseMore, refuseRecord, type RoomParts } from './quotas/room.ts';
 import { ClientIds } from './request/client-ids.ts';
 import { Setting, type SettingParts } from './request/set.ts';
 import { hedgeMs } from './replication/write.ts';
@@ -384,6 +384,7 @@ export class Member {
       instant: () => this.cluster.instant(),
       onUnconfirmed: (record, names, holders) => this.cluster.unconfirmed(record, names, holders),
       refuseSet: (namespace, timing) => this.refuseSet(namespace, timing),
+      refuseRecord: (namespace) => refuseRecord(this.room, namespace),
     };
   }
 
@@ -439,19 +440,12 @@ export class Member {
   }
 
   private refuseSet(namespace: string, timing: Timing): CarillonError | null {
-    const { limits } = this.options.config;
     if (this.phase === 'stopping')
       return new CarillonError('stopping', 'This member is stopping; ask another one.');
     if (this.replica.full) {
       return new CarillonError(
         'disk_full',
         'The disk of this member is full; pops and cancels go on, new timers cannot be stored.',
-      );
-    }
-    if (this.store.size >= limits.pendingTimerCountMax) {
-      return new CarillonError(
-        'too_many',
-        `This member holds ${this.store.size} records, as many as it may.`,
       );
     }
     if ((this.journal?.backlogBytes ?? 0) > backlogBytesMax) {

@@ -3,7 +3,10 @@
  *
  *  1. A letter box is full with as many letters as its namespace may have, or when the member has as many as it may in all and the
  *     namespace has more than its equal part of them. A full box takes no more letters: pops that would become one stay due.
- *  2. While the box is full, recurring timers are refused: they would only make more letters, for which there is no room.
+ *  2. Ended timers are remembered for a while, and take room as well. When the member has as many records as it may in all, namespaces
+ *     with more than their equal part of them are refused. Together the others have fewer than that limit, so records end below twice
+ *     the limit.
+ *  3. While the box is full, recurring timers are refused: they would only make more letters, for which there is no room.
  */
 import { CarillonError, type Timing } from '@carillon/core';
 import type { Limits } from '../config/config.ts';
@@ -13,7 +16,7 @@ import type { Usage } from './usage.ts';
 export interface RoomParts {
   readonly quotas: QuotaTable;
   readonly usage: Usage;
-  readonly limits: Pick<Limits, 'deadLetterCountMax'>;
+  readonly limits: Pick<Limits, 'deadLetterCountMax' | 'pendingTimerCountMax'>;
 }
 
 /** Why a namespace cannot set this timer now; null when it can. */
@@ -34,6 +37,8 @@ export function refuseMore(
       `Timers of the namespace "${namespace}" take ${bytes} bytes at this member, as many as they may.`,
     );
   }
+  const overPart = refuseRecord(parts, namespace);
+  if (overPart !== null) return overPart;
   if (recurs(timing) && isBoxFull(parts, namespace)) {
     const what = `The namespace "${namespace}" has ${dead} dead letters at this member, as many as it may`;
     return over(`${what}: no recurring timer is taken until some are re-sent or discarded.`);
@@ -47,6 +52,21 @@ export function isBoxFull({ quotas, usage, limits }: RoomParts, namespace: strin
   if (dead >= letterCountMax || bytes >= bytesMax) return true;
   if (usage.letters < limits.deadLetterCountMax) return false;
   return dead * usage.boxes >= limits.deadLetterCountMax;
+}
+
+/** Why a namespace can have no further record now, not even of a timer that ends with it; null when it can. */
+export function refuseRecord(
+  { usage, limits }: RoomParts,
+  namespace: string,
+): CarillonError | null {
+  const max = limits.pendingTimerCountMax;
+  if (usage.records < max) return null;
+  const { records } = usage.of(namespace);
+  if (records * Math.max(usage.namespaces, 1) < max) return null;
+  const all = `This member holds ${usage.records} records, as many as it may`;
+  return over(
+    `${all}, and ${records} of them are of the namespace "${namespace}", ended timers that are still remembered included.`,
+  );
 }
 
 /** Namespaces whose letter box is full. */

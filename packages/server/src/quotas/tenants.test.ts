@@ -47,6 +47,21 @@ const worst: Record<string, (one: OneMember, second: number) => Promise<unknown>
     const item = timer({ interval: 3600 }, good);
     return request('POST', '/timers/batch', Array(500).fill(item), as('bad'));
   },
+  'timers that it sets and cancels without end': async ({ request }) => {
+    const item = timer({ interval: 3600 }, good);
+    const set = await request('POST', '/timers/batch', Array(500).fill(item), as('bad'));
+    const ids = (JSON.parse(set.body) as { id?: string }[]).flatMap(({ id }) => id ?? []);
+    if (ids.length === 0) return;
+    const changes = ids.map((id) => ({ change: 'cancel', id }));
+    await request('POST', '/timers/batch', changes, as('bad'));
+  },
+  'cancels of timers that never were': ({ request }, second) => {
+    const changes = Array.from({ length: 500 }, (_, i) => ({
+      change: 'cancel',
+      id: `${(second * 500 + i + 1).toString(16).padStart(16, '0')}-1`,
+    }));
+    return request('POST', '/timers/batch', changes, as('bad'));
+  },
 };
 
 /** Small, so that the namespace comes to its limits within a minute. */
@@ -91,7 +106,72 @@ describe.each(Object.entries(worst))('one namespace with %s', (_, act) => {
     }
     expect(late[Math.floor(late.length * 0.99)]).toBeLessThanOrEqual(2 * usualMs);
     expect(one.member.store.counts.dead).toBeLessThanOrEqual(limits.deadLetterCountMax / 2);
+    expect(one.member.store.size).toBeLessThan(1.1 * limits.pendingTimerCountMax);
     await one.stop();
+  });
+});
+
+describe('a member with as many records as it may', () => {
+  const few = { ...limits, pendingTimerCountMax: 20 };
+  const set = ({ request }: OneMember, namespace: string) =>
+    request('POST', '/timers', timer({ interval: 60 }, good), as(namespace));
+  const cancel = ({ request }: OneMember, namespace: string, id: string) =>
+    request('DELETE', `/timers/${id}`, undefined, as(namespace));
+  const unknown = '00000000000004d2-1';
+
+  async function full() {
+    const one = await startOne({ config: { limits: few } });
+    let last = '';
+    while (one.member.store.size < 20) {
+      await cancel(one, 'bad', last || unknown);
+      last =
+        header(await set(one, 'bad'), 'location')
+          ?.split('/')
+          .at(-1) ?? '';
+    }
+    return { one, last };
+  }
+
+  it('refuses sets and cancels of unknown timers of the namespace that has them, not its cancels of known ones', async () => {
+    const { one, last } = await full();
+    const no = await set(one, 'bad');
+    expect([no.status, header(no, 'retry-after')]).toEqual([429, '1']);
+    expect(JSON.parse(no.body).detail).toContain('20 of them are of the namespace "bad"');
+    expect((await cancel(one, 'bad', '00000000000004d3-1')).status).toBe(429);
+    expect((await cancel(one, 'bad', last)).status).toBe(200);
+    expect(one.member.store.size).toBe(20);
+  });
+
+  it('takes those of others, up to the equal part of each', async () => {
+    const { one } = await full();
+    const statuses = [];
+    for (let i = 0; i < 12; i++) statuses.push((await set(one, 'good')).status);
+    expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
+    expect((await cancel(one, 'third', unknown)).status).toBe(200);
+  });
+
+  it('takes timers of all again when the ended ones are forgotten', async () => {
+    const { one } = await full();
+    await one.clock.advance(2 * 3_600_000);
+    expect((await set(one, 'bad')).status).toBe(200);
+  });
+});
+
+describe('ended timers under idempotency keys', () => {
+  it('keep 33 bytes of a large timer, and its repeated request is answered as before', async () => {
+    const one = await startOne();
+    const body = timer({ interval: 1 }, good, { opaque: 'x'.repeat(60_000) });
+    const keyed = { ...as('good'), 'idempotency-key': 'k', accept: 'application/json' };
+    const set = (asked: object) => one.request('POST', '/timers', asked, keyed);
+    const first = JSON.parse((await set(body)).body);
+    await one.clock.advance(2000);
+    expect(one.member.store.records()()?.body).toHaveLength(33);
+    const again = await set(body);
+    expect([again.status, JSON.parse(again.body)]).toMatchObject([
+      200,
+      { id: first.id, state: 'ended', callback: body.callback },
+    ]);
+    expect((await set(timer({ interval: 2 }, good))).status).toBe(422);
   });
 });
 

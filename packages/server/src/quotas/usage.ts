@@ -19,6 +19,7 @@ export class Usage {
   private newest: { readonly namespace: string; readonly used: Used } | null = null;
   private deadCount = 0;
   private boxCount = 0;
+  private recordCount = 0;
 
   of(namespace: string): Readonly<Used> {
     return this.all.get(namespace) ?? nothing;
@@ -34,6 +35,16 @@ export class Usage {
     return this.boxCount;
   }
 
+  /** Records of all namespaces, in any state. */
+  get records(): number {
+    return this.recordCount;
+  }
+
+  /** Namespaces that have records. */
+  get namespaces(): number {
+    return this.all.size;
+  }
+
   names(): IterableIterator<string> {
     return this.all.keys();
   }
@@ -42,6 +53,7 @@ export class Usage {
   count({ namespace, state, body }: TimerRecord, by: 1 | -1): void {
     const used = this.used(namespace);
     used.records += by;
+    this.recordCount += by;
     used.bytes += by * body.length;
     if (state === State.live) used.live += by;
     if (state === State.dead) this.countLetter(used, by);

@@ -62,6 +62,8 @@ const aheadMsMax = 86_400_000;
 
 export interface CoordinatorParts extends WritingParts, AttemptsParts {
   readonly metrics: Metrics;
+  /** Why a namespace can have no further record right now; null when it can. */
+  readonly refuseRecord: (namespace: string) => CarillonError | null;
 }
 
 export class Coordinator implements TimerService {
@@ -99,6 +101,9 @@ export class Coordinator implements TimerService {
       return entomb(record, false, at);
     };
     try {
+      // A cancel of an unknown timer leaves a record too, so it has a limit as well.
+      const refusal = this.parts.refuseRecord(namespace);
+      if (refusal !== null && (await this.writing.read(id)) === null) throw refusal;
       const { record, copies } = await this.writing.change(ended, id);
       metrics.cancels.add('confirmed');
       return { id: ids.of(record), copies, version: record };

@@ -14,6 +14,7 @@ import {
 import type { SetOutcome, SetRequest, SetService, TimerView } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { concurrently } from '../replication/concurrently.ts';
+import { isDigest, isOfRequest } from '../timer/request-digest.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
@@ -189,13 +190,15 @@ export class Setting implements SetService {
       throw new CarillonError('conflict', 'This Idempotency-Key cannot be used; use another one.');
     }
     this.parts.metrics.sets.add('repeated');
-    if (!sameBytes(known.body, body)) {
+    if (!isOfRequest(known.body, body)) {
       throw new CarillonError(
         'key_reused',
         'This Idempotency-Key was used within the last day with another body; use a new key for another timer.',
       );
     }
-    return this.setDone(await this.confirm(known));
+    const { record, copies } = await this.confirm(known);
+    // An ended timer has no definition any more: the one of this request is the same.
+    return this.setDone({ record: isDigest(record.body) ? { ...record, body } : record, copies });
   }
 
   /** Counts the replicas that really have a record, and brings it to the others. */
@@ -252,8 +255,4 @@ function checkFactor(id: TimerId | null, factor: number): void {
 function numberFromKey(namespace: string, key: string): Numbered {
   const digest = hash('sha256', JSON.stringify([namespace, key]), 'buffer');
   return { hi: digest.readUInt32LE(0), lo: digest.readUInt32LE(4) };
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }

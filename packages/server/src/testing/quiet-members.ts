@@ -114,6 +114,7 @@ class QuietMember {
       onUnconfirmed: (record: TimerRecord, names: readonly string[], holders: readonly string[]) =>
         cluster.unconfirmed(record, names, holders),
       refuseSet: () => this.refusal,
+      refuseRecord: () => null,
     };
     this.cluster = cluster;
     this.replica = replica;

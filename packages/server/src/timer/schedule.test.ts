@@ -1,8 +1,15 @@
-import { type Ending, State, type TimerRecord, type Timing } from '@carillon/core';
+import {
+  encodeDefinition,
+  type Ending,
+  State,
+  type TimerRecord,
+  type Timing,
+} from '@carillon/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { claimWaitMs } from '../pop/claims/claim-terms.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
+import { isOfRequest } from './request-digest.ts';
 import {
   afterPop,
   alarmMs,
@@ -163,9 +170,18 @@ describe('after a pop', () => {
     expect(next.body).toHaveLength(0);
   });
 
-  it('a timer set under an idempotency key keeps its definition in the tombstone', () => {
-    const record = recordOf();
-    expect(entomb(record, true, at(1)).body).toBe(record.body);
+  it('a timer set under an idempotency key keeps a digest of its definition in the tombstone', () => {
+    const body = encodeDefinition(
+      definitionOf({ timing: every(10_000), opaque: 'x'.repeat(60_000) }),
+    );
+    const other = encodeDefinition(
+      definitionOf({ timing: every(10_001), opaque: 'x'.repeat(60_000) }),
+    );
+    const kept = entomb(recordOf({ body }), true, at(1)).body;
+    expect(kept).toHaveLength(33);
+    expect([isOfRequest(kept, body), isOfRequest(kept, other)]).toEqual([true, false]);
+    // Folders of earlier releases have tombstones with whole definitions.
+    expect([isOfRequest(body, body), isOfRequest(body, other)]).toEqual([true, false]);
   });
 
   it('an interval timer ends at its until', () => {

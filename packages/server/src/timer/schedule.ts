@@ -19,6 +19,7 @@ import {
   type Timing,
 } from '@carillon/core';
 import { nextCron } from './cron.ts';
+import { requestDigest } from './request-digest.ts';
 
 /** One moment on both clocks. */
 export interface Instant {
@@ -159,8 +160,8 @@ function lastMerged(
   return reached;
 }
 
-/** A tombstone of this version. Under an idempotency key the definition stays, to compare a repeated request with. */
-export function entomb(record: TimerRecord, keepBody: boolean, at: Instant): TimerRecord {
+/** A tombstone of this version. Under an idempotency key a digest of the definition stays, to compare a repeated request with. */
+export function entomb(record: TimerRecord, isKeyed: boolean, at: Instant): TimerRecord {
   return {
     ...record,
     state: State.tombstone,
@@ -168,7 +169,7 @@ export function entomb(record: TimerRecord, keepBody: boolean, at: Instant): Tim
     dueMs: at.nowMs,
     retryMs: at.nowMs,
     triedMs: at.nowMs,
-    body: keepBody ? record.body : new Uint8Array(0),
+    body: isKeyed ? requestDigest(record.body) : new Uint8Array(0),
   };
 }
 

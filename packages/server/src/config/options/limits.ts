@@ -53,7 +53,7 @@ export const limits = {
   pendingTimerCountMax: option(
     10_000_000,
     whole(1, 1_000_000_000),
-    'Records held by this member; beyond it sets get 429. Plan about 220 bytes each plus their opaque.',
+    'Records held by this member, ended timers that are still remembered included; beyond it namespaces with more than their equal part get 429 for sets, and for cancels of timers that are not known. Plan about 220 bytes each plus their opaque.',
   ),
   deadLetterCountMax: option(
     100_000,

@@ -1,0 +1,27 @@
+/**
+ * The trace of a request that an ended timer keeps under an idempotency key: a digest of its definition instead of the
+ * definition, so that a timer of 64 KiB leaves 33 bytes for the day on which its key is remembered.
+ *
+ * A digest begins with the byte that ends a definition. No definition is empty, so none begins with it.
+ */
+import { hash } from 'node:crypto';
+import { invariant } from '@carillon/core';
+
+const marker = 0;
+const bytesCount = 33;
+
+export function requestDigest(definition: Uint8Array): Uint8Array {
+  invariant(definition[0] !== marker, 'a digest is made of a definition, not of a digest');
+  const digest = new Uint8Array(bytesCount);
+  digest.set(hash('sha256', definition, 'buffer'), 1);
+  return digest;
+}
+
+export function isDigest(body: Uint8Array): boolean {
+  return body.length === bytesCount && body[0] === marker;
+}
+
+/** Whether a record was set by a request with this definition. `kept`: its body, a definition or a digest of one. */
+export function isOfRequest(kept: Uint8Array, definition: Uint8Array): boolean {
+  return Buffer.compare(kept, isDigest(kept) ? requestDigest(definition) : definition) === 0;
+}
