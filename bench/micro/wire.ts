@@ -3,9 +3,9 @@ import { encodeDefinition, type TimerRecord } from '@carillon/core';
 import {
   decodeMessages,
   encodeMessages,
-  type Message,
   protocol,
-} from '../../packages/server/src/replication/wire.ts';
+} from '../../packages/server/src/replication/wire/frame.ts';
+import type { Message } from '../../packages/server/src/replication/wire/message.ts';
 import { definition } from './records.ts';
 
 const recordsPerFrame = 100;

@@ -12,7 +12,7 @@ import {
 import { TcpNetwork } from '../../packages/server/src/network/tcp-network.ts';
 import { type Credentials, noCredentials } from '../../packages/server/src/network/credentials.ts';
 import { Handshake } from '../../packages/server/src/network/handshake.ts';
-import { encodeMessages, protocol } from '../../packages/server/src/replication/wire.ts';
+import { encodeMessages, protocol } from '../../packages/server/src/replication/wire/frame.ts';
 import type { RealMember } from './support/real-member.ts';
 import { Story } from './support/story.ts';
 import { until } from './support/until.ts';

@@ -6,7 +6,7 @@ import {
   decodeAnswers,
   encodeMessages,
   protocol,
-} from '../../../packages/server/src/replication/wire.ts';
+} from '../../../packages/server/src/replication/wire/frame.ts';
 import type { RealMember } from './real-member.ts';
 import { until } from './until.ts';
 

@@ -22,37 +22,41 @@ type Change = readonly [file: string, from: string, to: string];
 
 const server = 'packages/server/src';
 const changes: readonly Change[] = [
-  [`${server}/store/journal/form.ts`, 'newest: 2', 'newest: 3'],
-  [`${server}/store/journal/segment.ts`, 'mark: 3, end: 4 }', 'mark: 3, end: 4, noted: 5 }'],
-  [`${server}/store/journal/segment.ts`, 'byte <= payloadKind.end', 'byte <= payloadKind.noted'],
+  [`${server}/store/journal/files/form.ts`, 'newest: 2', 'newest: 3'],
+  [`${server}/store/journal/files/segment.ts`, 'mark: 3, end: 4 }', 'mark: 3, end: 4, noted: 5 }'],
   [
-    `${server}/store/journal/segment.ts`,
+    `${server}/store/journal/files/segment.ts`,
+    'byte <= payloadKind.end',
+    'byte <= payloadKind.noted',
+  ],
+  [
+    `${server}/store/journal/files/segment.ts`,
     'out.u16(header.form);',
     'out.u16(header.form); begun ||= header.form >= 3;',
   ],
   [
-    `${server}/store/journal/segment.ts`,
+    `${server}/store/journal/files/segment.ts`,
     'export interface Header {',
     'let begun = false;\nexport interface Header {',
   ],
   [
-    `${server}/store/journal/segment.ts`,
+    `${server}/store/journal/files/segment.ts`,
     'this.begin(payloadKind.mark);',
     'this.begin(begun ? payloadKind.noted : payloadKind.mark); if (begun) this.out.u8(17);',
   ],
   [
-    `${server}/store/journal/segment.ts`,
+    `${server}/store/journal/files/segment.ts`,
     'else if (kind === payloadKind.mark)',
     'else if (kind === payloadKind.noted && from.u8() === 17) sink.mark(from.f64());\n  else if (kind === payloadKind.mark)',
   ],
-  [`${server}/replication/wire.ts`, 'min: 2, max: 4', 'min: 2, max: 5'],
+  [`${server}/replication/wire/frame.ts`, 'min: 2, max: 4', 'min: 2, max: 5'],
   [
-    `${server}/replication/wire.ts`,
+    `${server}/replication/wire/message.ts`,
     'return encodeHello(writer, message.hello);',
     'encodeHello(writer, message.hello); if (version >= 5) writer.u8(17); return;',
   ],
   [
-    `${server}/replication/wire.ts`,
+    `${server}/replication/wire/message.ts`,
     "case 'hello':\n      return { type, hello: decodeHello(from) };\n    case 'digest'",
     "case 'hello': { const hello = decodeHello(from); if (version >= 5) from.u8(); return { type, hello }; }\n    case 'digest'",
   ],

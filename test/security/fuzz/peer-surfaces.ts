@@ -8,14 +8,14 @@ import { FrameReader } from '../../../packages/server/src/network/frames.ts';
 import { Handshake, nonceBytes } from '../../../packages/server/src/network/handshake.ts';
 import { RefusedPeerError } from '../../../packages/server/src/network/refusals.ts';
 import { Seal } from '../../../packages/server/src/network/seal.ts';
+import type { Answer } from '../../../packages/server/src/replication/wire/answer.ts';
 import {
-  type Answer,
   decodeAnswers,
   decodeMessages,
   encodeAnswers,
   encodeMessages,
-  type Message,
-} from '../../../packages/server/src/replication/wire.ts';
+} from '../../../packages/server/src/replication/wire/frame.ts';
+import type { Message } from '../../../packages/server/src/replication/wire/message.ts';
 import { recordOf } from '../../../packages/server/src/testing/records.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, hold, type Surface, type Tally } from './surface.ts';

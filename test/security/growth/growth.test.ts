@@ -27,7 +27,10 @@ import { UriSplitter } from '../../../packages/server/src/callback/uri.ts';
 import { parseAllow } from '../../../packages/server/src/callback/guard.ts';
 import { parseRetryAfter } from '../../../packages/server/src/callback/retry-after.ts';
 import { FrameReader } from '../../../packages/server/src/network/frames.ts';
-import { decodeAnswers, decodeMessages } from '../../../packages/server/src/replication/wire.ts';
+import {
+  decodeAnswers,
+  decodeMessages,
+} from '../../../packages/server/src/replication/wire/frame.ts';
 import { growth, repeated, type Shape } from './growth.ts';
 
 interface Reader {

@@ -7,7 +7,8 @@ import type { Digests } from '../replication/digests.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import { frameBytesMax, recordBytes, repairBytesMax } from '../replication/sizes.ts';
-import type { Answer, Entry, Numbered } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
+import type { Entry, Numbered } from '../replication/wire/parts.ts';
 
 /** One answer carries at most this many records; another round brings the rest. */
 const recordsPerAnswerMax = 1000;

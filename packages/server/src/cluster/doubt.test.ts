@@ -3,7 +3,7 @@ import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { Digests } from '../replication/digests.ts';
 import { Replica } from '../replication/replica.ts';
-import type { Answer } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
 import { Store } from '../store/store.ts';
 import { recordOf } from '../testing/records.ts';
 import { Doubt, judgeDoubt } from './doubt.ts';

@@ -21,7 +21,7 @@
 import { type Cancel, type Clock, compareProgress, type TimerRecord } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 export interface Testimony {
   readonly name: string;

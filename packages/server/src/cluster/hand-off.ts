@@ -17,7 +17,8 @@ import {
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
-import type { Answer, Numbered } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 const inFlightMax = 1000;
 const retryMs = 1000;

@@ -3,7 +3,7 @@
  * member is active; the member itself says that it leaves, and that counts at once.
  */
 import type { Clock, Log } from '@carillon/core';
-import type { Hello } from '../replication/wire-hello.ts';
+import type { Hello } from '../replication/wire/hello.ts';
 import { Vanished } from './view/vanished.ts';
 import { type Phase, View, type ViewMember, type ViewSpec } from './view/view.ts';
 

@@ -8,7 +8,8 @@ import { isDueLater } from '../timer/merge.ts';
 import { listHere, type ReadParts } from '../replication/read.ts';
 import type { Replica } from '../replication/replica.ts';
 import { tallyHere } from '../replication/tally.ts';
-import type { Answer, Message } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
+import type { Message } from '../replication/wire/message.ts';
 
 export interface HandlerParts extends ReadParts {
   readonly cluster: Cluster;

@@ -1,8 +1,9 @@
 import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { Peers } from '../replication/peers.ts';
-import type { Answer, Message } from '../replication/wire.ts';
-import type { Hello } from '../replication/wire-hello.ts';
+import type { Answer } from '../replication/wire/answer.ts';
+import type { Message } from '../replication/wire/message.ts';
+import type { Hello } from '../replication/wire/hello.ts';
 import { Presence } from './presence.ts';
 
 const hello: Hello = {

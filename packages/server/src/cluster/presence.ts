@@ -4,7 +4,7 @@
  */
 import type { Cancel, Clock, Random } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
-import type { Hello } from '../replication/wire-hello.ts';
+import type { Hello } from '../replication/wire/hello.ts';
 import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;

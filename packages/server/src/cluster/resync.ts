@@ -23,7 +23,7 @@ import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@ca
 import { sameNames } from '../timer/merge.ts';
 import type { Replica } from '../replication/replica.ts';
 import { recordBytes, turnBytesMax } from '../replication/sizes.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 import type { HandOff } from './hand-off.ts';
 
 const sliceLength = 200;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Answer } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
 import { recordOf } from '../testing/records.ts';
 import { Unconfirmed } from './unconfirmed.ts';
 

@@ -6,7 +6,8 @@ import { hex16, invariant } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
-import type { Answer, Numbered } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 const perPeerMax = 100_000;
 const batchMax = 500;

@@ -11,7 +11,7 @@ import { type Clock, compareProgress, State, type TimerRecord } from '@carillon/
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
-import type { Answer } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
 import type { Store } from '../store/store.ts';
 import { positionOf } from '../timer/schedule.ts';
 import type { Awake } from './awake.ts';

@@ -8,7 +8,7 @@
  */
 import type { Clock, TimerRecord } from '@carillon/core';
 import type { Replica } from '../replication/replica.ts';
-import type { Answer } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
 import type { Store } from '../store/store.ts';
 import { positionOf } from '../timer/schedule.ts';
 import type { ActivePops } from './active-pops.ts';

@@ -6,7 +6,7 @@ import {
   State,
   type TimerRecord,
 } from '@carillon/core';
-import type { Message } from '../replication/wire.ts';
+import type { Message } from '../replication/wire/message.ts';
 import type { PopAddressee } from './sending/batches.ts';
 import { isOut, type PopPhase } from './pop-phase.ts';
 

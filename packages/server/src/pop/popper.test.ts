@@ -5,7 +5,7 @@ import { defaultConfig } from '../config/config.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
 import { Replica } from '../replication/replica.ts';
-import type { Message } from '../replication/wire.ts';
+import type { Message } from '../replication/wire/message.ts';
 import { Store } from '../store/store.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
 import type { BeginPop } from './sending/batches.ts';

@@ -19,7 +19,7 @@
  */
 import { type Clock, decodeDefinition, State, type TimerRecord } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
-import type { Answer } from '../replication/wire.ts';
+import type { Answer } from '../replication/wire/answer.ts';
 import type { Store } from '../store/store.ts';
 import type { ActivePops } from './active-pops.ts';
 import type { Alarm } from './alarm.ts';

@@ -4,7 +4,9 @@
  */
 import { type Clock, type FrameHandler, invariant, type Log, MalformedError } from '@carillon/core';
 import { answerBytes, frameBytesMax } from './sizes.ts';
-import { type Answer, decodeMessages, encodeAnswers, type Frame, type Message } from './wire.ts';
+import type { Answer } from './wire/answer.ts';
+import { decodeMessages, encodeAnswers, type Frame } from './wire/frame.ts';
+import type { Message } from './wire/message.ts';
 
 /** Calls `answer` once, now or later. */
 export type MessageHandler = (

@@ -9,8 +9,11 @@ import { Peers } from './peers.ts';
 import { listEverywhere, listHere, type RecordPage } from './read.ts';
 import type { Replica } from './replica.ts';
 import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.ts';
-import { type Answer, type ListAsk, type Message, protocol } from './wire.ts';
-import type { Hello } from './wire-hello.ts';
+import type { Answer } from './wire/answer.ts';
+import { protocol } from './wire/frame.ts';
+import type { ListAsk } from './wire/list.ts';
+import type { Message } from './wire/message.ts';
+import type { Hello } from './wire/hello.ts';
 
 const body = new Uint8Array(64 * 1024);
 const large = recordOf({ body });

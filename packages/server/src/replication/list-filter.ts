@@ -2,7 +2,7 @@
 import { decodeDefinition, type TimerRecord } from '@carillon/core';
 import { failureOf, outcomeWord } from '../timer/attempt.ts';
 import { timerState } from '../timer/state.ts';
-import type { ListAsk } from './wire.ts';
+import type { ListAsk } from './wire/list.ts';
 
 export function matches(record: TimerRecord, ask: ListAsk): boolean {
   return (

@@ -3,8 +3,10 @@ import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { recordOf } from '../testing/records.ts';
 import { Peers } from './peers.ts';
-import { type Answer, decodeMessages, encodeAnswers, type Message, protocol } from './wire.ts';
-import type { Hello } from './wire-hello.ts';
+import type { Answer } from './wire/answer.ts';
+import { decodeMessages, encodeAnswers, protocol } from './wire/frame.ts';
+import type { Message } from './wire/message.ts';
+import type { Hello } from './wire/hello.ts';
 
 const hello: Hello = {
   release: '1',

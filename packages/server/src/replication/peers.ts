@@ -12,8 +12,10 @@
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, messageBytes } from './sizes.ts';
-import { type Answer, decodeAnswers, encodeMessages, type Message, protocol } from './wire.ts';
-import type { Hello } from './wire-hello.ts';
+import type { Answer } from './wire/answer.ts';
+import { decodeAnswers, encodeMessages, protocol } from './wire/frame.ts';
+import type { Message } from './wire/message.ts';
+import type { Hello } from './wire/hello.ts';
 
 export type Done = (answer: Answer | null) => void;
 

@@ -4,7 +4,7 @@ import { Store } from '../store/store.ts';
 import { anything, recordOf } from '../testing/records.ts';
 import { listHere, type ReadParts } from './read.ts';
 import type { Replica } from './replica.ts';
-import type { HolderRole } from './wire.ts';
+import type { HolderRole } from './wire/list.ts';
 
 const holders = [['a', 'b'], ['b', 'a'], ['b', 'c'], ['c']];
 

@@ -17,7 +17,8 @@ import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.ts';
 import { matches } from './list-filter.ts';
-import type { ListAsk, Numbered } from './wire.ts';
+import type { ListAsk } from './wire/list.ts';
+import type { Numbered } from './wire/parts.ts';
 
 const answerMs = 1000;
 /** A scan gives way to other work after this many records. */

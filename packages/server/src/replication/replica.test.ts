@@ -4,7 +4,8 @@ import { replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import type { Replica } from './replica.ts';
-import type { Answer, StoreMode } from './wire.ts';
+import type { Answer } from './wire/answer.ts';
+import type { StoreMode } from './wire/message.ts';
 
 function receive(replica: Replica, record: TimerRecord, mode: StoreMode = 'any'): Answer[] {
   const answers: Answer[] = [];

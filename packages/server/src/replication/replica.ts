@@ -20,7 +20,8 @@ import type { Digests } from './digests.ts';
 import { isLate, merge, onTime } from '../timer/merge.ts';
 import { onCronTime } from '../timer/late-cron.ts';
 import { alarmMs, type Instant } from '../timer/schedule.ts';
-import type { Answer, StoreMode } from './wire.ts';
+import type { Answer } from './wire/answer.ts';
+import type { StoreMode } from './wire/message.ts';
 
 export interface Retention {
   readonly tombstoneMs: number;

@@ -4,7 +4,8 @@
  * are under way at a time.
  */
 import type { TimerRecord } from '@carillon/core';
-import type { Answer, Message } from './wire.ts';
+import type { Answer } from './wire/answer.ts';
+import type { Message } from './wire/message.ts';
 
 /** A frame and its answer are closed when this much is in them. One record always fits, however long it is. */
 export const frameBytesMax = 256 * 1024;

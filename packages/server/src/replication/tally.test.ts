@@ -7,7 +7,7 @@ import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { ReadParts } from './read.ts';
 import { speaksFor, tallyEverywhere, tallyHere } from './tally.ts';
-import type { TallyGroup } from './wire.ts';
+import type { TallyGroup } from './wire/list.ts';
 
 const letters = { ...anything, state: 'dead' };
 

@@ -7,7 +7,7 @@ import { decodeDefinition, type TimerRecord } from '@carillon/core';
 import { failureOf } from '../timer/attempt.ts';
 import { matches } from './list-filter.ts';
 import { eachSlice, type ReadParts } from './read.ts';
-import type { ListAsk, TallyGroup } from './wire.ts';
+import type { ListAsk, TallyGroup } from './wire/list.ts';
 
 /** Groups that are told apart; records of further receivers are counted together. */
 const groupCountMax = 1000;

@@ -7,7 +7,7 @@ import { recordOf } from '../testing/records.ts';
 import { Deadlines } from './deadlines.ts';
 import { Digests } from './digests.ts';
 import { Replica } from './replica.ts';
-import type { StoreMode } from './wire.ts';
+import type { StoreMode } from './wire/message.ts';
 import { hedgeMs, type WriteResult, write } from './write.ts';
 
 const record = recordOf({ replicas: ['a'], factor: 2 });

@@ -6,7 +6,8 @@ import { recordOf } from '../testing/records.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
-import type { Answer, StoreMode } from './wire.ts';
+import type { Answer } from './wire/answer.ts';
+import type { StoreMode } from './wire/message.ts';
 import { hedgeMs, type WriteResult, write } from './write.ts';
 
 /** How a member answers a store: at once, after some time, or never (null: the time-out of a second). */

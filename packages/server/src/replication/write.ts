@@ -22,7 +22,8 @@ import {
 import type { Deadlines, Waiting } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
-import type { Answer, StoreMode } from './wire.ts';
+import type { Answer } from './wire/answer.ts';
+import type { StoreMode } from './wire/message.ts';
 
 /** After this long without all confirmations, stand-ins are asked. */
 export const hedgeMs = 250;

@@ -3,7 +3,7 @@ import type { AttemptsView } from './service.ts';
 import type { History } from '../pop/outcome/history.ts';
 import { type Attempt, failureOf, outcomeWord } from '../timer/attempt.ts';
 import type { Peers } from '../replication/peers.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 export interface AttemptsParts {
   readonly self: string;

@@ -23,7 +23,7 @@ import { type ReadParts, readNewest } from '../replication/read.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { type WriteParts, type WriteRequest, write } from '../replication/write.ts';
 import { noCopies, type Outcome, outcomeOf, written, type Written } from './outcome.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
 export const triesMax = 8;

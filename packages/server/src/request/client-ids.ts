@@ -11,7 +11,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { View } from '../cluster/view/view.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 export class ClientIds {
   private readonly numbering: Numbering;

@@ -29,7 +29,7 @@ import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { listEverywhere } from '../replication/read.ts';
 import { tallyEverywhere } from '../replication/tally.ts';
-import type { ListAsk } from '../replication/wire.ts';
+import type { ListAsk } from '../replication/wire/list.ts';
 import { failureOf } from '../timer/attempt.ts';
 import { SteadyInstants } from '../timer/due-wall.ts';
 import { entomb, type Instant } from '../timer/schedule.ts';

@@ -18,7 +18,7 @@ import { isDigest, isOfRequest } from '../timer/request-digest.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
-import type { Numbered } from '../replication/wire.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 import { type Content, guarded, triesMax, type Writing, type WritingParts } from './change.ts';
 
 /** Timers of one batch under way at once: two frames to a peer. */

@@ -1,6 +1,6 @@
 /** Records and definitions for tests: something sensible, with the fields that matter set by the test. */
 import { type Definition, encodeDefinition, State, type TimerRecord } from '@carillon/core';
-import type { ListAsk } from '../replication/wire.ts';
+import type { ListAsk } from '../replication/wire/list.ts';
 
 export function definitionOf(fields: Partial<Definition> = {}): Definition {
   return {

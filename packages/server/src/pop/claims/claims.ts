@@ -24,7 +24,8 @@
  * comes: the claim is over. Had b asked for pop 4 now, c would have answered with that record (C1).
  */
 import { compareProgress, invariant, type Progress, type TimerRecord } from '@carillon/core';
-import type { Answer, Message } from '../../replication/wire.ts';
+import type { Answer } from '../../replication/wire/answer.ts';
+import type { Message } from '../../replication/wire/message.ts';
 import { termMsMax } from './claim-terms.ts';
 
 export type ClaimAsk = Extract<Message, { type: 'claim' }>;

@@ -1,7 +1,7 @@
 /** The outcome of an attempt or a claim, as the record, the history and the metrics have it. */
 import { type Attempted, type Definition, Outcome, type TimerRecord } from '@carillon/core';
 import type { Instant } from '../../timer/schedule.ts';
-import type { Answer } from '../../replication/wire.ts';
+import type { Answer } from '../../replication/wire/answer.ts';
 import type { BareAttempt } from './history.ts';
 import { noText } from '../failures/recent-texts.ts';
 

@@ -5,7 +5,7 @@
  *
  * 1: without a table of contents (contents.ts). 2: with one.
  *
- * A new form comes with a new protocol of the wire (replication/wire.ts): by the protocols in their hellos members know
+ * A new form comes with a new protocol of the wire (replication/wire/frame.ts): by the protocols in their hellos members know
  * which forms the others read.
  */
 export const forms: Readonly<Record<'oldest' | 'before' | 'newest', number>> = {

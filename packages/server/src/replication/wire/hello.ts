@@ -1,7 +1,7 @@
-/** The words of a member about itself, once a second to each of the others, and in answer to their hello. A part of `wire.ts`. */
+/** The words of a member about itself, once a second to each of the others, and in answer to their hello. */
 import type { ByteReader, ByteWriter } from '@carillon/core';
-import type { DiskState } from '../metrics/status.ts';
-import type { Load } from '../metrics/load.ts';
+import type { DiskState } from '../../metrics/status.ts';
+import type { Load } from '../../metrics/load.ts';
 
 export interface Hello {
   readonly release: string;

@@ -1,4 +1,4 @@
-/** Questions for lists and counts of records, and the counts. A part of `wire.ts`. */
+/** Questions for lists and counts of records, and the counts. */
 import { type ByteReader, type ByteWriter, MalformedError } from '@carillon/core';
 
 export interface ListAsk {

@@ -1,18 +1,12 @@
 import { MalformedError, State } from '@carillon/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { recordOf } from '../testing/records.ts';
-import {
-  type Answer,
-  decodeAnswers,
-  decodeMessages,
-  encodeAnswers,
-  encodeMessages,
-  type ListAsk,
-  type Message,
-  protocol,
-} from './wire.ts';
-import type { Hello } from './wire-hello.ts';
+import { recordOf } from '../../testing/records.ts';
+import type { Answer } from './answer.ts';
+import { decodeAnswers, decodeMessages, encodeAnswers, encodeMessages, protocol } from './frame.ts';
+import type { ListAsk } from './list.ts';
+import type { Message } from './message.ts';
+import type { Hello } from './hello.ts';
 
 const record = recordOf({
   replicas: ['n0', 'n1', 'ñ2'],

@@ -1,0 +1,77 @@
+/**
+ * The messages between members. A frame carries many messages and is answered by one frame with an answer
+ * to each, in the same order. Everything is idempotent: loss, repetition, delay and reordering are normal.
+ *
+ * A record travels with its age (see core's record.ts): it is written when the frame is, not when it was
+ * queued.
+ */
+import { ByteReader, ByteWriter, MalformedError } from '@carillon/core';
+import { type Answer, decodeAnswer, encodeAnswer } from './answer.ts';
+import { decodeMessage, encodeMessage, type Message } from './message.ts';
+import { readMany, type Scope } from './parts.ts';
+
+/**
+ * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
+ * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
+ * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
+ * 4: an attempt has a detail, a list is asked for by receiver and failure, and there is a tally.
+ */
+export const protocol = { min: 2, max: 4 } as const;
+
+export interface Frame<T> {
+  readonly protocol: number;
+  readonly from: string;
+  readonly items: readonly T[];
+}
+
+const writer = new ByteWriter(64 * 1024);
+
+export function encodeMessages(frame: Frame<Message>, nowMs: number): Uint8Array {
+  startFrame(frame);
+  const scope = { nowMs, version: frame.protocol };
+  for (const message of frame.items) encodeMessage(writer, message, scope);
+  return writer.copy();
+}
+
+export function encodeAnswers(frame: Frame<Answer>, nowMs: number): Uint8Array {
+  startFrame(frame);
+  const scope = { nowMs, version: frame.protocol };
+  for (const answer of frame.items) encodeAnswer(writer, answer, scope);
+  return writer.copy();
+}
+
+/** Throws MalformedError for anything but a whole frame. */
+export function decodeMessages(bytes: Uint8Array, nowMs: number): Frame<Message> {
+  return decodeFrame(bytes, nowMs, decodeMessage);
+}
+
+/** Throws MalformedError for anything but a whole frame. */
+export function decodeAnswers(bytes: Uint8Array, nowMs: number): Frame<Answer> {
+  return decodeFrame(bytes, nowMs, decodeAnswer);
+}
+
+function startFrame(frame: Frame<unknown>): void {
+  writer.reset();
+  writer.u8(frame.protocol);
+  writer.text(frame.from);
+  writer.varint(frame.items.length);
+}
+
+function decodeFrame<T>(
+  bytes: Uint8Array,
+  nowMs: number,
+  item: (from: ByteReader, scope: Scope) => T,
+): Frame<T> {
+  const reader = new ByteReader(bytes);
+  const version = reader.u8();
+  if (version < protocol.min || version > protocol.max) {
+    throw new MalformedError(
+      `A frame has protocol ${version}; this release knows up to ${protocol.max}.`,
+    );
+  }
+  const from = reader.text();
+  const scope = { nowMs, version };
+  const items = readMany(reader, (one) => item(one, scope));
+  if (reader.left > 0) throw new MalformedError(`A frame has ${reader.left} bytes too many.`);
+  return { protocol: version, from, items };
+}

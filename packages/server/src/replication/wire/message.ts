@@ -1,0 +1,161 @@
+/** The messages of one member to another: their types, and their form in a frame (`frame.ts`). */
+import {
+  type ByteReader,
+  type ByteWriter,
+  decodeRecord,
+  encodeRecord,
+  MalformedError,
+  type TimerRecord,
+} from '@carillon/core';
+import { decodeHello, encodeHello, type Hello } from './hello.ts';
+import { decodeAsk, encodeAsk, type ListAsk } from './list.ts';
+import {
+  decodeEntry,
+  encodeEntry,
+  encodeNumber,
+  type Entry,
+  known,
+  type Numbered,
+  readMany,
+  type Scope,
+} from './parts.ts';
+
+/** How a `store` treats the receiver's record: any: merge. create: only where there is none. update: only over an older one. */
+export type StoreMode = 'any' | 'create' | 'update';
+
+export type Message =
+  | { readonly type: 'store'; readonly mode: StoreMode; readonly record: TimerRecord }
+  | {
+      readonly type: 'claim';
+      readonly entry: Entry;
+      readonly termMs: number;
+      readonly position: number;
+      /** The call is in flight: this claim is a renewal. */
+      readonly calling: boolean;
+      /** The same for all that is said of one pop, another after it was given back. 0 before protocol 3. */
+      readonly serial: number;
+      /** When the claimant takes the pop to be due; Infinity before protocol 3. */
+      readonly dueMs: number;
+    }
+  /** `dueMs`: Infinity in a frame of an older release, which does not say. */
+  | { readonly type: 'offer'; readonly entry: Entry; readonly dueMs: number }
+  | ({ readonly type: 'read' } & Numbered)
+  | { readonly type: 'list'; readonly ask: ListAsk }
+  | { readonly type: 'hello'; readonly hello: Hello }
+  /** One hash a range over the records that both members should hold. */
+  | { readonly type: 'digest'; readonly hashes: Uint32Array }
+  | { readonly type: 'range'; readonly range: number; readonly entries: readonly Entry[] }
+  | ({ readonly type: 'unconfirmed'; readonly names: readonly string[] } & Numbered)
+  | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered)
+  /** How many records match that this member speaks for. From protocol 4. */
+  | { readonly type: 'tally'; readonly ask: ListAsk };
+
+const messageTypes = [
+  'store',
+  'claim',
+  'offer',
+  'read',
+  'list',
+  'hello',
+  'digest',
+  'range',
+  'unconfirmed',
+  'attempts',
+  'tally',
+] as const;
+const modes: readonly StoreMode[] = ['any', 'create', 'update'];
+
+export function encodeMessage(
+  writer: ByteWriter,
+  message: Message,
+  { nowMs, version }: Scope,
+): void {
+  writer.u8(messageTypes.indexOf(message.type));
+  switch (message.type) {
+    case 'store':
+      writer.u8(modes.indexOf(message.mode));
+      return encodeRecord(writer, message.record, nowMs);
+    case 'claim':
+      encodeEntry(writer, message.entry);
+      writer.f64(message.termMs);
+      writer.u8(message.position);
+      writer.u8(message.calling ? 1 : 0);
+      if (version < 3) return;
+      writer.u32(message.serial);
+      writer.f64(message.dueMs - nowMs);
+      return;
+    case 'offer':
+      encodeEntry(writer, message.entry);
+      if (version >= 3) writer.f64(message.dueMs - nowMs);
+      return;
+    case 'read':
+      return encodeNumber(writer, message);
+    case 'list':
+    case 'tally':
+      return encodeAsk(writer, message.ask, version);
+    case 'hello':
+      return encodeHello(writer, message.hello);
+    case 'digest':
+      return writer.blob(
+        new Uint8Array(message.hashes.buffer, message.hashes.byteOffset, message.hashes.byteLength),
+      );
+    case 'range':
+      writer.u8(message.range);
+      writer.varint(message.entries.length);
+      for (const entry of message.entries) encodeEntry(writer, entry);
+      return;
+    case 'unconfirmed':
+      encodeNumber(writer, message);
+      writer.varint(message.names.length);
+      for (const name of message.names) writer.text(name);
+      return;
+    case 'attempts':
+      writer.text(message.namespace);
+      encodeNumber(writer, message);
+  }
+}
+
+export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Message {
+  const type = known(messageTypes[from.u8()]);
+  switch (type) {
+    case 'store':
+      return { type, mode: known(modes[from.u8()]), record: decodeRecord(from, nowMs) };
+    case 'claim':
+      return {
+        type,
+        entry: decodeEntry(from),
+        termMs: from.f64(),
+        position: from.u8(),
+        calling: from.u8() === 1,
+        serial: version < 3 ? 0 : from.u32(),
+        dueMs: version < 3 ? Infinity : from.f64() + nowMs,
+      };
+    case 'offer':
+      return {
+        type,
+        entry: decodeEntry(from),
+        dueMs: version >= 3 ? from.f64() + nowMs : Infinity,
+      };
+    case 'read':
+      return { type, hi: from.u32(), lo: from.u32() };
+    case 'list':
+    case 'tally':
+      return { type, ask: decodeAsk(from, version) };
+    case 'hello':
+      return { type, hello: decodeHello(from) };
+    case 'digest':
+      return { type, hashes: decodeHashes(from.blob()) };
+    case 'range':
+      return { type, range: from.u8(), entries: readMany(from, decodeEntry) };
+    case 'unconfirmed':
+      return { type, hi: from.u32(), lo: from.u32(), names: readMany(from, (text) => text.text()) };
+    case 'attempts':
+      return { type, namespace: from.text(), hi: from.u32(), lo: from.u32() };
+  }
+}
+
+function decodeHashes(bytes: Uint8Array): Uint32Array {
+  if (bytes.length !== 1024) throw new MalformedError('A digest does not have 256 hashes.');
+  // A copy that starts at a multiple of four; `slice` of a Buffer would only be another view.
+  return new Uint32Array(Uint8Array.from(bytes).buffer);
+}
