@@ -17,6 +17,12 @@ export const commands: readonly Entry[] = [
   entry('set', 'Set a timer, or replace one.', () => import('./commands/timers/set.ts')),
   entry('get', 'Show a timer.', () => import('./commands/timers/get.ts')),
   entry('list', 'List timers.', () => import('./commands/timers/list.ts')),
+  entry('run', 'Make the callback of a timer now.', () => import('./commands/timers/run.ts')),
+  entry(
+    'preview',
+    'The next pops of a timer if it were set now.',
+    () => import('./commands/timers/preview.ts'),
+  ),
   entry(
     'cancel',
     'Cancel timers by id, or all with a tag.',

@@ -76,6 +76,39 @@ describe('Carillon, requests', () => {
     expect(seen[0]).toMatchObject({ method: 'GET', path: '/timers/01-2/attempts' });
   });
 
+  test('run asks for the callback of a timer and gives back the id of the new one', async () => {
+    const { client, seen } = make(() => located('00ff-2', '1/2'));
+    expect(await client.run('01-2')).toEqual({ id: '00ff-2', copies: { have: 1, wanted: 2 } });
+    expect(seen[0]).toMatchObject({ method: 'POST', path: '/timers/01-2/run', body: null });
+    expect(seen[0]?.headers.get('idempotency-key')).toBe('uuid-1');
+    await client.run('01-2', { idempotencyKey: 'mine' });
+    expect(seen[1]?.headers.get('idempotency-key')).toBe('mine');
+  });
+
+  test('preview sends the timing alone and reads pops in UTC and in the zone', async () => {
+    const local = '2026-03-29T09:00:00.000+02:00';
+    const pop = { due: '2026-03-29T07:00:00.000Z', local };
+    const { client, seen } = make(() =>
+      json({ timezone: 'Europe/Berlin', pops: [pop], more: true }),
+    );
+    const when = { cron: '0 9 * * *', timezone: 'Europe/Berlin', forever: true };
+    expect(await client.preview(when)).toEqual({
+      timezone: 'Europe/Berlin',
+      pops: [{ due: new Date(local), local }],
+      more: true,
+    });
+    expect(seen[0]).toMatchObject({
+      method: 'POST',
+      path: '/timers/preview',
+      body: { timing: when },
+    });
+    await client.preview({ in: '1m' }, { timezone: 'Asia/Tokyo' });
+    expect(seen[1]).toMatchObject({
+      path: '/timers/preview?timezone=Asia%2FTokyo',
+      body: { timing: { interval: 60 } },
+    });
+  });
+
   test('replace and cancel go to the timer, with its id escaped', async () => {
     const { client, seen } = make(() => located('01-2'));
     expect((await client.replace('01-2', spec)).id).toBe('01-2');

@@ -3,7 +3,7 @@
  * that are under way at the same time together, `transport.ts` makes the requests, `members.ts` chooses the member to
  * ask, `timer-spec.ts` and `shapes.ts` hold the forms of requests and answers.
  */
-import { type Asked, itemOutcome } from './changes/change.ts';
+import { type Asked, confirmedOf, itemOutcome } from './changes/change.ts';
 import { Changes } from './changes/changes.ts';
 import type { Exchange } from './connections/exchange.ts';
 import { fetched } from './connections/fetched.ts';
@@ -18,17 +18,26 @@ import {
   type DeadLetterSummary,
   Fields,
   type Page,
+  type Preview,
   readAttempts,
   readCluster,
   readDeadLetter,
   readDeadLetterSummary,
   readPage,
+  readPreview,
   readTimer,
   type Timer,
   type TimerState,
 } from './shapes.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
-import { checkedBody, type Duration, durationMs, type TimerSpec } from './timer-spec.ts';
+import {
+  checkedBody,
+  type Duration,
+  durationMs,
+  timingOf,
+  type TimerSpec,
+  type When,
+} from './timer-spec.ts';
 import { type Answer, type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
 
 export interface CarillonOptions {
@@ -71,6 +80,11 @@ export interface ListOptions extends CallOptions {
   readonly pageSize?: number;
   /** Called when members did not answer, so that their timers may be missing. */
   readonly onMissing?: (members: readonly string[]) => void;
+}
+
+export interface PreviewOptions extends CallOptions {
+  /** IANA name of the zone of the local times. Default: that of the pattern, or UTC. */
+  readonly timezone?: string | undefined;
 }
 
 /** The result of one timer of a batch. */
@@ -164,6 +178,26 @@ export class Carillon {
   /** Cancels the timer; one that does not exist is fine too. */
   cancel(id: string, { signal }: CallOptions = {}): Promise<Confirmed> {
     return this.change(() => ({ kind: 'cancel', name: id, text: null, signal }));
+  }
+
+  /**
+   * Makes the callback of a timer now, by a new timer with the same callback that pops once, at once; the result has the id of
+   * that one. The timer itself is not touched. Rejects with ApiError (404) when there is no such timer.
+   */
+  async run(id: string, options: SetOptions = {}): Promise<Confirmed> {
+    const { idempotencyKey = this.system.uuid(), signal } = options;
+    const headers = { 'idempotency-key': idempotencyKey };
+    const path = `${timerPath(id)}/run`;
+    return confirmedOf(await this.send({ method: 'POST', path, headers, signal }));
+  }
+
+  /** When a timer would pop if it were set now: its next five pops. Nothing is stored. */
+  async preview(when: When, options: PreviewOptions = {}): Promise<Preview> {
+    const { timezone, signal } = options;
+    const body = { timing: timingOf(when) };
+    const query = { timezone };
+    const request = { method: 'POST', path: '/timers/preview', query, body, signal } as const;
+    return readPreview((await this.send(request)).body);
   }
 
   /** Cancels every timer with that tag and answers how many there were. */

@@ -8,6 +8,7 @@ export {
   type DeadLetterListOptions,
   type DeadLetters,
   type ListOptions,
+  type PreviewOptions,
   type SetOptions,
 } from './carillon.ts';
 export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
@@ -28,6 +29,8 @@ export type {
   DeadLetterGroup,
   DeadLetterSummary,
   DiskDamage,
+  Preview,
+  PreviewedPop,
   Timer,
   TimerState,
 } from './shapes.ts';

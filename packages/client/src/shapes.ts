@@ -35,6 +35,8 @@ export interface Timer {
   readonly lastOutcome: number | string | null;
   /** Class of the failure of the newest attempt (5xx, refused …); null: it was a success, or there was none. */
   readonly lastFailure: string | null;
+  /** The dead letter of its newest pop, where that was given up; only where the timer was read by itself. */
+  readonly deadLetter: string | null;
   readonly version: string;
   /** Members that hold it, primary first. */
   readonly replicas: readonly string[];
@@ -127,6 +129,22 @@ export interface Page<T> {
   readonly cursor: string | null;
   /** Members that did not answer; their timers may be missing. */
   readonly missing: readonly string[];
+}
+
+/** When a timer would pop if it were set now. */
+export interface Preview {
+  /** IANA name of the zone of the local times. */
+  readonly timezone: string;
+  /** The next pops, at most five. */
+  readonly pops: readonly PreviewedPop[];
+  /** Whether more pops follow. */
+  readonly more: boolean;
+}
+
+export interface PreviewedPop {
+  readonly due: Date | null;
+  /** The same instant by the clocks of the zone, with its offset: `2026-03-29T09:00:00.000+02:00`. */
+  readonly local: string;
 }
 
 /** One JSON object, read member by member; a member of another type counts as missing. */
@@ -228,6 +246,7 @@ export function readTimer(json: unknown): Timer {
     sequence: from.number('sequence'),
     attempt: from.number('attempt'),
     ...readLast(from),
+    deadLetter: from.text('dead-letter') || null,
     version: from.text('version'),
     replicas: from.texts('replicas'),
   };
@@ -279,6 +298,15 @@ function readLast(from: Fields): Pick<Timer, 'lastOutcome' | 'lastFailure'> {
     lastOutcome: typeof outcome === 'number' || typeof outcome === 'string' ? outcome : null,
     lastFailure: from.text('last-failure') || null,
   };
+}
+
+export function readPreview(json: unknown): Preview {
+  const from = new Fields(json);
+  const pops = from.list('pops').map((pop) => {
+    const fields = new Fields(pop);
+    return { due: fields.date('due'), local: fields.text('local') };
+  });
+  return { timezone: from.text('timezone'), pops, more: from.flag('more') };
 }
 
 export function readAttempts(json: unknown): Attempts {

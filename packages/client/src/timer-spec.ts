@@ -126,7 +126,8 @@ function refuseUnknown(spec: object, known: readonly string[], base: string): vo
   }
 }
 
-function timingOf(spec: TimerSpec): Record<string, unknown> {
+/** `timing` of a body. Throws TypeError like `bodyOf`. */
+export function timingOf(spec: When): Record<string, unknown> {
   if ('in' in spec) return { interval: seconds('in', spec.in) };
   if ('at' in spec) return { at: instant('at', spec.at) };
   const ending = given({

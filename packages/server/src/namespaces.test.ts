@@ -85,6 +85,7 @@ const byId: readonly [method: string, path: (id: string) => string, body?: unkno
   ['GET', (id) => `/timers/${id}`],
   ['GET', (id) => `/timers/${id}/attempts`],
   ['PUT', (id) => `/timers/${id}`, body],
+  ['POST', (id) => `/timers/${id}/run`],
   ['DELETE', (id) => `/timers/${id}`],
   ['POST', (id) => `/dead-letters/${id}/redeliver`],
   ['DELETE', (id) => `/dead-letters/${id}`],

@@ -16,6 +16,8 @@ import {
   listedStates,
   WhoamiSchema,
 } from './schema.ts';
+import { exampleAnswer, exampleProblem, exampleTimer } from './openapi-examples.ts';
+import { PreviewSchema } from './preview.ts';
 import type { Route } from './router.ts';
 
 const schemas = {
@@ -32,41 +34,18 @@ const schemas = {
   Cluster: ClusterSchema,
   Locks: LocksSchema,
   Whoami: WhoamiSchema,
+  Preview: PreviewSchema,
   Problem: ProblemSchema,
 };
 
 const ref = (name: keyof typeof schemas) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ 'application/json': { schema } });
 
-export const exampleProblem = {
-  type: 'urn:carillon:problem:bad_request',
-  title: 'The request is not valid',
-  status: 400,
-  detail: 'The interval must be a number from 0 to 3155760000.',
-  pointer: '/timing/interval',
-};
 const problem = (description: string) => ({
   description,
   content: { 'application/problem+json': { schema: ref('Problem'), example: exampleProblem } },
 });
 
-/** A timer as it is answered, from `exampleTimer`. */
-export const exampleAnswer = {
-  id: '66ddb6aa0024f0008400000000020284-2',
-  state: 'pending',
-  timing: { interval: 2 },
-  callback: { http: { uri: 'http://127.0.0.1:8080/', opaque: 'hello' } },
-  reliability: { 'replication-factor': 2 },
-  set: '2026-01-31T09:00:00.000Z',
-  sequence: 0,
-  attempt: 0,
-  'next-due': '2026-01-31T09:00:02.000Z',
-  'next-attempt': null,
-  'last-outcome': null,
-  'last-failure': null,
-  version: '1769850000000.0',
-  replicas: ['n0', 'n1'],
-};
 const shownTimer = { 'application/json': { schema: ref('Timer'), example: exampleAnswer } };
 const text = { description: 'OK', content: { 'text/plain': { schema: { type: 'string' } } } };
 
@@ -117,11 +96,6 @@ const paging = [
   query('cursor', { type: 'string' }, 'As an earlier page gave it out.'),
 ];
 const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
-/** A body to copy: it works as it stands beside `carillon listen`. */
-const exampleTimer = {
-  timing: { interval: 2 },
-  callback: { http: { uri: 'http://127.0.0.1:8080/', opaque: 'hello' } },
-};
 const body = {
   required: true,
   content: { 'application/json': { schema: ref('TimerBody'), example: exampleTimer } },
@@ -243,6 +217,62 @@ const attemptPaths = {
       responses: {
         '200': { description: 'Oldest first', content: json(ref('Attempts')) },
         ...notFound,
+      },
+    },
+  },
+};
+
+const timingBody = {
+  type: 'object',
+  description: 'A timer, or its timing alone.',
+  required: ['timing'],
+};
+
+/** A look ahead, and the callback of a timer at once. */
+const askedPaths = {
+  '/timers/preview': {
+    post: {
+      operationId: 'previewTimer',
+      summary: 'The next five pops of a timer if it were set now',
+      description: 'Nothing is stored. A fault of the timer is told as it would be if it were set.',
+      parameters: [
+        query(
+          'timezone',
+          { type: 'string' },
+          'Zone of the local times; that of the timing without.',
+        ),
+      ],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: timingBody,
+            example: { timing: { cron: '0 9 * * 1-5', timezone: 'Europe/Berlin', forever: true } },
+          },
+        },
+      },
+      responses: {
+        '200': { description: 'The pops', content: json(ref('Preview')) },
+        '400': refusals['400'],
+        '413': refusals['413'],
+      },
+    },
+  },
+  '/timers/{id}/run': {
+    parameters: [id],
+    post: {
+      operationId: 'runTimer',
+      summary: 'Make the callback of a timer now',
+      description:
+        'By a new timer with the same callback that pops once, at once; the answer has its id. The timer itself is not touched.',
+      parameters: [
+        { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } },
+      ],
+      responses: {
+        ...confirmed('Set. The body is empty unless JSON is accepted.'),
+        ...refusals,
+        ...notFound,
+        '422': problem('The idempotency key was used with another body.'),
       },
     },
   },
@@ -414,7 +444,12 @@ function guarded(operation: Operation, needs: Route['needs']): object {
 
 function pathsOf(routes: readonly Route[]): object {
   const needs = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.needs]));
-  const all: Record<string, object> = { ...timerPaths, ...attemptPaths, ...operatingPaths };
+  const all: Record<string, object> = {
+    ...timerPaths,
+    ...attemptPaths,
+    ...askedPaths,
+    ...operatingPaths,
+  };
   return Object.fromEntries(
     Object.entries(all).map(([path, item]) => {
       const routePath = path.replace('{id}', ':id');

@@ -79,7 +79,7 @@ function cronTiming(body: TimingBody, wallMs: number): Timing {
     );
   }
   const timezone = body.timezone ?? null;
-  if (timezone !== null && !timezoneKnown(timezone)) {
+  if (timezone !== null && !isTimezone(timezone)) {
     throw badRequest('The timezone is not a known IANA name.', '/timing/timezone');
   }
   const timing: Timing = { kind: 'cron', cron: cronOf(body.cron as string), timezone, ending };
@@ -116,7 +116,8 @@ function pops(timing: Timing, wallMs: number): boolean {
 const zones = new Map<string, boolean>();
 const zoneCountMax = 2000;
 
-function timezoneKnown(timezone: string): boolean {
+/** Whether it is the IANA name of a zone. */
+export function isTimezone(timezone: string): boolean {
   const known = zones.get(timezone);
   if (known !== undefined) return known;
   const found = isZone(timezone);

@@ -23,6 +23,8 @@ const table: Readonly<Record<string, Scope | null>> = {
   [`POST /cluster/drain`]: 'admin',
   [`POST /cluster/resync`]: 'admin',
   [`GET /timers/:id/attempts`]: 'read',
+  [`POST /timers/preview`]: 'read',
+  [`POST /timers/:id/run`]: 'write',
   [`GET /locks`]: 'read',
   [`GET /metrics`]: 'read',
   [`GET /whoami`]: 'read',

@@ -175,8 +175,8 @@ export function entomb(record: TimerRecord, isKeyed: boolean, at: Instant): Time
 
 /** The pop after the present one; null when the present one is the last. */
 export function followingPop(
-  record: TimerRecord,
-  definition: Definition,
+  record: Pick<TimerRecord, 'sequence' | 'startMs' | 'dueMs'>,
+  definition: Pick<Definition, 'timing' | 'origin'>,
   at: Instant,
 ): { dueMs: number; gapMs: number } | null {
   const { timing } = definition;

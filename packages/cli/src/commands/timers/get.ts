@@ -5,6 +5,7 @@ import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { parseOptions } from '../../options.ts';
 import { getJson } from '../../timers/api-timer.ts';
+import { shownState } from '../../timers/shown-state.ts';
 import { ownName } from '../../terminal/own-name.ts';
 import {
   facts,
@@ -41,8 +42,12 @@ ${connectUsage}`,
 async function showJson(client: Carillon, id: string, io: Io): Promise<boolean> {
   const timer = await getJson(client, `/timers/${id}`, io);
   const tried = (await getJson(client, `/timers/${id}/attempts`, io)) ?? {};
-  if (timer === null) io.err(JSON.stringify({ error: 'No timer has this id.', ...tried }));
-  else jsonLine(io, { ...timer, ...tried });
+  if (timer !== null) jsonLine(io, { ...timer, ...tried });
+  else {
+    const end = await endOf(client, id, io);
+    const error = end === null ? 'No timer has this id.' : end.says;
+    io.err(JSON.stringify({ error, ...end?.members, ...tried }));
+  }
   return timer !== null;
 }
 
@@ -50,7 +55,10 @@ async function showText(client: Carillon, id: string, io: Io): Promise<boolean> 
   const timer = await client.get(id, { signal: io.signal });
   const tried = await attemptsOf(client, id, io.signal);
   if (timer === null) io.err(await whyGone(client, id, io));
-  else io.out(timerText(timer, io, Date.now()));
+  else {
+    io.out(timerText(timer, io, Date.now()));
+    if (timer.deadLetter !== null) io.err(redeliverHint(timer.deadLetter));
+  }
   if (tried.attempts.length > 0) io.out(`\n${attemptsText(tried, io)}`);
   if (tried.missing.length > 0) {
     const names = tried.missing.join(', ');
@@ -61,16 +69,35 @@ async function showText(client: Carillon, id: string, io: Io): Promise<boolean> 
 
 /** How the timer ended, and where its last pop is if that was given up. */
 async function whyGone(client: Carillon, id: string, io: Io): Promise<string> {
+  const end = await endOf(client, id, io);
+  if (end === null) return `No timer has the id ${id}.`;
+  const letter = end.members['dead-letter'];
+  const again = typeof letter === 'string' ? `\n${redeliverHint(letter)}` : '';
+  return `${oneLine(end.says)}${again}`;
+}
+
+interface End {
+  readonly says: string;
+  /** Members of the answer that tell of the end. */
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+const endNames = ['ended', 'ended-at', 'pops', 'dead-letter'];
+
+/** null: the end is not remembered, or there never was such a timer. */
+async function endOf(client: Carillon, id: string, io: Io): Promise<End | null> {
   try {
     await client.request({ method: 'GET', path: `/timers/${id}`, signal: io.signal });
   } catch (error) {
-    if (!(error instanceof ApiError) || error.problem?.['ended'] === undefined)
-      return `No timer has the id ${id}.`;
-    const letter = error.problem['dead-letter'];
-    const again = typeof letter === 'string' ? `\n${redeliverHint(letter)}` : '';
-    return `${oneLine(error.message)}${again}`;
+    if (!(error instanceof ApiError) || error.problem?.['ended'] === undefined) return null;
+    const { problem } = error;
+    const told = endNames.filter((name) => problem[name] !== undefined);
+    return {
+      says: error.message,
+      members: Object.fromEntries(told.map((name) => [name, problem[name]])),
+    };
   }
-  return `No timer had the id ${id} a moment ago; now there is one.`;
+  return null;
 }
 
 function redeliverHint(letter: string): string {
@@ -111,13 +138,14 @@ function timerText(timer: Timer, io: Io, nowMs: number): string {
   const outcome = timer.lastOutcome === null ? '-' : String(timer.lastOutcome);
   return facts(io, [
     ['id', timer.id],
-    ['state', timer.state],
+    ['state', shownState(timer)],
     ['next pop', at(timer.nextDue)],
     ...(timer.attempt > 0 ? ([['next attempt', at(timer.nextAttempt)]] as const) : []),
     ['pops so far', String(timer.sequence)],
     ['failed attempts', String(timer.attempt)],
     ['last outcome', outcome],
     ...(timer.lastFailure === null ? [] : ([['failure', timer.lastFailure]] as const)),
+    ...(timer.deadLetter === null ? [] : ([['dead letter', timer.deadLetter]] as const)),
     ['timing', JSON.stringify(timer.timing)],
     ['calls', timer.uri],
     ['opaque', shorten(timer.opaque, 200)],

@@ -4,6 +4,7 @@ import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
 import { type Json, listJson } from '../../timers/api-timer.ts';
+import { shownState } from '../../timers/shown-state.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
 
 const states = ['pending', 'retrying', 'dead'] as const satisfies readonly TimerState[];
@@ -117,7 +118,7 @@ function timerTable(timers: readonly Timer[], io: Io): string {
   const nowMs = Date.now();
   const rows = timers.map((timer) => [
     timer.id,
-    timer.state === 'pending' && timer.lastFailure !== null ? 'failing' : timer.state,
+    shownState(timer),
     timer.attempt === 0 ? '-' : String(timer.attempt),
     timer.lastOutcome === null ? '-' : String(timer.lastOutcome),
     fromNow(timer.attempt > 0 ? timer.nextAttempt : timer.nextDue, nowMs),

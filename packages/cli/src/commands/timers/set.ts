@@ -12,10 +12,8 @@ import {
 } from '../../options.ts';
 import { jsonLine } from '../../terminal/style.ts';
 
-const kinds = {
-  ...connectOptions,
-  opaque: 'text',
-  'opaque-file': 'text',
+/** The flags that say when. */
+export const whenKinds = {
   every: 'text',
   for: 'text',
   until: 'text',
@@ -24,6 +22,13 @@ const kinds = {
   at: 'text',
   cron: 'text',
   timezone: 'text',
+} as const satisfies OptionKinds;
+
+const kinds = {
+  ...connectOptions,
+  opaque: 'text',
+  'opaque-file': 'text',
+  ...whenKinds,
   tag: 'list',
   factor: 'text',
   id: 'text',
@@ -39,6 +44,8 @@ const kinds = {
 } as const satisfies OptionKinds;
 
 type Flags = Parsed<typeof kinds>['flags'];
+
+type WhenFlags = Parsed<typeof whenKinds>['flags'];
 
 export const command: Command = {
   name: 'set',
@@ -162,7 +169,8 @@ function retryOf(flags: Flags): { readonly retry?: RetrySpec } {
   return Object.keys(retry).length === 0 ? {} : { retry };
 }
 
-function whenOf(flags: Flags, after: string | undefined): When {
+/** Throws UsageError. */
+export function whenOf(flags: WhenFlags, after: string | undefined): When {
   const { at, cron, timezone, every } = flags;
   const ways = [after ?? every, at, cron].filter((way) => way !== undefined);
   if (ways.length === 0) {
@@ -197,7 +205,7 @@ function intervalOf(after: string | undefined, every: string | undefined): numbe
   return everyMs ?? afterMs ?? 0;
 }
 
-function endingOf(flags: Flags) {
+function endingOf(flags: WhenFlags) {
   const { until, count, forever } = flags;
   const ending = {
     ...(flags.for !== undefined && { for: duration('--for', flags.for) }),

@@ -8,6 +8,8 @@ import { adminRoutes } from './admin.ts';
 import { attemptRoutes } from './attempts.ts';
 import { batchRoutes } from './batch.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { previewRoutes } from './preview.ts';
+import { runRoutes } from './run.ts';
 import { lockRoutes, type ReadRings } from './locks.ts';
 import { LongWork } from '../long-work.ts';
 import { openApi } from '../openapi.ts';
@@ -47,6 +49,7 @@ export function createRouter(options: ApiOptions): Router {
     ...heedSeen(service, [
       ...timerRoutes(timers),
       ...attemptRoutes(service),
+      ...runRoutes(timers),
       ...batchRoutes({
         ...timers,
         work: new LongWork(clock),
@@ -54,6 +57,7 @@ export function createRouter(options: ApiOptions): Router {
       }),
       ...deadLetterRoutes({ service, limits }),
     ]),
+    ...previewRoutes(timers),
     ...lockRoutes(options.readRings ?? null),
     ...adminRoutes({
       control: options.control,

@@ -185,7 +185,7 @@ function changedHeaders({ id, copies, version }: Changed): string[] {
   return where;
 }
 
-function setResponse(
+export function setResponse(
   outcome: SetOutcome,
   asJson: boolean,
   warnings: readonly string[],
@@ -198,12 +198,12 @@ function setResponse(
 }
 
 /** 404 as for a timer that never was, with the way to its dead letter where there is one. */
-function endedResponse(ended: EndedView): ApiResponse {
+export function endedResponse(ended: EndedView): ApiResponse {
   const error = new CarillonError('not_found', endedWords(ended));
   return problemResponse(error, [], renderEnded(ended));
 }
 
-function wantsJson(request: ApiRequest): boolean {
+export function wantsJson(request: ApiRequest): boolean {
   return accepts(headerOf(request, 'accept'), 'application/json');
 }
 

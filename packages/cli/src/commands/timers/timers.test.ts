@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
+import {
+  type Answer,
+  type Asked,
+  type FakeMember,
+  fakeMember,
+  recordingIo,
+} from '../../testing/world.ts';
+
+const id = '0d1e1d1ab81140010000204080102040-2';
+let member: FakeMember | null = null;
+
+afterEach(() => {
+  member?.close();
+  member = null;
+});
+
+async function cli(args: readonly string[], script: (asked: Asked) => Answer = () => ({})) {
+  member = await fakeMember(script);
+  const io = recordingIo({ CARILLON_SERVER: member.url });
+  const code = await run(args, io, release);
+  const asked = member.asked.filter(({ path }) => path !== '/cluster');
+  return { code, out: io.outLines, err: io.errLines, asked };
+}
+
+describe('run', () => {
+  test('prints the id of the new timer and passes the key on', async () => {
+    const answer = { headers: { location: `/timers/${id}`, 'carillon-copies': '2/2' } };
+    const { code, out, asked } = await cli(['run', 'aa-2', '--idempotency-key', 'k'], () => answer);
+    expect([code, out]).toEqual([0, [id]]);
+    expect(asked[0]).toMatchObject({ method: 'POST', path: '/timers/aa-2/run' });
+    expect(asked[0]?.headers['idempotency-key']).toBe('k');
+  });
+
+  test('of a timer that has ended says how it ended and exits 1', async () => {
+    const detail = 'The timer was cancelled at 2026-01-01T00:00:00.000Z.';
+    const { code, out, err } = await cli(['run', id], () => ({ status: 404, body: { detail } }));
+    expect([code, out, err]).toEqual([1, [], [detail]]);
+  });
+
+  test('needs one id', async () => {
+    expect((await cli(['run'])).code).toBe(2);
+    expect((await cli(['run', id, id])).code).toBe(2);
+  });
+});
+
+describe('preview', () => {
+  const preview = {
+    timezone: 'Europe/Berlin',
+    pops: [{ due: '2030-01-31T08:00:00.000Z', local: '2030-01-31T09:00:00.000+01:00' }],
+    more: true,
+  };
+
+  test.each([
+    [
+      ['0 9 * * 1-5', '--timezone', 'Europe/Berlin'],
+      { cron: '0 9 * * 1-5', timezone: 'Europe/Berlin', forever: true },
+    ],
+    [['@daily'], { cron: '@daily', forever: true }],
+    [['--cron', '0 9 * * *', '--count', '3'], { cron: '0 9 * * *', count: 3 }],
+    [['--every', '10s'], { interval: 10, forever: true }],
+    [['10s'], { interval: 10 }],
+    [['--at', '2030-01-31T09:00:00Z'], { at: '2030-01-31T09:00:00.000Z' }],
+  ])('%j asks for %j', async (args, timing) => {
+    const { code, asked } = await cli(['preview', ...args], () => ({ body: preview }));
+    expect(code).toBe(0);
+    expect(asked[0]?.path).toMatch(/^\/timers\/preview/);
+    expect(asked[0]?.body).toEqual({ timing });
+  });
+
+  test('prints pops in UTC and in the zone', async () => {
+    const { out, err } = await cli(['preview', '0 9 * * *'], () => ({ body: preview }));
+    expect(out[0]).toMatch(/^UTC +EUROPE\/BERLIN/);
+    expect(out[1]).toMatch(/^2030-01-31T08:00:00.000Z +2030-01-31T09:00:00.000\+01:00 +in /);
+    expect(err).toEqual(['More pops follow.']);
+  });
+
+  test.each([[[]], [['0', '9', '*', '*', '*']], [['0 9 * * *', '--cron', '0 8 * * *']]])(
+    '%j is not understood',
+    async (args) => {
+      expect((await cli(['preview', ...args])).code).toBe(2);
+    },
+  );
+});
+
+describe('get', () => {
+  const timer = { id, state: 'pending', 'last-failure': '5xx', 'last-outcome': 500 };
+
+  test('shows a recurring timer whose newest pop was given up as failing, with its dead letter', async () => {
+    const body = { ...timer, 'dead-letter': 'bb-2' };
+    const { code, out, err } = await cli(['get', id], ({ path }) =>
+      path.endsWith('/attempts') ? { body: { attempts: [], missing: [] } } : { body },
+    );
+    expect(code).toBe(0);
+    expect(out.join('\n')).toMatch(/^state +failing$/m);
+    expect(out.join('\n')).toMatch(/^dead letter +bb-2$/m);
+    expect(err).toEqual([expect.stringMatching(/carillon dead-letters redeliver bb-2$/)]);
+  });
+
+  test('--json of a timer that has ended has how it ended and its dead letter', async () => {
+    const end = {
+      ended: 'given-up',
+      'ended-at': '2026-01-01T00:00:00Z',
+      pops: 3,
+      'dead-letter': 'bb-2',
+    };
+    const detail = 'The last pop of the timer was given up.';
+    const { code, err } = await cli(['get', id, '--json'], ({ path }) =>
+      path.endsWith('/attempts')
+        ? { body: { attempts: [], missing: [] } }
+        : { status: 404, body: { ...end, detail, status: 404 } },
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(err[0] ?? '')).toEqual({ error: detail, ...end, attempts: [], missing: [] });
+  });
+});
