@@ -40,5 +40,6 @@ export {
   type RingView,
   type SlotEvent,
 } from './ring.ts';
+export { reach } from './reach.ts';
 export { hasConfig } from './ring-config.ts';
 export { type LockStatus, type RingStatus, ringStatus } from './status.ts';

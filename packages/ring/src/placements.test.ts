@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { crc32, fingerprint, murmur3, rendezvous, successor } from './placements.ts';
+import {
+  crc32,
+  fingerprint,
+  murmur3,
+  rendezvous,
+  type RingPlacement,
+  successor,
+} from './placements.ts';
 
 const slots = 1024;
 const utf8 = new TextEncoder();
@@ -112,4 +119,12 @@ test('placements that place differently have different fingerprints', () => {
   );
   expect(new Set(prints).size).toBe(4);
   expect(fingerprint(rendezvous, 512)).not.toBe(fingerprint(rendezvous, 1024));
+});
+
+test('of worker-0, worker-1 and worker-2 the classic ring gives the first 78 % of the slots, rendezvous a third', () => {
+  const workers = [0, 1, 2].map((i) => ({ id: `worker-${i}`, weight: 1 }));
+  const shareOfFirst = (placement: RingPlacement): number =>
+    placement.assign(workers, slots).filter((id) => id === 'worker-0').length / slots;
+  expect(shareOfFirst(successor())).toBeCloseTo(0.78, 2);
+  expect(shareOfFirst(rendezvous)).toBeCloseTo(0.33, 2);
 });

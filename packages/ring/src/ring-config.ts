@@ -62,12 +62,22 @@ export async function agreeOnConfig(
   const found = await readOrWrite(etcd, key, value);
   if (found === value) return { slots, placement };
   const there = decode(found);
-  if (there === null || (wanted.slots ?? there.slots) !== there.slots || isOther(wanted, there)) {
-    throw new RingConfigError(
-      `ring: "${prefix}" is in use with other settings: it has ${found}, this process wants ${value}.`,
-    );
+  if (there === null || (wanted.slots ?? there.slots) !== there.slots) {
+    throw otherSettings(prefix, found, value);
   }
-  return there;
+  const known = wanted.placement === undefined ? [rendezvous, successor()] : [wanted.placement];
+  const same = known.find((one) => placesAs(one, there));
+  if (same !== undefined) return { slots: there.slots, placement: same };
+  if (wanted.placement !== undefined) throw otherSettings(prefix, found, value);
+  throw new RingConfigError(
+    `ring: "${prefix}" places keys by a hash function of its own (${there.placement}); a process that joins it passes the same function as placement.`,
+  );
+}
+
+function otherSettings(prefix: string, found: string, wanted: string): RingConfigError {
+  return new RingConfigError(
+    `ring: "${prefix}" is in use with other settings: it has ${found}, this process wants ${wanted}.`,
+  );
 }
 
 /** Whether a ring is there under the prefix. */
@@ -76,21 +86,22 @@ export async function hasConfig(etcd: Etcd, prefix: string): Promise<boolean> {
   return ((await etcd.txn(read, limitMs)).found[0] ?? null) !== null;
 }
 
-function isOther({ placement }: Partial<RingConfig>, there: RingConfig): boolean {
-  return placement !== undefined && nameOf({ ...there, placement }) !== nameOf(there);
-}
-
 function encode(config: RingConfig): string {
   return JSON.stringify({ version, slots: config.slots, placement: nameOf(config) });
 }
 
-/** Null: not a ring of this version, or one with a placement that only its own processes know. */
-function decode(value: string): RingConfig | null {
+/** The settings in etcd; null: not a ring of this version. */
+interface StoredConfig {
+  readonly slots: number;
+  /** The name of a placement and its fingerprint, as `nameOf` writes them. */
+  readonly placement: string;
+}
+
+function decode(value: string): StoredConfig | null {
   try {
     const { version: form, slots, placement } = JSON.parse(value) as Record<string, unknown>;
-    if (form !== version || typeof slots !== 'number') return null;
-    const configs = [rendezvous, successor()].map((one) => ({ slots, placement: one }));
-    return configs.find((config) => nameOf(config) === placement) ?? null;
+    const isRing = form === version && typeof slots === 'number' && typeof placement === 'string';
+    return isRing ? { slots, placement } : null;
   } catch {
     return null;
   }
@@ -98,6 +109,14 @@ function decode(value: string): RingConfig | null {
 
 function nameOf({ slots, placement }: RingConfig): string {
   return `${placement.name}/${fingerprint(placement, slots)}`;
+}
+
+/**
+ * Whether a placement gives every key to the member that the stored one gives it to. The fingerprint decides: crc32 passed as
+ * a bare function has another name than the built-in one, and the same slots.
+ */
+function placesAs(placement: RingPlacement, { slots, placement: stored }: StoredConfig): boolean {
+  return stored.slice(stored.lastIndexOf('/') + 1) === fingerprint(placement, slots);
 }
 
 /** The config is written once and always the same way, so a lost answer only means: ask again. */

@@ -10,13 +10,14 @@ import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { DurableRecords } from './locks/durable.ts';
 import { Emitter } from './emitter.ts';
 import { type LossReason, NotLocalError, RingClosedError } from './errors.ts';
-import { type Etcd, EtcdError } from './etcd/etcd.ts';
+import type { Etcd } from './etcd/etcd.ts';
 import { EtcdClient, type EtcdClientOptions } from './etcd/etcd-client.ts';
 import type { Lock } from './locks/lock.ts';
 import { LockTable, type WaitOptions } from './locks/lock-table.ts';
 import type { Member, MemberView } from './member.ts';
 import { defaultTtlMs, Membership, type MemberEvent } from './membership.ts';
 import { type HashFunction, rendezvous, type RingPlacement, successor } from './placements.ts';
+import { reach } from './reach.ts';
 import { agreeOnConfig, checkOptions, type RingConfig } from './ring-config.ts';
 import type { Slot } from './slot.ts';
 import { Slots } from './slots.ts';
@@ -93,18 +94,17 @@ export interface RingEvents {
   error: Error;
 }
 
+/** Without a log of the application, only its own held locks that `close` waits for are worth a line on standard error. */
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const keyLengthMax = 1024;
 /** A lease that was not given back ends a little after its TTL. */
 const takeOverSlackMs = 1000;
-const reachMs = 800;
-/** Codes of failed connections that mean: nothing is there. */
-const unreached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 /** Names of locks in one line of the log. */
 const namedMax = 10;
 
 export class Ring {
   private readonly etcd: Etcd;
+  private readonly drainMs: number;
   private readonly membership: Membership;
   private readonly placement: RingPlacement;
   private readonly slots: Slots;
@@ -132,6 +132,7 @@ export class Ring {
     );
     this.waiting = new WaitingRecords(etcd, prefix);
     const drainMs = options.drainMs ?? 10_000;
+    this.drainMs = drainMs;
     this.slots = new Slots(
       { etcd, clock, log, membership, placement, prefix, count, drainMs },
       {
@@ -164,7 +165,7 @@ export class Ring {
     const etcd = options.etcd ?? connect(options, clock, log);
     const prefix = `${options.prefix}/`;
     try {
-      await reach(etcd, `${prefix}config`, options.endpoints);
+      await reach(etcd, options.endpoints);
       const { slots: count, placement } = await agreeOnConfig(etcd, prefix, wantedConfig(options));
       const { ttlMs, marginMs } = options;
       const membership = await Membership.open({
@@ -304,9 +305,10 @@ export class Ring {
     if (keys.length === 0) return;
     const more = keys.length > namedMax ? ' and more' : '';
     const named = keys.slice(0, namedMax).map((key) => `"${key}"`);
-    this.log.warn(`ring: closing waits until ${named.join(', ')}${more} are released.`, {
-      keys: keys.slice(0, namedMax),
-    });
+    const limit = Number.isFinite(this.drainMs) ? `, for ${this.drainMs} ms at most` : '';
+    const says = `ring: closing waits until ${named.join(', ')}${more} are released${limit}.`;
+    if (this.log === silent) process.emitWarning(says);
+    else this.log.warn(says, { keys: keys.slice(0, namedMax) });
   }
 
   private follow(membership: Membership): void {
@@ -409,26 +411,6 @@ function asError(error: unknown): Error {
 
 function slotEvent(slot: Slot): SlotEvent {
   return { slot: slot.index, member: slot.member?.id ?? '' };
-}
-
-/**
- * Rejects within a second, in a sentence, where no connection comes about. An etcd that is only slow, to make a secure
- * connection or to check a password, gets its time later.
- */
-async function reach(etcd: Etcd, key: string, endpoints: readonly string[] = []): Promise<void> {
-  try {
-    await etcd.txn({ when: [], success: [{ get: key }], failure: [] }, reachMs);
-  } catch (error) {
-    if (!(error instanceof EtcdError) || error.kind !== 'not-sent') return;
-    const { cause } = error;
-    if (!(cause instanceof Error) || cause instanceof EtcdError) return;
-    const where = endpoints.length === 0 ? 'the given address' : endpoints.join(', ');
-    const { code } = cause as NodeJS.ErrnoException;
-    const why = unreached.includes(code ?? '')
-      ? `no etcd listens at ${where}`
-      : `no connection to ${where}: ${cause.message}`;
-    throw new EtcdError('not-sent', `ring: ${why}.`, { cause: error });
-  }
 }
 
 function connect(options: RingOptions, clock: Clock, log: Log): Etcd {

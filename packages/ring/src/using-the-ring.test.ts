@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { SystemClock } from '@carillon/core/system';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { MemberTakenError, RingConfigError } from './errors.ts';
 import { EtcdClient } from './etcd/etcd-client.ts';
 import { crc32 } from './placements.ts';
@@ -45,6 +45,22 @@ test('a bare hash function is a placement; another function on the same prefix i
   await expect(rings.open({ placement: sum })).rejects.toThrow(RingConfigError);
 });
 
+test.each(['successor', undefined] as const)(
+  'a ring made with the bare function crc32 is joined by a process that says %s',
+  async (placement) => {
+    const { ring } = await rings.openWith('a', { placement: (bytes) => crc32(bytes) });
+    const { ring: other } = await rings.open({ ...(placement !== undefined && { placement }) });
+    expect(other.view.members).toEqual(ring.view.members);
+    expect(other.ownerOf('k')).toBe('a');
+  },
+);
+
+test('a process that leaves placement open is told that a ring has a hash function of its own', async () => {
+  const sum = (bytes: Uint8Array): number => bytes.reduce((total, byte) => total + byte, 0);
+  await rings.openWith('a', { placement: sum });
+  await expect(rings.open()).rejects.toThrow(/places keys by a hash function of its own/);
+});
+
 test('members have no position where placement knows none', async () => {
   const { ring } = await rings.openWith('a');
   expect(ring.view.members[0]?.position).toBeNull();
@@ -71,6 +87,20 @@ test('closing says which locks it waits for', async () => {
   await ring.lock('nightly-export');
   await rings.settled(ring.close());
   expect(rings.log.lines.join('\n')).toContain('closing waits until "nightly-export"');
+});
+
+test('without a log, closing warns of the locks it waits for, and says how long', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const { etcd, clock } = rings;
+  const quiet = { etcd: etcd.connect(), clock, prefix: 'quiet', drainMs: 3000 };
+  const ring = await rings.settled(Ring.open(quiet));
+  await rings.settled(ring.addMember('a'));
+  await rings.settled(ring.lock('nightly-export'));
+  await rings.settled(ring.close());
+  expect(warned.mock.calls).toEqual([
+    ['ring: closing waits until "nightly-export" are released, for 3000 ms at most.'],
+  ]);
+  warned.mockRestore();
 });
 
 test('where nothing listens, opening a ring says so in one sentence', async () => {

@@ -181,6 +181,17 @@ describe.skipIf(paths === null)('carillon lock', () => {
     expect(one.err).toContain(sentence);
   });
 
+  test('where no etcd listens, both commands say so in one sentence', async () => {
+    const nowhere = ['--etcd', '127.0.0.1:1'];
+    for (const one of [
+      carillon('lock', 'demo', ...nowhere, '--', 'true'),
+      carillon('ring', 'status', ...nowhere),
+    ]) {
+      expect(await one.ended).toBe(1);
+      expect(one.err).toBe('ring: no etcd listens at 127.0.0.1:1. --etcd names another.\n');
+    }
+  });
+
   test('a command that does not exist: 127, as in a shell', async () => {
     const one = lock('none', '/no/such/program');
     expect(await one.ended).toBe(127);

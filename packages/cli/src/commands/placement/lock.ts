@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { hasConfig, type Lock, Ring } from '@carillon/ring';
+import { hasConfig, type Lock, reach, Ring } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { duration, parseOptions } from '../../options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
@@ -45,9 +45,11 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const etcd = etcdOf(place);
   // A command is never asked to hurry: the lock moves when it has ended, however long that takes.
   const drainMs = Number.POSITIVE_INFINITY;
-  const isNew = !(await hasConfig(etcd, place.prefix));
+  const { endpoints, prefix } = place;
+  await reach(etcd, endpoints);
+  const isNew = !(await hasConfig(etcd, prefix));
   const slots = isNew ? { slots: newSlotCount } : {};
-  const ring = await Ring.open({ etcd, prefix: place.prefix, ttlMs, drainMs, ...slots });
+  const ring = await Ring.open({ etcd, endpoints, prefix, ttlMs, drainMs, ...slots });
   try {
     const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
     await ring.addMember(name, { onlyFor: key });

@@ -1,5 +1,5 @@
 /** `carillon ring status`: the members of a lock ring and their slots and locks, read from etcd without joining. */
-import { type LockStatus, type RingStatus, ringStatus } from '@carillon/ring';
+import { type LockStatus, reach, type RingStatus, ringStatus } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { commonOptions, parseOptions } from '../../options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
@@ -21,6 +21,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const place = ringPlace(flags, io);
   const etcd = etcdOf(place);
   try {
+    await reach(etcd, place.endpoints);
     const status = await ringStatus(etcd, place.prefix);
     if (flags.json) io.out(JSON.stringify({ ring: place.prefix, ...status }));
     else io.out(describe(place.prefix, status));
