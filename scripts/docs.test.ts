@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openApi } from '../packages/server/src/api/openapi.ts';
+import { openApi } from '../packages/server/src/api/openapi/openapi.ts';
 import { TimerParser } from '../packages/server/src/api/parse-timer.ts';
 import { defaultConfig } from '../packages/server/src/config/config.ts';
 

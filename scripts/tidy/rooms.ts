@@ -9,8 +9,19 @@ import { resolve, type Workspace } from './workspace.ts';
 /** ARCHITECTURE.md draws the same picture. `index.ts`, `internal.ts` and `member.ts` in the root know every room. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   access: ['config', 'http', 'quotas'],
-  api: ['access', 'callback', 'config', 'http', 'metrics', 'request', 'timer'],
-  'api/routes': ['access', 'api', 'config', 'http', 'metrics', 'request'],
+  api: ['access', 'api/schema', 'callback', 'config', 'http', 'metrics', 'request', 'timer'],
+  'api/openapi': ['api', 'api/schema'],
+  'api/routes': [
+    'access',
+    'api',
+    'api/openapi',
+    'api/schema',
+    'config',
+    'http',
+    'metrics',
+    'request',
+  ],
+  'api/schema': ['access'],
   callback: ['http', 'timer'],
   cluster: [
     'cluster/disk',

@@ -1,5 +1,5 @@
 /**
- * A client's body → core Definition and factor. The shape comes from `schema.ts`; the rules between members and the
+ * A client's body → core Definition and factor. The shape comes from `schema/`; the rules between members and the
  * member's limits are here and in `parse-timing.ts`. Any fault becomes one CarillonError with a JSON pointer, and
  * nothing of the body gets any further. Members that are not in the schema have no effect, or are refused (`strict`).
  */
@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { refuseHeader, refuseMethod } from '../callback/callback-request.ts';
 import { parseTiming, wholeMs } from './parse-timing.ts';
 import { badRequest } from '../http/problem.ts';
-import { type RetryBody, type TimerBody, timerBodyValidator } from './schema.ts';
+import { type RetryBody, type TimerBody, timerBodyValidator } from './schema/timer.ts';
 import { refuseUnknown } from './unknown-members.ts';
 import { refuseUri } from './uri.ts';
 

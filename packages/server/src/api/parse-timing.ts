@@ -3,7 +3,8 @@ import type { Ending, Timing } from '@carillon/core';
 import { firstPop } from '../timer/schedule.ts';
 import { parseInstant } from './instant.ts';
 import { badRequest } from '../http/problem.ts';
-import { secondsMax, type TimingBody } from './schema.ts';
+import { secondsMax } from './schema/common.ts';
+import type { TimingBody } from './schema/timer.ts';
 
 const kinds = ['interval', 'at', 'cron'] as const;
 const endings = ['repeat-for', 'until', 'count', 'forever'] as const;

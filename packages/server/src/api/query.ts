@@ -1,7 +1,7 @@
 /** Query parameters of lists. Unknown ones are ignored; of repeated ones the first counts. */
 import type { Limits } from '../config/config.ts';
 import { badRequest } from '../http/problem.ts';
-import { listedStates } from './schema.ts';
+import { listedStates } from './schema/timer.ts';
 import type { LetterFilter, ListQuery } from '../request/service.ts';
 
 const pageItemCountDefault = 100;

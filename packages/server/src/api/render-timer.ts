@@ -1,14 +1,9 @@
 /** Timers and dead letters as clients read them: the form of the body that set them, plus their state. */
 import type { Definition, RetryPolicy, Timing } from '@carillon/core';
 import { formatInstant } from './instant.ts';
-import type {
-  DeadLetterJson,
-  EndedJson,
-  LetterSummaryJson,
-  RetryBody,
-  TimerJson,
-  TimingBody,
-} from './schema.ts';
+import type { DeadLetterJson, LetterSummaryJson } from './schema/dead-letter.ts';
+import type { EndedJson } from './schema/problem.ts';
+import type { RetryBody, TimerJson, TimingBody } from './schema/timer.ts';
 import type { EndedView, LetterSummary, OneTimerView, TimerView } from '../request/service.ts';
 
 export function renderTimer(timer: TimerView): TimerJson {

@@ -4,7 +4,7 @@
  */
 import { nearestWord } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';
-import { TimerBodySchema } from './schema.ts';
+import { TimerBodySchema } from './schema/timer.ts';
 
 export interface UnknownMember {
   readonly pointer: string;

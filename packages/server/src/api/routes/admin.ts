@@ -7,7 +7,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { type ApiResponse, jsonResponse, textResponse } from '../../http/message.ts';
 import { problemResponse } from '../../http/problem.ts';
 import type { Route } from '../router.ts';
-import type { ClusterJson } from '../schema.ts';
+import type { ClusterJson } from '../schema/cluster.ts';
 import type { MemberControl } from '../../request/service.ts';
 import type { ClusterView, DamageView } from '../../metrics/status.ts';
 

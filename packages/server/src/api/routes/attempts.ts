@@ -3,7 +3,7 @@ import type { Caller } from '../../access/access.ts';
 import { formatInstant } from '../instant.ts';
 import { type ApiResponse, jsonResponse } from '../../http/message.ts';
 import type { Route } from '../router.ts';
-import type { AttemptsJson } from '../schema.ts';
+import type { AttemptsJson } from '../schema/timer.ts';
 import type { AttemptsView, TimerService } from '../../request/service.ts';
 import { anywhere, looseIdOf } from '../request-id.ts';
 

@@ -12,7 +12,7 @@ import { previewRoutes } from './preview.ts';
 import { runRoutes } from './run.ts';
 import { lockRoutes, type ReadRings } from './locks.ts';
 import { LongWork } from '../long-work.ts';
-import { openApi } from '../openapi.ts';
+import { openApi } from '../openapi/openapi.ts';
 import { TimerParser } from '../parse-timer.ts';
 import { type Route, Router } from '../router.ts';
 import type { MemberControl, SetService, TimerService } from '../../request/service.ts';

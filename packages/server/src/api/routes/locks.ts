@@ -2,7 +2,7 @@
 import type { RingView } from '../../request/rings.ts';
 import { type ApiResponse, jsonResponse } from '../../http/message.ts';
 import type { Route } from '../router.ts';
-import type { LocksJson } from '../schema.ts';
+import type { LocksJson } from '../schema/cluster.ts';
 
 /** Locks shown of one ring; `lock-count` tells how many there are. */
 const shownCountMax = 1000;

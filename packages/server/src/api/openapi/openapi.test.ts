@@ -1,8 +1,9 @@
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { exampleAnswer, exampleProblem } from './openapi-examples.ts';
-import { ProblemSchema, TimerSchema } from './schema.ts';
-import { testApi } from './stand-in.contract.ts';
+import { exampleAnswer, exampleProblem } from './examples.ts';
+import { ProblemSchema } from '../schema/problem.ts';
+import { TimerSchema } from '../schema/timer.ts';
+import { testApi } from '../stand-in.contract.ts';
 
 interface Operation {
   operationId: string;

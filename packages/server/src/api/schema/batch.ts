@@ -1,0 +1,39 @@
+/** The JSON shapes of the items and outcomes of a batch. */
+import { Type } from 'typebox';
+import { ProblemSchema } from './problem.ts';
+import { TimerBodySchema } from './timer.ts';
+
+const idOfChange = Type.String({ description: 'Of the timer, as an answer gave it.' });
+
+/** An item of a batch: the body of a timer, or a change by its name. */
+export const BatchItemSchema = Type.Union([
+  TimerBodySchema,
+  Type.Object({
+    change: Type.Literal('set'),
+    timer: TimerBodySchema,
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'As Idempotency-Key, for this timer alone.',
+      }),
+    ),
+  }),
+  Type.Object({ change: Type.Literal('replace'), id: idOfChange, timer: TimerBodySchema }),
+  Type.Object({ change: Type.Literal('cancel'), id: idOfChange }),
+]);
+
+export const BatchOutcomeSchema = Type.Union([
+  Type.Object({
+    status: Type.Literal(200),
+    id: Type.String(),
+    copies: Type.String({ description: 'have/wanted' }),
+    version: Type.String({ description: 'As in Carillon-Version.' }),
+  }),
+  Type.Object({
+    ...ProblemSchema.properties,
+    'retry-after': Type.Optional(
+      Type.Integer({ description: 'Seconds, as in the header Retry-After.' }),
+    ),
+  }),
+]);
