@@ -38,7 +38,7 @@ import { createInbox } from './replication/inbox.ts';
 import { Replica } from './replication/replica.ts';
 import { NamespaceRates } from './access/namespace-rates.ts';
 import { QuotaTable } from './quotas/quota-table.ts';
-import { fullBoxes, isBoxFull, refuseMore, refuseRecord, type RoomParts } from './quotas/room.ts';
+import { FullBoxes, isBoxFull, refuseMore, refuseRecord, type RoomParts } from './quotas/room.ts';
 import { ClientIds } from './request/client-ids.ts';
 import { Setting, type SettingParts } from './request/set.ts';
 import { hedgeMs } from './replication/write.ts';
@@ -137,7 +137,8 @@ export class Member {
     this.writing = new Writing(requestParts);
     this.router = this.createRouter(requestParts);
     this.metrics.timers.read(() => this.timerCounts());
-    this.metrics.letterBoxesFull.read(() => fullBoxes(this.room));
+    const boxes = new FullBoxes(this.room);
+    this.metrics.letterBoxesFull.read(() => boxes.count());
     this.metrics.overdue.read(() => this.popper.waitingCount);
     this.metrics.primaries.read(() => this.replica.primaries);
     this.metrics.primaryLetters.read(() => this.replica.primaryLetters);

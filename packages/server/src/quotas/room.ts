@@ -69,11 +69,37 @@ export function refuseRecord(
   );
 }
 
-/** Namespaces whose letter box is full. */
-export function fullBoxes(parts: RoomParts): number {
-  let full = 0;
-  for (const name of parts.usage.names()) if (isBoxFull(parts, name)) full++;
-  return full;
+/** Namespaces that are looked at in one turn of the event loop. */
+const boxesEachTurn = 10_000;
+
+/** Counts the namespaces whose letter box is full. With many namespaces a count takes several questions, and is as old as they are. */
+export class FullBoxes {
+  private readonly parts: RoomParts;
+  private names: Iterator<string> | null = null;
+  private found = 0;
+  private newest = 0;
+
+  constructor(parts: RoomParts) {
+    this.parts = parts;
+  }
+
+  /** Of the newest count that is complete. */
+  count(): number {
+    this.names ??= this.parts.usage.names();
+    for (let i = 0; i < boxesEachTurn; i++) {
+      const { done, value } = this.names.next();
+      if (done === true) return this.finish();
+      if (isBoxFull(this.parts, value)) this.found++;
+    }
+    return this.newest;
+  }
+
+  private finish(): number {
+    this.newest = this.found;
+    this.found = 0;
+    this.names = null;
+    return this.newest;
+  }
 }
 
 function recurs(timing: Timing): boolean {

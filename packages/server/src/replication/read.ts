@@ -187,7 +187,7 @@ export async function listHere(parts: ReadParts, ask: ListAsk): Promise<OnePage>
     const full = records.length >= ask.limit || found.bytes >= frameBytesMax;
     if (full || found.scanned >= scanMax || clock.now() > untilMs)
       return { records, stopped: hex16(after.hi, after.lo) };
-    await new Promise<void>((resolve) => clock.soon(resolve));
+    await parts.replica.scans.next();
   }
 }
 
@@ -200,17 +200,35 @@ interface Found {
 
 /** Shows every record of the namespace in slices, between which others have their turns. Records of a list of dead letters alone. */
 export async function eachSlice(
-  { clock, replica: { store } }: ReadParts,
+  { replica: { store, scans } }: ReadParts,
   ask: ListAsk,
   visit: (record: TimerRecord) => void,
 ): Promise<void> {
   let after: Numbered | null = null;
   do {
-    const handles: number[] = [];
-    after = nextSlice(store, ask, after, handles);
-    for (const handle of handles) if (isListed(store, handle, ask)) visit(store.read(handle));
-    await new Promise<void>((resolve) => clock.soon(resolve));
+    after = visitSlice(store, ask, after, visit);
+    await scans.next();
   } while (after !== null);
+}
+
+/** As much as one turn may take. Where it stopped; null at the end. */
+function visitSlice(
+  store: Replica['store'],
+  ask: ListAsk,
+  after: Numbered | null,
+  visit: (record: TimerRecord) => void,
+): Numbered | null {
+  const handles: number[] = [];
+  const next = nextSlice(store, ask, after, handles);
+  let readBytes = 0;
+  for (const handle of handles) {
+    if (!isListed(store, handle, ask)) continue;
+    const record = store.read(handle);
+    visit(record);
+    readBytes += recordBytes(record);
+    if (readBytes >= turnBytesMax) return { hi: record.hi, lo: record.lo };
+  }
+  return next;
 }
 
 function nextSlice(

@@ -17,6 +17,7 @@ import { Usage } from '../quotas/usage.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import type { Store } from '../store/store.ts';
 import type { Digests } from './digests.ts';
+import { ScanTurns } from './scan-turns.ts';
 import { isLate, merge, onTime } from '../timer/merge.ts';
 import { onCronTime } from '../timer/late-cron.ts';
 import { alarmMs, type Instant } from '../timer/schedule.ts';
@@ -56,6 +57,8 @@ export class Replica {
   readonly store: Store;
   /** Timers and bytes of each namespace here. */
   readonly usage = new Usage();
+  /** Scans over many records here take turns. */
+  readonly scans: ScanTurns;
   private primaryCount = 0;
   private primaryLetterCount = 0;
   private retryingCount = 0;
@@ -66,6 +69,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     this.options = options;
     this.store = options.store;
+    this.scans = new ScanTurns(options.clock);
   }
 
   get(hi: number, lo: number): TimerRecord | undefined {

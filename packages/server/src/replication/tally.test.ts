@@ -5,6 +5,7 @@ import { Store } from '../store/store.ts';
 import { anything, definitionOf, recordOf } from '../testing/records.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
+import { ScanTurns } from './scan-turns.ts';
 import type { ReadParts } from './read.ts';
 import { speaksFor, tallyEverywhere, tallyHere } from './tally.ts';
 import type { TallyGroup } from './wire/list.ts';
@@ -15,7 +16,7 @@ function parts(records: readonly TimerRecord[], peers: Peers | null = null) {
   const store = new Store();
   for (const record of records) store.put(record);
   const clock = new VirtualClock();
-  return { self: 'a', clock, peers, replica: { store } as Replica };
+  return { self: 'a', clock, peers, replica: { store, scans: new ScanTurns(clock) } as Replica };
 }
 
 async function given<T>({ clock }: { clock: VirtualClock }, result: Promise<T>): Promise<T> {

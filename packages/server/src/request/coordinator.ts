@@ -54,6 +54,8 @@ interface Which extends LetterFilter {
   readonly countMax: number;
 }
 
+/** Timers of a tag, or dead letters, whose ends are begun in one turn of the event loop. */
+const endsEachTurn = 50;
 /**
  * How far ahead of the own wall clock a client may move versions: further than any two clocks of a cluster should be apart,
  * and not so far that a client could use versions up.
@@ -213,11 +215,24 @@ export class Coordinator implements TimerService {
           `Not all members answered, so some ${what} may remain; ${count} are gone. Try again.`,
         );
       }
-      await Promise.all(page.items.map((record) => this.end(namespace, this.idParts(record))));
+      await this.endEach(namespace, page.items);
       count += page.items.length;
       ({ cursor } = page);
     } while (cursor !== null && count < countMax);
     return { count, more: cursor !== null, version: this.writing.stamp(this.parts.instant()) };
+  }
+
+  /** Begins a few ends in each turn: a sync on disk serves all that were begun until then. */
+  private async endEach(namespace: string, records: readonly TimerRecord[]): Promise<void> {
+    const ends: Promise<Changed>[] = [];
+    for (const [i, record] of records.entries()) {
+      if (i > 0 && i % endsEachTurn === 0) await this.parts.replica.scans.next();
+      const end = this.end(namespace, this.idParts(record));
+      // Failures are looked at when all have been begun.
+      end.catch(() => undefined);
+      ends.push(end);
+    }
+    await Promise.all(ends);
   }
 
   async redeliver(namespace: string, id: TimerId): Promise<Version | null> {
