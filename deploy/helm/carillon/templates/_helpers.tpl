@@ -12,3 +12,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
+
+{{- define "carillon.hosts" -}}
+{{- $name := include "carillon.name" . -}}
+{{- $in := printf "%s.%s" $name .Release.Namespace -}}
+{{- printf "%s,%s,%s.svc,%s.svc.cluster.local" $name $in $in $in -}}
+{{- end -}}

@@ -16,11 +16,17 @@ describe('without tokens the Host must be one of this member', () => {
     ['10.1.2.3', true],
     ['localhost:7253', true],
     ['LOCALHOST', true],
-    ['carillon-1:7253', true],
+    ['carillon-1:7253', false],
+    ['printer', false],
+    ['localhost.', false],
+    ['notlocalhost', false],
+    ['1.2.3', false],
+    ['[::1', false],
     ['timers.localhost:7253', true],
     ['timers.example:7253', true],
     ['Timers.Example', true],
-    ['', true],
+    ['', false],
+    [':7253', false],
     ['evil.example:7253', false],
     ['timers.example.evil.example', false],
     ['127.0.0.1.evil.example', false],
@@ -29,6 +35,10 @@ describe('without tokens the Host must be one of this member', () => {
     const request = asked('GET', { host });
     expect(browsers.refuse(request, false) === null).toBe(allowed);
     expect(browsers.refuse(request, true)).toBeNull();
+  });
+
+  test('a request without a Host is of no browser', () => {
+    expect(browsers.refuse(asked('GET', {}), false)).toBeNull();
   });
 });
 

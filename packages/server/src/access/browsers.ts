@@ -4,17 +4,19 @@
  *
  * W1  A request of a page of another origin is refused, with tokens or without, unless `access.origins` lists the
  *     origin; such a page is answered as CORS has it. Following a link to this member is no such thing.
- * W2  Where no tokens are asked for, the Host must be an address, a name without a dot, or one that is configured: a
- *     page that makes its own name point here (DNS rebinding) counts as one of this member for the browser, and its
- *     name has a dot.
+ * W2  Where no tokens are asked for, the Host must be an address, localhost, a name that this member listens at or is
+ *     advertised by, or one that is configured: a page that makes its own name point here (DNS rebinding) counts as one
+ *     of this member for the browser, under that name. An address is never looked up, so it cannot be made to point
+ *     here, and every browser sends a Host.
  */
+import { isIPv4, isIPv6 } from 'node:net';
 import { CarillonError } from '@carillon/core';
 import { type ApiRequest, headerOf } from '../http/message.ts';
 
 export interface BrowserRules {
   /** Origins of pages that may ask: `https://app.example`. */
   readonly origins: readonly string[];
-  /** Names of this member, beside its addresses. */
+  /** Names of this member. */
   readonly hosts: readonly string[];
 }
 
@@ -29,9 +31,9 @@ export class Browsers {
 
   /** Why the request is not worked on; null: it may be. */
   refuse(request: ApiRequest, needsToken: boolean): CarillonError | null {
-    const host = headerOf(request, 'host') ?? '';
-    if (!needsToken && !this.isOwn(hostnameOf(host))) return foreignHost;
-    if (this.corsHeaders(request) !== null || isOfThisOrigin(request, host)) return null;
+    const host = headerOf(request, 'host');
+    if (!needsToken && host !== undefined && !this.isOwn(hostnameOf(host))) return foreignHost;
+    if (this.corsHeaders(request) !== null || isOfThisOrigin(request, host ?? '')) return null;
     return foreignPage;
   }
 
@@ -52,15 +54,15 @@ export class Browsers {
   }
 
   private isOwn(name: string): boolean {
-    const isAddress = name.startsWith('[') || /^[\d.]*$/.test(name);
-    if (isAddress || !name.includes('.') || name.endsWith('.localhost')) return true;
-    return this.hosts.has(name);
+    if (name === 'localhost' || name.endsWith('.localhost') || this.hosts.has(name)) return true;
+    const isBracketed = name.startsWith('[') && name.endsWith(']');
+    return isBracketed ? isIPv6(name.slice(1, -1)) : isIPv4(name);
   }
 }
 
 const foreignHost = new CarillonError(
   'forbidden',
-  'This member asks for no token, so it must be asked by its address; access.hosts lists the names that it may be asked by too.',
+  'This member asks for no token, so it must be asked by its address or its advertised name; access.hosts lists the names that it may be asked by too.',
 );
 
 const foreignPage = new CarillonError(

@@ -3,7 +3,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../config/load.ts';
-import { identify, logGuesses } from './identity.ts';
+import { identify, logGuesses, withOwnHosts } from './identity.ts';
 
 function configured(flags: Record<string, string>) {
   const loaded = loadConfig({ flags });
@@ -31,6 +31,19 @@ describe('alone', () => {
     const flags = { listen: '0.0.0.0:9', 'advertise-api': 'timers.example:80' };
     const { listen, address } = await identify(configured(flags));
     expect([listen, address]).toEqual(['0.0.0.0:9', 'timers.example:80']);
+  });
+});
+
+describe('names that clients may use without tokens', () => {
+  test('are those it listens at, those it is advertised by, and those of access.hosts', async () => {
+    const flags = {
+      listen: 'localhost:9',
+      'advertise-api': 'timers.example:80',
+      'access-hosts': 'other.example',
+    };
+    const config = configured(flags);
+    const { access } = withOwnHosts(config, await identify(config));
+    expect(access.hosts).toEqual(['other.example', 'localhost', 'timers.example']);
   });
 });
 

@@ -65,6 +65,12 @@ export function logGuesses({ advertise }: Config, identity: Identity, log: Log):
   }
 }
 
+/** The configuration; clients may also use the names that the member listens at or is advertised by. */
+export function withOwnHosts(config: Config, { listen, address }: Identity): Config {
+  const own = [listen, address].map((one) => splitHostPort(one).host);
+  return { ...config, access: { ...config.access, hosts: [...config.access.hosts, ...own] } };
+}
+
 function besideOf(listen: string): string {
   const { host, port } = splitHostPort(listen);
   return formatHostPort({ host, port: port + peerPortOffset });

@@ -19,7 +19,7 @@ import {
   spareHeapBytes,
   usedHeapBytes,
 } from './system-heap.ts';
-import { type Identity, identify } from './identity.ts';
+import { type Identity, identify, withOwnHosts } from './identity.ts';
 import { Member } from '../member.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type RereadQuotas, rereadQuotas } from '../quotas/reread-quotas.ts';
@@ -91,7 +91,7 @@ async function startWithin(
   const member = await Member.start({
     name,
     env,
-    config,
+    config: withOwnHosts(config, identity),
     source: overheard(source, (spec) => resources.show(spec)),
     release,
     ...loggedEnds(options, log),

@@ -29,6 +29,6 @@ export const access = {
   hosts: option<readonly string[]>(
     [],
     list(text(/^[A-Za-z0-9.-]{1,253}$/, 'a host name')),
-    'Names under which clients reach this member where no tokens are asked for, beside its addresses and names without a dot; under others it is 403. Any name would let a web page whose name points here (DNS rebinding) read all timers.',
+    'Names under which clients reach this member where no tokens are asked for, beside addresses, localhost, and the names in listen and advertise.api; under others it is 403. Any name would let a web page whose name points here (DNS rebinding) read all timers.',
   ),
 } as const;
