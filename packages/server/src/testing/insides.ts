@@ -118,7 +118,7 @@ export type MembershipInside = Pick<Membership, 'stay'> & typeof membershipMetho
 const memberMethods = { tellSource: Member.prototype['tellSource'] };
 
 function memberFields(member: Member) {
-  return { options: member['options'] };
+  return { parts: member['parts'] };
 }
 
 export type MemberInside = typeof memberMethods & ReturnType<typeof memberFields>;

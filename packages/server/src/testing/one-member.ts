@@ -4,7 +4,8 @@ import { FakeCallbacks, SeededRandom, settle, VirtualClock } from '@carillon/cor
 import type { ApiResponse } from '../http/message.ts';
 import { aloneSource } from '../cluster/sources/alone.ts';
 import { type Config, defaultConfig } from '../config/config.ts';
-import { Member, type MemberOptions } from '../member.ts';
+import { Member } from '../member.ts';
+import type { MemberOptions } from '../wiring/options.ts';
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -72,7 +72,7 @@ const coming: readonly Broken[] = [
       const { member } = insides;
       const { tellSource } = member;
       member.tellSource = async function (what) {
-        await this.options.source[what]();
+        await this.parts.options.source[what]();
       };
       return () => {
         member.tellSource = tellSource;

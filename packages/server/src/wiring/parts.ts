@@ -1,0 +1,230 @@
+/**
+ * The parts of a member, connected: each part declares what it needs, and is given it here. The parts know nothing of
+ * the phases of a member; `member.ts` starts, drains and stops them.
+ */
+import { NumberSource, openNumbering, VersionClock } from '@carillon/core';
+import { Signers } from '../callback/signers.ts';
+import { Cluster } from '../cluster/cluster.ts';
+import { DiskCare } from '../cluster/disk/disk-care.ts';
+import { Metrics } from '../metrics/metrics.ts';
+import { createPopper } from '../pop/create-popper.ts';
+import { History } from '../pop/outcome/history.ts';
+import type { Popper } from '../pop/popper.ts';
+import { Batches } from '../pop/sending/batches.ts';
+import { Destinations } from '../pop/sending/destinations.ts';
+import { QuotaTable } from '../quotas/quota-table.ts';
+import { FullBoxes, isBoxFull, refuseRecord, type RoomParts } from '../quotas/room.ts';
+import { Deadlines } from '../replication/deadlines.ts';
+import { Replica } from '../replication/replica.ts';
+import { hedgeMs } from '../replication/write.ts';
+import { Writing } from '../request/change.ts';
+import { ClientIds } from '../request/client-ids.ts';
+import type { CoordinatorParts } from '../request/coordinator.ts';
+import type { SettingParts } from '../request/set.ts';
+import type { Journal } from '../store/journal/journal.ts';
+import { Store } from '../store/store.ts';
+import { refuseSet } from './admission.ts';
+import { nextNumber, reserveMs } from './numbers.ts';
+import type { MemberOptions } from './options.ts';
+
+const deadLetterRetentionMs = 30 * 86_400_000;
+/** A batched callback that has grown to this leaves without more. */
+const batchLengthMax = 1024 * 1024;
+
+export class Parts {
+  readonly options: MemberOptions;
+  readonly metrics: Metrics;
+  readonly store = new Store();
+  readonly history: History;
+  readonly versions = new VersionClock();
+  readonly diskCare: DiskCare;
+  readonly cluster: Cluster;
+  readonly ids: ClientIds;
+  readonly quotas: QuotaTable;
+  readonly replica: Replica;
+  readonly room: RoomParts;
+  readonly destinations: Destinations;
+  readonly popper: Popper;
+  readonly writing: Writing;
+  readonly requestParts: SettingParts & CoordinatorParts;
+  /** null: before `recover`, and for good where the member has no disk. */
+  journal: Journal | null = null;
+  /** How far back this member remembers. */
+  historySinceMs: number;
+  numbers = new NumberSource(0);
+  private readonly signers: Signers;
+
+  /** `isStopping`: whether the member stops, and so takes no more timers. */
+  constructor(options: MemberOptions, isStopping: () => boolean) {
+    this.options = options;
+    const { env, name } = options;
+    this.metrics = new Metrics(options.release);
+    this.history = new History(options.config.history);
+    this.historySinceMs = env.clock.now();
+    this.diskCare = this.createDiskCare();
+    this.cluster = new Cluster(
+      {
+        self: name,
+        env,
+        metrics: this.metrics,
+        release: options.release.version,
+        historySinceMs: () => this.historySinceMs,
+        busy: (number) => this.popper.calling(number),
+        disk: this.diskCare.report,
+        factorDefault: options.config.defaultFactor,
+        peerQueueLengthMax: options.config.limits.peerQueueLengthMax,
+      },
+      (hi, lo) => this.store.rangeOf(hi, lo),
+    );
+    this.ids = new ClientIds(options.numbering ?? openNumbering, () => this.cluster.view);
+    this.quotas = options.quotas ?? new QuotaTable(options.config);
+    this.replica = this.createReplica();
+    this.room = { quotas: this.quotas, usage: this.replica.usage, limits: options.config.limits };
+    this.signers = new Signers(options.config.callbacks.signingSecrets);
+    this.destinations = this.createDestinations();
+    this.popper = this.createPopper();
+    this.requestParts = this.createRequestParts(isStopping);
+    this.writing = new Writing(this.requestParts);
+    this.readGauges();
+  }
+
+  /** Whose records are on its disk. */
+  get identity(): string {
+    const { config, name } = this.options;
+    return `${config.cluster.name}/${name}`;
+  }
+
+  private createDiskCare(): DiskCare {
+    const { env, config } = this.options;
+    return new DiskCare({
+      clock: env.clock,
+      log: env.log,
+      metrics: this.metrics,
+      identity: this.identity,
+      scrubIntervalMs: config.scrubIntervalMs,
+      tombstoneRetentionMs: config.tombstoneRetentionMs,
+      reserveMs,
+    });
+  }
+
+  private createReplica(): Replica {
+    const { name, env, config } = this.options;
+    return new Replica({
+      self: name,
+      clock: env.clock,
+      instant: () => this.cluster.instant(),
+      store: this.store,
+      journal: () => this.journal,
+      digests: this.cluster.digests,
+      versions: this.versions,
+      retention: {
+        tombstoneMs: config.tombstoneRetentionMs,
+        idempotentMs: config.idempotencyRetentionMs,
+        deadLetterMs: deadLetterRetentionMs,
+      },
+      desired: (record) => this.cluster.desired(record),
+      onTaken: (record) => this.diskCare.taken(record),
+      onChange: (handle, record) => this.popper.changed(handle, record),
+      onSaved: (record, wanted) => this.cluster.changed(record, wanted),
+    });
+  }
+
+  private createPopper(): Popper {
+    const { name, env, config } = this.options;
+    const { store, replica, metrics, history, cluster } = this;
+    const own = { self: name, env, store, replica, metrics, history };
+    return createPopper({
+      ...own,
+      cluster: {
+        peers: cluster.peers,
+        instant: () => cluster.instant(),
+        idOf: (record) => this.ids.of(record),
+        othersOf: (record, widely) => cluster.othersOf(record, widely || cluster.viewsDiffer),
+        holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
+        tell: (record) => cluster.tell(record),
+        keep: (record, done) => this.writing.keep(record, done),
+        end: (record) => cluster.end(record),
+      },
+      batches: this.createBatches(),
+      limits: {
+        activeCountMax: config.limits.popQueueLengthMax + config.callbacks.inFlightMax,
+        callbackTimeoutMs: config.callbacks.timeoutMs,
+        retry: config.retry,
+      },
+      isBoxFull: (namespace) => isBoxFull(this.room, namespace),
+      keepsAnswers: (namespace) => this.quotas.of(namespace).keepAnswers,
+    });
+  }
+
+  private createBatches(): Batches {
+    const { env, config } = this.options;
+    return new Batches({
+      clock: env.clock,
+      destinations: this.destinations,
+      instant: () => this.cluster.instant(),
+      signer: (namespace) => this.signers.of(namespace),
+      limits: { countMax: config.callbacks.batchCountMax, lengthMax: batchLengthMax },
+      queueLengthMax: config.limits.popQueueLengthMax / 2,
+    });
+  }
+
+  private createDestinations(): Destinations {
+    const { env, config } = this.options;
+    const { inFlightMax, inFlightPerDestinationMax, timeoutMs } = config.callbacks;
+    const destinations = new Destinations({
+      clock: env.clock,
+      callbacks: env.callbacks,
+      inFlightMax,
+      inFlightPerDestinationMax,
+      usualLimitMs: timeoutMs,
+      shareOf: (namespace) => this.quotas.of(namespace).callbackShare,
+      // Never full: the popper takes no more than this from the wheel.
+      queueLengthMax: config.limits.popQueueLengthMax,
+    });
+    this.metrics.callbacksInFlight.read(() => destinations.inFlight);
+    this.metrics.callbacksQueued.read(() => destinations.queued);
+    this.metrics.breakersOpen.read(() => destinations.breakersOpen);
+    return destinations;
+  }
+
+  private createRequestParts(isStopping: () => boolean): SettingParts & CoordinatorParts {
+    const { config } = this.options;
+    return {
+      ...this.readParts(),
+      hedges: new Deadlines(this.options.env.clock, hedgeMs),
+      view: () => this.cluster.view,
+      metrics: this.metrics,
+      versions: this.versions,
+      numbers: { next: (wallMs: number, member: number) => nextNumber(this, wallMs, member) },
+      factorDefault: config.defaultFactor,
+      instant: () => this.cluster.instant(),
+      onUnconfirmed: (record, names, holders) => this.cluster.unconfirmed(record, names, holders),
+      refuseSet: (namespace, timing) => refuseSet(this, isStopping(), namespace, timing),
+      refuseRecord: (namespace) => refuseRecord(this.room, namespace),
+    };
+  }
+
+  readParts() {
+    const { env, name } = this.options;
+    const { cluster, popper, replica, history, ids } = this;
+    const { peers } = cluster;
+    return { self: name, clock: env.clock, replica, peers, cluster, popper, history, ids };
+  }
+
+  private readGauges(): void {
+    this.metrics.timers.read(() => this.timerCounts());
+    const boxes = new FullBoxes(this.room);
+    this.metrics.letterBoxesFull.read(() => boxes.count());
+    this.metrics.overdue.read(() => this.popper.waitingCount);
+    this.metrics.primaries.read(() => this.replica.primaries);
+    this.metrics.primaryLetters.read(() => this.replica.primaryLetters);
+    this.metrics.journalBytes.read(() => this.journal?.snapshots.segmentBytes ?? 0);
+    this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
+  }
+
+  private timerCounts() {
+    const { live, dead, tombstone } = this.store.counts;
+    const { retrying } = this.replica;
+    return { pending: live - retrying, retrying, dead, tombstone };
+  }
+}

@@ -1,0 +1,37 @@
+/** The routes of a member: the API over its parts, and the pages beside it. */
+import { Access } from '../access/access.ts';
+import { NamespaceRates } from '../access/namespace-rates.ts';
+import { rateOf } from '../access/rate-limit.ts';
+import type { Router } from '../api/router.ts';
+import { createRouter } from '../api/routes/create-router.ts';
+import { Coordinator } from '../request/coordinator.ts';
+import type { MemberControl } from '../request/service.ts';
+import { Setting } from '../request/set.ts';
+import type { Parts } from './parts.ts';
+
+export function createRoutes(parts: Parts, control: MemberControl): Router {
+  const { options, metrics, quotas, requestParts, writing } = parts;
+  const { env, config, onFailed, release, routes } = options;
+  return createRouter({
+    access: options.access ?? openAccess(parts),
+    routes: routes?.(control, metrics) ?? [],
+    readRings: options.readRings ?? null,
+    strict: (namespace) => quotas.of(namespace).strict,
+    service: new Coordinator(requestParts, writing),
+    sets: new Setting(requestParts, writing),
+    control,
+    metrics: metrics,
+    log: env.log,
+    clock: env.clock,
+    config,
+    version: release.version,
+    bug: onFailed,
+  });
+}
+
+/** Access for a member without tokens: every caller may do everything. */
+function openAccess({ options, quotas }: Parts): Access {
+  const { clock } = options.env;
+  const namespaceRates = new NamespaceRates(quotas);
+  return new Access({ clock, rate: rateOf(options.config.limits), namespaceRates });
+}
