@@ -81,7 +81,7 @@ export const poolOptions = {
 
 export const poolUsage = `  --partitions N         With a topology: the pool of a table, to which each zone contributes N machines. The table
                          account/table/type names the account
-  --zones N              With --partitions: the zones that the pool was made for; default: all that can be used
+  --zones N              With --partitions: the zones that the pool was made for; default: all, where none is planned
   --fan-outs N,N,…       With --partitions: the rounds of the virtual tree, the last one the machines of a zone;
                          default: the stripe from the bits of one hash, then the machines`;
 

@@ -5,6 +5,7 @@ import { locate } from './locate.ts';
 import { compilePools, diffPools, selectPool } from './pool.ts';
 import { tree } from '../regular-tree.ts';
 import { buildTopology } from '../topology.ts';
+import { toSpec } from '../fingerprint.ts';
 import { VirtualTree } from './virtual-tree.ts';
 
 const slots = [
@@ -82,9 +83,26 @@ describe('a planned zone comes', () => {
   const two = changeVertices(three, { z2: { weight: 0 } });
   const input = { replicas: 6, keys: 5000 };
 
+  test('while a zone is planned or comes with an expansion, a pool must say for how many zones it was made', () => {
+    expect(() => selectPool(two, 'a/t/x', size)).toThrow(
+      /"zones": 2 without "z2", planned or of an expansion/,
+    );
+    const { children, ...rest } = toSpec(three);
+    const growing = buildTopology({
+      ...rest,
+      expansions: [{ id: 'spring', rollout: 1 }],
+      children: children.map((zone) =>
+        zone.id === 'z2' ? { ...zone, expansion: 'spring' } : zone,
+      ),
+    });
+    // Accounts that see the zone already have the same shape of pool as all others.
+    const seen = { account: { id: 'a', createdUnder: 'spring' } };
+    expect(() => selectPool(growing, 'a/t/x', { ...size, ...seen })).toThrow(/"zones": 2/);
+  });
+
   test('with the pool kept at 96 the change is refused, and the sentence says what to do instead', () => {
-    const before = selectPool(two, 'a/t/x', size);
-    const after = selectPool(three, 'a/t/x', size);
+    const before = selectPool(two, 'a/t/x', { ...size, zones: 2 });
+    const after = selectPool(three, 'a/t/x', { ...size, zones: 3 });
     expect(after.slots()).toHaveLength(96);
     expect(() => diffPools(before, after, input)).toThrow(
       expect.objectContaining({ code: 'pool_reshaped' }),

@@ -19,11 +19,14 @@ export interface PoolSize {
   readonly partitions: number;
   /** Replicas of a key. */
   readonly replicas: number;
-  /** The zones that the pool was made for; default: all that can be used now. */
+  /** The zones that the pool was made for; default: all, where none is planned or comes with an expansion. */
   readonly zones?: number;
 }
 
-/** The width per level. Throws PlacementError where the replicas do not divide over the zones. */
+/**
+ * The width per level. The topology is the one that was asked, not an account's view of it, so that all accounts have pools of
+ * one shape. Throws PlacementError where the replicas do not divide over the zones.
+ */
 export function widthOf(
   topology: Topology,
   { pin }: CheckedPolicy,
@@ -51,16 +54,37 @@ export function widthOf(
   return { [machine]: size.partitions, [disk]: size.replicas / zones };
 }
 
-/** The usable domains right above the machines. */
+/**
+ * The domains right above the machines. Refused while some of them are planned or come with an expansion: the number, and
+ * with it the shape of the pool, would change on the day they are used, or from account to account.
+ */
 function countZones(topology: Topology, pin: CheckedPolicy['pin']): number {
   const states = health(topology);
   const above = topology.levels.length - 3;
-  const count = (vertices: readonly Vertex[]): number =>
+  const later: string[] = [];
+  const count = (vertices: readonly Vertex[], isLater: boolean): number =>
     vertices
       .filter(({ depth, id }) => pin[depth] === null || pin[depth] === id)
-      .filter((vertex) => states.get(vertex)?.state !== 'planned')
-      .reduce((sum, vertex) => sum + (vertex.depth === above ? 1 : count(vertex.children)), 0);
-  return above < 0 ? 1 : count(topology.children);
+      .map((vertex) => {
+        const comesLater =
+          isLater || vertex.expansion !== null || states.get(vertex)?.state === 'planned';
+        if (vertex.depth < above) return count(vertex.children, comesLater);
+        if (comesLater) later.push(vertex.path);
+        return comesLater ? 0 : 1;
+      })
+      .reduce((sum, zones) => sum + zones, 0);
+  const zones = above < 0 ? 1 : count(topology.children, false);
+  if (later.length === 0) return zones;
+  throw new PlacementError(
+    'bad_input',
+    `The pool must say for how many zones it was made, "zones": ${zones} without ${listed(later)}, planned or of an expansion. ` +
+      'Counted by itself, that number would change when they come, and almost every key would move.',
+  );
+}
+
+function listed(paths: readonly string[]): string {
+  const named = paths.slice(0, 3).map((path) => `"${path}"`);
+  return paths.length > 3 ? `${named.join(', ')} and ${paths.length - 3} more` : named.join(', ');
 }
 
 /** Throws PlacementError where a pool changes its width: almost every key would move. */

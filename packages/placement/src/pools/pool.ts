@@ -84,7 +84,7 @@ export class PoolSelector {
     });
     const topology = topologyAsked(asked, shape.account);
     this.topology = topology;
-    const policy = policyOf(topology, shape);
+    const policy = policyOf(asked, shape);
     const unlimited = { ...policy, width: policy.width.map(() => Number.POSITIVE_INFINITY) };
     this.#width = policy.width;
     this.#tree = compileTree(

@@ -104,8 +104,8 @@ describe('a table whose pool changes', () => {
   });
 
   test('a pool kept at 96 slots is refused with the way to grow', () => {
-    const before = tableOf(grown(0), table, { partitions: 16, replicas: 6 });
-    const after = tableOf(grown(1), table, { partitions: 16, replicas: 6 });
+    const before = tableOf(grown(0), table, { ...size, zones: 2 });
+    const after = tableOf(grown(1), table, { ...size, zones: 3 });
     expect(() => diffTables(before, after, { keys, replicas: 6 })).toThrow(
       /takes 3 of each "disk" before and 2 after, which moves almost every key\. Keep the width/,
     );

@@ -302,8 +302,9 @@ describe('pools', () => {
     expect(change.moved / change.copies).toBeCloseTo(1 / 3, 1);
     const two = await run(plan, ...args, '--zones', '2', '--table', 'other/t/row');
     expect(two.out.join('\n')).toMatch(/TABLE.*COPIES[\s\S]*other\/t\/row[\s\S]*all of them/);
-    await expect(plan.run(args, recordingIo())).rejects.toThrow(
-      /after\.yaml: The pool takes .* Keep the width/,
+    await expect(plan.run(args, recordingIo())).rejects.toThrow(/"zones": 2 without "z2"/);
+    await expect(plan.run([...args, '--zones', '5'], recordingIo())).rejects.toThrow(
+      /6 replicas do not divide over 5 zones/,
     );
     for (const wrong of [
       [before, after, '--table', 'acme/t/row'],
