@@ -43,10 +43,10 @@ export {
   levelsMax,
   type SlotLevel,
   type Topology,
+  type RegularSpec,
   type TopologySpec,
   type Vertex,
   type VertexSpec,
-  verticesMax,
   type Weights,
 } from './topology.ts';
 export { type Candidate, type Explanation, explain, type Step } from './explain.ts';
@@ -66,6 +66,7 @@ export { explainTable } from './pools/explain-table.ts';
 export { diffTables, tablePlacer, tableShares } from './pools/table.ts';
 export type { PoolSize } from './pools/pool-width.ts';
 export { tree } from './regular-tree.ts';
+export { verticesMax } from './tree-spec.ts';
 export {
   compilePools,
   diffPools,

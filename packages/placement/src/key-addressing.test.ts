@@ -3,7 +3,7 @@ import { compileTopology } from './place.ts';
 import { compilePools } from './pools/pool.ts';
 import { compileTargets } from './flat/rendezvous.ts';
 import { slotCount } from './slots.ts';
-import { treeSpec } from './regular-tree.ts';
+import { treeSpec } from './tree-spec.ts';
 import { countingHash, keyAddressing } from './testing/regular-topology.contract.ts';
 import { buildTopology, type VertexSpec } from './topology.ts';
 import { VirtualTree } from './pools/virtual-tree.ts';

@@ -5,7 +5,7 @@ import { changeVertices } from './change.ts';
 import { health } from './health.ts';
 import { compileTopology } from './place.ts';
 import { compileTargets, type Placer } from './flat/rendezvous.ts';
-import { treeSpec } from './regular-tree.ts';
+import { treeSpec } from './tree-spec.ts';
 import { regular } from './testing/regular-topology.contract.ts';
 import { topologySpec } from './testing/random-topology.contract.ts';
 import { buildTopology, type Topology, type VertexSpec } from './topology.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileTopology } from './place.ts';
 import { compileTargets, type Placer } from './flat/rendezvous.ts';
 import { compileSkeleton } from './flat/skeleton.ts';
-import { treeSpec } from './regular-tree.ts';
+import { treeSpec } from './tree-spec.ts';
 import { regular } from './testing/regular-topology.contract.ts';
 import { buildTopology } from './topology.ts';
 

@@ -6,7 +6,7 @@ import { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
 import { hashText } from './flat/hash.ts';
 import { compileTopology, place } from './place.ts';
 import { compileTargets } from './flat/rendezvous.ts';
-import { treeSpec } from './regular-tree.ts';
+import { treeSpec } from './tree-spec.ts';
 import { regular } from './testing/regular-topology.contract.ts';
 import { topologySpec } from './testing/random-topology.contract.ts';
 import { buildTopology, levelsMax } from './topology.ts';
@@ -26,6 +26,39 @@ const cyclic: { id: string; children: unknown[] } = { id: 'a', children: [] };
 cyclic.children.push(cyclic);
 const deepCycle = { id: 'a', children: [{ id: 'b', children: [] as unknown[] }] };
 deepCycle.children[0]?.children.push(deepCycle);
+
+describe('the plain form of a regular tree', () => {
+  test('stands for its levels and children, with the vertices that differ', () => {
+    const vertices = { z1: { weight: 0 }, 'z0/d1': { up: false } };
+    expect(toSpec(buildTopology({ tree: { zone: 2, disk: 2 }, vertices }))).toEqual(
+      toSpec(
+        buildTopology({
+          levels: ['zone', 'disk'],
+          children: [
+            { id: 'z0', children: [{ id: 'd0' }, { id: 'd1', up: false }] },
+            { id: 'z1', weight: 0, children: [{ id: 'd0' }, { id: 'd1' }] },
+          ],
+        }),
+      ),
+    );
+  });
+
+  test.each([
+    [{ tree: { zone: 2 }, levels: ['zone'] }, /either "tree" or "levels" and "children"/],
+    [{ vertices: {}, levels: ['zone'], children: [] }, /"vertices" goes with "tree"/],
+    [
+      { tree: { zone: 2 }, vertices: { z7: { weight: 0 } } },
+      /names "z7", which is not in the tree/,
+    ],
+    [{ tree: { zone: 2 }, vertices: { z1: { wieght: 0 } } }, /did you mean "weight"|"weight"/],
+    [{ tree: { zone: 2 }, vertices: { z1: 0 } }, /must be an object/],
+    [{ tree: { zone: 0.5 } }, /count of "zone" must be a whole number/],
+    [{ tree: { zone: 2000, disk: 2000 } }, /at most 1000000 vertices/],
+    [{ tree: {} }, /"levels" must list 1 to 16 names/],
+  ])('%j is refused', (spec, says) => {
+    expect(() => buildTopology(spec)).toThrow(says);
+  });
+});
 
 describe('bad topologies get an error that names the vertex by its path', () => {
   test.each([
@@ -191,7 +224,7 @@ describe('bad topologies get an error that names the vertex by its path', () => 
   test('a word that is near to none is refused with all that are right', () => {
     const error = errorOf(() => buildTopology({ levels, children: [], description: 'ours' }));
     expect(error.message).toBe(
-      'A topology has no field "description"; the fields are algorithm, levels, quorum, weights, slots, expansions, children.',
+      'A topology has no field "description"; the fields are algorithm, levels, quorum, weights, slots, expansions, children, tree, vertices.',
     );
   });
 

@@ -13,6 +13,7 @@ import { PlacementError } from './errors.ts';
 import { compareNames, type Hash, murmur3 } from './flat/hash.ts';
 import { algorithm, checkName, checkWeight, seedsOf } from './flat/rendezvous.ts';
 import { list, record, refuseUnknownFields, unit, wholeNumber } from './input.ts';
+import { verticesMax, withoutTree } from './tree-spec.ts';
 
 /** Whether a domain's share is the weight that the operator set, or that weight times the sum below it. */
 export type Weights = 'set' | 'sum';
@@ -58,6 +59,14 @@ export interface TopologySpec {
   readonly children: readonly VertexSpec[];
 }
 
+/** The plain form of a regular tree, in the place of `levels` and `children`. */
+export interface RegularSpec extends Omit<TopologySpec, 'levels' | 'children'> {
+  /** Children at each level, from wide to narrow; ids are the level's first letter and a number. */
+  readonly tree: Readonly<Record<string, number>>;
+  /** The vertices that differ, by path. */
+  readonly vertices?: Readonly<Record<string, Omit<VertexSpec, 'id' | 'children'>>>;
+}
+
 export interface Vertex {
   readonly id: string;
   /** The ids from the top, joined by "/". */
@@ -97,7 +106,9 @@ const topologyFields = [
   'slots',
   'expansions',
   'children',
-] as const satisfies (keyof TopologySpec)[];
+  'tree',
+  'vertices',
+] as const satisfies (keyof TopologySpec | keyof RegularSpec)[];
 const vertexFields = [
   'id',
   'weight',
@@ -109,13 +120,13 @@ const slotFields = ['name', 'count'] as const satisfies (keyof SlotLevel)[];
 const expansionFields = ['id', 'rollout'] as const satisfies (keyof Expansion)[];
 
 export const levelsMax = 16;
-export const verticesMax = 1_000_000;
 export const separator = '/';
 
 /** Checks the plain form and builds a topology; throws PlacementError naming the offending vertex by its path. */
 export function buildTopology(spec: unknown, hash: Hash | null = null): Topology {
-  const input = record(spec, 'The topology');
-  refuseUnknownFields(input, topologyFields, { what: 'A topology' });
+  const given = record(spec, 'The topology');
+  refuseUnknownFields(given, topologyFields, { what: 'A topology' });
+  const input = withoutTree(given);
   if (input['algorithm'] !== undefined && input['algorithm'] !== algorithm) {
     throw new PlacementError(
       'bad_input',

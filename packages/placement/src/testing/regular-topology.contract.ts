@@ -1,6 +1,6 @@
 /** Regular topologies for tests, with a hash of their own if wanted. */
 import { type Hash, murmur3 } from '../flat/hash.ts';
-import { treeSpec } from '../regular-tree.ts';
+import { treeSpec } from '../tree-spec.ts';
 import { buildTopology, type Topology, type TopologySpec } from '../topology.ts';
 
 export function regular(

@@ -10,7 +10,7 @@ import { compileTargets, type Placer, type Roles, type TargetSpec } from '../fla
 import { compileSkeleton } from '../flat/skeleton.ts';
 import { buildTopology, type TopologySpec } from '../topology.ts';
 import { VirtualTree } from '../pools/virtual-tree.ts';
-import { treeSpec } from '../regular-tree.ts';
+import { treeSpec } from '../tree-spec.ts';
 
 /** Keys are texts, or 64-bit numbers as `0x` and 16 hex digits. */
 export type Case =

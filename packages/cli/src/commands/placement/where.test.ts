@@ -289,6 +289,22 @@ describe('pools', () => {
     );
   });
 
+  test('the cluster of the notes and its third zone, from the example files: six places, a third moves', async () => {
+    const example = (day: string) =>
+      join(import.meta.dirname, '../../../../../examples', `cluster-${day}.yaml`);
+    const pool = ['--partitions', '16', '--zones', '2', '--replicas', '6', '--pin', 'region=r0'];
+    const row = ['acme/orders/row/4711', '--topology', example('today')];
+    const { out } = await run(where, ...row, ...pool);
+    expect(out.join('\n')).toMatch(
+      /REGION +ZONE +NODE +DISK +NAMESPACE +QUEUE\nprimary +r0 +z0 +n10 +d15/,
+    );
+    const days = [example('today'), example('tomorrow')];
+    const sample = ['--table', 'acme/orders/row', '--sample', '2000', '--json'];
+    const change = (await run(plan, ...days, ...pool, ...sample)).json();
+    expect(change.moved).toBe(change.minimum);
+    expect(change.moved / change.copies).toBeCloseTo(1 / 3, 3);
+  });
+
   test('plan tells what moves for a table when a zone comes, and refuses another shape', async () => {
     const third = (rollout: number) =>
       `expansions: [{ id: spring, rollout: ${rollout} }]\n${text.slice(0, -1)}, ${zone('z2').replace('{ id: z2', '{ id: z2, expansion: spring')}]`;
