@@ -3,7 +3,9 @@ import { compareVersions } from '@carillon/core';
 import { FaultLog, type Kind, noticeMs } from './faults/fault-log.ts';
 import type { Attempt, History, Operation } from './history.ts';
 import { firstSentMs, isSettled, settledMs } from './history.ts';
+import { LostCopies } from './lost-copies.ts';
 import type { Plan } from './plan.ts';
+import { Returns } from './returns.ts';
 import type { Call } from './world/calls.ts';
 import type { SimCluster } from './sim-cluster.ts';
 
@@ -29,15 +31,15 @@ export class Judge {
   readonly history: History;
   readonly plan: Plan;
   readonly violations: Violation[] = [];
-  /** When copies were destroyed for good: disks replaced, or programs that kept theirs in memory ended. */
-  readonly destructionsMs: number[] = [];
-  /** When disks were damaged. Members with other copies make up for it: only timers that have one copy may be gone. */
-  readonly rotsMs: number[] = [];
+  readonly lostCopies: LostCopies;
+  readonly returns: Returns;
 
   constructor(cluster: SimCluster, history: History, plan: Plan) {
     this.cluster = cluster;
     this.history = history;
     this.plan = plan;
+    this.lostCopies = new LostCopies(cluster, history);
+    this.returns = new Returns(cluster, history);
   }
 
   get faults(): FaultLog {
@@ -109,17 +111,9 @@ export class Judge {
     );
   }
 
-  /** Whether so many copies were destroyed after the answer that the timer may be gone. */
+  /** Whether the last copy of the timer, as the operation set it, was destroyed: the timer may be gone. */
   destroyed(operation: Operation): boolean {
-    const ackMs = operation.ackMs ?? 0;
-    const copies = Math.max(1, operation.have);
-    const after = this.destructionsMs.filter((atMs) => atMs >= firstSentMs(operation));
-    if (Math.min(operation.wanted, operation.have) < 2) {
-      const sinceMs = firstSentMs(operation) - repairMs;
-      return after.length >= 1 || this.rotsMs.some((atMs) => atMs >= sinceMs);
-    }
-    const early = after.filter((atMs) => atMs < ackMs + repairMs);
-    return early.length >= copies;
+    return this.lostCopies.has(operation);
   }
 
   /** A bound on how much faster than true time any two clocks may measure `spanMs`. */

@@ -1,4 +1,5 @@
 /** `npm run sim -- --seeds 1000`: many runs, one line of progress, and a report of broken promises. */
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { variants } from './broken/variants.ts';
@@ -11,7 +12,7 @@ import { shrink } from './shrink.ts';
 const help = `npm run sim -- [options]
 
   --seeds N         how many runs (1)
-  --seed N          the seed of the first (1)
+  --seed N          the seed of the first (1); random: any, and the first line says which
   --jobs N          how many at a time, on a thread each (as many as there are cores, fewer for less than 20 seeds)
   --minutes N       virtual minutes of each (10)
   --all             go on after the first that fails
@@ -81,6 +82,14 @@ function variantGiven(given: string | undefined): string | null {
   return wrong(`--broken is one of: ${variants.map(({ name }) => name).join('; ')}.`);
 }
 
+/** The first seed: the one that was given, or one drawn now. */
+function firstSeed(count: number): number {
+  if (values.seed !== 'random') return whole(values.seed, '--seed');
+  const first = randomInt(1, 2 ** 32 - count);
+  console.log(`Seeds ${first} to ${first + count - 1}.`);
+  return first;
+}
+
 function jobsGiven(count: number): number {
   const { jobs } = values;
   return jobs === undefined
@@ -94,7 +103,8 @@ const failed: number[] = [];
 
 async function main(): Promise<void> {
   if (values.help) return console.log(help);
-  const range = { first: whole(values.seed, '--seed'), count: whole(values.seeds, '--seeds') };
+  const count = whole(values.seeds, '--seeds');
+  const range = { first: firstSeed(count), count };
   const options: PlanOptions = {
     ...wholePlan,
     minutes: positive(values.minutes, '--minutes'),

@@ -53,6 +53,8 @@ class Run {
   private readonly checkers: readonly Checker[];
   private readonly anyMember: AnyMember;
   private readonly alone = { lastMs: Number.NEGATIVE_INFINITY };
+  /** When copies were destroyed for good last. */
+  private destroyedMs = Number.NEGATIVE_INFINITY;
   private readonly undos = new Map<Fault, () => void>();
 
   constructor(plan: Plan, world: World) {
@@ -100,6 +102,7 @@ class Run {
       new ComeAndGo(judge, () => this.operator.activeNames),
     ];
     this.clerk = this.createClient(random.fork());
+    cluster.onServes = (member) => judge.returns.note(member);
     cluster.receivers.onCall = (call) => {
       for (const checker of this.checkers) checker.onCall?.(call);
     };
@@ -136,9 +139,12 @@ class Run {
   private inflict(fault: Fault): void {
     const { world, judge } = this;
     if (this.destroys(fault) && !this.mayDestroy()) return;
-    if (fault.kind === 'crash' && this.destroys(fault)) judge.destructionsMs.push(world.nowMs);
-    if (fault.kind === 'rot') judge.rotsMs.push(world.nowMs);
+    if (fault.kind === 'crash' && this.destroys(fault)) {
+      this.destroyedMs = world.nowMs;
+      if (this.cluster.member(fault.member).up) judge.lostCopies.destroy(fault.member, fault.stays);
+    }
     const undo = inflict(fault, this.cluster, this.operator);
+    if (fault.kind === 'rot') judge.lostCopies.damage(fault.member);
     this.undos.set(fault, undo);
     world.after(fault.forMs, () => this.undo(fault));
   }
@@ -152,10 +158,9 @@ class Run {
 
   /** Never the last intact copy: no cluster could keep its promises then. */
   private mayDestroy(): boolean {
-    const { world, operator, alone, judge } = this;
+    const { world, operator, alone } = this;
     if (operator.activeNames.length < 2 || world.nowMs - alone.lastMs < repairMs) return false;
-    const isRecent = judge.destructionsMs.some((atMs) => world.nowMs - atMs < repairMs);
-    return this.isIntact && !isRecent;
+    return this.isIntact && world.nowMs - this.destroyedMs >= repairMs;
   }
 
   private get isIntact(): boolean {
@@ -232,6 +237,7 @@ class Run {
       random,
       contacts: () => [...cluster.members.keys()],
       onAck: (operation) => {
+        this.judge.lostCopies.onAck(operation);
         for (const checker of this.checkers) checker.onAck?.(operation);
       },
       onRefused: (operation, response) => {

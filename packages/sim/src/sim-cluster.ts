@@ -54,6 +54,8 @@ export class SimCluster {
   private readonly around: Surroundings;
   /** A member that could not start, or gave up, is started again after this long. */
   restartMs = 2000;
+  /** Called when a member has started and serves. */
+  onServes: (member: SimMember) => void = () => {};
   /** Share of requests between clients and members that is lost, each way. */
   clientLossRatio = 0;
 
@@ -82,6 +84,7 @@ export class SimCluster {
   add(name: string, clock: ClockFaults = { driftPpm: 0, wallOffsetMs: 0 }): SimMember {
     const member = new SimMember(name, this.around, this.random.u32(), clock);
     member.onExit = () => void this.world.after(this.restartMs, () => member.start());
+    member.onServes = () => this.onServes(member);
     this.members.set(name, member);
     return member;
   }

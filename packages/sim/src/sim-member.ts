@@ -46,10 +46,14 @@ export class SimMember {
   private leftMs: number | null = null;
   /** Files up to this number were damaged; 0: none. */
   private rottenNumber = 0;
+  /** The program that ended last, while its records are on the disk. */
+  private ended: Member | null = null;
   /** Why the program stands still. */
   private readonly stands = new Set<'pause' | 'stall'>();
   /** Called when the member ended by itself: its disk failed. */
   onExit: () => void = () => {};
+  /** Called when the member has started and serves. */
+  onServes: () => void = () => {};
 
   constructor(name: string, around: Surroundings, seed: number, clock: ClockFaults) {
     this.name = name;
@@ -63,6 +67,11 @@ export class SimMember {
   /** The member, once it serves; null while it is down or starting. */
   get member(): Member | null {
     return this.running;
+  }
+
+  /** The member that serves; while it is down or starting, the one whose records are on its disk; null: there is neither. */
+  get last(): Member | null {
+    return this.running ?? this.ended;
   }
 
   get up(): boolean {
@@ -129,8 +138,10 @@ export class SimMember {
       (member) => {
         if (!process.alive) return;
         this.running = member;
+        this.ended = null;
         this.startedMs = world.nowMs;
         this.end();
+        this.onServes();
         world.trace.note(world.nowMs, `${this.name} serves`);
       },
       (error: unknown) => {
@@ -147,6 +158,7 @@ export class SimMember {
     process.refuses = !power;
     this.process = null;
     this.stands.clear();
+    this.ended = wipe || this.disk === null ? null : this.last;
     this.running = null;
     world.trace.note(world.nowMs, `${this.name} crashes${power ? ' without power' : ''}`);
     if (this.disk !== null) this.disk = power ? this.disk.crash(this.random) : this.disk.kill();
@@ -214,6 +226,7 @@ export class SimMember {
     process.refuses = true;
     this.process = null;
     this.running = null;
+    this.ended = null;
     this.leftMs = world.nowMs;
     this.ends.push(faults.begin(this.name, 'down', 'it left', world.nowMs));
     world.trace.note(world.nowMs, `${this.name} has left`);

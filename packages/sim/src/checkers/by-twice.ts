@@ -6,7 +6,8 @@
  * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running and could reach
  * the receiver for the whole interval; one of them could not reach it, and messages were lost; the receiver had failed shortly before, so that its circuit may be open; the
  * timer was replaced or cancelled, or a request to do so was under way. A pop by the wall clock is due when it is due by all clocks
- * (`dues.ts`), and its interval is the time since the pop before, or since it was set.
+ * (`dues.ts`), and its interval is the time since the pop before, or since it was set. After a restart a member goes by
+ * its wall clock: a pop may be later by as much as wall clocks were set, where members restarted.
  */
 import { State } from '@carillon/core';
 import { firstSentMs, keptUnder, type Operation, opaqueOf, type TimerWish } from '../history.ts';
@@ -60,7 +61,7 @@ export class ByTwice implements Checker {
       if (this.superseded(operation)) return;
       const able = this.able(operation, sequence);
       const lateMs = allowedMs({ ...wish, intervalMs: this.dues.gapMsMax(operation, sequence) });
-      const limitMs = dueMs + lateMs + this.judge.driftMs(dueMs - ackMs);
+      const limitMs = dueMs + lateMs + this.judge.driftMs(dueMs - ackMs) + this.judge.steppedMs();
       world.at(limitMs + slackMs, () => this.check(operation, sequence, able));
       this.watch(operation, sequence + 1);
     });
@@ -81,7 +82,7 @@ export class ByTwice implements Checker {
         faults.find(name, excuses, dueMs, nowMs) === null &&
         receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
     );
-    if (still.length === 0 || judge.steppedMs() > 0) return;
+    if (still.length === 0) return;
     // The first to try could not, and its word to the next was lost.
     const unable = able.some(
       (name) => !receivers.wellSince(wish.receiver, name, dueMs - circuitMs),

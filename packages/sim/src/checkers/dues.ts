@@ -93,14 +93,17 @@ export class Dues {
     return ackMs === null ? 0 : Math.max(0, this.notBeforeMs(operation, 1) - ackMs);
   }
 
-  /** Whether no pop is due so shortly before or after this moment. */
+  /** Whether no pop is due so shortly before or after this moment, whichever attempt of the client set the time. */
   isQuiet(operation: Operation, atMs: number, aroundMs: number): boolean {
     const { wish, byMs } = this.last(operation);
     const { wall, intervalMs } = wish;
     if (wall?.kind === 'at') return this.notBeforeMs(operation, 1) > atMs + aroundMs;
     const marginMs = aroundMs + (wall === undefined ? 0 : this.offMs);
-    const sinceMs = (atMs - (wall === undefined ? byMs : 0)) % intervalMs;
-    return sinceMs >= marginMs && sinceMs <= intervalMs - marginMs;
+    const spans = wall === undefined ? startsMs(operation, byMs) : [[0, 0] as const];
+    return spans.every(([fromMs, toMs]) => {
+      const sinceMs = (atMs - toMs) % intervalMs;
+      return sinceMs >= marginMs && sinceMs + toMs - fromMs <= intervalMs - marginMs;
+    });
   }
 
   private isVague({ wall, intervalMs }: TimerWish): boolean {
@@ -134,6 +137,13 @@ export class Dues {
   private last(operation: Operation): { wish: TimerWish; byMs: number } {
     return { wish: wished(operation), byMs: operation.ackMs ?? Number.POSITIVE_INFINITY };
   }
+}
+
+/** When each attempt can have set the time: between its arrival and its answer. */
+function startsMs({ attempts }: Operation, byMs: number): (readonly [number, number])[] {
+  return attempts.flatMap(({ arrivedMs, settledMs }) =>
+    arrivedMs === null ? [] : [[arrivedMs, Math.min(settledMs ?? byMs, byMs)] as const],
+  );
 }
 
 function wished({ wish }: Operation): TimerWish {

@@ -10,7 +10,8 @@
  * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and
  * any replica may pop it then. Such a record cannot be told from one that reached no other member before the one that
  * has it went down, and to lose a timer is worse. So a pop may come again later than ended timers are remembered,
- * after some member was down for more than half of that time, or lost the record of the end to damage on its disk.
+ * when a member has come back with the timer alive after it was down for more than half of that time, or has come back with it
+ * after damage to a disk took the record of the end.
  *
  * A dead letter that is sent again is such a duplicate when another member delivered the pop while the member that
  * gave it up could not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
@@ -66,14 +67,19 @@ export class Once implements Checker {
     return operation === null || this.dues.gapMsMin(operation, sequence) < patientMs;
   }
 
-  /** Whether a member came back in between that cannot have heard of the end of the timer, while all others had forgotten the end. */
+  /**
+   * Whether a member came back in between with the timer alive, which it had never heard the end of, while all others had forgotten
+   * the end: it was away for long, or damage took the word of the end.
+   */
   private forgotten(first: Call, second: Call): boolean {
     const { judge } = this;
-    const { faults, cluster, plan } = judge;
+    const { faults, returns, plan } = judge;
     if (second.startMs - first.startMs <= plan.tombstoneMs) return false;
+    const names = returns.with(second.number, first.startMs, second.startMs);
+    if (names.length === 0) return false;
     if (judge.faultAnywhere(['rot'], first.startMs - repairMs, second.startMs) !== null)
       return true;
-    return [...cluster.members.keys()].some(
+    return names.some(
       (name) => faults.downBefore(name, first.startMs, second.startMs) > plan.tombstoneMs / 2,
     );
   }

@@ -1,6 +1,6 @@
 /**
  * P1, acknowledged means safe: at the moment a client hears a 2xx, as many members hold the record as the answer says
- * (a member that crashed since counts: it had it). With members down but nothing else amiss, that is as many as the
+ * (a member that crashed since the request was sent counts: it may have had it; one that was down before does not). With members down but nothing else amiss, that is as many as the
  * members that are up can hold: others stand in.
  */
 import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
@@ -27,8 +27,7 @@ export class Safe implements Checker {
     this.checkAll(operation, sentMs);
     const holders = this.holders(operation);
     const crashed = [...judge.cluster.members.keys()].filter(
-      (name) =>
-        !holders.includes(name) && judge.faults.find(name, ['down'], sentMs, judge.nowMs) !== null,
+      (name) => !holders.includes(name) && judge.faults.ended(name, sentMs, judge.nowMs),
     );
     if (holders.length + crashed.length >= operation.have) return;
     judge.violate(

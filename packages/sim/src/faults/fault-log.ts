@@ -68,6 +68,16 @@ export class FaultLog {
     );
   }
 
+  /** Whether the program of `name` ended between the two moments: it had run until then. A start that failed is no such end. */
+  ended(name: string, fromMs: number, toMs: number): boolean {
+    let downUntilMs = Number.NEGATIVE_INFINITY;
+    return this.of(name, 'down').some((span) => {
+      const ran = span.fromMs > downUntilMs;
+      downUntilMs = span.toMs;
+      return ran && span.fromMs >= fromMs && span.fromMs <= toMs;
+    });
+  }
+
   /** How long `name` had been down, starts that failed included, when it came back between the two moments; 0: it did not. */
   downBefore(name: string, fromMs: number, toMs: number): number {
     let sinceMs = 0;

@@ -1,0 +1,234 @@
+/** A test of the checkers: each convicts where a fault happened that does not explain the broken promise. */
+import { SeededRandom } from '@carillon/core/testing';
+import { describe, expect, test } from 'vitest';
+import { Client } from '../client.ts';
+import { bodyOf, History, numberOf, type Operation, type TimerWish } from '../history.ts';
+import { Judge } from '../judge.ts';
+import { drawPlan, type Plan, wholePlan } from '../plan.ts';
+import { SimCluster } from '../sim-cluster.ts';
+import type { Call } from '../world/calls.ts';
+import { viewMember } from '../world/views.ts';
+import { ByTwice } from './by-twice.ts';
+import { ComeAndGo } from './come-and-go.ts';
+import { Once } from './once.ts';
+import { Pops } from './pops.ts';
+import { Safe } from './safe.ts';
+import { Sticks } from './sticks.ts';
+
+const names = ['m0', 'm1', 'm2'];
+const crash = { power: true, wipe: false };
+const how = { keyed: false, batched: false };
+
+/** Three members that serve, a client, and a judge of a run with these faults. */
+async function court(changes: Partial<Plan> = {}) {
+  const cluster = new SimCluster({ seed: 1, onBug: (what) => expect.unreachable(what) });
+  const history = new History();
+  const plan: Plan = { ...drawPlan(1, wholePlan), faults: [], ...changes };
+  const judge = new Judge(cluster, history, plan);
+  cluster.onServes = (member) => judge.returns.note(member);
+  for (const name of names) cluster.add(name);
+  cluster.views.change(names.map((name) => viewMember(name)));
+  for (const member of cluster.members.values()) member.start();
+  await cluster.world.run(5000);
+  let contacts: readonly string[] = names;
+  const client = new Client({
+    cluster,
+    history,
+    random: new SeededRandom(1),
+    contacts: () => contacts,
+    onAck: (operation) => judge.lostCopies.onAck(operation),
+    onRefused: () => expect.unreachable('Refused.'),
+  });
+  const pass = (seconds: number): Promise<void> =>
+    cluster.world.run(cluster.world.nowMs + seconds * 1000);
+  const done = async (change: Promise<Operation>): Promise<Operation> => {
+    const ended: Operation[] = [];
+    void change.then((operation) => ended.push(operation));
+    for (let i = 0; i < 60 && ended.length === 0; i++) await pass(1);
+    return change;
+  };
+  return {
+    cluster,
+    judge,
+    pass,
+    /** Sends the first attempt to this member. */
+    via: (name: string) => {
+      contacts = [name];
+    },
+    set: (wish: Partial<TimerWish> = {}) => {
+      const whole = { intervalMs: 60_000, count: 1, factor: 2, receiver: 'r0', ...wish };
+      return done(client.set(history.timer(), whole, how));
+    },
+    cancel: (operation: Operation) => done(client.cancel(operation.timer, false)),
+    holders: ({ timer }: Operation) =>
+      names.filter(
+        (name) => cluster.member(name).member?.store.get(...keptAt(timer)) !== undefined,
+      ),
+    broken: () => judge.violations.map(({ promise }) => promise),
+  };
+}
+
+function keptAt(timer: Operation['timer']): [number, number] {
+  const number = numberOf(timer);
+  return [Number.parseInt(number.slice(0, 8), 16), Number.parseInt(number.slice(8), 16)];
+}
+
+/** A callback of a timer that a receiver took. */
+function callOf(operation: Operation, by: string, startMs: number): Call {
+  const number = numberOf(operation.timer);
+  const result = { kind: 'answer', status: 200, retryAfterMs: null } as const;
+  return {
+    by,
+    receiver: 'r0',
+    startMs,
+    popId: `${number}_1_1_1`,
+    number,
+    sequence: 1,
+    missed: 0,
+    attempt: 1,
+    body: bodyOf(operation),
+    effectMs: startMs + 1,
+    result,
+    endMs: startMs + 2,
+  };
+}
+
+describe('P1', () => {
+  test('a member that was down before the request was sent is no copy', async () => {
+    const { cluster, judge, set, via, pass, broken } = await court();
+    cluster.member('m2').crash(crash);
+    await pass(1);
+    via('m0');
+    const operation = await set();
+    const safe = new Safe(judge, () => ['m0', 'm1']);
+    safe.onAck(operation);
+    expect(broken()).toEqual([]);
+    operation.have = 3;
+    safe.onAck(operation);
+    expect(broken()).toEqual(['P1']);
+  });
+
+  test('a member that crashed after the request was sent may have been one', async () => {
+    const { cluster, judge, set, via, broken } = await court();
+    via('m0');
+    const operation = await set({ factor: 3 });
+    cluster.member('m2').crash(crash);
+    new Safe(judge, () => names).onAck(operation);
+    expect(broken()).toEqual([]);
+  });
+});
+
+describe('P4', () => {
+  const faults = [
+    { kind: 'step', atMs: 1, forMs: 0, member: 'm0', byMs: 3000 },
+    { kind: 'crash', atMs: 2, forMs: 0, member: 'm0', stays: false, ...crash },
+  ] as const;
+
+  test('a pop that never begins is late also where clocks were set and members restarted', async () => {
+    const { judge, set, pass, broken } = await court({ faults });
+    const checker = new ByTwice(judge, new Pops());
+    // No callback reaches the checker.
+    const operation = await set({ intervalMs: 20_000 });
+    checker.onAck(operation);
+    await pass(60);
+    expect(broken()).toEqual(['P4']);
+  });
+});
+
+describe('P5', () => {
+  /** Two deliveries of a timer, two minutes apart; ended timers are remembered for one. */
+  const plan = { tombstoneMs: 60_000 };
+
+  test('a member that came back without the timer is no excuse, however long it was away', async () => {
+    const { cluster, judge, set, holders, pass, broken } = await court(plan);
+    const operation = await set({ factor: 1, intervalMs: 600_000 });
+    const [holder = ''] = holders(operation);
+    const [bystander = ''] = names.filter((name) => name !== holder);
+    cluster.member(bystander).crash(crash);
+    await pass(100);
+    cluster.member(bystander).start();
+    await pass(20);
+    const once = new Once(judge);
+    once.onCall(callOf(operation, holder, 10_000));
+    once.onCall(callOf(operation, holder, 137_000));
+    expect(broken()).toEqual(['P5']);
+  });
+
+  test('a member that came back with the timer alive is one', async () => {
+    const { cluster, judge, set, holders, pass, broken } = await court(plan);
+    const operation = await set({ factor: 1, intervalMs: 600_000 });
+    const [holder = ''] = holders(operation);
+    const [other = ''] = names.filter((name) => name !== holder);
+    cluster.member(holder).crash(crash);
+    await pass(100);
+    cluster.member(holder).start();
+    await pass(20);
+    const once = new Once(judge);
+    once.onCall(callOf(operation, other, 10_000));
+    once.onCall(callOf(operation, other, 137_000));
+    expect(broken()).toEqual([]);
+  });
+});
+
+describe('P6', () => {
+  test('a caller that holds the cancel itself is not excused by lost messages', async () => {
+    const { judge, set, cancel, holders, broken } = await court();
+    const operation = await set();
+    await cancel(operation);
+    const [caller = ''] = holders(operation);
+    judge.faults.note(caller, 'network', 'lost', judge.nowMs);
+    new Sticks(judge).onCall(callOf(operation, caller, judge.nowMs));
+    expect(broken()).toEqual(['P6']);
+  });
+
+  test('a caller that never heard of it is', async () => {
+    const { judge, set, cancel, holders, broken } = await court();
+    const operation = await set();
+    await cancel(operation);
+    const [caller = ''] = names.filter((name) => !holders(operation).includes(name));
+    judge.faults.note(caller, 'network', 'lost', judge.nowMs);
+    new Sticks(judge).onCall(callOf(operation, caller, judge.nowMs));
+    expect(broken()).toEqual([]);
+  });
+});
+
+describe('P8', () => {
+  test('a timer that a client needed several attempts to set has all its copies', async () => {
+    const { cluster, judge, set, broken } = await court();
+    cluster.clientLossRatio = 1;
+    cluster.world.after(2000, () => {
+      cluster.clientLossRatio = 0;
+    });
+    const operation = await set({ factor: 4, intervalMs: 300_000 });
+    expect(operation.attempts.length).toBeGreaterThan(1);
+    expect(operation.ackMs).not.toBeNull();
+    new ComeAndGo(judge, () => names).finish();
+    expect(broken()).toEqual([]);
+    new ComeAndGo(judge, () => [...names, 'm3']).finish();
+    expect(broken()).toContain('P8');
+  });
+});
+
+describe('copies that were destroyed', () => {
+  test('a disk that was replaced excuses no timer that it never held, nor one with another copy', async () => {
+    const { cluster, judge, set, holders } = await court();
+    const [one, two] = [await set({ factor: 1 }), await set({ factor: 2 })];
+    const [holder = ''] = holders(one);
+    const bystander = names.find((name) => name !== holder) ?? '';
+    judge.lostCopies.destroy(bystander, false);
+    cluster.member(bystander).crash({ power: true, wipe: true });
+    expect([judge.destroyed(one), judge.destroyed(two)]).toEqual([false, false]);
+    judge.lostCopies.destroy(holder, false);
+    expect(judge.destroyed(one)).toBe(true);
+  });
+
+  test('damage excuses a timer whose only copy is there, and a copy on the disk of a member that is down counts', async () => {
+    const { cluster, judge, set, holders } = await court();
+    const [one, two] = [await set({ factor: 1 }), await set({ factor: 2 })];
+    const [first = '', second = ''] = holders(two);
+    cluster.member(second).crash(crash);
+    judge.lostCopies.damage(first);
+    expect(judge.destroyed(two)).toBe(false);
+    expect(judge.destroyed(one)).toBe(holders(one).includes(first));
+  });
+});
