@@ -29,7 +29,7 @@ export class HttpConnections {
 
   async exchange(method: string, path: string, body: string): Promise<HttpAnswer> {
     const length = Buffer.byteLength(body);
-    const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
     for (let attempt = 0; ; attempt++) {
       const connection = this.pick();
       try {

@@ -82,7 +82,7 @@ const unread: Finding = {
     const rss = (): number => readProcess(one.process.pid)?.rssBytes ?? 0;
     await setLarge(one.url);
     const before = rss();
-    const text = 'GET /timers?limit=1000 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(32);
+    const text = 'GET /timers?limit=1000 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(32);
     const port = Number(new URL(one.url).port);
     const sockets = await Promise.all(
       Array.from({ length: silentReaders }, () => reading(port, text)),

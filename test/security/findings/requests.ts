@@ -65,7 +65,7 @@ const bodies: Finding = {
   limit: '0 of 50 sets refused',
   run: () =>
     atMemberWithTokens(['a'], async ({ url, port }, [token = '']) => {
-      const head = 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 200000\r\n\r\n';
+      const head = 'POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 200000\r\n\r\n';
       const text = head + 'x'.repeat(190_000);
       const crowd = Array.from({ length: 200 }, async () => {
         for (let i = 0; i < 10; i++) await sent(port, text, false);

@@ -238,9 +238,9 @@ function tokens(tally: Tally): Surface {
 }
 
 const wellSaid = [
-  'GET /timers?limit=5 HTTP/1.1\r\nhost: x\r\naccept: */*\r\n\r\nGET /cluster HTTP/1.1\r\nhost: x\r\n\r\n',
-  'POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 65\r\n\r\n{"timing":{"interval":1},"callback":{"http":{"uri":"http://r/"}}}',
-  'POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5;a=b\r\n{"x":\r\n2\r\n1}\r\n0\r\na: b\r\n\r\n',
+  'GET /timers?limit=5 HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\nGET /cluster HTTP/1.1\r\nhost: localhost\r\n\r\n',
+  'POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 65\r\n\r\n{"timing":{"interval":1},"callback":{"http":{"uri":"http://r/"}}}',
+  'POST /timers HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5;a=b\r\n{"x":\r\n2\r\n1}\r\n0\r\na: b\r\n\r\n',
 ];
 
 /** Bytes through the parser of connections, and the parsed requests through the router. */
@@ -264,7 +264,7 @@ function rawBytes(seed: number, tally: Tally): Surface {
     '\t',
     '\0',
     'HTTP/1.1',
-    'host: x\r\n',
+    'host: localhost\r\n',
     '0\r\n\r\n',
     'content-length: 5\r\n',
     'transfer-encoding: chunked\r\n',

@@ -6,9 +6,9 @@ import { type ApiRequest, type ApiResponse, textResponse } from './message.ts';
 import type { Outflow } from './outflow.ts';
 
 const get = (path: string, headers = ''): string =>
-  `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n`;
 const post = (body: string, headers = ''): string =>
-  `POST / HTTP/1.1\r\nhost: x\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
+  `POST / HTTP/1.1\r\nhost: localhost\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
 
 /** Requests that wait until they are told to go on. */
 class Held {
@@ -117,10 +117,18 @@ test('a long answer comes whole, and the answers behind it in order', async () =
 });
 
 test.each([
-  ['headers', 'GET / HTTP/1.1\r\nhost: x\r\nslow: ', 10_000],
-  ['body', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhello', 30_000],
-  ['chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhel', 30_000],
-  ['trailers', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx', 30_000],
+  ['headers', 'GET / HTTP/1.1\r\nhost: localhost\r\nslow: ', 10_000],
+  ['body', 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhello', 30_000],
+  [
+    'chunks',
+    'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhel',
+    30_000,
+  ],
+  [
+    'trailers',
+    'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx',
+    30_000,
+  ],
 ])('slow %s: 408, not before its time, then closed', async (_, text, limitMs) => {
   const clock = new VirtualClock();
   await using at = await serving(() => textResponse('never'), { clock });
@@ -140,7 +148,7 @@ test('a drip does not gain time', async () => {
   const clock = new VirtualClock();
   await using at = await serving(() => textResponse('never'), { clock });
   const client = await at.dial();
-  client.send(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n`);
+  client.send(`POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n`);
   for (let s = 0; s < 33 && client.text === ''; s++) {
     client.send('x');
     await clock.advance(1000);
@@ -254,11 +262,11 @@ test('a client that is done sending still gets its answers', async () => {
 
 test.each([
   ['in the request line', 'GET /'],
-  ['in the headers', 'GET / HTTP/1.1\r\nhost: x\r\n'],
-  ['in the body', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhello'],
+  ['in the headers', 'GET / HTTP/1.1\r\nhost: localhost\r\n'],
+  ['in the body', 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhello'],
   [
     'in the chunks',
-    'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n',
+    'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n',
   ],
 ])('a request that breaks off %s is 400 and reaches nobody', async (_, text) => {
   let worked = 0;
@@ -276,7 +284,7 @@ test('a client that goes away leaves nothing behind', async () => {
   await using at = await serving(held.handle);
   const client = await at.dial();
   client.send(
-    `${get('/a')}${get('/b')}POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhello`,
+    `${get('/a')}${get('/b')}POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhello`,
   );
   await expect.poll(() => at.metrics.httpInFlight.value).toBe(2);
   client.socket.destroy();
@@ -294,7 +302,7 @@ test('100-continue waits for the answers before it', async () => {
   );
   const client = await at.dial();
   client.send(
-    `${get('/a')}POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-Continue\r\ncontent-length: 5\r\n\r\n`,
+    `${get('/a')}POST / HTTP/1.1\r\nhost: localhost\r\nexpect: 100-Continue\r\ncontent-length: 5\r\n\r\n`,
   );
   await expect.poll(() => held.paths).toEqual(['/a']);
   expect(client.text).toBe('');
@@ -327,7 +335,9 @@ test('answers without a body have none: HEAD, 204, 304', async () => {
       : { ...textResponse('body'), status: Number(path.slice(1)) },
   );
   const client = await at.dial();
-  client.send(`HEAD / HTTP/1.1\r\nhost: x\r\n\r\n${get('/204')}${get('/304')}${get('/200')}`);
+  client.send(
+    `HEAD / HTTP/1.1\r\nhost: localhost\r\n\r\n${get('/204')}${get('/304')}${get('/200')}`,
+  );
   await client.until(/body$/);
   expect(client.text.match(/body/g)).toHaveLength(1);
   expect(client.statuses).toEqual([200, 204, 304, 200]);
@@ -389,7 +399,7 @@ test('an answer that goes on: HTTP/1.0 has no chunks, HEAD nothing at all', asyn
   expect(old.text).toMatch(/\r\n\r\nhello$/);
   expect(old.text).not.toContain('chunked');
   const client = await at.dial();
-  client.send(`HEAD / HTTP/1.1\r\nhost: x\r\n\r\n${get('/', 'connection: close\r\n')}`);
+  client.send(`HEAD / HTTP/1.1\r\nhost: localhost\r\n\r\n${get('/', 'connection: close\r\n')}`);
   await client.closed;
   expect(client.text.match(/hello/g)).toHaveLength(1);
 });
@@ -426,7 +436,9 @@ test('an early refusal comes before the body, a late one with it', async () => {
     overrides: { 'limits.bodyBytesMax': 10 },
   });
   const client = await at.dial();
-  client.send('POST / HTTP/1.1\r\nhost: x\r\ncontent-encoding: br\r\ncontent-length: 5\r\n\r\n');
+  client.send(
+    'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-encoding: br\r\ncontent-length: 5\r\n\r\n',
+  );
   await client.closed;
   expect(client.statuses).toEqual([415]);
   const plain = await at.dial();
@@ -444,7 +456,8 @@ test('a client without permission is refused before it sends the body; when the 
     return headers['authorization'] === undefined ? { ...textResponse('who?'), status: 401 } : null;
   };
   await using at = await serving(() => textResponse('worked'), { refuseEarly });
-  const head = 'POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 5\r\n';
+  const head =
+    'POST / HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 5\r\n';
   const stranger = await at.dial();
   stranger.send(`${head}\r\n`);
   await stranger.closed;

@@ -24,7 +24,9 @@ async function crowd(methods: readonly string[], workMs: number): Promise<Crowd>
   const clients: Dialled[] = [];
   let polls = 0;
   const sendAll = (): void =>
-    methods.forEach((method, i) => clients[i]?.send(`${method} / HTTP/1.1\r\nhost: x\r\n\r\n`));
+    methods.forEach((method, i) =>
+      clients[i]?.send(`${method} / HTTP/1.1\r\nhost: localhost\r\n\r\n`),
+    );
   const handle = ({ path }: { path: string }): ApiResponse => {
     // Sent inside a turn of the member, they are all there in its next one.
     if (path === '/go') sendAll();
@@ -34,7 +36,7 @@ async function crowd(methods: readonly string[], workMs: number): Promise<Crowd>
   await using at = await serving(handle, { clock, beforeWork: () => polls++ });
   for (const _ of methods) clients.push(await at.dial());
   const starter = await at.dial();
-  starter.send('GET /go HTTP/1.1\r\nhost: x\r\n\r\n');
+  starter.send('GET /go HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await Promise.all(clients.map((client) => client.until(/done|overloaded/)));
   for (const client of [starter, ...clients]) client.socket.destroy();
   return { statuses: clients.map((client) => client.statuses[0] ?? 0), polls: polls - 1 };
@@ -81,8 +83,8 @@ test('requests of one connection are worked on in turns, with requests of other 
   );
   const greedy = await at.dial();
   const modest = await at.dial();
-  greedy.send('GET /greedy HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20));
-  modest.send('GET /modest HTTP/1.1\r\nhost: x\r\n\r\n');
+  greedy.send('GET /greedy HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(20));
+  modest.send('GET /modest HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await expect.poll(() => greedy.statuses.length + modest.statuses.length).toBe(21);
   expect(worked.length).toBe(21);
   expect(worked.at(-1)).toBe('/greedy');
@@ -101,7 +103,7 @@ test('bytes that wait in line count as kept: beyond the limit they are refused a
   const clients: Dialled[] = [];
   for (let i = 0; i < 10; i++) clients.push(await at.dial());
   // Each more than a tenth of the room, in one piece.
-  const request = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(9000)}\r\n\r\n`;
+  const request = `GET / HTTP/1.1\r\nhost: localhost\r\nx-long: ${'y'.repeat(9000)}\r\n\r\n`;
   for (const client of clients) client.send(request);
   await Promise.all(clients.map((client) => client.until(/done|overloaded/)));
   const statuses = clients.map((client) => client.statuses[0]);

@@ -7,9 +7,9 @@ const body = JSON.stringify({
   callback: { http: { uri: 'http://receiver/', opaque: 'ü' } },
 });
 const post = (text: string, extra = ''): string =>
-  `POST /timers HTTP/1.1\r\nhost: x\r\n${extra}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+  `POST /timers HTTP/1.1\r\nhost: localhost\r\n${extra}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 
-const headOfTimers = 'HEAD /timers HTTP/1.1\r\nhost: x\r\n';
+const headOfTimers = 'HEAD /timers HTTP/1.1\r\nhost: localhost\r\n';
 
 test('a timer is set over a socket, with location, copies, length and request id', async () => {
   await using at = await listening();
@@ -36,7 +36,7 @@ test("a client's request id comes back, unless it is unfit for a log", async () 
 test('a chunked body is put together', async () => {
   await using at = await listening();
   const client = await at.dial();
-  client.send('POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
   for (const part of [Buffer.from(body).subarray(0, 50), Buffer.from(body).subarray(50)]) {
     client.send(`${part.length.toString(16)}\r\n`);
     client.send(part);
@@ -61,7 +61,7 @@ test('pipelined requests are answered in order, a slow one first', async () => {
   });
   const client = await at.dial();
   client.send(
-    `${post(body)}GET /ping HTTP/1.1\r\nhost: x\r\n\r\nGET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n`,
+    `${post(body)}GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\nGET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\n`,
   );
   await expect.poll(() => at.api.metrics.httpRequests.sum()).toBe(2);
   expect(client.text).toBe('');
@@ -78,7 +78,7 @@ test('pipelined requests are answered in order, a slow one first', async () => {
 test('a body over the limit is 413 from its length alone, before any of it is sent', async () => {
   await using at = await listening({ 'limits.bodyBytesMax': 1024 });
   const client = await at.dial();
-  client.send('POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 1025\r\n\r\n');
+  client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1025\r\n\r\n');
   await client.until(/^HTTP\/1\.1 413 .*"type":"urn:carillon:problem:too_large"/s);
   await client.closed;
   expect(client.text).toContain('connection: close');
@@ -88,7 +88,7 @@ test('a body over the limit is 413 from its length alone, before any of it is se
 test('a client that goes on sending a refused body is not cut before it could read the 413', async () => {
   await using at = await listening({ 'limits.bodyBytesMax': 1024 });
   const client = await at.dial();
-  client.send('POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n');
+  client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n');
   await client.until(/^HTTP\/1\.1 413 /);
   client.send('x'.repeat(50_000));
   client.send('x'.repeat(50_000));
@@ -99,7 +99,7 @@ test('a client that goes on sending a refused body is not cut before it could re
 test('a chunked body over the limit is 413 as soon as it is over, and the rest is not kept', async () => {
   await using at = await listening({ 'limits.bodyBytesMax': 1024 });
   const client = await at.dial();
-  client.send('POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
   client.send(`200\r\n${'x'.repeat(512)}\r\n`);
   client.send(`201\r\n${'x'.repeat(513)}\r\n`);
   await client.until(/^HTTP\/1\.1 413 /);
@@ -118,7 +118,7 @@ test('bodies being read are limited over all connections', async () => {
   await using at = await listening({ 'limits.bufferedBytesMax': 2000 });
   const clients = [await at.dial(), await at.dial()];
   for (const client of clients) {
-    client.send('POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 1500\r\n\r\n');
+    client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1500\r\n\r\n');
     client.send('x'.repeat(1200));
   }
   await Promise.race(clients.map((client) => client.until(/^HTTP\/1\.1 503 .*retry-after: 1/s)));
@@ -135,7 +135,7 @@ test('bodies being read are limited over all connections', async () => {
 test('a body in many small pieces counts for more than its bytes', async () => {
   await using at = await listening({ 'limits.bufferedBytesMax': 4000 });
   const client = await at.dial();
-  client.send('POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
   client.send('1\r\nx\r\n'.repeat(20));
   await client.until(/^HTTP\/1\.1 503 /);
   client.socket.destroy();
@@ -145,7 +145,7 @@ test('Expect: 100-continue is answered, or refused when the body would be too la
   await using at = await listening({ 'limits.bodyBytesMax': 1024 });
   const client = await at.dial();
   const head = (length: number) =>
-    `POST /timers HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`;
+    `POST /timers HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`;
   client.send(head(Buffer.byteLength(body)));
   await client.until(/^HTTP\/1\.1 100 Continue/);
   client.send(body);
@@ -159,7 +159,7 @@ test('Expect: 100-continue is answered, or refused when the body would be too la
 test('headers over the limit are 431', async () => {
   await using at = await listening({ 'limits.requestHeaderBytesMax': 1024 });
   const client = await at.dial();
-  client.send(`GET /ping HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(2000)}\r\n\r\n`);
+  client.send(`GET /ping HTTP/1.1\r\nhost: localhost\r\nlong: ${'x'.repeat(2000)}\r\n\r\n`);
   await client.closed;
   expect(client.text).toMatch(/^HTTP\/1\.1 431 /);
 });
@@ -169,9 +169,9 @@ test.each([
   '\0\0\0\0',
   'GET /ping HTTP/9.9\r\n\r\n',
   'GET /ping HTTP/1.1\r\nno colon\r\n\r\n',
-  'POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n',
-  'POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n',
-  'POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n',
+  'POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n',
+  'POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n',
+  'POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n',
   'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
 ])('%j is 400 and a closed connection', async (bytes) => {
   await using at = await listening();
@@ -231,7 +231,7 @@ test('HEAD has the headers of GET and no body; OPTIONS has Allow; absolute targe
 test.each([
   ['without a host', 'HEAD / HTTP/1.1\r\n\r\n', 400],
   ['without a host, behind an empty line', '\r\nHEAD / HTTP/1.1\r\n\r\n', 400],
-  ['with a bare LF', 'HEAD / HTTP/1.1\nhost: x\n\n', 400],
+  ['with a bare LF', 'HEAD / HTTP/1.1\nhost: localhost\n\n', 400],
   ['with a long target', `HEAD /${'a'.repeat(20_000)}`, 414],
   ['with large headers', `HEAD / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}`, 431],
   [
@@ -270,7 +270,7 @@ test.each([
 ])('browsers are told to take %s for nothing but what it is', async (_, line, status) => {
   await using at = await listening();
   const client = await at.dial();
-  client.send(`${line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  client.send(`${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
   await client.closed;
   expect(client.statuses).toEqual([status]);
   expect(client.text.match(/^x-content-type-options: .*$/gm)).toEqual([
@@ -284,7 +284,7 @@ test('a client that is slow with its headers is cut with 408', async () => {
     'limits.requestTimeoutMs': 100,
   });
   const client = await at.dial();
-  client.send('GET /ping HTTP/1.1\r\nhost: x\r\nslow: ');
+  client.send('GET /ping HTTP/1.1\r\nhost: localhost\r\nslow: ');
   await client.closed;
   expect(client.text).toMatch(/^HTTP\/1\.1 408 /);
 });
@@ -304,7 +304,7 @@ test('a client that drips its body is cut, however steadily it drips', async () 
     'limits.requestTimeoutMs': 200,
   });
   const client = await at.dial();
-  client.send('POST /timers HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n');
+  client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n');
   const drip = setInterval(() => client.send('x'), 10);
   await client.closed;
   clearInterval(drip);
@@ -314,7 +314,7 @@ test('a client that drips its body is cut, however steadily it drips', async () 
 test('an idle connection is closed', async () => {
   await using at = await listening({ 'limits.idleTimeoutMs': 100 });
   const client = await at.dial();
-  client.send('GET /ping HTTP/1.1\r\nhost: x\r\n\r\n');
+  client.send('GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await client.until(/OK$/);
   await client.closed;
 });
@@ -322,12 +322,12 @@ test('an idle connection is closed', async () => {
 test('connections over the limit are closed at once', async () => {
   await using at = await listening({ 'limits.connectionCountMax': 1 });
   const first = await at.dial();
-  first.send('GET /ping HTTP/1.1\r\nhost: x\r\n\r\n');
+  first.send('GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await first.until(/OK$/);
   const second = await at.dial();
   await second.closed;
   expect(at.api.metrics.httpRefused.count('connections')).toBe(1);
-  first.send('GET /ping HTTP/1.1\r\nhost: x\r\n\r\n');
+  first.send('GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await first.until(/OK.*OK.*OK/s);
   first.socket.destroy();
 });
@@ -375,7 +375,7 @@ test('close: requests under way are answered, later ones are not, silent connect
   const closed = at.listener.close(30_000);
   await silent.closed;
   await expect(at.dial()).rejects.toThrow('ECONNREFUSED');
-  client.send('GET /ping HTTP/1.1\r\nhost: x\r\n\r\n');
+  client.send('GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n');
   release();
   await closed;
   await client.closed;

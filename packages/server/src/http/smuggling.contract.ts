@@ -4,7 +4,7 @@
  */
 
 /** The request that each attack tries to smuggle in. */
-export const hidden = 'DELETE /timers?tag=hidden HTTP/1.1\r\nhost: x\r\n\r\n';
+export const hidden = 'DELETE /timers?tag=hidden HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 export interface Attack {
   readonly name: string;
@@ -17,7 +17,7 @@ function attack(name: string, text: string, status = 400): Attack {
   return { name, text: text + hidden, status };
 }
 
-const post = 'POST /timers HTTP/1.1\r\nhost: x\r\n';
+const post = 'POST /timers HTTP/1.1\r\nhost: localhost\r\n';
 
 /** A head with these header lines. */
 const lines = (...headers: string[]): string => `${post}${headers.join('\r\n')}\r\n\r\n`;
@@ -70,7 +70,7 @@ const codings = [
   attack('a comma before it', lines('transfer-encoding: , chunked')),
   attack(
     'chunks in HTTP/1.0',
-    'POST /timers HTTP/1.0\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /timers HTTP/1.0\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
   ),
   attack('packed body', `${lines('content-encoding: gzip', 'content-length: 5')}hello`, 415),
   attack('expectation unknown', lines('expect: 200-ok', 'content-length: 5'), 417),
@@ -89,7 +89,7 @@ const headers = [
   attack('name in brackets', lines('[content-length]: 5')),
   attack('no colon', lines('content-length')),
   attack('bare LF after a header', `${post}x: y\ncontent-length: 5\r\n\r\n`),
-  attack('bare LF everywhere', 'POST /timers HTTP/1.1\nhost: x\ncontent-length: 5\n\n'),
+  attack('bare LF everywhere', 'POST /timers HTTP/1.1\nhost: localhost\ncontent-length: 5\n\n'),
   attack('bare LF at the end of the head', `${post}content-length: 5\n\n`),
   attack('bare LF instead of the empty line', `${post}content-length: 5\r\n\n`),
   attack('bare CR in a value', lines('x: y\rcontent-length: 5')),
@@ -100,40 +100,40 @@ const headers = [
   attack('escape in a value', lines('x: \x1b[0m')),
   attack('no host', 'POST /timers HTTP/1.1\r\ncontent-length: 0\r\n\r\n'),
   attack('two hosts', lines('host: y')),
-  attack('two hosts that agree', lines('Host: x')),
+  attack('two hosts that agree', lines('Host: localhost')),
   attack('host with a path', 'GET /ping HTTP/1.1\r\nhost: x/y\r\n\r\n'),
   attack('host with credentials', 'GET /ping HTTP/1.1\r\nhost: a@x\r\n\r\n'),
   attack('host with a blank', 'GET /ping HTTP/1.1\r\nhost: x y\r\n\r\n'),
 ];
 
 const requestLines = [
-  attack('two blanks behind the method', 'POST  /timers HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('tabs for blanks', 'POST\t/timers\tHTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('blank behind the version', 'POST /timers HTTP/1.1 \r\nhost: x\r\n\r\n'),
-  attack('blank before the method', ' POST /timers HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('blank in the target', 'GET /ping x HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target with a CR', 'GET /ping\r/ HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target with a NUL', 'GET /ping\0 HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target beyond ASCII', 'GET /p\xefng HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target with a fragment', 'GET /ping#x HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target without a slash', 'GET ping HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target of another scheme', 'GET ftp://x/ping HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target with credentials', 'GET http://a@x/ping HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('target without a name', 'GET http:///ping HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('asterisk for a GET', 'GET * HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('no target', 'GET HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('no version', 'GET /ping\r\nhost: x\r\n\r\n'),
-  attack('version in lower case', 'GET /ping http/1.1\r\nhost: x\r\n\r\n'),
-  attack('version 1.2', 'GET /ping HTTP/1.2\r\nhost: x\r\n\r\n'),
-  attack('version 1.10', 'GET /ping HTTP/1.10\r\nhost: x\r\n\r\n'),
-  attack('version 01.1', 'GET /ping HTTP/01.1\r\nhost: x\r\n\r\n'),
-  attack('version 0.9', 'GET /ping HTTP/0.9\r\nhost: x\r\n\r\n'),
+  attack('two blanks behind the method', 'POST  /timers HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('tabs for blanks', 'POST\t/timers\tHTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('blank behind the version', 'POST /timers HTTP/1.1 \r\nhost: localhost\r\n\r\n'),
+  attack('blank before the method', ' POST /timers HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('blank in the target', 'GET /ping x HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target with a CR', 'GET /ping\r/ HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target with a NUL', 'GET /ping\0 HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target beyond ASCII', 'GET /p\xefng HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target with a fragment', 'GET /ping#x HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target without a slash', 'GET ping HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target of another scheme', 'GET ftp://x/ping HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target with credentials', 'GET http://a@x/ping HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('target without a name', 'GET http:///ping HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('asterisk for a GET', 'GET * HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('no target', 'GET HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('no version', 'GET /ping\r\nhost: localhost\r\n\r\n'),
+  attack('version in lower case', 'GET /ping http/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('version 1.2', 'GET /ping HTTP/1.2\r\nhost: localhost\r\n\r\n'),
+  attack('version 1.10', 'GET /ping HTTP/1.10\r\nhost: localhost\r\n\r\n'),
+  attack('version 01.1', 'GET /ping HTTP/01.1\r\nhost: localhost\r\n\r\n'),
+  attack('version 0.9', 'GET /ping HTTP/0.9\r\nhost: localhost\r\n\r\n'),
   attack('HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  attack('method beyond ASCII', 'P\xd6ST /timers HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('method in brackets', '(POST) /timers HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('two empty lines before', '\r\n\r\nGET /ping HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('bare LF before', '\nGET /ping HTTP/1.1\r\nhost: x\r\n\r\n'),
-  attack('a tunnel', 'CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n', 405),
+  attack('method beyond ASCII', 'P\xd6ST /timers HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('method in brackets', '(POST) /timers HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('two empty lines before', '\r\n\r\nGET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('bare LF before', '\nGET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'),
+  attack('a tunnel', 'CONNECT x:80 HTTP/1.1\r\nhost: localhost\r\n\r\n', 405),
   attack('a hello of TLS', '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03'),
 ];
 
@@ -177,7 +177,11 @@ const chunks = [
 
 const sizes = [
   attack('a head too large', lines(`x: ${'y'.repeat(20_000)}`), 431),
-  attack('a request line too long', `GET /${'y'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 414),
+  attack(
+    'a request line too long',
+    `GET /${'y'.repeat(20_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`,
+    414,
+  ),
   attack('too many headers', lines(...Array.from({ length: 200 }, (_, i) => `x${i}: y`)), 431),
 ];
 

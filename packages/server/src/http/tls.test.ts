@@ -78,8 +78,10 @@ describe.runIf(hasOpenssl)('TLS', () => {
     const socket = await secure(at.port);
     expect(socket.alpnProtocol).toBe('http/1.1');
     const client = new Dialled(socket);
-    client.send('GET /a HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    client.send('GET /b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    client.send(
+      'GET /a HTTP/1.1\r\nhost: localhost\r\n\r\nGET / HTTP/1.1\r\nhost: localhost\r\n\r\n',
+    );
+    client.send('GET /b HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
     await client.closed;
     expect(client.statuses).toEqual([200, 200, 200]);
     expect(client.text.length).toBeGreaterThan(page.length);
@@ -98,7 +100,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
   test('a client that speaks HTTP without TLS is cut, and no other client suffers', async () => {
     await using at = await serving(() => textResponse('OK'), { certificate: first });
     const client = await at.dial();
-    client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    client.send('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await client.closed;
     expect(client.text).not.toContain('HTTP');
     expect((await ask(at.port, '')).text).toBe('OK');
@@ -143,7 +145,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
       });
     await using at = await serving(handle, { certificate: first });
     const client = new Dialled(await secure(at.port));
-    client.socket.end('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    client.socket.end('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await expect.poll(() => at.metrics.httpInFlight.value).toBe(1);
     // By then the end of the first client has arrived, too.
     (await secure(at.port)).destroy();
@@ -160,7 +162,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
       });
     await using at = await serving(handle, { certificate: first });
     const client = new Dialled(await secure(at.port));
-    client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    client.send('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await expect.poll(() => at.metrics.httpInFlight.value).toBe(1);
     const closed = at.listener.close(30_000);
     release();
@@ -176,7 +178,7 @@ describe.runIf(hasOpenssl)('TLS', () => {
     const after = await secure(at.port);
     expect(names(before.socket as TLSSocket)).toContain('DNS:first');
     expect(names(after)).toContain('DNS:second');
-    before.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    before.send('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await before.until(/OK$/);
     before.socket.destroy();
     after.destroy();

@@ -39,7 +39,7 @@ async function lists(options: ServingOptions = {}): Promise<Lists> {
 async function greedy(at: Serving, times: number): Promise<Dialled> {
   const client = await at.dial();
   client.socket.pause();
-  client.send('GET /list HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(times));
+  client.send('GET /list HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(times));
   return client;
 }
 
@@ -48,7 +48,7 @@ test('of lists that a client does not read, one is worked on, and only the part 
   await using at = made.at;
   const clients = await Promise.all(Array.from({ length: 20 }, () => greedy(at, 32)));
   const other = await at.dial();
-  other.send('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
+  other.send('GET /small HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await other.until(/small$/);
   await expect.poll(() => made.asked).toBe(clients.length);
   expect(made.rendered).toBeLessThan((clients.length * itemCount) / 2);
@@ -75,11 +75,11 @@ test('where there is no room for another list it is 503, and there is when clien
   const idle = [await greedy(at, 1), await greedy(at, 1)];
   await expect.poll(() => made.asked).toBe(2);
   const client = await at.dial();
-  const ask = 'GET /list HTTP/1.1\r\nhost: x\r\n\r\n';
+  const ask = 'GET /list HTTP/1.1\r\nhost: localhost\r\n\r\n';
   client.send(ask);
   await client.until(/HTTP\/1\.1 503 .*retry-after/is);
   expect(at.metrics.httpRefused.count('unread')).toBe(1);
-  client.send('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
+  client.send('GET /small HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await client.until(/small$/);
   await clock.advance(10_000);
   expect((await (await fetch(`${at.url}/list`)).text()).length).toBeGreaterThan(MiB);
