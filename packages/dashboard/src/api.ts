@@ -7,6 +7,8 @@ import type {
   LetterSummaryShape,
   LocksShape,
   PageShape,
+  PreviewShape,
+  TimingShape,
   TimerShape,
 } from './parts/shapes.ts';
 
@@ -102,6 +104,27 @@ export async function getLocks(): Promise<LocksShape> {
 export async function setTimer(body: object): Promise<string> {
   const answer = await ask('POST', 'timers', body);
   return ((await answer.json()) as TimerShape).id;
+}
+
+/** The id that the replaced timer has now. */
+export async function replaceTimer(id: string, body: object): Promise<string> {
+  const answer = await ask('PUT', `timers/${encodeURIComponent(id)}`, body);
+  return ((await answer.json()) as TimerShape).id;
+}
+
+/** The id of the new timer that makes the callback now. */
+export async function runTimer(id: string): Promise<string> {
+  const answer = await ask('POST', `timers/${encodeURIComponent(id)}/run`);
+  return ((await answer.json()) as TimerShape).id;
+}
+
+/** `zone`: of the local times; null: that of the timing. */
+export async function previewTiming(
+  timing: TimingShape,
+  zone: string | null,
+): Promise<PreviewShape> {
+  const query = zone === null ? '' : `?timezone=${encodeURIComponent(zone)}`;
+  return (await (await ask('POST', `timers/preview${query}`, { timing })).json()) as PreviewShape;
 }
 
 export async function cancelTimer(id: string): Promise<void> {

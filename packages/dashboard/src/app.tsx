@@ -10,7 +10,7 @@ import { namespace, standing } from './session.ts';
 import type { Snapshot } from './parts/shapes.ts';
 import { Timer } from './pages/timer.tsx';
 import { Timers } from './pages/timers.tsx';
-import { SetTimer } from './pages/set-timer.tsx';
+import { EditTimer, SetTimer } from './pages/form/set-timer.tsx';
 import { Topology } from './pages/topology.tsx';
 import { Who } from './pages/who.tsx';
 
@@ -98,6 +98,7 @@ function View({ now }: { readonly now: Snapshot }) {
       return <Topology now={now} selected={part} />;
     case 'timers':
       if (part === 'new') return <SetTimer now={now} />;
+      if (part === 'edit') return <EditTimer now={now} />;
       return part === '' ? <Timers /> : <Timer key={part} id={part} />;
     case 'dead-letters':
       return <DeadLetters />;

@@ -1,14 +1,16 @@
 /** One timer: when it pops next, its definition, its replicas, how its attempts went. */
 import { useRef } from 'preact/hooks';
-import { cancelTimer, getEnded, getTimer } from '../api.ts';
+import { getEnded, getTimer } from '../api.ts';
 import { Attempts } from './attempts.tsx';
 import { counted, countdown, instant, milliseconds, shortId, timingText } from '../format.ts';
 import { nowMs } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
-import { Action, Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
-import { mayWrite } from '../session.ts';
+import { Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
+import { Opaque } from '../parts/opaque.tsx';
 import type { TimerShape } from '../parts/shapes.ts';
 import { standingOf } from '../parts/timer-table.tsx';
+import { Tags } from '../parts/tags.tsx';
+import { TimerActions } from './timer-actions.tsx';
 import { turns } from '../parts/skew.ts';
 
 export function Timer({ id }: { readonly id: string }) {
@@ -29,16 +31,7 @@ export function Timer({ id }: { readonly id: string }) {
         <h1 class="mono">{shortId(timer.id)}</h1>
         <Badge word={over ? 'ended' : standingOf(timer)} />
         <span class="grow" />
-        {over || !mayWrite.value ? null : (
-          <Action
-            label="Cancel the timer"
-            confirm="Really cancel it"
-            run={async () => {
-              await cancelTimer(timer.id);
-              again();
-            }}
-          />
-        )}
+        {over ? null : <TimerActions id={timer.id} again={again} />}
       </div>
       <Wrong says={error} />
       {over ? <Ended timer={timer} /> : <Clock timer={timer} />}
@@ -50,7 +43,7 @@ export function Timer({ id }: { readonly id: string }) {
       <Attempts id={timer.id} note={progressText(timer)} />
       <details class="panel">
         <summary>As the API gives it</summary>
-        <pre>{JSON.stringify(timer, null, 2)}</pre>
+        <pre tabIndex={0}>{JSON.stringify(timer, null, 2)}</pre>
       </details>
     </>
   );
@@ -143,14 +136,17 @@ function Definition({ timer }: { readonly timer: TimerShape }) {
         <dd>{timingText(timer.timing)}</dd>
         <dt>Callback</dt>
         <dd class="break">
-          {http.method ?? 'POST'} {http.uri}
+          {http.method ?? 'POST'} <bdi>{http.uri}</bdi>
         </dd>
+        <Headers headers={http.headers} />
         <dt>Opaque</dt>
-        <dd class="break mono">
-          {http.opaque === undefined || http.opaque === '' ? '–' : clipped(http.opaque)}
+        <dd>
+          <Opaque text={http.opaque ?? ''} />
         </dd>
         <dt>Tags</dt>
-        <dd>{timer.tags === undefined ? '–' : timer.tags.join(', ')}</dd>
+        <dd>
+          <Tags tags={timer.tags} />
+        </dd>
         <dt>Set</dt>
         <dd>{instant(timer.set)}</dd>
         <dt>Timer id</dt>
@@ -162,8 +158,25 @@ function Definition({ timer }: { readonly timer: TimerShape }) {
   );
 }
 
-function clipped(text: string): string {
-  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+function Headers({
+  headers = {},
+}: {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}) {
+  const all = Object.entries(headers);
+  if (all.length === 0) return null;
+  return (
+    <>
+      <dt>Headers</dt>
+      {all.map(([name, value]) => (
+        <dd key={name} class="break mono">
+          <bdi>
+            {name}: {value}
+          </bdi>
+        </dd>
+      ))}
+    </>
+  );
 }
 
 function Replicas({ timer }: { readonly timer: TimerShape }) {

@@ -94,8 +94,24 @@ export interface CallbackShape {
     readonly method?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly timeout?: number;
+    readonly batch?: boolean;
   };
-  readonly retry?: object;
+  readonly retry?: RetryShape;
+}
+
+/** Times are seconds. */
+export interface RetryShape {
+  readonly limit?: number;
+  readonly base?: number;
+  readonly 'max-wait'?: number;
+  readonly 'max-attempts'?: number;
+}
+
+/** When a timer would pop if it were set now. */
+export interface PreviewShape {
+  readonly timezone: string;
+  readonly pops: readonly { readonly due: string; readonly local: string }[];
+  readonly more: boolean;
 }
 
 export interface TimerShape {
@@ -105,6 +121,7 @@ export interface TimerShape {
   readonly callback: CallbackShape;
   readonly reliability: { readonly 'replication-factor': number };
   readonly tags?: readonly string[];
+  readonly statistics?: object;
   readonly set: string;
   readonly sequence: number;
   readonly attempt: number;

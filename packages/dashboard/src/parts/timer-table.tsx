@@ -2,6 +2,7 @@
 import { countdown, shortId, timingText } from '../format.ts';
 import { nowMs } from '../live.ts';
 import { Badge } from './parts.tsx';
+import { Tags } from './tags.tsx';
 import type { TimerShape } from './shapes.ts';
 
 export function TimerTable({ timers }: { readonly timers: readonly TimerShape[] }) {
@@ -52,14 +53,10 @@ function Line({ timer }: { readonly timer: TimerShape }) {
         {timingText(timer.timing)}
       </td>
       <td class="uri" title={timer.callback.http.uri}>
-        {timer.callback.http.uri.replace(/^https?:\/\//, '')}
+        <bdi>{timer.callback.http.uri.replace(/^https?:\/\//, '')}</bdi>
       </td>
       <td>
-        {(timer.tags ?? []).map((tag) => (
-          <a key={tag} class="tag" href={`#/timers?tag=${encodeURIComponent(tag)}`}>
-            {tag}
-          </a>
-        ))}
+        <Tags tags={timer.tags} />
       </td>
       <td class="right number">{timer.sequence}</td>
       <td class="dim">{timer.replicas.join(', ')}</td>
