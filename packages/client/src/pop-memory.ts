@@ -18,9 +18,12 @@ export class BoundedPopMemory implements PopMemory {
   private readonly keyCountMax: number;
   private readonly busy = new Set<string>();
   private readonly done = new Set<string>();
+  /** The same keys in the order in which they came; from `nextAt` on the oldest ones, once it is full. */
+  private readonly order: string[] = [];
+  private nextAt = 0;
 
   constructor(keyCountMax = 100_000) {
-    this.keyCountMax = keyCountMax;
+    this.keyCountMax = Math.max(1, keyCountMax);
   }
 
   begin(key: string): PopState {
@@ -32,10 +35,13 @@ export class BoundedPopMemory implements PopMemory {
 
   handled(key: string): void {
     this.busy.delete(key);
+    if (this.done.has(key)) return;
     this.done.add(key);
-    if (this.done.size <= this.keyCountMax) return;
-    const [oldest] = this.done;
+    // Asking the set for its oldest key would take longer with every key that was deleted before.
+    const oldest = this.order[this.nextAt];
     if (oldest !== undefined) this.done.delete(oldest);
+    this.order[this.nextAt] = key;
+    this.nextAt = (this.nextAt + 1) % this.keyCountMax;
   }
 
   failed(key: string): void {

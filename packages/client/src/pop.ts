@@ -1,4 +1,5 @@
 /** Pops as callbacks carry them: one in a request, or several as lines of JSON. */
+import type { PlainCall } from './plain.ts';
 
 /** One pop, as the receiver sees it. */
 export interface Pop {
@@ -18,31 +19,62 @@ export interface Pop {
 /** Returning means handled. Throwing means not handled: the cluster tries again. */
 export type PopHandler = (pop: Pop) => void | Promise<void>;
 
-/**
- * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, its
- * version, and the sequence. A version that is not named is told by its due time; then a duplicate from another
- * member may pass, but no pop of a replaced timer is taken for one of the old.
- */
-export function popKey({ id, sequence, due, headers }: Pop): string {
-  const given = headers.get('webhook-id');
-  if (given !== null) return given;
-  const version = headers.get('x-timer-version') ?? due?.toISOString() ?? '';
-  // As in `webhook-id`: a pop that came together with others may come again by itself.
-  return `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
+export interface KeyedPop {
+  /**
+   * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, its
+   * version, and the sequence. A version that is not named is told by its due time; then a duplicate from another
+   * member may pass, but no pop of a replaced timer is taken for one of the old.
+   */
+  readonly key: string;
+  readonly pop: Pop;
 }
 
 /** The pops of a callback, several in a batch; none: it is no callback. */
-export function popsOf(headers: Headers, body: Uint8Array): Pop[] {
-  if (headers.has('x-timer-count')) return batchedPops(headers, body);
-  const pop = popOf(headers, body);
-  return pop === null ? [] : [pop];
+export function popsOf(call: PlainCall): KeyedPop[] {
+  if (call.header('x-timer-count') !== null) return batchedPops(call);
+  const keyed = popOf(call, utf8.decode(call.body));
+  return keyed === null ? [] : [keyed];
+}
+
+const utf8 = new TextDecoder();
+
+type Headed = Pick<PlainCall, 'header' | 'headers'>;
+
+/** Headers are made when they are asked for: few handlers do. */
+function popOf({ header, headers }: Headed, opaque: string): KeyedPop | null {
+  const id = header('x-timer-id');
+  if (id === null) return null;
+  const whole = (name: string, otherwise: number): number => {
+    const text = header(name) ?? '';
+    return /^\d{1,15}$/.test(text) ? Number(text) : otherwise;
+  };
+  const date = new Date(header('x-timer-due') ?? '');
+  const due = Number.isNaN(date.getTime()) ? null : date;
+  const sequence = whole('x-sequence-number', 1);
+  let made: Headers | null = null;
+  const pop: Pop = {
+    id,
+    sequence,
+    attempt: whole('x-timer-attempt', 1),
+    missed: whole('x-timer-missed', 0),
+    due,
+    opaque,
+    get headers() {
+      made ??= headers();
+      return made;
+    },
+  };
+  const version = header('x-timer-version') ?? due?.toISOString() ?? '';
+  // As in `webhook-id`: a pop that came together with others may come again by itself.
+  const key = header('webhook-id') ?? `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
+  return { key, pop };
 }
 
 /** One broken line makes all of it nothing: it did not come from a member. */
-function batchedPops(common: Headers, body: Uint8Array): Pop[] {
+function batchedPops({ headers, body }: PlainCall): KeyedPop[] {
   try {
-    const lines = new TextDecoder().decode(body).split('\n');
-    return lines.filter((line) => line !== '').map((line) => batchedPop(JSON.parse(line), common));
+    const lines = utf8.decode(body).split('\n');
+    return lines.filter((line) => line !== '').map((line) => batchedPop(JSON.parse(line), headers));
   } catch {
     return [];
   }
@@ -59,38 +91,28 @@ interface BatchLine {
 }
 
 /** As it would have come by itself. The signature was that of the batch, and is checked. */
-function batchedPop(line: BatchLine, common: Headers): Pop {
-  const headers = new Headers(common);
-  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-timer-count']) {
-    headers.delete(name);
-  }
-  headers.set('x-timer-id', line.id);
-  headers.set('x-sequence-number', String(line.sequence));
-  headers.set('x-timer-due', line.due);
-  headers.set('x-timer-version', line.version);
-  headers.set('x-timer-attempt', String(line.attempt));
-  headers.set('x-timer-missed', String(line.missed ?? 0));
-  const pop = popOf(headers, new TextEncoder().encode(line.opaque));
-  if (pop === null || typeof line.id !== 'string') throw new Error('A line names no timer.');
-  return pop;
-}
-
-function popOf(headers: Headers, body: Uint8Array): Pop | null {
-  const id = headers.get('x-timer-id');
-  if (id === null) return null;
-  const due = new Date(headers.get('x-timer-due') ?? '');
-  return {
-    id,
-    sequence: wholeOf(headers, 'x-sequence-number', 1),
-    attempt: wholeOf(headers, 'x-timer-attempt', 1),
-    missed: wholeOf(headers, 'x-timer-missed', 0),
-    due: Number.isNaN(due.getTime()) ? null : due,
-    opaque: new TextDecoder().decode(body),
-    headers,
+function batchedPop(line: BatchLine, common: () => Headers): KeyedPop {
+  const own: Readonly<Record<string, string | number>> = {
+    'x-timer-id': line.id,
+    'x-sequence-number': line.sequence,
+    'x-timer-due': line.due,
+    'x-timer-version': line.version,
+    'x-timer-attempt': line.attempt,
+    'x-timer-missed': line.missed ?? 0,
   };
+  const header = (name: string): string | null => {
+    const value = own[name];
+    return value === undefined ? null : String(value);
+  };
+  const headers = (): Headers => {
+    const all = new Headers(common());
+    for (const name of notOfALine) all.delete(name);
+    for (const name in own) all.set(name, String(own[name]));
+    return all;
+  };
+  const keyed = popOf({ header, headers }, line.opaque);
+  if (keyed === null || typeof line.id !== 'string') throw new Error('A line names no timer.');
+  return keyed;
 }
 
-function wholeOf(headers: Headers, name: string, otherwise: number): number {
-  const text = headers.get(name) ?? '';
-  return /^\d{1,15}$/.test(text) ? Number(text) : otherwise;
-}
+const notOfALine = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-timer-count'];

@@ -5,7 +5,8 @@
  */
 import { byName, type NamedHandler } from './payload/handlers.ts';
 import { PayloadError } from './payload/payload.ts';
-import { type Pop, type PopHandler, popKey, popsOf } from './pop.ts';
+import { piecesOf, type Plain, type PlainCall, type Receive, type TooLong } from './plain.ts';
+import { type KeyedPop, type Pop, type PopHandler, popsOf } from './pop.ts';
 import { BoundedPopMemory, type PopMemory } from './pop-memory.ts';
 import { SignatureCheck } from './signature.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
@@ -33,120 +34,110 @@ export interface NamedReceiverOptions extends ReceiverOptions {
   readonly handlers: Readonly<Record<string, NamedHandler>>;
 }
 
-type Receiver = (request: Request) => Promise<Response>;
-
 /** All pops go to one handler. */
-export function receiver(handler: PopHandler, options?: ReceiverOptions): Receiver;
+export function receiver(handler: PopHandler, options?: ReceiverOptions): Receive;
 /** Pops of timers that were set with `data` go to the handler of their name. */
-export function receiver(options: NamedReceiverOptions): Receiver;
+export function receiver(options: NamedReceiverOptions): Receive;
 export function receiver(
   given: PopHandler | NamedReceiverOptions,
   options: ReceiverOptions = {},
-): Receiver {
-  if (typeof given === 'function') return received(given, options);
-  return received(byName(given.handlers), given);
+): Receive {
+  const plain =
+    typeof given === 'function'
+      ? plainReceiver(given, options)
+      : plainReceiver(byName(given.handlers), given);
+  const receive = async (request: Request): Promise<Response> => {
+    const { headers: sent } = request;
+    const call = { header: (name: string) => sent.get(name), headers: () => sent };
+    const read = await readBody(request, plain.bodyBytesMax);
+    const answer = await plain.answer(read === null ? { body: null } : { ...call, body: read });
+    const { status, headers, body } = answer;
+    return new Response(body, { status, headers });
+  };
+  return Object.assign(receive, { plain });
 }
 
-function received(handler: PopHandler, options: ReceiverOptions): Receiver {
+function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
   const { secret, memory = new BoundedPopMemory(), system = realSystem } = options;
   const secrets = secret === undefined ? [] : [secret].flat();
   const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);
   const check = secret === undefined ? null : new SignatureCheck(secrets, toleranceMs);
-  const batchCountMax = String(options.batchCountMax ?? 500);
-
-  const receive = async (request: Request): Promise<Response> => {
-    const body = await readBody(request, options.bodyBytesMax ?? 16 * 1024 * 1024);
-    if (body === null) return answer(413, 'The body is too long for this receiver.');
-    const { headers } = request;
-    const refusal = await check?.refuse(
-      {
-        id: headers.get('webhook-id'),
-        timestamp: headers.get('webhook-timestamp'),
-        signature: headers.get('webhook-signature'),
-        body,
-      },
-      system.wall(),
-    );
-    if (typeof refusal === 'string') return answer(401, refusal);
-    const pops = popsOf(headers, body);
-    if (pops.length === 0) return answer(400, 'This is no callback of a timer.');
-    const handle = async (pop: Pop): Promise<Response> => {
+  const usual = {
+    'content-type': 'text/plain',
+    'x-timer-batch': String(options.batchCountMax ?? 500),
+  };
+  const handle = async ({ key, pop }: KeyedPop): Promise<Verdict> => {
+    try {
+      const state = await memory.begin(key);
+      if (state === 'handled') return { status: 200, body: 'Handled before.' };
+      if (state === 'busy') return busy;
       try {
-        return await handleOnce(pop, handler, memory);
+        await handler(pop);
       } catch (error) {
-        options.onError?.(error, pop);
-        return answerTo(error);
+        await memory.failed(key);
+        throw error;
       }
-    };
-    return answerToAll(await Promise.all(pops.map(handle)));
+      await memory.handled(key);
+      return ok;
+    } catch (error) {
+      options.onError?.(error, pop);
+      // Data that does not fit never will: 410 makes the pop a dead letter, to be sent again behind a mended receiver.
+      if (error instanceof PayloadError) return { status: 410, body: error.message };
+      return { status: 500, body: 'The pop could not be handled.' };
+    }
   };
-  return async (request) => {
-    const response = await receive(request);
-    response.headers.set('x-timer-batch', batchCountMax);
-    return response;
+  const judge = async (call: PlainCall | TooLong): Promise<Verdict> => {
+    if (call.body === null) return { status: 413, body: 'The body is too long for this receiver.' };
+    const refusal = check === null ? null : await check.refuse(call, system.wall());
+    if (refusal !== null) return { status: 401, body: refusal };
+    const pops = popsOf(call);
+    const [first] = pops;
+    if (first === undefined) return { status: 400, body: 'This is no callback of a timer.' };
+    return pops.length === 1 ? handle(first) : verdictOnAll(await Promise.all(pops.map(handle)));
+  };
+  return {
+    bodyBytesMax: options.bodyBytesMax ?? 16 * 1024 * 1024,
+    answer: async (call) => {
+      const verdict = await judge(call);
+      return { ...verdict, headers: { ...usual, ...verdict.headers } };
+    },
   };
 }
 
-/** Data that does not fit never will: 410 makes the pop a dead letter, to be sent again behind a mended receiver. */
-function answerTo(error: unknown): Response {
-  if (error instanceof PayloadError) return answer(410, error.message);
-  return answer(500, 'The pop could not be handled.');
+interface Verdict {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
+
+const ok: Verdict = { status: 200, body: 'OK' };
+const busy: Verdict = {
+  status: 503,
+  body: 'This pop is being handled right now.',
+  headers: { 'retry-after': '1' },
+};
 
 /**
- * The worst answer, and where there were several pops, which of them failed: a member of an older release lets all of them come
- * again, and pops that were handled are remembered.
+ * The worst one, and which of the pops failed: a member of an older release lets all of them come again, and pops that
+ * were handled are remembered.
  */
-function answerToAll(answers: readonly Response[]): Response {
-  const worst = answers.reduce((worse, next) => (next.status > worse.status ? next : worse));
-  if (answers.length < 2 || worst.status < 300) return worst;
-  const failed = answers.flatMap(({ status }, line) => (status < 300 ? [] : [line]));
-  worst.headers.set('x-timer-failed', failed.join(','));
-  return worst;
-}
-
-async function handleOnce(pop: Pop, handler: PopHandler, memory: PopMemory): Promise<Response> {
-  const key = popKey(pop);
-  const state = await memory.begin(key);
-  if (state === 'handled') return answer(200, 'Handled before.');
-  if (state === 'busy') {
-    return answer(503, 'This pop is being handled right now.', { 'retry-after': '1' });
-  }
-  try {
-    await handler(pop);
-  } catch (error) {
-    await memory.failed(key);
-    throw error;
-  }
-  await memory.handled(key);
-  return answer(200, 'OK');
+function verdictOnAll(verdicts: readonly Verdict[]): Verdict {
+  const worst = verdicts.reduce((worse, next) => (next.status > worse.status ? next : worse));
+  if (worst.status < 300) return worst;
+  const failed = verdicts.flatMap(({ status }, line) => (status < 300 ? [] : [line]));
+  return { ...worst, headers: { ...worst.headers, 'x-timer-failed': failed.join(',') } };
 }
 
 /** null: longer than allowed; the rest is not read. */
 async function readBody(request: Request, bytesMax: number): Promise<Uint8Array | null> {
-  if (request.body === null) return new Uint8Array(0);
+  const pieces = piecesOf(bytesMax);
+  if (request.body === null) return pieces.whole();
   const reader = request.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
-    length += value.length;
-    if (length > bytesMax) {
-      await reader.cancel();
-      return null;
-    }
-    chunks.push(value);
+    if (done) return pieces.whole();
+    if (pieces.add(value)) continue;
+    await reader.cancel();
+    return null;
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
-
-function answer(status: number, text: string, headers: Record<string, string> = {}): Response {
-  return new Response(text, { status, headers: { 'content-type': 'text/plain', ...headers } });
 }

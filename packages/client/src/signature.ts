@@ -2,13 +2,7 @@
  * Whether a callback really comes from the cluster: Standard Webhooks signatures, checked with WebCrypto. Several
  * secrets may be valid at once, so that they can be changed without a gap.
  */
-
-export interface SignedParts {
-  readonly id: string | null;
-  readonly timestamp: string | null;
-  readonly signature: string | null;
-  readonly body: Uint8Array;
-}
+import { piecesOf, type PlainCall } from './plain.ts';
 
 const secretForm = /^(?:whsec_)?([A-Za-z0-9+/]+={0,2})$/;
 const secretBytesMin = 16;
@@ -27,8 +21,10 @@ export class SignatureCheck {
   }
 
   /** null: the callback is genuine and recent. Otherwise a sentence for the answer. */
-  async refuse(parts: SignedParts, wallMs: number): Promise<string | null> {
-    const { id, timestamp, signature, body } = parts;
+  async refuse({ header, body }: PlainCall, wallMs: number): Promise<string | null> {
+    const id = header('webhook-id');
+    const timestamp = header('webhook-timestamp');
+    const signature = header('webhook-signature');
     if (id === null || timestamp === null || signature === null) {
       return 'The callback is not signed: webhook-id, webhook-timestamp and webhook-signature are needed.';
     }
@@ -36,7 +32,10 @@ export class SignatureCheck {
     if (Math.abs(wallMs - Number(timestamp) * 1000) > this.toleranceMs) {
       return 'The webhook-timestamp is too far from the present time of this receiver.';
     }
-    const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), body);
+    const pieces = piecesOf(Infinity);
+    pieces.add(new TextEncoder().encode(`${id}.${timestamp}.`));
+    pieces.add(body);
+    const signed = pieces.whole();
     for (const given of signaturesIn(signature)) {
       for (const key of await this.importedKeys()) {
         if (await crypto.subtle.verify('HMAC', key, given, signed)) return null;
@@ -84,11 +83,4 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   } catch {
     return null;
   }
-}
-
-function join(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
 }

@@ -7,6 +7,7 @@ export interface ClientSystem {
   wall(): number;
   /** A number in [0, 1). */
   random(): number;
+  /** 122 or more random bits as a text. */
   uuid(): string;
   /** Calls `fn` after `ms`; the result cancels it. */
   after(ms: number, fn: () => void): () => void;
@@ -26,7 +27,5 @@ export const system: ClientSystem = {
 /** Browsers have `randomUUID` only on pages that came over HTTPS, or from the machine itself. */
 function uuid(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -1,5 +1,10 @@
 /** Requests of frameworks as receivers get them. The frameworks themselves are in examples/, run by examples.test.ts. */
+import { once } from 'node:events';
+import { createServer, request as ask } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import type { Pop } from '../pop.ts';
 import { receiver } from '../receiver.ts';
 import { type ExpressRequest, toExpress } from './express.ts';
 import { type FastifyScope, toFastify } from './fastify.ts';
@@ -66,6 +71,58 @@ describe('toListener', () => {
     };
     toListener(receive)(cut, response);
     expect(await over).toEqual(['destroyed']);
+  });
+});
+
+describe('toListener behind node:http', () => {
+  const serve = async (own: typeof receive) => {
+    const server = createServer(toListener(own));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const post = async (...chunks: string[]) => {
+      const asked = ask({ port, method: 'POST', headers, host: '127.0.0.1' });
+      for (const chunk of chunks) asked.write(chunk);
+      asked.end();
+      const [answer] = await once(asked, 'response');
+      return { answer, text: await textOf(answer) };
+    };
+    return { server, port, post };
+  };
+
+  test('gives the handler the whole body and, when it asks, the headers', async () => {
+    const pops: Pop[] = [];
+    const { server, post } = await serve(receiver((pop) => void pops.push(pop)));
+    const answered = await post('gr', 'üß');
+    expect(answered.answer.statusCode).toBe(200);
+    expect(answered.answer.headers).toMatchObject({
+      'x-timer-batch': '500',
+      'content-length': '2',
+    });
+    expect(answered.text).toBe('OK');
+    expect(pops[0]?.opaque).toBe('grüß');
+    expect(pops[0]?.headers.get('x-many')).toBe('1, 2');
+    expect(pops[0]?.headers).toBe(pops[0]?.headers);
+    server.close();
+  });
+
+  test('refuses a body over the limit before all of it has come, and closes the connection', async () => {
+    const { server, post } = await serve(receiver(() => undefined, { bodyBytesMax: 3 }));
+    const { answer } = await post('four');
+    expect(answer.statusCode).toBe(413);
+    expect(answer.headers.connection).toBe('close');
+    server.close();
+  });
+
+  test('a caller that goes away in the middle of a body is answered nothing, and no handler is called', async () => {
+    let calls = 0;
+    const { server, port } = await serve(receiver(() => void calls++));
+    const socket = connect(port, '127.0.0.1');
+    const head = 'POST / HTTP/1.1\r\nhost: x\r\nx-timer-id: a-1\r\ncontent-length: 10\r\n\r\n';
+    socket.write(`${head}half`);
+    await once(server, 'request');
+    socket.destroy();
+    await once(server.close(), 'close');
+    expect(calls).toBe(0);
   });
 });
 

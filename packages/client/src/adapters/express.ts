@@ -8,6 +8,8 @@ import {
   plainAnswer,
   type Receive,
   toListener,
+  webAnswer,
+  write,
 } from './listener.ts';
 
 export interface ExpressRequest extends IncomingRequest {
@@ -38,13 +40,15 @@ export function toExpress(
 
 async function fromBytes(
   receive: Receive,
-  { method = 'POST', url = '/', headers: given }: ExpressRequest,
+  request: ExpressRequest,
   response: OutgoingResponse,
   body: Uint8Array,
 ): Promise<void> {
-  const asked = { method, path: url, headers: given, body };
-  const { status, headers, body: text } = await plainAnswer(receive, asked);
-  response.statusCode = status;
-  for (const [name, value] of headers) response.setHeader(name, value);
-  response.end(text);
+  const { method = 'POST', url = '/', headers } = request;
+  const { plain } = receive;
+  const answer =
+    plain === undefined
+      ? await webAnswer(receive, { method, path: url, headers, body })
+      : await plainAnswer(plain, request, body);
+  write(response, answer);
 }

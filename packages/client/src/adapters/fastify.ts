@@ -2,7 +2,7 @@
  * `@carillon/client/fastify`: a plugin, `app.register(toFastify(receive, '/callbacks'))`. Inside the plugin bodies stay as
  * they came, because signatures are over their bytes; routes outside of it are parsed as before.
  */
-import { plainAnswer, type PlainRequest, type Receive } from './listener.ts';
+import { type GivenHeaders, plainAnswer, type Receive, webAnswer } from './listener.ts';
 
 /** Any Fastify instance. Its methods have many forms; which ones are used is in `Used`. */
 export interface FastifyScope {
@@ -26,7 +26,7 @@ interface Used {
 interface FastifyRequest {
   readonly method: string;
   readonly url: string;
-  readonly headers: PlainRequest['headers'];
+  readonly headers: GivenHeaders;
   readonly body?: unknown;
 }
 
@@ -43,10 +43,16 @@ export function toFastify(receive: Receive, path: string): (scope: FastifyScope)
     used.post(path, async (request, reply) => {
       const { method, url, headers: given, body } = request;
       const bytes = body instanceof Uint8Array ? body : null;
-      const asked = { method, path: url, headers: given, body: bytes };
-      const { status, headers, body: text } = await plainAnswer(receive, asked);
+      const { plain } = receive;
+      const {
+        status,
+        headers,
+        body: text,
+      } = plain === undefined
+        ? await webAnswer(receive, { method, path: url, headers: given, body: bytes })
+        : await plainAnswer(plain, request, bytes ?? new Uint8Array(0));
       reply.code(status);
-      for (const [name, value] of headers) reply.header(name, value);
+      for (const name in headers) reply.header(name, headers[name] as string);
       return text;
     });
     return Promise.resolve();

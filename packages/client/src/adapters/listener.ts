@@ -2,15 +2,21 @@
  * `@carillon/client/node`: a receiver behind `node:http`, and behind everything that hands on its requests and answers.
  * Typed by shape, so that neither this package nor its users need the types of Node for it.
  */
+import { piecesOf, type Plain, type PlainAnswer, type PlainCall, type Receive } from '../plain.ts';
 
-/** The function that `receiver` returns. */
-export type Receive = (request: Request) => Promise<Response>;
+export type { Receive } from '../plain.ts';
+
+/** Headers as Node gives them: names in lower case. */
+export type GivenHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The parts of `IncomingMessage` that are read. */
 export interface IncomingRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: GivenHeaders;
+  /** True: the body was read before. */
+  readonly readableEnded?: boolean;
+  on?(event: string, listener: (...given: never[]) => void): unknown;
 }
 
 /** The parts of `ServerResponse` that are written. */
@@ -25,27 +31,80 @@ export interface OutgoingResponse {
 export function toListener(
   receive: Receive,
 ): (request: IncomingRequest, response: OutgoingResponse) => void {
+  const { plain } = receive;
   return (request, response) => {
-    answer(receive, request, response).catch((error: unknown) => {
+    const answered = (answer: PlainAnswer): void => write(response, answer);
+    const gone = (error: unknown): void => {
       // The caller went away before it had sent everything.
       response.destroy(error instanceof Error ? error : undefined);
-    });
+    };
+    if (plain === undefined) webAnswer(receive, unread(request)).then(answered, gone);
+    else bodyOf(request, plain, (body) => plainAnswer(plain, request, body).then(answered), gone);
   };
 }
 
-async function answer(
-  receive: Receive,
+/** Gives null instead of a body that is longer than the receiver takes. */
+function bodyOf(
   request: IncomingRequest,
-  response: OutgoingResponse,
+  { bodyBytesMax }: Plain,
+  done: (body: Uint8Array | null) => Promise<void>,
+  gone: (error: unknown) => void,
+): void {
+  const pieces = piecesOf(bodyBytesMax);
+  let isOver = false;
+  const over = (body: Uint8Array | null): void => {
+    if (isOver) return;
+    isOver = true;
+    done(body).catch(gone);
+  };
+  const failed = (error?: unknown): void => {
+    if (!isOver) gone(error);
+    isOver = true;
+  };
+  const add = (chunk: Uint8Array): boolean => {
+    if (isOver || pieces.add(chunk)) return true;
+    over(null);
+    return false;
+  };
+  if (request.on === undefined || request.readableEnded === true) {
+    eachOf(request, add).then(() => over(pieces.whole()), failed);
+    return;
+  }
+  // Listeners cost a third of an iteration.
+  request.on('data', add);
+  request.on('end', () => over(pieces.whole()));
+  request.on('error', failed);
+  request.on('close', failed);
+}
+
+async function eachOf(
+  request: AsyncIterable<unknown>,
+  add: (chunk: Uint8Array) => boolean,
 ): Promise<void> {
-  const { status, headers, body } = await plainAnswer(receive, {
-    method: request.method ?? 'POST',
-    path: request.url ?? '/',
-    headers: request.headers,
-    body: hasBody(request.method) ? streamOf(request) : null,
-  });
+  for await (const chunk of request) if (!add(chunk as Uint8Array)) return;
+}
+
+/** `body` null: too long. Then the connection goes too: the rest of the body would be in the way of the next request. */
+export async function plainAnswer(
+  plain: Plain,
+  { headers: given }: { readonly headers: GivenHeaders },
+  body: Uint8Array | null,
+): Promise<PlainAnswer> {
+  if (body === null || body.length > plain.bodyBytesMax) {
+    const refusal = await plain.answer({ body: null });
+    return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
+  }
+  const header = (name: string): string | null => {
+    const value = given[name];
+    return typeof value === 'string' ? value : value === undefined ? null : value.join(', ');
+  };
+  const call: PlainCall = { header, headers: () => headersOf(given), body };
+  return plain.answer(call);
+}
+
+export function write(response: OutgoingResponse, { status, headers, body }: PlainAnswer): void {
   response.statusCode = status;
-  for (const [name, value] of headers) response.setHeader(name, value);
+  for (const name in headers) response.setHeader(name, headers[name] as string);
   response.end(body);
 }
 
@@ -53,31 +112,28 @@ async function answer(
 export interface PlainRequest {
   readonly method: string;
   readonly path: string;
-  readonly headers: IncomingRequest['headers'];
+  readonly headers: GivenHeaders;
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
-export interface PlainAnswer {
-  readonly status: number;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: string;
-}
-
-/** Runs a receiver on a request that is no `Request`. */
-export async function plainAnswer(receive: Receive, request: PlainRequest): Promise<PlainAnswer> {
+/** Runs a function of the web on a request that is no `Request`. */
+export async function webAnswer(receive: Receive, request: PlainRequest): Promise<PlainAnswer> {
   const response = await receive(requestOf(request));
-  return { status: response.status, headers: [...response.headers], body: await response.text() };
+  const headers = Object.fromEntries(response.headers);
+  return { status: response.status, headers, body: await response.text() };
 }
 
-function requestOf({ method, path, headers: given, body }: PlainRequest): Request {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    for (const one of [value ?? []].flat()) headers.append(name, one);
-  }
+function unread(request: IncomingRequest): PlainRequest {
+  const { method = 'POST', url = '/', headers } = request;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return { method, path: url, headers, body: hasBody ? streamOf(request) : null };
+}
+
+function requestOf({ method, path, headers, body }: PlainRequest): Request {
   // `duplex` must be said for a body that is a stream; not all type declarations know it.
   const init: RequestInit & { duplex: 'half' } = {
     method,
-    headers,
+    headers: headersOf(headers),
     // Declarations differ in which buffers a view may have; every one can be sent.
     body: body as BodyInit | null,
     duplex: 'half',
@@ -85,8 +141,12 @@ function requestOf({ method, path, headers: given, body }: PlainRequest): Reques
   return new Request(new URL(path, 'http://receiver'), init);
 }
 
-function hasBody(method: string | undefined): boolean {
-  return method !== 'GET' && method !== 'HEAD';
+function headersOf(given: GivenHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  return headers;
 }
 
 /** Read as far as the receiver reads: it has a limit. */
