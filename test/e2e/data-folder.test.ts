@@ -1,7 +1,16 @@
 /** The data folder of a member belongs to it alone: to this name, in this cluster, and to no other user of the machine. */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CliProcess, type Ended } from './cli-process.ts';
 
@@ -47,5 +56,47 @@ test('no other user of the machine can look into it', async () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(folder)) {
     expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
+  }
+});
+
+/** A folder that release 0.1 wrote before it was killed: a snapshot, and a journal with a letter and two timers behind it. */
+function copyFolderOf01(): void {
+  const from = join(import.meta.dirname, 'folder-of-0.1');
+  mkdirSync(folder, { mode: 0o700 });
+  for (const name of readdirSync(from)) {
+    const bytes = readFileSync(join(from, name));
+    const isZipped = name.endsWith('.gz');
+    const target = join(folder, isZipped ? name.slice(0, -3) : name);
+    writeFileSync(target, isZipped ? gunzipSync(bytes) : bytes, { mode: 0o600 });
+  }
+}
+
+const dueInDecades = ['every new year', 'one shot', 'replaced often', 'set after the snapshot'];
+const cancelledId = '6879fd266b5200002900000801000001-2';
+
+async function textsIn(url: string, list: 'timers' | 'dead-letters'): Promise<string[]> {
+  const answer = (await (await fetch(`${url}/${list}`)).json()) as Record<
+    string,
+    { callback: { http: { opaque: string } } }[]
+  >;
+  return (answer[list] ?? []).map(({ callback }) => callback.http.opaque).toSorted();
+}
+
+test('a folder of release 0.1 is read as it is, and everything is there again after the next start', async () => {
+  copyFolderOf01();
+  for (const _ of ['first start', 'second start']) {
+    const member = serve('127.0.0.1:7399', 'carillon');
+    const { url } = (await member.line((line) => 'url' in line)) as { url: string };
+    const timers = await textsIn(url, 'timers');
+    const letters = await textsIn(url, 'dead-letters');
+    expect(timers).toEqual(expect.arrayContaining(dueInDecades));
+    expect(letters).toContain('given up');
+    // Their callbacks fail, so the day on which the test runs decides in which list they are.
+    expect([...timers, ...letters]).toEqual(expect.arrayContaining(['ten days', 'tried again']));
+    expect(timers.length + letters.length).toBe(7);
+    expect((await fetch(`${url}/timers/${cancelledId}`)).status).toBe(404);
+    const { damage } = (await (await fetch(`${url}/cluster`)).json()) as { damage: unknown };
+    expect(damage).toBeNull();
+    expect(await member.kill('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
   }
 });
