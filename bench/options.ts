@@ -12,7 +12,7 @@ export interface Options {
 }
 
 /** The fault of the command line, or the usage. */
-export interface Refusal {
+export interface BadOptions {
   readonly says: string;
   readonly isHelp: boolean;
 }
@@ -32,7 +32,7 @@ ${parts.map(({ name, what }) => `  ${name.padEnd(10)} ${what}`).join('\n')}
 
 Systems: ${systemNames.join(', ')}.`;
 
-export function readOptions(args: readonly string[]): Options | Refusal {
+export function readOptions(args: readonly string[]): Options | BadOptions {
   const given = parsed(args);
   if ('says' in given) return given;
   const { only, systems, quick, help } = given;
@@ -60,7 +60,7 @@ interface Given {
   readonly help?: boolean | undefined;
 }
 
-function parsed(args: readonly string[]): Given | Refusal {
+function parsed(args: readonly string[]): Given | BadOptions {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -77,7 +77,7 @@ function parsed(args: readonly string[]): Given | Refusal {
   }
 }
 
-function refusal(what: string): Refusal {
+function refusal(what: string): BadOptions {
   return { says: `${what}\n\n${usage}`, isHelp: false };
 }
 

@@ -74,7 +74,7 @@ export class HttpConnections {
   }
 }
 
-interface Call {
+interface PendingCall {
   readonly done: (answer: HttpAnswer) => void;
   readonly failed: (error: Error) => void;
 }
@@ -84,7 +84,7 @@ class Connection {
   private readonly socket: Socket;
   private received = '';
   /** In the order of their answers. */
-  private readonly calls: Call[] = [];
+  private readonly calls: PendingCall[] = [];
   private corked = false;
 
   constructor(url: URL) {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 type Handlers = Readonly<Record<string, (argument: never) => unknown>>;
 
-interface Call {
+interface RemoteCall {
   readonly id: number;
   readonly name: string;
   readonly argument: unknown;
@@ -20,7 +20,7 @@ interface Answer {
   readonly error?: string;
 }
 
-interface Waiting {
+interface WaitingAnswer {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -29,7 +29,7 @@ const exitMs = 10_000;
 
 export class Remote {
   private readonly child: ChildProcess;
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<number, WaitingAnswer>();
   private nextId = 0;
 
   /** The script calls `answerCalls`. */
@@ -55,7 +55,7 @@ export class Remote {
     const id = this.nextId++;
     return new Promise<T>((resolve, reject) => {
       this.waiting.set(id, { resolve: (value) => resolve(value as T), reject });
-      this.child.send({ id, name, argument } satisfies Call);
+      this.child.send({ id, name, argument } satisfies RemoteCall);
     });
   }
 
@@ -79,7 +79,7 @@ export class Remote {
 
 /** In the child: each handler is a call that the parent can make. */
 export function answerCalls(handlers: Handlers): void {
-  process.on('message', ({ id, name, argument }: Call) => {
+  process.on('message', ({ id, name, argument }: RemoteCall) => {
     const handler = handlers[name];
     const run = async (): Promise<unknown> => {
       if (handler === undefined) throw new Error(`There is no call ${name} here.`);

@@ -70,13 +70,17 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
   ];
 }
 
-type Call = Pick<Load, 'call'> & Partial<Pick<Load, 'inFlight'>>;
+type SetLoad = Pick<Load, 'call'> & Partial<Pick<Load, 'inFlight'>>;
 
-function measure(system: Pick<System, 'start'>, context: Context, call: Call): Promise<Measured> {
+function measure(
+  system: Pick<System, 'start'>,
+  context: Context,
+  call: SetLoad,
+): Promise<Measured> {
   return withSession(system, (session) => timedSets(session, context, call));
 }
 
-async function timedSets(session: Session, { sizes }: Context, call: Call): Promise<Measured> {
+async function timedSets(session: Session, { sizes }: Context, call: SetLoad): Promise<Measured> {
   const { warmMs, limitMs } = sizes.sets;
   const count = 10_000_000;
   await session.run({ ...call, count, limitMs: warmMs });

@@ -88,6 +88,9 @@ export interface Disk {
 /** Answers one frame from a peer. `reply` may be called later, once. */
 export type FrameHandler = (frame: Uint8Array, reply: (answer: Uint8Array) => void) => void;
 
+/** Called once for each frame that was sent: with its answer, or with null when none came in time. */
+export type FrameAnswered = (answer: Uint8Array | null) => void;
+
 /** Between members. A caller can only act on "an answer" or "no answer", so that is all there is. */
 export interface Network {
   /**
@@ -95,12 +98,7 @@ export interface Network {
    * with null when none came within `limitMs`. Without an answer the peer may or may not have acted.
    * Frames to one address arrive in the order sent while the connection lives.
    */
-  call(
-    address: string,
-    frame: Uint8Array,
-    limitMs: number,
-    done: (answer: Uint8Array | null) => void,
-  ): void;
+  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void;
   /** Starts taking frames from peers. */
   listen(handler: FrameHandler): Promise<void>;
   close(): Promise<void>;

@@ -22,6 +22,7 @@ export {
   DiskError,
   type DiskFile,
   type Env,
+  type FrameAnswered,
   type FrameHandler,
   type Log,
   type LogFields,

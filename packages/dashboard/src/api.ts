@@ -14,7 +14,7 @@ import type {
 
 const limitMs = 15_000;
 
-class Refusal extends Error {
+class RefusedRequest extends Error {
   readonly status: number;
   readonly problem: object;
   constructor(status: number, message: string, problem: object = {}) {
@@ -35,13 +35,13 @@ async function ask(method: string, path: string, body?: object): Promise<Respons
   try {
     answer = await fetch(path, init);
   } catch {
-    throw new Refusal(0, 'The member did not answer. Try again, or open another member.');
+    throw new RefusedRequest(0, 'The member did not answer. Try again, or open another member.');
   }
   if (answer.ok) return answer;
   const problem = await problemOf(answer);
   const why = reasonIn(problem, answer.status);
   if (answer.status === 401) refuse(why);
-  throw new Refusal(answer.status, why, problem);
+  throw new RefusedRequest(answer.status, why, problem);
 }
 
 export interface TimerQuery {
@@ -75,7 +75,7 @@ export async function getTimer(id: string): Promise<TimerShape | null> {
   try {
     return (await (await ask('GET', `timers/${encodeURIComponent(id)}`)).json()) as TimerShape;
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return null;
+    if (error instanceof RefusedRequest && error.status === 404) return null;
     throw error;
   }
 }
@@ -86,7 +86,7 @@ export async function getEnded(id: string): Promise<EndedShape> {
     await ask('GET', `timers/${encodeURIComponent(id)}`);
     return {};
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return error.problem;
+    if (error instanceof RefusedRequest && error.status === 404) return error.problem;
     throw error;
   }
 }
@@ -167,7 +167,7 @@ export async function getDeadLetter(id: string): Promise<DeadLetterShape | null>
     const answer = await ask('GET', `dead-letters/${encodeURIComponent(id)}`);
     return (await answer.json()) as DeadLetterShape;
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return null;
+    if (error instanceof RefusedRequest && error.status === 404) return null;
     throw error;
   }
 }

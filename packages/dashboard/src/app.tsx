@@ -64,7 +64,7 @@ export function App() {
 /** Another namespace is another set of timers: nothing of the one before stays. */
 function Content({ now }: { readonly now: Snapshot | null }) {
   if (standing.value === 'out') return <Login />;
-  return now === null ? <Waiting /> : <View key={namespace.value} now={now} />;
+  return now === null ? <WaitingPage /> : <View key={namespace.value} now={now} />;
 }
 
 /** The address stays that of the view. */
@@ -122,7 +122,7 @@ function Missing({ view }: { readonly view: string }) {
   );
 }
 
-function Waiting() {
+function WaitingPage() {
   return (
     <div class="empty" role="status">
       <h1>Waiting for the member</h1>

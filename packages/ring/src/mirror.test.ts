@@ -95,12 +95,12 @@ describe('mirror', () => {
     expect(told).toEqual(['p/a@3', 'p/b@7', '-p/a@20', '-p/b@20', 'p/c@15']);
   });
 
-  test('every minute it reads again; a change that the watch missed is put right and reported', async () => {
+  test('every minute it reads again; a change that the watch left out is put right and reported', async () => {
     watch().onOpen();
     content = { revision: 5, entries: [] };
     await clock.advance(80_000);
     expect(told.at(-1)).toBe('-p/a@5');
-    expect(log.lines.join()).toContain('a watch missed changes');
+    expect(log.lines.join()).toContain('a watch left out changes');
   });
 
   test('after close nothing is told, and no alarm is left', async () => {

@@ -91,7 +91,7 @@ export class Mirror {
     if (this.closed || revision < this.revisionSeen) return;
     const changes = difference(this.entries, entries, revision);
     if (this.watching && revision === this.revisionSeen && changes.length > 0) {
-      this.options.log.error('ring: a watch missed changes; the picture was put right', {
+      this.options.log.error('ring: a watch left out changes; the picture was put right', {
         prefix,
         changes: changes.length,
       });

@@ -6,7 +6,7 @@ import { firstSentMs, isSettled, settledMs } from './history.ts';
 import { LostCopies } from './lost-copies.ts';
 import type { Plan } from './plan.ts';
 import { Returns } from './returns.ts';
-import type { Call } from './world/calls.ts';
+import type { ReceivedCall } from './world/calls.ts';
 import type { SimCluster } from './sim-cluster.ts';
 
 export interface Violation {
@@ -17,7 +17,7 @@ export interface Violation {
 
 /** A watcher of one promise. It sees requests, answers, callbacks and faults; never the state inside members. */
 export interface Checker {
-  onCall?(call: Call): void;
+  onCall?(call: ReceivedCall): void;
   onAck?(operation: Operation): void;
   /** The run is over; everything was whole for the last minutes of it. */
   finish?(): void | Promise<void>;

@@ -16,7 +16,7 @@ import type { Attempt } from './history.ts';
 import { Cables } from './world/network.ts';
 import type { ClockFaults, Process } from './world/process.ts';
 import { Receivers } from './world/receivers.ts';
-import { SimMember, type Surroundings } from './sim-member.ts';
+import { SimMember, type SimResources } from './sim-member.ts';
 import { Views } from './world/views.ts';
 import { World } from './world/world.ts';
 
@@ -51,7 +51,7 @@ export class SimCluster {
   readonly receivers: Receivers;
   readonly views: Views;
   readonly members = new Map<string, SimMember>();
-  private readonly around: Surroundings;
+  private readonly resources: SimResources;
   /** A member that could not start, or gave up, is started again after this long. */
   restartMs = 2000;
   /** Called when a member has started and serves. */
@@ -68,7 +68,7 @@ export class SimCluster {
     this.receivers = new Receivers({ world, random: random.fork() });
     this.views = new Views({ world, faults, random: random.fork() });
     const config: Config = configOf(new Map([...simulated, ...(options.config ?? [])]));
-    this.around = {
+    this.resources = {
       world,
       faults,
       cables: this.cables,
@@ -82,7 +82,7 @@ export class SimCluster {
 
   /** A new place for a member; nothing runs there yet. */
   add(name: string, clock: ClockFaults = { driftPpm: 0, wallOffsetMs: 0 }): SimMember {
-    const member = new SimMember(name, this.around, this.random.u32(), clock);
+    const member = new SimMember(name, this.resources, this.random.u32(), clock);
     member.onExit = () => void this.world.after(this.restartMs, () => member.start());
     member.onServes = () => this.onServes(member);
     this.members.set(name, member);

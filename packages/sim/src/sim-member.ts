@@ -14,7 +14,7 @@ import { isReplaced, type Rot, rot } from './rot/rot.ts';
 import { thriftyDisk } from './world/thrifty-disk.ts';
 import type { World } from './world/world.ts';
 
-export interface Surroundings {
+export interface SimResources {
   readonly world: World;
   readonly faults: FaultLog;
   readonly cables: Cables;
@@ -36,7 +36,7 @@ export interface Crash {
 export class SimMember {
   readonly name: string;
   readonly clock: ClockFaults;
-  private readonly around: Surroundings;
+  private readonly resources: SimResources;
   private readonly random: SeededRandom;
   private disk: MemoryDisk | null;
   private process: Process | null = null;
@@ -55,13 +55,15 @@ export class SimMember {
   /** Called when the member has started and serves. */
   onServes: () => void = () => {};
 
-  constructor(name: string, around: Surroundings, seed: number, clock: ClockFaults) {
+  constructor(name: string, resources: SimResources, seed: number, clock: ClockFaults) {
     this.name = name;
-    this.around = around;
+    this.resources = resources;
     this.clock = clock;
     this.random = new SeededRandom(seed);
-    this.ends.push(around.faults.begin(name, 'down', 'not started yet', around.world.nowMs));
-    this.disk = around.durable ? new MemoryDisk({ clock: this.diskClock(), latencyMs: 1 }) : null;
+    this.ends.push(resources.faults.begin(name, 'down', 'not started yet', resources.world.nowMs));
+    this.disk = resources.durable
+      ? new MemoryDisk({ clock: this.diskClock(), latencyMs: 1 })
+      : null;
   }
 
   /** The member, once it serves; null while it is down or starting. */
@@ -119,7 +121,7 @@ export class SimMember {
 
   start(): void {
     if (this.process !== null) return;
-    const { world, onBug } = this.around;
+    const { world, onBug } = this.resources;
     this.leftMs = null;
     const process = new Process({
       name: this.name,
@@ -151,7 +153,7 @@ export class SimMember {
   }
 
   crash({ power, wipe }: Crash): void {
-    const { world, faults } = this.around;
+    const { world, faults } = this.resources;
     const { process } = this;
     if (process === null) return;
     process.kill();
@@ -171,7 +173,7 @@ export class SimMember {
   }
 
   pause(): void {
-    const { world, faults } = this.around;
+    const { world, faults } = this.resources;
     if (this.process === null || this.paused) return;
     this.stands.add('pause');
     this.process.pause();
@@ -181,7 +183,7 @@ export class SimMember {
 
   /** The member gets no processor for so long. The operator does not see it: the member is still counted as healthy. */
   stall(forMs: number): void {
-    const { world, faults } = this.around;
+    const { world, faults } = this.resources;
     const { process } = this;
     if (process === null || this.stands.size > 0) return;
     this.stands.add('stall');
@@ -197,7 +199,7 @@ export class SimMember {
   }
 
   resume(): void {
-    const { world } = this.around;
+    const { world } = this.resources;
     if (!this.paused) return;
     this.end();
     world.trace.note(world.nowMs, `${this.name} goes on`);
@@ -207,7 +209,7 @@ export class SimMember {
 
   /** Hands everything on and exits, as `carillon cluster drain` does. */
   async drain(): Promise<boolean> {
-    const { world, faults } = this.around;
+    const { world, faults } = this.resources;
     const { running, process } = this;
     if (running === null || process === null) return false;
     world.trace.note(world.nowMs, `${this.name} drains`);
@@ -234,7 +236,7 @@ export class SimMember {
   }
 
   private options(process: Process) {
-    const { cables, receivers, config, source } = this.around;
+    const { cables, receivers, config, source } = this.resources;
     return {
       name: this.name,
       env: {
@@ -255,7 +257,7 @@ export class SimMember {
 
   /** A failing disk or an etcd that is away prevents a start; the operator tries again. */
   private notStarted(error: unknown): void {
-    const { world, onBug } = this.around;
+    const { world, onBug } = this.resources;
     world.trace.note(world.nowMs, `${this.name} could not start: ${String(error)}`);
     const name = error instanceof Error ? error.name : '';
     if (name !== 'DiskError' && name !== 'EtcdError') {
@@ -268,7 +270,7 @@ export class SimMember {
   /** The member says that it cannot go on. */
   private failed(process: Process, error: unknown): void {
     if (!process.alive) return;
-    const { world, onBug } = this.around;
+    const { world, onBug } = this.resources;
     const { disk } = this;
     world.trace.note(world.nowMs, `${this.name} gives up: ${String(error)}`);
     if (disk === null || !(disk.syncsFail || disk.appendsFail)) {
@@ -279,7 +281,7 @@ export class SimMember {
   }
 
   private end(): void {
-    for (const end of this.ends) end(this.around.world.nowMs);
+    for (const end of this.ends) end(this.resources.world.nowMs);
     this.ends = [];
   }
 
@@ -295,7 +297,7 @@ export class SimMember {
   }
 
   private log(): Log {
-    const { world } = this.around;
+    const { world } = this.resources;
     const line = (level: string) => (message: string, fields?: object) =>
       world.trace.note(
         world.nowMs,

@@ -6,7 +6,7 @@ import type { TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
 import { SeenVersion } from './history.ts';
 import { EtcdMeeting } from './operator.ts';
-import type { Call } from './world/calls.ts';
+import type { ReceivedCall } from './world/calls.ts';
 import { headerOf, SimCluster, versionIn } from './sim-cluster.ts';
 import { numbering } from './world/numbering.ts';
 import { Trace } from './world/trace.ts';
@@ -187,7 +187,7 @@ export class Story {
     this.seen = new SeenVersion();
   }
 
-  calls(id: string): Call[] {
+  calls(id: string): ReceivedCall[] {
     return this.cluster.receivers.calls.filter(({ number }) => number === id.slice(0, 16));
   }
 

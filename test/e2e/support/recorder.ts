@@ -1,10 +1,10 @@
 /** A receiver that writes down every callback in the form the simulator's checkers read. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Call } from '../../../packages/sim/src/world/calls.ts';
+import type { ReceivedCall } from '../../../packages/sim/src/world/calls.ts';
 import { listening } from './listening.ts';
 
 /** A callback, with the lateness that only real clocks can show. */
-export interface RecordedCall extends Call {
+export interface RecordedCall extends ReceivedCall {
   /** From the due time in the request to its arrival, by the same wall clock. */
   readonly latenessMs: number;
 }

@@ -27,7 +27,7 @@ export function peerSurfaces(tally: Tally): Surface[] {
 const record = recordOf({ replicas: ['a:1', 'b:1'], sequence: 3 });
 const { hi, lo, versionMs, versionTie, state, sequence, attempt } = record;
 const progress = { versionMs, versionTie, state, sequence, attempt };
-const entry = { hi, lo, ...progress };
+const standing = { hi, lo, ...progress };
 const load = { popsPerSecond: 1, latenessP50Ms: 0.5, latenessP99Ms: null, lagMs: 2 };
 const hello = {
   release: '1.0.0',
@@ -58,13 +58,13 @@ const ask = {
 
 const someMessages: Message[] = [
   { type: 'store', mode: 'any', record },
-  { type: 'claim', entry, termMs: 100, position: 1, calling: false, serial: 1, dueMs: 5 },
-  { type: 'offer', entry, dueMs: 5000 },
+  { type: 'claim', standing, termMs: 100, position: 1, calling: false, serial: 1, dueMs: 5 },
+  { type: 'offer', standing, dueMs: 5000 },
   { type: 'read', hi, lo },
   { type: 'list', ask },
   { type: 'hello', hello },
   { type: 'digest', hashes: new Uint32Array(256) },
-  { type: 'range', range: 9, entries: [entry, entry] },
+  { type: 'range', range: 9, standings: [standing, standing] },
   { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
   { type: 'attempts', namespace: 'n', hi, lo },
 ];

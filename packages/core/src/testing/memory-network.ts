@@ -2,7 +2,7 @@
  * Networks that live in one process, on any Clock: frames take `delayMs` each way, may be lost, and pairs can be cut.
  * Order between two addresses is kept. Every party gets its own `Network` from one `MemoryHub`.
  */
-import type { Clock, FrameHandler, Network, Random } from '../env.ts';
+import type { Clock, FrameAnswered, FrameHandler, Network, Random } from '../env.ts';
 
 export interface MemoryHubOptions {
   readonly clock: Clock;
@@ -10,8 +10,6 @@ export interface MemoryHubOptions {
   readonly random?: Random;
   readonly delayMs?: number;
 }
-
-type Done = (answer: Uint8Array | null) => void;
 
 export class MemoryHub {
   readonly clock: Clock;
@@ -59,7 +57,7 @@ class MemoryNetwork implements Network {
   private readonly hub: MemoryHub;
   private readonly address: string;
   private handler: FrameHandler | null = null;
-  private readonly unanswered = new Set<Done>();
+  private readonly unanswered = new Set<FrameAnswered>();
   private closed = false;
 
   constructor(hub: MemoryHub, address: string) {
@@ -67,14 +65,14 @@ class MemoryNetwork implements Network {
     this.address = address;
   }
 
-  call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
+  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
     const { clock } = this.hub;
     if (this.closed) {
       clock.soon(() => done(null));
       return;
     }
     let open = true;
-    const finish: Done = (answer) => {
+    const finish: FrameAnswered = (answer) => {
       if (!open) return;
       open = false;
       cancel();
@@ -99,7 +97,7 @@ class MemoryNetwork implements Network {
     return Promise.resolve();
   }
 
-  private take(frame: Uint8Array, from: string, finish: Done): void {
+  private take(frame: Uint8Array, from: string, finish: FrameAnswered): void {
     let open = true;
     this.handler?.(frame, (answer) => {
       if (!open || this.closed) return;

@@ -160,7 +160,11 @@ export class EtcdClient implements Etcd {
     return renewed.ttlS * 1000;
   }
 
-  private caller<T>(to: string, message: Uint8Array, decode: (bytes: Uint8Array) => T): Call<T> {
+  private caller<T>(
+    to: string,
+    message: Uint8Array,
+    decode: (bytes: Uint8Array) => T,
+  ): EtcdCall<T> {
     return async (connection, limitMs) => {
       const untilMs = this.clock.now() + limitMs;
       const metadata = await this.metadata(connection, limitMs);
@@ -178,15 +182,15 @@ export class EtcdClient implements Etcd {
   }
 
   /** For calls that may act twice: when one endpoint does not answer, the next is asked. */
-  private async repeat<T>(limitMs: number, call: Call<T>): Promise<T> {
+  private async repeat<T>(limitMs: number, call: EtcdCall<T>): Promise<T> {
     return this.attempt(limitMs, call, true);
   }
 
-  private async once<T>(limitMs: number, call: Call<T>): Promise<T> {
+  private async once<T>(limitMs: number, call: EtcdCall<T>): Promise<T> {
     return this.attempt(limitMs, call, false);
   }
 
-  private async attempt<T>(limitMs: number, call: Call<T>, repeatable: boolean): Promise<T> {
+  private async attempt<T>(limitMs: number, call: EtcdCall<T>, repeatable: boolean): Promise<T> {
     const untilMs = this.clock.now() + limitMs;
     let telling: EtcdError | null = null;
     for (let tried = 1; ; tried++) {
@@ -308,7 +312,7 @@ export class EtcdClient implements Etcd {
   }
 }
 
-type Call<T> = (connection: GrpcConnection, limitMs: number) => Promise<T>;
+type EtcdCall<T> = (connection: GrpcConnection, limitMs: number) => Promise<T>;
 
 interface Watch {
   readonly prefix: string;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ApiRequest } from '../http/message.ts';
 import { testToken } from '../testing/tokens.ts';
-import { Access, type Caller, type Refusal } from './access.ts';
+import { Access, type Caller, type AccessRefusal } from './access.ts';
 import { newToken, tokenDigest, tokenIdOf, tokenLength } from './token.ts';
 
 const reader = testToken(1, { scope: 'read', namespace: 'team-a', name: 'reader' });
@@ -22,7 +22,9 @@ function request(headers: ApiRequest['headers'] = {}): ApiRequest {
   return { method: 'GET', path: '/timers', query: '', headers, body: new Uint8Array(0) };
 }
 
-function refused(answer: Caller | Refusal): [status: number, detail: string, ...headers: string[]] {
+function refused(
+  answer: Caller | AccessRefusal,
+): [status: number, detail: string, ...headers: string[]] {
   if (!('error' in answer)) throw new Error('It was let in.');
   return [answer.error.status, answer.error.message, ...answer.headers];
 }

@@ -40,7 +40,7 @@ export interface Demand {
 }
 
 /** Why a request is refused, and the headers that the answer must carry. */
-export interface Refusal {
+export interface AccessRefusal {
   readonly error: CarillonError;
   readonly headers: readonly string[];
 }
@@ -107,13 +107,13 @@ export class Access {
   }
 
   /** The part of `admit` that can be decided before a body is read, without counting against the rate. */
-  refuse(request: ApiRequest, demand: Demand): Refusal | null {
+  refuse(request: ApiRequest, demand: Demand): AccessRefusal | null {
     if (!this.asks) return null;
     const who = this.authenticate(request);
     return 'error' in who ? who : lacking(who, demand);
   }
 
-  admit(request: ApiRequest, demand: Demand): Caller | Refusal {
+  admit(request: ApiRequest, demand: Demand): Caller | AccessRefusal {
     const who = this.asks ? this.authenticate(request) : this.anybody(request);
     if ('error' in who) return who;
     const early = this.limits?.ask(who.key, this.clock.now()) ?? 0;
@@ -123,7 +123,7 @@ export class Access {
   }
 
   /** Unless its namespace has asked for too much. */
-  private inTime(caller: Caller): Caller | Refusal {
+  private inTime(caller: Caller): Caller | AccessRefusal {
     const early = this.namespaceRates?.ask(caller.namespace, this.clock.now()) ?? 0;
     if (early === 0) return caller;
     return tooFast(early, `Too many requests of the namespace "${caller.namespace}"`);
@@ -147,7 +147,7 @@ export class Access {
     return { ...everybody, key: networkOf(request.remote ?? '') };
   }
 
-  private authenticate(request: ApiRequest): Caller | Refusal {
+  private authenticate(request: ApiRequest): Caller | AccessRefusal {
     const text = headerOf(request, 'authorization');
     if (text === undefined) return noToken;
     const known = this.proven?.headers === request.headers ? this.proven.known : this.find(text);
@@ -157,7 +157,7 @@ export class Access {
     return this.unlessFlood(request, pastToken(known));
   }
 
-  private unlessFlood({ remote = '' }: ApiRequest, refusal: Refusal): Refusal {
+  private unlessFlood({ remote = '' }: ApiRequest, refusal: AccessRefusal): AccessRefusal {
     const early = this.wrong.ask(networkOf(remote), this.clock.now());
     return early === 0 ? refusal : tooFast(early, 'Too many wrong tokens from this address');
   }
@@ -196,7 +196,7 @@ function knownOf(token: Token): Known {
 }
 
 /** The permission that the caller lacks, as a refusal; null: none. */
-function lacking({ scope, bound }: Caller, { needs, whole = false }: Demand): Refusal | null {
+function lacking({ scope, bound }: Caller, { needs, whole = false }: Demand): AccessRefusal | null {
   if (!allows(scope, needs)) return tooSmall(scope, needs);
   if (!whole || bound === anyNamespace) return null;
   const says = `This concerns all namespaces, and this token is for the namespace "${bound}" only.`;
@@ -204,7 +204,7 @@ function lacking({ scope, bound }: Caller, { needs, whole = false }: Demand): Re
 }
 
 /** The caller in the namespace it asks for. */
-function within(caller: Caller, asked: string | undefined): Caller | Refusal {
+function within(caller: Caller, asked: string | undefined): Caller | AccessRefusal {
   if (asked === undefined || asked === caller.namespace) return caller;
   if (!isNamespace(asked)) {
     const says = `The header Carillon-Namespace must have ${namespaceRule}.`;
@@ -215,7 +215,7 @@ function within(caller: Caller, asked: string | undefined): Caller | Refusal {
   return { error: new CarillonError('forbidden', says), headers: [] };
 }
 
-const noToken: Refusal = {
+const noToken: AccessRefusal = {
   error: new CarillonError(
     'unauthorized',
     'Send a token along with the request, as in "Authorization: Bearer carillon_…".',
@@ -224,17 +224,17 @@ const noToken: Refusal = {
 };
 
 const invalid = ['www-authenticate', `${challenge}, error="invalid_token"`];
-const wrongToken: Refusal = {
+const wrongToken: AccessRefusal = {
   error: new CarillonError('unauthorized', 'There is no such token here, or not any more.'),
   headers: invalid,
 };
 
-function pastToken({ until }: Known): Refusal {
+function pastToken({ until }: Known): AccessRefusal {
   const error = new CarillonError('unauthorized', `This token was valid until ${until}.`);
   return { error, headers: invalid };
 }
 
-function tooSmall(has: Scope, needs: Scope): Refusal {
+function tooSmall(has: Scope, needs: Scope): AccessRefusal {
   const says = `This needs a token with the scope "${needs}"; the scope of this one is "${has}".`;
   return {
     error: new CarillonError('forbidden', says),
@@ -242,7 +242,7 @@ function tooSmall(has: Scope, needs: Scope): Refusal {
   };
 }
 
-function tooFast(early: number, what: string): Refusal {
+function tooFast(early: number, what: string): AccessRefusal {
   const seconds = Math.ceil(early / 1000);
   const says = `${what}: the next one may come in ${seconds} s.`;
   return {

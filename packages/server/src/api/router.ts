@@ -59,7 +59,7 @@ interface Tallied {
   readonly byStatus: Map<number, Cell>;
 }
 
-interface Entry extends Tallied {
+interface TalliedRoute extends Tallied {
   readonly route: Route;
 }
 
@@ -67,7 +67,7 @@ interface Entry extends Tallied {
 interface Place {
   readonly prefix: string;
   readonly suffix: string;
-  readonly methods: Map<string, Entry>;
+  readonly methods: Map<string, TalliedRoute>;
   readonly allow: string;
 }
 
@@ -205,13 +205,13 @@ export class Router {
     return undefined;
   }
 
-  private entriesOf(path: string): Entry[] {
+  private entriesOf(path: string): TalliedRoute[] {
     const routes = this.options.routes.filter((route) => route.path === path);
     return routes.map((route) => ({ route, ...this.tallied(`${route.method} ${path}`) }));
   }
 
-  private addPlace(path: string, entries: readonly Entry[]): void {
-    const methods = new Map<string, Entry>();
+  private addPlace(path: string, entries: readonly TalliedRoute[]): void {
+    const methods = new Map<string, TalliedRoute>();
     for (const entry of entries) {
       methods.set(entry.route.method, entry);
       if (entry.route.method === 'GET') methods.set('HEAD', entry);

@@ -8,7 +8,7 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import { frameBytesMax, recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer } from '../replication/wire/answer.ts';
-import type { Entry, Numbered } from '../replication/wire/parts.ts';
+import type { RecordStanding, Numbered } from '../replication/wire/parts.ts';
 
 /** One answer carries at most this many records; another round brings the rest. */
 const recordsPerAnswerMax = 1000;
@@ -57,16 +57,16 @@ export class Compare {
   }
 
   /** A peer's list of one range: the records that are newer here, as many as fit, and the numbers that are newer there. */
-  range(from: string, range: number, entries: readonly Entry[]): Answer {
+  range(from: string, range: number, standings: readonly RecordStanding[]): Answer {
     const { store } = this.parts.replica;
     const newer = new Fitting();
     const want: Numbered[] = [];
     const listed = new Set<string>();
-    for (const entry of entries) {
-      listed.add(hex16(entry.hi, entry.lo));
-      const handle = store.find(entry.hi, entry.lo);
-      const order = handle === -1 ? -1 : compareProgress(store.progressOf(handle), entry);
-      if (order < 0) want.push({ hi: entry.hi, lo: entry.lo });
+    for (const standing of standings) {
+      listed.add(hex16(standing.hi, standing.lo));
+      const handle = store.find(standing.hi, standing.lo);
+      const order = handle === -1 ? -1 : compareProgress(store.progressOf(handle), standing);
+      if (order < 0) want.push({ hi: standing.hi, lo: standing.lo });
       else if (order > 0 && newer.hasRoom) newer.add(store.read(handle));
     }
     this.eachShared(from, range, (handle) => {
@@ -88,8 +88,8 @@ export class Compare {
    * difference that remains (the disk of one of the two is full) is found by the next comparison.
    */
   private round(name: string, range: number, seen: Set<string>, done: () => void): void {
-    const entries = this.entries(name, range);
-    this.parts.peers.send(name, { type: 'range', range, entries }, (answer) => {
+    const standings = this.standings(name, range);
+    this.parts.peers.send(name, { type: 'range', range, standings }, (answer) => {
       if (answer?.type !== 'difference') return this.end(name, false);
       const had = seen.size;
       for (const record of answer.newer) {
@@ -138,14 +138,14 @@ export class Compare {
     settled(nothingToSay);
   }
 
-  private entries(name: string, range: number): Entry[] {
+  private standings(name: string, range: number): RecordStanding[] {
     const { store } = this.parts.replica;
-    const entries: Entry[] = [];
+    const standings: RecordStanding[] = [];
     this.eachKnown(name, range, (handle) => {
       const number = { hi: store.hiOf(handle), lo: store.loOf(handle) };
-      entries.push({ ...number, ...store.progressOf(handle) });
+      standings.push({ ...number, ...store.progressOf(handle) });
     });
-    return entries;
+    return standings;
   }
 
   /** Records of this member that the other should have, without the ones in doubt. */

@@ -1,7 +1,7 @@
 import type { TimerRecord } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { Done, Peers } from '../replication/peers.ts';
+import type { MessageAnswered, Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Message } from '../replication/wire/message.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
@@ -26,7 +26,8 @@ class Rig {
     } as unknown as Replica,
     peers: {
       silent: (name: string) => this.silent.has(name),
-      send: (name: string, message: Message, done: Done) => this.send(name, message, done),
+      send: (name: string, message: Message, done: MessageAnswered) =>
+        this.send(name, message, done),
     } as unknown as Peers,
     busy: () => false,
     onUnconfirmed: (name, { lo }) => this.unconfirmed.push({ name, lo }),
@@ -40,7 +41,7 @@ class Rig {
     this.handOff.add(record);
   }
 
-  private send(name: string, message: Message, done: Done): void {
+  private send(name: string, message: Message, done: MessageAnswered): void {
     this.clock.soon(() => {
       if (this.silent.has(name)) return done(null);
       if (message.type !== 'store') return done({ type: 'need' });
@@ -107,7 +108,7 @@ describe('a hand-off', () => {
       replica: a,
       peers: {
         silent: () => false,
-        send: (_: string, message: Message, done: Done) =>
+        send: (_: string, message: Message, done: MessageAnswered) =>
           clock.soon(() => handle('a', message, (answer) => clock.soon(() => done(answer)))),
       } as unknown as Peers,
       busy: () => false,

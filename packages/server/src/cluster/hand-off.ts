@@ -153,7 +153,7 @@ export class HandOff {
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {
     const { peers, replica, onPushed } = this.parts;
-    peers.send(name, { type: 'offer', entry: record, dueMs: record.dueMs }, (answer) => {
+    peers.send(name, { type: 'offer', standing: record, dueMs: record.dueMs }, (answer) => {
       if (answer?.type === 'ahead') {
         replica.receive(answer.record, 'any', () => done(true));
       } else if (answer?.type === 'need') {

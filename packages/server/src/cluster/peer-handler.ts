@@ -44,7 +44,7 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         return answer(cluster.compare?.digest(from, message.hashes) ?? { type: 'ok' });
       case 'range':
         return answer(
-          cluster.compare?.range(from, message.range, message.entries) ?? { type: 'ok' },
+          cluster.compare?.range(from, message.range, message.standings) ?? { type: 'ok' },
         );
       case 'attempts': {
         const { namespace, hi, lo } = message;
@@ -60,11 +60,11 @@ export function createHandler(parts: HandlerParts): MessageHandler {
 /** "I have this; have you?" A yes is a promise, so it waits for the disk. */
 function offered(
   replica: Replica,
-  { entry, dueMs }: Extract<Message, { type: 'offer' }>,
+  { standing, dueMs }: Extract<Message, { type: 'offer' }>,
   answer: (answer: Answer) => void,
 ): void {
-  const stored: TimerRecord | undefined = replica.get(entry.hi, entry.lo);
-  const order = stored === undefined ? -1 : compareProgress(stored, entry);
+  const stored: TimerRecord | undefined = replica.get(standing.hi, standing.lo);
+  const order = stored === undefined ? -1 : compareProgress(stored, standing);
   if (stored === undefined || order < 0) return answer({ type: 'need' });
   // One that is about to be given away is no answer: the record itself will tell whose it is. Nor is one that came late.
   if (order === 0 && (!replica.owns(stored) || isDueLater(stored, dueMs))) {

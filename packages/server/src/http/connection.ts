@@ -15,10 +15,10 @@ import { Answers, type Exchange } from './answers.ts';
 import type { RequestHead } from './head.ts';
 import type { ListenerState } from './listener-state.ts';
 import { HttpParser } from './parser.ts';
-import { Refusal, refusals } from './refusal.ts';
+import { HttpRefusal, refusals } from './refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Sender } from './room/body-room.ts';
-import type { Waiting } from './turns.ts';
+import type { WaitingClient } from './turns.ts';
 
 /** The listener, as its connections know it. */
 export interface ConnectionOwner {
@@ -26,7 +26,7 @@ export interface ConnectionOwner {
   admits(connection: HttpConnection): boolean;
   /** Calls `done` once, now or later, with the answer; null: there is none, and the connection must end. */
   work(request: ApiRequest, done: (response: ApiResponse | null) => void): void;
-  refused(refusal: Refusal): void;
+  refused(refusal: HttpRefusal): void;
   closed(connection: HttpConnection): void;
 }
 
@@ -39,7 +39,7 @@ const lingerMs = 1_000;
 const pieceCostBytes = 256;
 const never = Number.POSITIVE_INFINITY;
 
-export class HttpConnection implements Waiting {
+export class HttpConnection implements WaitingClient {
   private readonly owner: ConnectionOwner;
   private readonly shared: ListenerState;
   private readonly socket: Socket;
@@ -247,7 +247,7 @@ export class HttpConnection implements Waiting {
     head: RequestHead,
     expected: string | undefined,
     bodyBytesMax: number,
-  ): Refusal | null {
+  ): HttpRefusal | null {
     if (head.method === 'CONNECT') return refusals.proxy;
     if (expected !== undefined && expected.toLowerCase() !== '100-continue')
       return refusals.expectation;
@@ -258,7 +258,7 @@ export class HttpConnection implements Waiting {
     const tooLarge = head.bodyBytes > bodyBytesMax;
     const here = !tooLarge && this.parser.holds(head.bodyBytes);
     const answer = here ? null : this.shared.rules.refuseEarly(head);
-    if (answer !== null) return new Refusal('not_allowed', answer);
+    if (answer !== null) return new HttpRefusal('not_allowed', answer);
     if (tooLarge) return refusals.tooLarge;
     this.sender = { ...this.stranger, admitted: !here };
     const bytes = head.bodyBytes + pieceCostBytes;
@@ -346,7 +346,7 @@ export class HttpConnection implements Waiting {
   }
 
   /** Answers before the request is complete. */
-  private refuse(refusal: Refusal): void {
+  private refuse(refusal: HttpRefusal): void {
     this.owner.refused(refusal);
     this.dropBody();
     this.answers.oweContinue(false);

@@ -8,7 +8,7 @@
  *     first such line: the same however much of the rest has arrived.
  */
 import { headerName } from './names.ts';
-import { Refusal, refusals } from './refusal.ts';
+import { HttpRefusal, refusals } from './refusal.ts';
 import { colon, cr, lf, skip, space, tab, targetBytes, tokenBytes, valueBytes } from './syntax.ts';
 import { splitTarget } from './target.ts';
 import type { ApiRequest } from './message.ts';
@@ -57,7 +57,7 @@ export class HeadParser {
   }
 
   /** `to` is where the CR LF CR LF begins that ends the head. */
-  parse(bytes: Buffer, from: number, to: number): RequestHead | Refusal {
+  parse(bytes: Buffer, from: number, to: number): RequestHead | HttpRefusal {
     this.bytes = bytes;
     this.from = from;
     this.text = bytes.toString('latin1', from, to);
@@ -70,12 +70,12 @@ export class HeadParser {
   }
 
   /** The refusal of an incomplete head with a byte before `to` that no head has there. */
-  refusalOf(bytes: Buffer, from: number, to: number): Refusal {
+  refusalOf(bytes: Buffer, from: number, to: number): HttpRefusal {
     const refusal = this.parse(bytes, from, to);
-    return refusal instanceof Refusal ? refusal : refusals.lineEnd;
+    return refusal instanceof HttpRefusal ? refusal : refusals.lineEnd;
   }
 
-  private parsed(to: number): RequestHead | Refusal {
+  private parsed(to: number): RequestHead | HttpRefusal {
     if (!this.requestLine()) return this.unclean() ?? refusals.requestLine;
     const headers = new Headers();
     let count = 0;
@@ -125,7 +125,7 @@ export class HeadParser {
   }
 
   /** Whether the malformed line has no good end. */
-  private unclean(): Refusal | null {
+  private unclean(): HttpRefusal | null {
     return this.lineEnds(skip(this.bytes, this.at, valueBytes)) ? null : refusals.lineEnd;
   }
 
@@ -139,7 +139,7 @@ export class HeadParser {
     return this.text.substring(from - this.from, to - this.from);
   }
 
-  private framed(headers: HeaderValues): RequestHead | Refusal {
+  private framed(headers: HeaderValues): RequestHead | HttpRefusal {
     const { method, minor } = this;
     const target = splitTarget(method, this.target);
     if (target === null) return refusals.target;
@@ -160,7 +160,7 @@ export class HeadParser {
 }
 
 /** How long the body is (RFC 9112 §6.3); -1: chunked. Saying it twice is refused, even when both say the same. */
-function bodyBytesOf(headers: HeaderValues, minor: 0 | 1): number | Refusal {
+function bodyBytesOf(headers: HeaderValues, minor: 0 | 1): number | HttpRefusal {
   const length = headers['content-length'];
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {

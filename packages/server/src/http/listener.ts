@@ -23,7 +23,7 @@ import type { Limits } from '../config/config.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type ConnectionOwner, HttpConnection } from './connection.ts';
 import { ListenerState, type RequestRules } from './listener-state.ts';
-import { type Refusal, refusals } from './refusal.ts';
+import { type HttpRefusal, refusals } from './refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import { type Certificate, createSecureServer, type SecureServer } from './tls.ts';
 import { Turns } from './turns.ts';
@@ -129,7 +129,7 @@ export class Listener implements ConnectionOwner {
     answer.then(finish, () => finish(null));
   }
 
-  refused({ reason }: Refusal): void {
+  refused({ reason }: HttpRefusal): void {
     this.options.metrics.httpRefused.add(reason);
   }
 
@@ -169,7 +169,7 @@ export class Listener implements ConnectionOwner {
     });
   }
 
-  private refusal(request: ApiRequest): Refusal | null {
+  private refusal(request: ApiRequest): HttpRefusal | null {
     if (this.state.stopping) return refusals.stopping;
     const { requestsInFlightMax } = this.options.limits;
     const full = this.inFlight >= requestsInFlightMax || this.isCrowded(request);

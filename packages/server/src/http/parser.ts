@@ -16,7 +16,7 @@
 import { areExtensions } from './chunk-extension.ts';
 import { HeadParser, type RequestHead } from './head.ts';
 import { headerName } from './names.ts';
-import { Refusal, refusals } from './refusal.ts';
+import { HttpRefusal, refusals } from './refusal.ts';
 import { colon, cr, hexValues, lf, semicolon, tokenBytes, valueBytes } from './syntax.ts';
 
 /** more: nothing until bytes come. head, piece, refused: in the field of that name. end: the request is complete. */
@@ -56,7 +56,7 @@ export class HttpParser {
   /** Some bytes of the body; valid after the step `piece`. Not written to later. */
   piece: Buffer = noBytes;
   /** Valid after the step `refused`. */
-  refused: Refusal = refusals.notHttp;
+  refused: HttpRefusal = refusals.notHttp;
   /** Limit of the body that is being read in chunks: the connection sets it after the step `head`. */
   bodyBytesMax = 0;
   private readonly headBytesMax: number;
@@ -165,7 +165,7 @@ export class HttpParser {
     const headEnd = endOfHead(bytes, at + Math.max(0, this.lookedBytes - 3), lookTo);
     if (headEnd === -1) return this.awaitHead(lookTo);
     const head = this.heads.parse(bytes, at, headEnd);
-    if (head instanceof Refusal) return this.refuse(head);
+    if (head instanceof HttpRefusal) return this.refuse(head);
     this.at = headEnd + 4;
     this.lookedBytes = 0;
     this.blankLine = false;
@@ -321,7 +321,7 @@ export class HttpParser {
     return 'end';
   }
 
-  private refuse(refusal: Refusal): Step {
+  private refuse(refusal: HttpRefusal): Step {
     this.refused = refusal;
     this.refusedHead = this.place === 'head' && this.beginsWithHead();
     this.place = 'nowhere';

@@ -12,7 +12,7 @@ export type RefusalReason =
   | 'malformed'
   | 'stopping';
 
-export class Refusal {
+export class HttpRefusal {
   readonly reason: RefusalReason;
   readonly response: ApiResponse;
 
@@ -22,11 +22,11 @@ export class Refusal {
   }
 }
 
-function refusal(reason: RefusalReason, code: ErrorCode, detail: string): Refusal {
-  return new Refusal(reason, problemResponse(new CarillonError(code, detail)));
+function refusal(reason: RefusalReason, code: ErrorCode, detail: string): HttpRefusal {
+  return new HttpRefusal(reason, problemResponse(new CarillonError(code, detail)));
 }
 
-function malformed(detail: string): Refusal {
+function malformed(detail: string): HttpRefusal {
   return refusal('malformed', 'bad_request', detail);
 }
 
@@ -66,7 +66,7 @@ export const refusals = {
     'The only expectation that can be met is 100-continue.',
   ),
   encoded: refusal('malformed', 'unsupported_media', 'Send the body without a content-encoding.'),
-  proxy: new Refusal(
+  proxy: new HttpRefusal(
     'malformed',
     problemResponse(new CarillonError('method_not_allowed', 'This is not a proxy.'), [
       'allow',

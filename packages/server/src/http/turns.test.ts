@@ -1,6 +1,6 @@
 import { SystemClock } from '@carillon/core/system';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Turns, type Waiting } from './turns.ts';
+import { Turns, type WaitingClient } from './turns.ts';
 
 /** A clock that only work moves; functions given to `soon` run when `turn` is called. */
 class WorkClock extends SystemClock {
@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 
 /** A connection with a request that takes so long, unless it is refused. */
-class Client implements Waiting {
+class Client implements WaitingClient {
   lineMs = 0;
   readonly name: string;
   readonly workMs: number;

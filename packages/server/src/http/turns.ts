@@ -11,7 +11,7 @@
 import type { Clock } from '@carillon/core';
 
 /** A connection that has a request to work on. */
-export interface Waiting {
+export interface WaitingClient {
   /** Since when it stands in line. */
   lineMs: number;
   /** Called when there is time for its request. */
@@ -26,7 +26,7 @@ const manyCount = 256;
 export class Turns {
   private readonly clock: Clock;
   /** Longest waiting first. */
-  private readonly line = new Set<Waiting>();
+  private readonly line = new Set<WaitingClient>();
   private startMs = 0;
   private begun = false;
   private calling = false;
@@ -42,7 +42,7 @@ export class Turns {
   }
 
   /** Whether the connection may have a request worked on now; if not, it is called when there is time. */
-  admits(connection: Waiting): boolean {
+  admits(connection: WaitingClient): boolean {
     const nowMs = this.clock.now();
     if (!this.begun) this.begin(nowMs);
     const limitMs = this.refuses ? turnMsMax : workMsMax;
@@ -52,7 +52,7 @@ export class Turns {
     return false;
   }
 
-  leave(connection: Waiting): void {
+  leave(connection: WaitingClient): void {
     this.line.delete(connection);
   }
 
@@ -76,7 +76,7 @@ export class Turns {
     this.refuses = false;
   }
 
-  private hasTimeFor({ lineMs }: Waiting): boolean {
+  private hasTimeFor({ lineMs }: WaitingClient): boolean {
     const nowMs = this.clock.now();
     const spentMs = nowMs - this.startMs;
     this.refuses = spentMs >= workMsMax;

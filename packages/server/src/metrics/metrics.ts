@@ -125,7 +125,7 @@ export class Metrics {
   readonly callbacksInFlight = this.gauge('carillon_callbacks_in_flight', 'Callbacks under way.');
   readonly callbacksQueued = this.gauge(
     'carillon_callbacks_queued',
-    'Callbacks that wait for their turn.',
+    'Callbacks that wait for a place.',
   );
   readonly letterBoxesFull = this.gauge(
     'carillon_letter_boxes_full',

@@ -7,12 +7,10 @@
  * - One that is retired takes no more calls and closes once the last of them is answered or given up: changing to
  *   another connection loses no call.
  */
-import type { Cancel, Clock } from '@carillon/core';
+import type { Cancel, Clock, FrameAnswered } from '@carillon/core';
 import type { Agreement } from './handshake.ts';
 import type { Link, LinkEvents } from './link.ts';
 import type { RefusalReason } from './refusals.ts';
-
-export type Done = (answer: Uint8Array | null) => void;
 
 export interface DialledOptions {
   readonly clock: Clock;
@@ -31,8 +29,8 @@ export interface DialledEvents {
 /** A frame from an acceptor under this id answers nothing: it asks for calls to go on another connection. */
 export const farewellId = 0;
 
-interface Call {
-  readonly done: Done;
+interface PeerCall {
+  readonly done: FrameAnswered;
   readonly dueMs: number;
 }
 
@@ -45,7 +43,7 @@ export class Dialled {
   /** Calls made while the connection is being opened. */
   private readonly early: { readonly id: number; readonly frame: Uint8Array }[] = [];
   private earlyBytes = 0;
-  private readonly calls = new Map<number, Call>();
+  private readonly calls = new Map<number, PeerCall>();
   private lastId = farewellId;
   /** Since when the peer owes an answer and nothing at all came from it. */
   private silentSinceMs: number | null = null;
@@ -74,7 +72,7 @@ export class Dialled {
     return this.earlyBytes + this.link.waitingBytes;
   }
 
-  call(frame: Uint8Array, limitMs: number, done: Done): void {
+  call(frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
     const nowMs = this.options.clock.now();
     const id = this.nextId();
     const dueMs = nowMs + limitMs;
@@ -160,7 +158,7 @@ export class Dialled {
   private sweep(): void {
     this.alarm = null;
     const nowMs = this.options.clock.now();
-    const late: Call[] = [];
+    const late: PeerCall[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
     for (const [id, call] of this.calls) {
       if (call.dueMs > nowMs) {

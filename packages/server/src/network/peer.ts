@@ -4,8 +4,8 @@
  *
  * A call that cannot be made (back-off, too much waiting, too long) is answered with null in the next turn.
  */
-import type { Clock, Log, Random } from '@carillon/core';
-import { Dialled, type DialledOptions, type Done } from './dialled.ts';
+import type { Clock, FrameAnswered, Log, Random } from '@carillon/core';
+import { Dialled, type DialledOptions } from './dialled.ts';
 import type { Agreement } from './handshake.ts';
 import type { RefusalReason, Refusals } from './refusals.ts';
 
@@ -42,7 +42,7 @@ export class Peer {
     return this.current !== null || this.retired.size > 0;
   }
 
-  call(frame: Uint8Array, limitMs: number, done: Done): void {
+  call(frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
     if (!this.takes(frame.length)) {
       this.options.clock.soon(() => done(null));
       return;

@@ -37,7 +37,7 @@ export class RefusedPeerError extends Error {
   }
 }
 
-export interface Refusal {
+export interface PeerRefusal {
   readonly reason: RefusalReason;
   /** An address, with a port or without. */
   readonly peer: string;
@@ -67,7 +67,7 @@ export class Refusals {
     return this.tally;
   }
 
-  note({ reason, peer, why }: Refusal): void {
+  note({ reason, peer, why }: PeerRefusal): void {
     this.tally[reason]++;
     const nowMs = this.clock.now();
     if (nowMs >= this.minuteEndMs) {

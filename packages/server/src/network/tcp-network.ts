@@ -12,6 +12,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
 import {
   type Clock,
+  type FrameAnswered,
   type FrameHandler,
   type HostPort,
   type Log,
@@ -21,7 +22,6 @@ import {
 } from '@carillon/core';
 import { Acceptor } from './acceptor.ts';
 import { type Credentials, isNamed, noCredentials } from './credentials.ts';
-import type { Done } from './dialled.ts';
 import { Handshake, nonceBytes, type ProtocolRange, type Role } from './handshake.ts';
 import { Link, type LinkEvents } from './link.ts';
 import { Peer } from './peer.ts';
@@ -118,7 +118,7 @@ export class TcpNetwork implements Network {
     return this.refusals.counts;
   }
 
-  call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
+  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
     const peer = this.closed ? null : this.peerAt(address);
     if (peer === null) this.options.clock.soon(() => done(null));
     else peer.call(frame, limitMs, done);

@@ -1,5 +1,5 @@
 /**
- * Since when a member runs without a break, and which records it may have missed news of before.
+ * Since when a member runs without a break, and of which records it may not have heard the news before.
  *
  * Example: an alarm that was set to 10.000 s rings at 10.700 s. The member has slept, and is awake since 10.700 s. A pop that
  * was due at 10.300 s was slept over. One that is due at 12.000 s may be stale: until 13.700 s other members may not have

@@ -61,7 +61,7 @@ export class Granting {
   claimed(from: string, ask: ClaimAsk): Answer {
     const { self, clock, store, replica, pops, yields, onArmed } = this.parts;
     const nowMs = clock.now();
-    const handle = store.find(ask.entry.hi, ask.entry.lo);
+    const handle = store.find(ask.standing.hi, ask.standing.lo);
     const stored = handle === -1 ? undefined : store.read(handle);
     const pop = pops.get(handle);
     const known = { claim: this.claims.get(handle), own: this.own(pop), from };

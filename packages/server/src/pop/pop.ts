@@ -63,9 +63,9 @@ function ignore(): void {}
 
 /** The claim of a pop, for the other replicas; with no term: the pop is not made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
-  const { record: entry, position, phase, serial } = pop;
+  const { record: standing, position, phase, serial } = pop;
   const calling = isOut(phase);
-  return { type: 'claim', entry, termMs, position, calling, serial, dueMs: entry.retryMs };
+  return { type: 'claim', standing, termMs, position, calling, serial, dueMs: standing.retryMs };
 }
 
 /**

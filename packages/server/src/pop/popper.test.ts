@@ -131,10 +131,10 @@ it('a request that did not leave ends the renewals of its claim, also after anot
   await clock.advance(5000);
   const { length } = renewals();
   expect(length).toBeGreaterThan(0);
-  const entry = { ...record, attempt: 1 };
+  const standing = { ...record, attempt: 1 };
   const ask = {
     type: 'claim',
-    entry,
+    standing,
     termMs: 1000,
     position: 0,
     calling: false,

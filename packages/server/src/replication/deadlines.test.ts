@@ -1,6 +1,6 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
-import { Deadlines, type Waiting } from './deadlines.ts';
+import { Deadlines, type Deadlined } from './deadlines.ts';
 
 const lengthMs = 250;
 
@@ -8,8 +8,8 @@ function rig() {
   const clock = new VirtualClock();
   const deadlines = new Deadlines(clock, lengthMs);
   const over: [name: string, atMs: number][] = [];
-  const begin = (name: string): Waiting => {
-    const waiting: Waiting = {
+  const begin = (name: string): Deadlined => {
+    const waiting: Deadlined = {
       startMs: clock.now(),
       before: null,
       after: null,
@@ -24,13 +24,13 @@ function rig() {
 it('ends each wait at its own time, in order, whichever were removed meanwhile', async () => {
   const { clock, deadlines, over, begin } = rig();
   const startMs = clock.now();
-  const waits: Waiting[] = [];
+  const waits: Deadlined[] = [];
   for (let i = 0; i < 6; i++) {
     await clock.advanceTo(startMs + i * 10);
     waits.push(begin(String(i)));
   }
   // The first, one in the middle and the last; one of them twice.
-  for (const i of [0, 3, 5, 3]) deadlines.remove(waits[i] as Waiting);
+  for (const i of [0, 3, 5, 3]) deadlines.remove(waits[i] as Deadlined);
   await clock.advanceTo(startMs + 1000);
   expect(over).toEqual([
     ['1', startMs + 10 + lengthMs],

@@ -5,10 +5,10 @@
 import { type Clock, invariant } from '@carillon/core';
 
 /** Something that waits; the two links belong to the list it is in. */
-export interface Waiting {
+export interface Deadlined {
   readonly startMs: number;
-  before: Waiting | null;
-  after: Waiting | null;
+  before: Deadlined | null;
+  after: Deadlined | null;
   /** The wait is over; it is in no list any more. */
   overdue(): void;
 }
@@ -16,8 +16,8 @@ export interface Waiting {
 export class Deadlines {
   private readonly clock: Clock;
   private readonly lengthMs: number;
-  private first: Waiting | null = null;
-  private last: Waiting | null = null;
+  private first: Deadlined | null = null;
+  private last: Deadlined | null = null;
   private armed = false;
 
   constructor(clock: Clock, lengthMs: number) {
@@ -26,7 +26,7 @@ export class Deadlines {
   }
 
   /** None that is added later may have started earlier. */
-  add(waiting: Waiting): void {
+  add(waiting: Deadlined): void {
     invariant(waiting.before === null && waiting.after === null, 'a wait is in one list');
     invariant(
       this.last === null || this.last.startMs <= waiting.startMs,
@@ -40,7 +40,7 @@ export class Deadlines {
   }
 
   /** Nothing happens where it was not in the list. */
-  remove(waiting: Waiting): void {
+  remove(waiting: Deadlined): void {
     const { before, after } = waiting;
     if (before !== null) before.after = after;
     else if (this.first === waiting) this.first = after;
@@ -51,7 +51,7 @@ export class Deadlines {
     waiting.after = null;
   }
 
-  private arm(first: Waiting): void {
+  private arm(first: Deadlined): void {
     this.armed = true;
     // A late alarm would run before answers that have arrived meanwhile; `soon` lets the answers come first.
     this.clock.at(first.startMs + this.lengthMs, () => this.clock.soon(() => this.ring()));

@@ -85,7 +85,7 @@ function answerTo(message: Message): Answer {
     case 'read':
       return { type: 'record', record: { ...large, lo: message.lo } };
     case 'claim':
-      return { type: 'ahead', record: { ...large, lo: message.entry.lo } };
+      return { type: 'ahead', record: { ...large, lo: message.standing.lo } };
     case 'store':
     case 'offer':
     case 'list':
@@ -142,7 +142,7 @@ describe('frames between members', () => {
       'claims for records that have moved on',
       (lo) => ({
         type: 'claim',
-        entry: { ...large, lo },
+        standing: { ...large, lo },
         termMs: 1,
         position: 0,
         calling: false,
@@ -168,8 +168,16 @@ describe('frames between members', () => {
       answer(message.type === 'claim' ? { type: 'granted' } : answerTo(message));
     };
     const claims = hundred.map(({ lo }): Message => {
-      const entry = { ...large, lo };
-      return { type: 'claim', entry, termMs: 1, position: 0, calling: false, serial: 1, dueMs: 0 };
+      const standing = { ...large, lo };
+      return {
+        type: 'claim',
+        standing,
+        termMs: 1,
+        position: 0,
+        calling: false,
+        serial: 1,
+        dueMs: 0,
+      };
     });
     await exchange([...hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })), ...claims]);
     expect(asked).toBe(claims.length);
@@ -207,7 +215,7 @@ describe('a reader', () => {
       expect(peers.silent('b')).toBe(false);
       const claim: Message = {
         type: 'claim',
-        entry: large,
+        standing: large,
         termMs: 1,
         position: 0,
         calling: false,
@@ -227,7 +235,7 @@ describe('a reader', () => {
     };
     const claim: Message = {
       type: 'claim',
-      entry: large,
+      standing: large,
       termMs: 1,
       position: 0,
       calling: false,

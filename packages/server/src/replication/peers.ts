@@ -17,7 +17,7 @@ import { decodeAnswers, encodeMessages, protocol } from './wire/frame.ts';
 import type { Message } from './wire/message.ts';
 import type { Hello } from './wire/hello.ts';
 
-export type Done = (answer: Answer | null) => void;
+export type MessageAnswered = (answer: Answer | null) => void;
 
 export interface PeersOptions {
   readonly self: string;
@@ -36,7 +36,7 @@ type LaneName = 'quick' | 'durable' | 'reads' | 'bulk';
 
 interface Sent {
   readonly message: Message;
-  readonly done: Done;
+  readonly done: MessageAnswered;
   readonly bytes: number;
 }
 
@@ -119,7 +119,7 @@ export class Peers {
   }
 
   /** Calls `done` exactly once; null: no answer, the peer may or may not have acted. */
-  send(name: string, message: Message, done: Done): void {
+  send(name: string, message: Message, done: MessageAnswered): void {
     const peer = this.peer(name);
     const lane = peer.lanes[laneOf(message)];
     const bytes = messageBytes(message);

@@ -20,7 +20,7 @@ export const repairBytesMax = 2 * 1024 * 1024;
 export const turnBytesMax = 1024 * 1024;
 
 const recordHeadBytes = 128;
-const entryBytes = 40;
+const standingBytes = 40;
 
 /** About as many as the record has on the wire. */
 export function recordBytes({ body }: Pick<TimerRecord, 'body'>): number {
@@ -30,8 +30,8 @@ export function recordBytes({ body }: Pick<TimerRecord, 'body'>): number {
 /** About as many as the message has. */
 export function messageBytes(message: Message): number {
   if (message.type === 'store') return recordBytes(message.record);
-  if (message.type === 'range') return message.entries.length * entryBytes;
-  return message.type === 'digest' ? message.hashes.byteLength : entryBytes;
+  if (message.type === 'range') return message.standings.length * standingBytes;
+  return message.type === 'digest' ? message.hashes.byteLength : standingBytes;
 }
 
 /** Of the records in an answer; 0 where there are none: such an answer is small. */

@@ -19,7 +19,7 @@ import {
   type TimerRecord,
   type Version,
 } from '@carillon/core';
-import type { Deadlines, Waiting } from './deadlines.ts';
+import type { Deadlines, Deadlined } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer } from './wire/answer.ts';
@@ -107,7 +107,7 @@ function beats(progress: Progress, record: TimerRecord, mode: StoreMode): boolea
   return mode === 'create' ? order !== 0 : order > 0;
 }
 
-export class Write implements Waiting {
+export class Write implements Deadlined {
   private readonly parts: WriteParts;
   private readonly mode: StoreMode;
   private readonly former: readonly string[];
@@ -122,8 +122,8 @@ export class Write implements Waiting {
   private cancelAlarm: Cancel | null = null;
   private readonly bornMs: number;
   startMs: number;
-  before: Waiting | null = null;
-  after: Waiting | null = null;
+  before: Deadlined | null = null;
+  after: Deadlined | null = null;
 
   constructor(parts: WriteParts, request: WriteRequest, done: (result: WriteResult) => void) {
     this.parts = parts;

@@ -28,7 +28,7 @@ import type { Numbered } from '../replication/wire/parts.ts';
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
 export const triesMax = 8;
 
-export interface WritingParts extends ReadParts, WriteParts {
+export interface ChangeParts extends ReadParts, WriteParts {
   readonly self: string;
   readonly clock: Clock;
   readonly peers: Peers | null;
@@ -57,10 +57,10 @@ export interface Content {
 
 const noBody = new Uint8Array(0);
 
-export class Writing {
-  private readonly parts: WritingParts;
+export class RecordChanges {
+  private readonly parts: ChangeParts;
 
-  constructor(parts: WritingParts) {
+  constructor(parts: ChangeParts) {
     this.parts = parts;
   }
 

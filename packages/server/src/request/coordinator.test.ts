@@ -77,7 +77,7 @@ describe('a dead letter', () => {
     const all = await QuietMembers.start(names);
     const letter = recordOf({ state: State.dead, versionMs: 1000, replicas: [] });
     const kept: boolean[] = [];
-    all.of('a').writing.keep(letter, (ok) => kept.push(ok));
+    all.of('a').changes.keep(letter, (ok) => kept.push(ok));
     await all.clock.advance(100);
     expect(kept).toEqual([true]);
     const [{ replicas }] = Object.values(all.held(letter)) as [TimerRecord];
@@ -90,7 +90,7 @@ describe('a dead letter', () => {
     const { all, id } = await withLetter();
     const again: boolean[] = [];
     const letter = recordOf({ state: State.dead, versionMs: 1000, replicas: [] });
-    all.of('b').writing.keep(letter, (ok) => again.push(ok));
+    all.of('b').changes.keep(letter, (ok) => again.push(ok));
     await all.clock.advance(100);
     expect([again, statesOf(all, id)]).toEqual([[true], [State.dead, State.dead]]);
   });
@@ -102,7 +102,7 @@ describe('a dead letter', () => {
     const placed = all.of('a').cluster.view.place(letter.hi, letter.lo, 2);
     const maker = names.find((name) => !placed.includes(name)) as string;
     const kept: boolean[] = [];
-    all.of(maker).writing.keep(letter, (ok) => kept.push(ok));
+    all.of(maker).changes.keep(letter, (ok) => kept.push(ok));
     await all.clock.advance(20_000);
     expect([kept, Object.keys(all.held(letter))]).toEqual([[true], [maker]]);
   });

@@ -35,7 +35,7 @@ import { SteadyInstants } from '../timer/due-wall.ts';
 import { entomb, type Instant } from '../timer/schedule.ts';
 import { endedView, timerView } from './timer-view.ts';
 import { written } from './outcome.ts';
-import type { Writing, WritingParts } from './change.ts';
+import type { RecordChanges, ChangeParts } from './change.ts';
 
 /** Of a list: timers of any holder and receiver, whether they fail or not. */
 const anywhere = { member: null, role: null } as const;
@@ -62,7 +62,7 @@ const endsEachTurn = 50;
  */
 const aheadMsMax = 86_400_000;
 
-export interface CoordinatorParts extends WritingParts, AttemptsParts {
+export interface CoordinatorParts extends ChangeParts, AttemptsParts {
   readonly metrics: Metrics;
   /** Why a namespace can have no further record right now; null when it can. */
   readonly refuseRecord: (namespace: string) => CarillonError | null;
@@ -70,12 +70,12 @@ export interface CoordinatorParts extends WritingParts, AttemptsParts {
 
 export class Coordinator implements TimerService {
   private readonly parts: CoordinatorParts;
-  private readonly writing: Writing;
+  private readonly changes: RecordChanges;
   private readonly instants = new SteadyInstants();
 
-  constructor(parts: CoordinatorParts, writing: Writing) {
+  constructor(parts: CoordinatorParts, changes: RecordChanges) {
     this.parts = parts;
-    this.writing = writing;
+    this.changes = changes;
   }
 
   saw(seen: Version): void {
@@ -99,21 +99,21 @@ export class Coordinator implements TimerService {
     const { metrics, ids } = this.parts;
     const ended = (version: Version): TimerRecord => {
       const at = this.parts.instant();
-      const record = this.writing.draft({ namespace, factor: id.factor, number: id, version, at });
+      const record = this.changes.draft({ namespace, factor: id.factor, number: id, version, at });
       return entomb(record, false, at);
     };
     try {
       // A cancel of an unknown timer leaves a record too, so it has a limit as well.
       const refusal = this.parts.refuseRecord(namespace);
-      if (refusal !== null && (await this.writing.read(id)) === null) throw refusal;
-      const { record, copies } = await this.writing.change(ended, id);
+      if (refusal !== null && (await this.changes.read(id)) === null) throw refusal;
+      const { record, copies } = await this.changes.change(ended, id);
       metrics.cancels.add('confirmed');
       return { id: ids.of(record), copies, version: record };
     } catch (error) {
       metrics.cancels.add('refused');
       // A timer of another namespace does not exist for this client: it had nothing to cancel, as if there were none.
       if (!(error instanceof CarillonError) || error.code !== 'not_found') throw error;
-      const record = ended(this.writing.stamp(this.parts.instant()));
+      const record = ended(this.changes.stamp(this.parts.instant()));
       const wanted = record.replicas.length;
       const copies = { have: wanted, wanted };
       return { id: ids.of(record), copies, version: record };
@@ -145,7 +145,7 @@ export class Coordinator implements TimerService {
   }
 
   private async read(namespace: string, id: TimerId): Promise<TimerRecord | null> {
-    const record = await this.writing.read(this.parts.ids.read(namespace, id));
+    const record = await this.changes.read(this.parts.ids.read(namespace, id));
     return record?.namespace === namespace ? record : null;
   }
 
@@ -219,7 +219,7 @@ export class Coordinator implements TimerService {
       count += page.items.length;
       ({ cursor } = page);
     } while (cursor !== null && count < countMax);
-    return { count, more: cursor !== null, version: this.writing.stamp(this.parts.instant()) };
+    return { count, more: cursor !== null, version: this.changes.stamp(this.parts.instant()) };
   }
 
   /** Begins a few ends in each turn: a sync on disk serves all that were begun until then. */
@@ -239,8 +239,8 @@ export class Coordinator implements TimerService {
     const letter = await this.letter(namespace, this.parts.ids.read(namespace, id));
     if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
-    const former = this.writing.formerHolders(id);
-    const outcome = await this.writing.tryWrite({ record, mode: 'any', former });
+    const former = this.changes.formerHolders(id);
+    const outcome = await this.changes.tryWrite({ record, mode: 'any', former });
     // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
     if (outcome.type === 'beaten') {
       return compareVersions(outcome.by, record) === 0 ? record : null;
@@ -258,7 +258,7 @@ export class Coordinator implements TimerService {
 
   /** `id`: as members know it. */
   private async letter(namespace: string, id: TimerId): Promise<TimerRecord | null> {
-    const record = await this.writing.read(id);
+    const record = await this.changes.read(id);
     return record?.state === State.dead && record.namespace === namespace ? record : null;
   }
 

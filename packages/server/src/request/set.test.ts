@@ -59,9 +59,9 @@ describe('a new timer', () => {
 
   it('takes another number where its own is taken', async () => {
     const all = await QuietMembers.start(['a', 'b', 'c']);
-    const { writing, sets } = all.of('a');
-    const taken = writing.newNumber('default');
-    vi.spyOn(writing, 'newNumber').mockReturnValueOnce(taken).mockReturnValueOnce(taken);
+    const { changes, sets } = all.of('a');
+    const taken = changes.newNumber('default');
+    vi.spyOn(changes, 'newNumber').mockReturnValueOnce(taken).mockReturnValueOnce(taken);
     const first = idIn(await all.until(sets.set(requestOf())));
     const second = idIn(await all.until(sets.set(requestOf())));
     expect([first.hi, first.lo]).toEqual([taken.hi, taken.lo]);

@@ -19,25 +19,25 @@ import { firstPop, type Instant } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
-import { type Content, guarded, triesMax, type Writing, type WritingParts } from './change.ts';
+import { type Content, guarded, triesMax, type RecordChanges, type ChangeParts } from './change.ts';
 
 /** Timers of one batch under way at once: two frames to a peer. */
 const concurrentMax = 1000;
 
-export interface SettingParts extends WritingParts {
+export interface SetParts extends ChangeParts {
   readonly metrics: Metrics;
   readonly factorDefault: number;
   /** Why no such timer can be taken right now; null when one can. */
   readonly refuseSet: (namespace: string, timing: Timing) => CarillonError | null;
 }
 
-export class Setting implements SetService {
-  private readonly parts: SettingParts;
-  private readonly writing: Writing;
+export class Sets implements SetService {
+  private readonly parts: SetParts;
+  private readonly changes: RecordChanges;
 
-  constructor(parts: SettingParts, writing: Writing) {
+  constructor(parts: SetParts, changes: RecordChanges) {
     this.parts = parts;
-    this.writing = writing;
+    this.changes = changes;
   }
 
   set(request: SetRequest): Promise<SetOutcome> {
@@ -104,15 +104,15 @@ export class Setting implements SetService {
     failed: (error: unknown) => void,
   ): void {
     const { namespace, factor, at, content } = asked;
-    const number = this.writing.newNumber(namespace);
-    const version = this.writing.stamp(at);
-    const record = this.writing.draft({ namespace, factor, number, version, at }, content);
+    const number = this.changes.newNumber(namespace);
+    const version = this.changes.stamp(at);
+    const record = this.changes.draft({ namespace, factor, number, version, at }, content);
     const tried = (outcome: Outcome): void => {
       if (!isTaken(outcome)) finish(this.setDone(written(outcome)));
       else if (tries > 1) this.createNew(asked, tries - 1, finish, failed);
       else throw noCopies(version);
     };
-    this.writing.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
+    this.changes.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
   }
 
   private replace(
@@ -128,10 +128,10 @@ export class Setting implements SetService {
     const record = (version: Version): TimerRecord => {
       const at = this.parts.instant();
       const base = { namespace, factor, number: id, version, at };
-      return this.writing.draft(base, contentOf(timing, at, body));
+      return this.changes.draft(base, contentOf(timing, at, body));
     };
     const done = (result: Written): void => finish(this.setDone(result));
-    this.writing.tryChange({ record, id }, triesMax, done, failed);
+    this.changes.tryChange({ record, id }, triesMax, done, failed);
   }
 
   private setDone({ record, copies }: Written): SetOutcome {
@@ -157,7 +157,7 @@ export class Setting implements SetService {
       if (known === null) this.createOnce(asked, finish, failed);
       else this.repeated(asked, known).then(finish, failed);
     };
-    this.writing.readThen(asked.id, guarded(read, failed));
+    this.changes.readThen(asked.id, guarded(read, failed));
   }
 
   /** Throws CarillonError. */
@@ -168,19 +168,19 @@ export class Setting implements SetService {
   ): void {
     const { namespace, id, timing, body } = asked;
     const at = this.parts.instant();
-    const version = this.writing.stamp(at);
+    const version = this.changes.stamp(at);
     const base = { namespace, factor: id.factor, number: id, version, at };
-    const record = this.writing.draft(base, contentOf(timing, at, body));
+    const record = this.changes.draft(base, contentOf(timing, at, body));
     const tried = (outcome: Outcome): void => {
       if (isTaken(outcome)) this.raced(asked, version).then(finish, failed);
       else finish(this.setDone(written(outcome)));
     };
-    this.writing.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
+    this.changes.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
   }
 
   /** Another request with the same key came first. */
   private async raced(asked: Keyed, version: Version): Promise<SetOutcome> {
-    const known = await this.writing.read(asked.id);
+    const known = await this.changes.read(asked.id);
     if (known === null) throw noCopies(version);
     return this.repeated(asked, known);
   }
@@ -205,10 +205,10 @@ export class Setting implements SetService {
   private async confirm(known: TimerRecord): Promise<Written> {
     let newest: TimerRecord | null = known;
     for (let i = 0; i < triesMax && newest !== null; i++) {
-      const outcome = await this.writing.tryWrite({ record: newest, mode: 'any', former: [] });
+      const outcome = await this.changes.tryWrite({ record: newest, mode: 'any', former: [] });
       if (outcome.type !== 'beaten') return written(outcome);
       // It popped meanwhile, or another client changed it.
-      newest = await this.writing.read({ ...known, bloomHi: 0, bloomLo: 0 });
+      newest = await this.changes.read({ ...known, bloomHi: 0, bloomLo: 0 });
     }
     throw noCopies(known);
   }

@@ -115,7 +115,7 @@ async function startWithin(
   });
   resources.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
   const address = await listener.listen(listen);
-  const stopGivingBack = giveBack(member, env.clock);
+  const stopCollecting = collectWhenIdle(member, env.clock);
   const timers = member.store.counts.live;
   await noteNumbers(resources, timers);
   log.info('The member serves.', { listen: address, peerListen, timers, ...release });
@@ -132,7 +132,7 @@ async function startWithin(
     },
     stop: async () => {
       log.info('The member stops.');
-      stopGivingBack();
+      stopCollecting();
       quotas.close();
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
@@ -181,7 +181,7 @@ function keepQuotas({ quotas, env }: Resources, { config, reread }: StartOptions
   return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
 }
 
-function giveBack({ store }: Member, clock: Clock): Cancel {
+function collectWhenIdle({ store }: Member, clock: Clock): Cancel {
   return startIdleCollect({
     clock,
     busyRatio: busyRatioMeter(),

@@ -22,10 +22,10 @@ import { Digests } from '../replication/digests.ts';
 import { createInbox } from '../replication/inbox.ts';
 import { Replica, type ReplicaOptions } from '../replication/replica.ts';
 import { hedgeMs } from '../replication/write.ts';
-import { Writing } from '../request/change.ts';
+import { RecordChanges } from '../request/change.ts';
 import { ClientIds } from '../request/client-ids.ts';
 import { Coordinator } from '../request/coordinator.ts';
-import { Setting } from '../request/set.ts';
+import { Sets } from '../request/set.ts';
 import { Store } from '../store/store.ts';
 import { silentLog } from './one-member.ts';
 
@@ -57,8 +57,8 @@ class QuietMember {
   readonly metrics = new Metrics({ version: 'test', runtime: 'test' });
   readonly cluster: Cluster;
   readonly replica: Replica;
-  readonly writing: Writing;
-  readonly sets: Setting;
+  readonly changes: RecordChanges;
+  readonly sets: Sets;
   readonly coordinator: Coordinator;
   /** The reason that sets are refused with; null: they are taken. */
   refusal: CarillonError | null = null;
@@ -118,9 +118,9 @@ class QuietMember {
     };
     this.cluster = cluster;
     this.replica = replica;
-    this.writing = new Writing(request);
-    this.sets = new Setting(request, this.writing);
-    this.coordinator = new Coordinator(request, this.writing);
+    this.changes = new RecordChanges(request);
+    this.sets = new Sets(request, this.changes);
+    this.coordinator = new Coordinator(request, this.changes);
   }
 }
 

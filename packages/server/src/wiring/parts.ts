@@ -17,10 +17,10 @@ import { FullBoxes, isBoxFull, refuseRecord, type RoomParts } from '../quotas/ro
 import { Deadlines } from '../replication/deadlines.ts';
 import { Replica } from '../replication/replica.ts';
 import { hedgeMs } from '../replication/write.ts';
-import { Writing } from '../request/change.ts';
+import { RecordChanges } from '../request/change.ts';
 import { ClientIds } from '../request/client-ids.ts';
 import type { CoordinatorParts } from '../request/coordinator.ts';
-import type { SettingParts } from '../request/set.ts';
+import type { SetParts } from '../request/set.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import { Store } from '../store/store.ts';
 import { refuseSet } from './admission.ts';
@@ -45,8 +45,8 @@ export class Parts {
   readonly room: RoomParts;
   readonly destinations: Destinations;
   readonly popper: Popper;
-  readonly writing: Writing;
-  readonly requestParts: SettingParts & CoordinatorParts;
+  readonly changes: RecordChanges;
+  readonly requestParts: SetParts & CoordinatorParts;
   /** null: before `recover`, and for good where the member has no disk. */
   journal: Journal | null = null;
   /** How far back this member remembers. */
@@ -84,7 +84,7 @@ export class Parts {
     this.destinations = this.createDestinations();
     this.popper = this.createPopper();
     this.requestParts = this.createRequestParts(isStopping);
-    this.writing = new Writing(this.requestParts);
+    this.changes = new RecordChanges(this.requestParts);
     this.readGauges();
   }
 
@@ -142,7 +142,7 @@ export class Parts {
         othersOf: (record, widely) => cluster.othersOf(record, widely || cluster.viewsDiffer),
         holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
         tell: (record) => cluster.tell(record),
-        keep: (record, done) => this.writing.keep(record, done),
+        keep: (record, done) => this.changes.keep(record, done),
         end: (record) => cluster.end(record),
       },
       batches: this.createBatches(),
@@ -187,7 +187,7 @@ export class Parts {
     return destinations;
   }
 
-  private createRequestParts(isStopping: () => boolean): SettingParts & CoordinatorParts {
+  private createRequestParts(isStopping: () => boolean): SetParts & CoordinatorParts {
     const { config } = this.options;
     return {
       ...this.readParts(),

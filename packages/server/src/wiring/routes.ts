@@ -6,19 +6,19 @@ import type { Router } from '../api/router.ts';
 import { createRouter } from '../api/routes/create-router.ts';
 import { Coordinator } from '../request/coordinator.ts';
 import type { MemberControl } from '../request/service.ts';
-import { Setting } from '../request/set.ts';
+import { Sets } from '../request/set.ts';
 import type { Parts } from './parts.ts';
 
 export function createRoutes(parts: Parts, control: MemberControl): Router {
-  const { options, metrics, quotas, requestParts, writing } = parts;
+  const { options, metrics, quotas, requestParts, changes } = parts;
   const { env, config, onFailed, release, routes } = options;
   return createRouter({
     access: options.access ?? openAccess(parts),
     routes: routes?.(control, metrics) ?? [],
     readRings: options.readRings ?? null,
     strict: (namespace) => quotas.of(namespace).strict,
-    service: new Coordinator(requestParts, writing),
-    sets: new Setting(requestParts, writing),
+    service: new Coordinator(requestParts, changes),
+    sets: new Sets(requestParts, changes),
     control,
     metrics: metrics,
     log: env.log,

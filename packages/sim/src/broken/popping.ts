@@ -61,7 +61,7 @@ export function endsWith(
 }
 
 /** Whether the request of this member for the timer is out. */
-function isCalling({ parts }: GrantingInside, { hi, lo }: ClaimAsk['entry']): boolean {
+function isCalling({ parts }: GrantingInside, { hi, lo }: ClaimAsk['standing']): boolean {
   return parts.pops.get(parts.store.find(hi, lo))?.phase === 'calling';
 }
 
@@ -126,9 +126,9 @@ const claims: readonly Broken[] = [
   },
   {
     name: 'a claim for an older state is granted',
-    apply: grants((granting, { entry }) => {
-      const stored = granting.parts.replica.get(entry.hi, entry.lo);
-      return stored !== undefined && compareProgress(stored, entry) > 0;
+    apply: grants((granting, { standing }) => {
+      const stored = granting.parts.replica.get(standing.hi, standing.lo);
+      return stored !== undefined && compareProgress(stored, standing) > 0;
     }),
   },
   {
@@ -136,9 +136,9 @@ const claims: readonly Broken[] = [
     name: 'a claim that overtakes its record is not remembered',
     apply: together(
       vanishedUnasked,
-      grants((granting, { entry }) => {
-        const stored = granting.parts.replica.get(entry.hi, entry.lo);
-        return stored !== undefined && compareProgress(stored, entry) < 0;
+      grants((granting, { standing }) => {
+        const stored = granting.parts.replica.get(standing.hi, standing.lo);
+        return stored !== undefined && compareProgress(stored, standing) < 0;
       }),
     ),
   },
@@ -157,7 +157,7 @@ const claims: readonly Broken[] = [
     name: 'a claim ends while its call is under way',
     apply: together(
       noRenewing,
-      grants((granting, { entry }) => isCalling(granting, entry)),
+      grants((granting, { standing }) => isCalling(granting, standing)),
     ),
   },
   {
@@ -168,7 +168,7 @@ const claims: readonly Broken[] = [
       const { claimed } = granting;
       granting.claimed = function (from, ask) {
         const { store } = this.parts;
-        const handle = store.find(ask.entry.hi, ask.entry.lo);
+        const handle = store.find(ask.standing.hi, ask.standing.lo);
         if (handle !== -1) this.claims.changed(handle, null);
         return claimed.call(this, from, ask);
       };

@@ -6,7 +6,7 @@ import { bodyOf, History, numberOf, type Operation, type TimerWish } from '../hi
 import { Judge } from '../judge.ts';
 import { drawPlan, type Plan, wholePlan } from '../plan.ts';
 import { SimCluster } from '../sim-cluster.ts';
-import type { Call } from '../world/calls.ts';
+import type { ReceivedCall } from '../world/calls.ts';
 import { viewMember } from '../world/views.ts';
 import { ByTwice } from './by-twice.ts';
 import { ComeAndGo } from './come-and-go.ts';
@@ -74,7 +74,7 @@ function keptAt(timer: Operation['timer']): [number, number] {
 }
 
 /** A callback of a timer that a receiver took. */
-function callOf(operation: Operation, by: string, startMs: number): Call {
+function callOf(operation: Operation, by: string, startMs: number): ReceivedCall {
   const number = numberOf(operation.timer);
   const result = { kind: 'answer', status: 200, retryAfterMs: null } as const;
   return {

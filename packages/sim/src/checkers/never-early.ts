@@ -6,7 +6,7 @@
  */
 import { bodyOf, earliestMs } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
-import type { Call } from '../world/calls.ts';
+import type { ReceivedCall } from '../world/calls.ts';
 import { Dues } from './dues.ts';
 
 /** Rounding of clocks that drift. */
@@ -21,7 +21,7 @@ export class NeverEarly implements Checker {
     this.dues = new Dues(judge);
   }
 
-  onCall(call: Call): void {
+  onCall(call: ReceivedCall): void {
     const { judge } = this;
     const operation = judge.history.find(call.body);
     if (operation === null || operation.wish === null) {

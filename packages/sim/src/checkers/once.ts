@@ -17,7 +17,7 @@
  * gave it up could not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
 import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
-import type { Call } from '../world/calls.ts';
+import type { ReceivedCall } from '../world/calls.ts';
 import { Dues } from './dues.ts';
 
 const kinds = ['down', 'paused', 'network', 'disk'] as const;
@@ -28,14 +28,14 @@ const patientMs = 4000;
 export class Once implements Checker {
   private readonly judge: Judge;
   private readonly dues: Dues;
-  private readonly byPop = new Map<string, Call[]>();
+  private readonly byPop = new Map<string, ReceivedCall[]>();
 
   constructor(judge: Judge) {
     this.judge = judge;
     this.dues = new Dues(judge);
   }
 
-  onCall(call: Call): void {
+  onCall(call: ReceivedCall): void {
     const earlier = this.byPop.get(call.popId);
     if (earlier === undefined) {
       this.byPop.set(call.popId, [call]);
@@ -45,7 +45,7 @@ export class Once implements Checker {
     earlier.push(call);
   }
 
-  private compare(first: Call, second: Call): void {
+  private compare(first: ReceivedCall, second: ReceivedCall): void {
     const { judge } = this;
     const same = ['number', 'sequence', 'body', 'receiver'] as const;
     const differs = same.find((field) => first[field] !== second[field]);
@@ -62,7 +62,7 @@ export class Once implements Checker {
     );
   }
 
-  private isHasty({ body, sequence }: Call): boolean {
+  private isHasty({ body, sequence }: ReceivedCall): boolean {
     const operation = this.judge.history.find(body);
     return operation === null || this.dues.gapMsMin(operation, sequence) < patientMs;
   }
@@ -71,7 +71,7 @@ export class Once implements Checker {
    * Whether a member came back in between with the timer alive, which it had never heard the end of, while all others had forgotten
    * the end: it was away for long, or damage took the word of the end.
    */
-  private forgotten(first: Call, second: Call): boolean {
+  private forgotten(first: ReceivedCall, second: ReceivedCall): boolean {
     const { judge } = this;
     const { faults, returns, plan } = judge;
     if (second.startMs - first.startMs <= plan.tombstoneMs) return false;
@@ -84,7 +84,7 @@ export class Once implements Checker {
     );
   }
 
-  private explained(first: Call, second: Call): boolean {
+  private explained(first: ReceivedCall, second: ReceivedCall): boolean {
     const { faults } = this.judge;
     const heard = first.result;
     if (heard !== null && !(heard.kind === 'answer' && heard.status < 300)) return true;

@@ -1,13 +1,13 @@
 /** Which pops of an operation were begun and which were delivered, as seen at the receivers. Shared by P2 and P4. */
 import { bodyOf, numberOf, type Operation } from '../history.ts';
 import type { Checker } from '../judge.ts';
-import type { Call } from '../world/calls.ts';
+import type { ReceivedCall } from '../world/calls.ts';
 
 export class Pops implements Checker {
-  private readonly begun = new Map<string, Map<number, Call>>();
-  private readonly calls = new Map<string, Call[]>();
+  private readonly begun = new Map<string, Map<number, ReceivedCall>>();
+  private readonly calls = new Map<string, ReceivedCall[]>();
 
-  onCall(call: Call): void {
+  onCall(call: ReceivedCall): void {
     const { sequence, missed } = call;
     // A request without a key that was repeated makes two timers; only one of them is known to the client.
     const key = `${call.number} ${call.body}`;
@@ -22,7 +22,7 @@ export class Pops implements Checker {
   }
 
   /** The first callback that stood for this pop, alone or among missed ones. */
-  first(operation: Operation, sequence: number): Call | null {
+  first(operation: Operation, sequence: number): ReceivedCall | null {
     return this.begun.get(keyOf(operation))?.get(sequence) ?? null;
   }
 

@@ -7,7 +7,7 @@
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';
-import type { Call } from '../world/calls.ts';
+import type { ReceivedCall } from '../world/calls.ts';
 import { holds } from './holders.ts';
 
 export class Sticks implements Checker {
@@ -17,7 +17,7 @@ export class Sticks implements Checker {
     this.judge = judge;
   }
 
-  onCall(call: Call): void {
+  onCall(call: ReceivedCall): void {
     const { judge } = this;
     const operation = judge.history.find(call.body);
     if (operation === null || call.number !== numberOf(operation.timer)) return;
@@ -33,12 +33,12 @@ export class Sticks implements Checker {
   }
 
   /** Whether the caller itself held the change: then nothing excuses it. */
-  private knew(call: Call, next: Operation): boolean {
+  private knew(call: ReceivedCall, next: Operation): boolean {
     const caller = this.judge.cluster.members.get(call.by)?.member ?? null;
     return caller !== null && holds(caller, next);
   }
 
-  private excused(call: Call, next: Operation): boolean {
+  private excused(call: ReceivedCall, next: Operation): boolean {
     const { judge } = this;
     // A request that may still act can undo a later change.
     const fault = judge.faults.find(
@@ -52,7 +52,7 @@ export class Sticks implements Checker {
   }
 
   /** Whether another member knew of the change and could have been asked. */
-  private knowers(call: Call, next: Operation): boolean {
+  private knowers(call: ReceivedCall, next: Operation): boolean {
     const { cluster, faults } = this.judge;
     const fromMs = call.startMs - noticeMs;
     return cluster.healthy.some(
@@ -64,7 +64,7 @@ export class Sticks implements Checker {
     );
   }
 
-  private wasAway(call: Call, next: Operation): boolean {
+  private wasAway(call: ReceivedCall, next: Operation): boolean {
     const ackMs = next.ackMs ?? 0;
     if (call.startMs > ackMs + noticeMs) return false;
     return this.judge.faults.find(call.by, ['down'], firstSentMs(next), ackMs) !== null;

@@ -2,7 +2,7 @@
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
 
 /** One callback. */
-export interface Call {
+export interface ReceivedCall {
   readonly by: string;
   readonly receiver: string;
   /** When the member made the request. */
@@ -32,10 +32,10 @@ interface Line {
   readonly opaque: string;
 }
 
-type Told = Pick<Call, 'popId' | 'number' | 'sequence' | 'missed' | 'attempt' | 'body'>;
+type Told = Pick<ReceivedCall, 'popId' | 'number' | 'sequence' | 'missed' | 'attempt' | 'body'>;
 
 /** The callbacks in one request: one, or as many as the batch has lines. */
-export function callsIn(request: CallbackRequest, by: string, startMs: number): Call[] {
+export function callsIn(request: CallbackRequest, by: string, startMs: number): ReceivedCall[] {
   const text = Buffer.from(request.body).toString();
   const count = request.headers['x-timer-count'];
   const told = count === undefined ? [single(request, text)] : lines(text, Number(count));

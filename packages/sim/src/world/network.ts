@@ -4,13 +4,11 @@
  * it is sent; whether the way is open is looked at when it arrives. Between two members everything goes one frame
  * after the other, each as long as its bytes take; a frame beyond the limit is not sent at all.
  */
-import type { FrameHandler, Network } from '@carillon/core';
+import type { FrameAnswered, FrameHandler, Network } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
 import type { FaultLog } from '../faults/fault-log.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
-
-type Done = (answer: Uint8Array | null) => void;
 
 /** A frame later than this counts as a fault: claims do not wait much longer for short intervals. */
 const lateMs = 5;
@@ -144,7 +142,7 @@ class Party implements Network {
   private readonly cables: Cables;
   private readonly process: Process;
   private handler: FrameHandler | null = null;
-  private readonly unanswered = new Set<Done>();
+  private readonly unanswered = new Set<FrameAnswered>();
   private closed = false;
 
   constructor(cables: Cables, process: Process) {
@@ -152,7 +150,7 @@ class Party implements Network {
     this.process = process;
   }
 
-  call(address: string, frame: Uint8Array, limitMs: number, done: Done): void {
+  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
     const { process, cables } = this;
     const to = address.slice(0, address.indexOf(':'));
     if (this.closed || frame.length > cables.frameBytesMax) {
@@ -160,7 +158,7 @@ class Party implements Network {
       return;
     }
     let open = true;
-    const finish: Done = (answer) => {
+    const finish: FrameAnswered = (answer) => {
       if (!open) return;
       open = false;
       cancel();
@@ -171,7 +169,7 @@ class Party implements Network {
     const cancel = process.at(process.now() + limitMs, () => process.soon(() => finish(null)));
     this.unanswered.add(finish);
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
-    const reply: Done = (answer) => process.arrive(() => finish(answer));
+    const reply: FrameAnswered = (answer) => process.arrive(() => finish(answer));
     const freight = { from: process.name, to, bytes: frame.length };
     // The caller may use the bytes again as soon as this returns.
     const sent = frame.slice();
@@ -190,7 +188,7 @@ class Party implements Network {
     return Promise.resolve();
   }
 
-  private take(frame: Uint8Array, from: string, reply: Done): void {
+  private take(frame: Uint8Array, from: string, reply: FrameAnswered): void {
     const { cables, process } = this;
     if (!process.alive) {
       // A machine whose process is dead refuses the connection; a machine that is gone says nothing.
@@ -201,7 +199,7 @@ class Party implements Network {
     process.arrive(() => this.handle(frame, from, reply));
   }
 
-  private handle(frame: Uint8Array, from: string, reply: Done): void {
+  private handle(frame: Uint8Array, from: string, reply: FrameAnswered): void {
     const { cables, process } = this;
     this.handler?.(frame, (answer) => {
       if (this.closed || !process.alive || answer.length > cables.frameBytesMax) return;

@@ -4,7 +4,7 @@
  */
 import type { CallbackRequest, CallbackResult, Callbacks } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
-import { type Call, callsIn } from './calls.ts';
+import { type ReceivedCall, callsIn } from './calls.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -25,9 +25,9 @@ export type Manner =
 export const wellMannered: Manner = { does: 'answer', status: 200, afterMs: 1 };
 
 export class Receivers {
-  readonly calls: Call[] = [];
+  readonly calls: ReceivedCall[] = [];
   /** Told of every call the moment it starts. */
-  onCall: (call: Call) => void = () => {};
+  onCall: (call: ReceivedCall) => void = () => {};
   /** Pops that receivers say they take in a request; null: they say nothing. */
   togetherMax: number | null = null;
   private readonly world: World;
@@ -96,7 +96,7 @@ export class Receivers {
     };
   }
 
-  private begin(process: Process, request: CallbackRequest): Call[] {
+  private begin(process: Process, request: CallbackRequest): ReceivedCall[] {
     const calls = callsIn(request, process.name, this.world.nowMs);
     for (const call of calls) {
       this.calls.push(call);
@@ -109,7 +109,7 @@ export class Receivers {
     return calls;
   }
 
-  private end(call: Call, result: CallbackResult): void {
+  private end(call: ReceivedCall, result: CallbackResult): void {
     const { nowMs, trace } = this.world;
     call.result = result;
     call.endMs = nowMs;
@@ -118,7 +118,7 @@ export class Receivers {
 
   /** Carries a request to its receiver, and the answer back. */
   private travel(
-    calls: readonly Call[],
+    calls: readonly ReceivedCall[],
     process: Process,
     answered: (result: CallbackResult) => void,
   ): void {
@@ -137,7 +137,7 @@ export class Receivers {
   }
 
   /** A receiver that says that it takes several pops acts on each by itself, and says which failed. */
-  private react(manner: Manner, calls: readonly Call[]): Act {
+  private react(manner: Manner, calls: readonly ReceivedCall[]): Act {
     const first = this.act(manner);
     const { togetherMax } = this;
     const acts = calls.map((_, i) => (i === 0 || togetherMax === null ? first : this.act(manner)));

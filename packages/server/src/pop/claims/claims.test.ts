@@ -9,7 +9,7 @@ const nothing = { claim: undefined, own: null, from: 'a' };
 
 function ask(fields: Partial<ClaimAsk> = {}): ClaimAsk {
   const usual = { termMs: 500, position: 0, calling: false, serial: 1, dueMs: stored.retryMs };
-  return { type: 'claim', entry: stored, ...usual, ...fields };
+  return { type: 'claim', standing: stored, ...usual, ...fields };
 }
 
 /** Granted for the stored state, to some pop. */
@@ -31,9 +31,9 @@ it('answers a claim for an older state with its own record', () => {
 });
 
 it('lets a claimant that knows more go on, remembers that, and gives up its own attempt', () => {
-  const entry = { ...stored, sequence: 4 };
+  const standing = { ...stored, sequence: 4 };
   const own = { by: 'self', calling: false, position: 0, untilMs: 2000 };
-  expect(judgeClaim(stored, ask({ entry, position: 1 }), { ...nothing, own }, nowMs)).toEqual({
+  expect(judgeClaim(stored, ask({ standing, position: 1 }), { ...nothing, own }, nowMs)).toEqual({
     type: 'granted',
     remember: true,
     yields: true,
@@ -44,15 +44,16 @@ it('a claim for a state yet to come holds against claims for that state and olde
   const claims = new GrantedClaims();
   const [coming, further] = [4, 5].map((sequence) => ({ ...stored, sequence }));
   if (coming === undefined || further === undefined) throw new Error('There are two.');
-  claims.grant(7, 'x', ask({ entry: coming, calling: true }), nowMs);
+  claims.grant(7, 'x', ask({ standing: coming, calling: true }), nowMs);
   const known = { claim: claims.get(7), own: null, from: 'a' };
-  const type = (entry: ClaimAsk['entry']) => judgeClaim(stored, ask({ entry }), known, nowMs).type;
+  const type = (standing: ClaimAsk['standing']) =>
+    judgeClaim(stored, ask({ standing }), known, nowMs).type;
   expect([stored, coming, further].map(type)).toEqual(['claimed', 'claimed', 'granted']);
 });
 
 it('a claim for a state yet to come is still there when that state comes', () => {
   const claims = new GrantedClaims();
-  claims.grant(7, 'a', ask({ entry: { ...stored, sequence: 4 } }), nowMs);
+  claims.grant(7, 'a', ask({ standing: { ...stored, sequence: 4 } }), nowMs);
   claims.changed(7, { ...stored, attempt: 1 });
   claims.changed(7, { ...stored, sequence: 4 });
   expect(claims.get(7)?.by).toBe('a');
@@ -183,9 +184,9 @@ it('a give-back takes nothing from another member: neither a claim nor a pop und
   const own = { by: 'self', calling: false, position: 1, untilMs: 2000 };
   const further = { ...stored, sequence: stored.sequence + 1 };
   const known = [nothing, { ...nothing, claim }, { ...nothing, own }];
-  for (const entry of [stored, further]) {
+  for (const standing of [stored, further]) {
     for (const each of known) {
-      expect(judgeClaim(stored, ask({ entry, termMs: 0 }), each, nowMs)).toEqual({
+      expect(judgeClaim(stored, ask({ standing, termMs: 0 }), each, nowMs)).toEqual({
         type: 'granted',
         remember: false,
         yields: false,
@@ -262,7 +263,7 @@ it.each([
   {
     claim: 'for a state yet to come',
     layMs: 110,
-    fields: { entry: { ...stored, sequence: 4 } },
+    fields: { standing: { ...stored, sequence: 4 } },
     askedMs: nowMs,
   },
 ])('a claim $claim was asked for at $askedMs', ({ layMs, fields, askedMs }) => {

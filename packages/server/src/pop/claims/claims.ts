@@ -85,7 +85,7 @@ export function judgeClaim(
   nowMs: number,
 ): Judgement {
   if (stored === undefined) return { type: 'unknown' };
-  const order = compareProgress(stored, ask.entry);
+  const order = compareProgress(stored, ask.standing);
   if (givesBack(ask)) {
     const remember = order <= 0 && known.own === null && ends(ask, known);
     return { type: 'granted', remember, yields: false };
@@ -110,8 +110,8 @@ export function judgeClaim(
 }
 
 /** The claim, unless it is for an older state than the one that is asked for: such a claim is over. */
-function concerning(claim: Claim | undefined, { entry }: ClaimAsk): Claim | undefined {
-  return claim !== undefined && compareProgress(claim.progress, entry) >= 0 ? claim : undefined;
+function concerning(claim: Claim | undefined, { standing }: ClaimAsk): Claim | undefined {
+  return claim !== undefined && compareProgress(claim.progress, standing) >= 0 ? claim : undefined;
 }
 
 type Granted = { readonly claim: Claim | undefined; readonly from: string };
@@ -156,7 +156,7 @@ export class GrantedClaims {
   grant(handle: number, from: string, ask: ClaimAsk, askedMs: number): Claim {
     const givenBack = givesBack(ask);
     const termMs = givenBack ? 0 : Math.min(ask.termMs, termMsMax);
-    const { position, calling, entry, serial } = ask;
+    const { position, calling, standing, serial } = ask;
     const claim: Claim = {
       by: from,
       position,
@@ -164,7 +164,7 @@ export class GrantedClaims {
       untilMs: askedMs + termMs,
       serial,
       givenBack,
-      progress: entry,
+      progress: standing,
     };
     invariant(claim.untilMs >= askedMs, 'a claim does not end before it was asked for');
     this.byHandle.set(handle, claim);
@@ -191,7 +191,7 @@ export class GrantedClaims {
  * Example: the pop is due at 40.000 s here. The claim says, as read at 40.110 s, that it is due in 0 s: it left 110 ms ago.
  */
 export function askedAtMs(stored: TimerRecord, ask: ClaimAsk, nowMs: number): number {
-  if (ask.calling || compareProgress(stored, ask.entry) !== 0) return nowMs;
+  if (ask.calling || compareProgress(stored, ask.standing) !== 0) return nowMs;
   const lainMs = ask.dueMs - stored.retryMs;
   return lainMs > 0 && lainMs < Infinity ? nowMs - lainMs : nowMs;
 }

@@ -56,7 +56,7 @@ export type BeginPop = () => PopContext | null;
 /** With too many pops waiting, about so much later there may be room. */
 const crowdedMs = 2000;
 
-interface Waiting {
+interface WaitingPop {
   readonly begin: BeginPop;
   readonly done: CallbackDone;
   readonly learned: boolean;
@@ -64,7 +64,7 @@ interface Waiting {
 
 /** Pops that wait for the same uri. Here as long as there are any, or batches that would take them. */
 interface Line extends Addressee {
-  readonly queue: Fifo<Waiting>;
+  readonly queue: Fifo<WaitingPop>;
   /** Batches that wait for their place and will take the pops that are here by then. */
   asked: number;
 }
@@ -156,7 +156,7 @@ export class Batches {
     if (line.queue.length <= line.asked * this.limitsOf(line).countMax) return;
     line.asked++;
     this.options.clock.soon(() => {
-      const inBatch: Waiting[] = [];
+      const inBatch: WaitingPop[] = [];
       let left = false;
       const leave = (): CallbackRequest | null => {
         left = true;
@@ -174,7 +174,7 @@ export class Batches {
   }
 
   /** The receiver has a place for the batch. */
-  private leave(line: Line, inBatch: Waiting[]): CallbackRequest | null {
+  private leave(line: Line, inBatch: WaitingPop[]): CallbackRequest | null {
     const batch = new BatchRequest(this.limitsOf(line));
     while (!batch.full) {
       const next = line.queue.shift();
@@ -190,8 +190,8 @@ export class Batches {
   }
 
   /** The batch was refused before it had a place: so are all pops that wait. */
-  private giveUp(line: Line): Waiting[] {
-    const all: Waiting[] = [];
+  private giveUp(line: Line): WaitingPop[] {
+    const all: WaitingPop[] = [];
     for (let next = line.queue.shift(); next !== undefined; next = line.queue.shift()) {
       all.push(next);
     }
@@ -200,7 +200,7 @@ export class Batches {
   }
 
   /** The pops of a batch, in the order of its lines, and how it ended. */
-  private answered(line: Line, inBatch: readonly Waiting[], result: CallbackResult): void {
+  private answered(line: Line, inBatch: readonly WaitingPop[], result: CallbackResult): void {
     const isUnderstood = result.kind !== 'answer' || result.together !== undefined;
     this.together.heard(line, result);
     if (!isUnderstood && inBatch.some(({ learned }) => learned)) this.together.notUnderstood(line);

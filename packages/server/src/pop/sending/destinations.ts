@@ -286,6 +286,6 @@ function keyOf(origin: string, namespace: string): string {
 }
 
 const closing = unmade('The member is closing its connections.', crowdedMs);
-const tooManyWaiting = unmade('Too many callbacks wait for their turn.', crowdedMs);
+const tooManyWaiting = unmade('Too many callbacks wait for a place.', crowdedMs);
 const tooManyReceivers = unmade('Callbacks to too many receivers are under way.', crowdedMs);
 const leftAlone = 'The receiver failed several times in a row and is left alone for a moment.';

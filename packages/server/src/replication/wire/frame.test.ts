@@ -15,7 +15,7 @@ const record = recordOf({
   retryMs: 12_000,
 });
 const { hi, lo, versionMs, versionTie, state, sequence, attempt } = record;
-const entry = { hi, lo, versionMs, versionTie, state, sequence, attempt };
+const standing = { hi, lo, versionMs, versionTie, state, sequence, attempt };
 const progress = { versionMs, versionTie, state, sequence, attempt };
 const hello: Hello = {
   release: '1.2.3',
@@ -55,14 +55,14 @@ const messages: Message[] = [
   { type: 'store', mode: 'update', record: recordOf({ replicas: [] }) },
   {
     type: 'claim',
-    entry,
+    standing,
     termMs: 123.5,
     position: 3,
     calling: true,
     serial: 4_000_000_000,
     dueMs: 77.25,
   },
-  { type: 'offer', entry, dueMs: 12_500 },
+  { type: 'offer', standing, dueMs: 12_500 },
   { type: 'read', hi, lo },
   { type: 'list', ask },
   { type: 'list', ask: { ...ask, tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
@@ -72,7 +72,7 @@ const messages: Message[] = [
   { type: 'hello', hello: { ...hello, load: null } },
   { type: 'attempts', namespace: 'n', hi, lo },
   { type: 'digest', hashes: Uint32Array.from({ length: 256 }, (_, i) => i * 16_777_213) },
-  { type: 'range', range: 255, entries: [entry, { ...entry, lo: 9 }] },
+  { type: 'range', range: 255, standings: [standing, { ...standing, lo: 9 }] },
   { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
 ];
 

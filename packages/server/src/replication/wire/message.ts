@@ -10,10 +10,10 @@ import {
 import { decodeHello, encodeHello, type Hello } from './hello.ts';
 import { decodeAsk, encodeAsk, type ListAsk } from './list.ts';
 import {
-  decodeEntry,
-  encodeEntry,
+  decodeStanding,
+  encodeStanding,
   encodeNumber,
-  type Entry,
+  type RecordStanding,
   known,
   type Numbered,
   readMany,
@@ -27,7 +27,7 @@ export type Message =
   | { readonly type: 'store'; readonly mode: StoreMode; readonly record: TimerRecord }
   | {
       readonly type: 'claim';
-      readonly entry: Entry;
+      readonly standing: RecordStanding;
       readonly termMs: number;
       readonly position: number;
       /** The call is in flight: this claim is a renewal. */
@@ -38,13 +38,17 @@ export type Message =
       readonly dueMs: number;
     }
   /** `dueMs`: Infinity in a frame of an older release, which does not say. */
-  | { readonly type: 'offer'; readonly entry: Entry; readonly dueMs: number }
+  | { readonly type: 'offer'; readonly standing: RecordStanding; readonly dueMs: number }
   | ({ readonly type: 'read' } & Numbered)
   | { readonly type: 'list'; readonly ask: ListAsk }
   | { readonly type: 'hello'; readonly hello: Hello }
   /** One hash a range over the records that both members should hold. */
   | { readonly type: 'digest'; readonly hashes: Uint32Array }
-  | { readonly type: 'range'; readonly range: number; readonly entries: readonly Entry[] }
+  | {
+      readonly type: 'range';
+      readonly range: number;
+      readonly standings: readonly RecordStanding[];
+    }
   | ({ readonly type: 'unconfirmed'; readonly names: readonly string[] } & Numbered)
   | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered)
   /** How many records match that this member speaks for. From protocol 4. */
@@ -76,7 +80,7 @@ export function encodeMessage(
       writer.u8(modes.indexOf(message.mode));
       return encodeRecord(writer, message.record, nowMs);
     case 'claim':
-      encodeEntry(writer, message.entry);
+      encodeStanding(writer, message.standing);
       writer.f64(message.termMs);
       writer.u8(message.position);
       writer.u8(message.calling ? 1 : 0);
@@ -85,7 +89,7 @@ export function encodeMessage(
       writer.f64(message.dueMs - nowMs);
       return;
     case 'offer':
-      encodeEntry(writer, message.entry);
+      encodeStanding(writer, message.standing);
       if (version >= 3) writer.f64(message.dueMs - nowMs);
       return;
     case 'read':
@@ -101,8 +105,8 @@ export function encodeMessage(
       );
     case 'range':
       writer.u8(message.range);
-      writer.varint(message.entries.length);
-      for (const entry of message.entries) encodeEntry(writer, entry);
+      writer.varint(message.standings.length);
+      for (const standing of message.standings) encodeStanding(writer, standing);
       return;
     case 'unconfirmed':
       encodeNumber(writer, message);
@@ -123,7 +127,7 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
     case 'claim':
       return {
         type,
-        entry: decodeEntry(from),
+        standing: decodeStanding(from),
         termMs: from.f64(),
         position: from.u8(),
         calling: from.u8() === 1,
@@ -133,7 +137,7 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
     case 'offer':
       return {
         type,
-        entry: decodeEntry(from),
+        standing: decodeStanding(from),
         dueMs: version >= 3 ? from.f64() + nowMs : Infinity,
       };
     case 'read':
@@ -146,7 +150,7 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
     case 'digest':
       return { type, hashes: decodeHashes(from.blob()) };
     case 'range':
-      return { type, range: from.u8(), entries: readMany(from, decodeEntry) };
+      return { type, range: from.u8(), standings: readMany(from, decodeStanding) };
     case 'unconfirmed':
       return { type, hi: from.u32(), lo: from.u32(), names: readMany(from, (text) => text.text()) };
     case 'attempts':

@@ -19,7 +19,7 @@ export interface Numbered {
   readonly lo: number;
 }
 
-export type Entry = Numbered & Progress;
+export type RecordStanding = Numbered & Progress;
 
 /** A count, then that many; a count larger than the bytes left is a lie and not worth the memory. */
 export function readMany<T>(from: ByteReader, item: (from: ByteReader) => T): T[] {
@@ -58,12 +58,12 @@ export function decodeProgress(from: ByteReader): Progress {
   };
 }
 
-export function encodeEntry(writer: ByteWriter, entry: Entry): void {
-  encodeNumber(writer, entry);
-  encodeProgress(writer, entry);
+export function encodeStanding(writer: ByteWriter, standing: RecordStanding): void {
+  encodeNumber(writer, standing);
+  encodeProgress(writer, standing);
 }
 
-export function decodeEntry(from: ByteReader): Entry {
+export function decodeStanding(from: ByteReader): RecordStanding {
   return { ...decodeNumber(from), ...decodeProgress(from) };
 }
 

@@ -2,11 +2,11 @@
 import type { DiskError } from '@carillon/core';
 import { EntryWriter } from './files/segment.ts';
 
-export type Done = (error: DiskError | null) => void;
+export type Committed = (error: DiskError | null) => void;
 
 export class EntryGroup {
   readonly entries = new EntryWriter();
-  waiting: Done[] = [];
+  waiting: Committed[] = [];
   /** From the wall's time to the clock's, at the group's first record; NaN: there is none yet. */
   baseMs = Number.NaN;
 

@@ -15,7 +15,7 @@
 import { type Clock, DiskError, type TimerRecord } from '@carillon/core';
 import { asDiskError } from './disk-error.ts';
 import type { DiskRoom } from './disk-room.ts';
-import { type Done, EntryGroup } from './entry-group.ts';
+import { type Committed, EntryGroup } from './entry-group.ts';
 import type { Segments } from './segments.ts';
 
 /** A write for which there was no room is tried again after this. */
@@ -83,7 +83,7 @@ export class GroupCommit {
   }
 
   /** Calls `done` when everything appended before is on disk, or with the reason why it is not. */
-  commit(done: Done): void {
+  commit(done: Committed): void {
     const { failure } = this;
     if (failure !== null) {
       this.parts.clock.soon(() => done(failure));

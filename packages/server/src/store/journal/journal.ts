@@ -24,7 +24,7 @@ import type { Clock, Disk, DiskError, Log, TimerRecord } from '@carillon/core';
 import type { Lost } from './files/contents.ts';
 import { asDiskError } from './disk-error.ts';
 import { DiskRoom } from './disk-room.ts';
-import type { Done } from './entry-group.ts';
+import type { Committed } from './entry-group.ts';
 import type { Damage } from './files/file-reader.ts';
 import { forms } from './files/form.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -184,7 +184,7 @@ export class Journal {
   }
 
   /** Calls `done` when everything appended before is on disk, or with the reason why it is not. */
-  commit(done: Done): void {
+  commit(done: Committed): void {
     this.groups.commit(done);
   }
 
