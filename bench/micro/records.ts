@@ -18,6 +18,9 @@ export const definition: Definition = {
   batch: false,
   idempotent: false,
   origin: null,
+  onFailure: null,
+  event: null,
+  form: 'plain',
 };
 const body = encodeDefinition(definition);
 const replicas = ['10.0.0.1:7253', '10.0.0.2:7253'];

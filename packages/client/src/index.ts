@@ -12,6 +12,7 @@ export {
   type SetOptions,
 } from './carillon.ts';
 export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
+export { eventOf, type TimerEvent } from './event.ts';
 export { type DataHandler, type DataPop, handler, type NamedHandler } from './payload/handlers.ts';
 export { PayloadError } from './payload/payload.ts';
 export type { SchemaIssue, StandardSchema } from './payload/standard-schema.ts';

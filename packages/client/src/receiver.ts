@@ -3,6 +3,7 @@
  * drops duplicates and hands each pop to one handler. Its answer decides how the cluster goes on: 2xx ends the pop,
  * 4xx and 5xx bring it again.
  */
+import { eventOf, type TimerEvent } from './event.ts';
 import { byName, type NamedHandler } from './payload/handlers.ts';
 import { PayloadError } from './payload/payload.ts';
 import { piecesOf, type Plain, type PlainCall, type Receive, type TooLong } from './plain.ts';
@@ -23,6 +24,8 @@ export interface ReceiverOptions {
   readonly bodyBytesMax?: number;
   /** Most pops that come in one request; default 500. 1: each comes by itself. */
   readonly batchCountMax?: number;
+  /** Takes the events of the cluster; without it they go to the handler of pops, as any callback does. */
+  readonly onEvent?: (event: TimerEvent, pop: Pop) => void | Promise<void>;
   /** Called with the error that the handler threw; the answer never carries it. */
   readonly onError?: (error: unknown, pop: Pop) => void;
   /** Clock; for tests. */
@@ -66,13 +69,18 @@ function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
     'content-type': 'text/plain',
     'x-timer-batch': String(options.batchCountMax ?? 500),
   };
+  const { onEvent } = options;
+  const handled: PopHandler = (pop) => {
+    const event = onEvent === undefined ? null : eventOf(pop);
+    return event === null ? handler(pop) : onEvent?.(event, pop);
+  };
   const handle = async ({ key, pop }: KeyedPop): Promise<Verdict> => {
     try {
       const state = await memory.begin(key);
       if (state === 'handled') return { status: 200, body: 'Handled before.' };
       if (state === 'busy') return busy;
       try {
-        await handler(pop);
+        await handled(pop);
       } catch (error) {
         await memory.failed(key);
         throw error;

@@ -62,7 +62,11 @@ export type TimerSpec<Data = unknown> = When &
     readonly timeout?: Duration;
     /** Callbacks to the same uri that are due together may come in one request; `receiver` takes it apart again. */
     readonly batch?: boolean;
+    /** Default plain; cloudevents: with the headers of a CloudEvent in binary mode, beside the usual ones. */
+    readonly form?: 'plain' | 'cloudevents';
     readonly retry?: RetrySpec;
+    /** Told of each pop of this timer that becomes a dead letter. */
+    readonly onFailure?: { readonly uri: string };
     readonly tags?: readonly string[];
     /** How many members hold the timer. */
     readonly factor?: number;
@@ -75,7 +79,8 @@ export type TimerSpec<Data = unknown> = When &
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   refuseUnknown(spec, specNames, '');
   refuseUnknown(spec.retry ?? {}, retryNames, 'retry.');
-  const { uri, method, headers, timeout, batch, retry, tags, factor } = spec;
+  refuseUnknown(spec.onFailure ?? {}, ['uri'], 'onFailure.');
+  const { uri, method, headers, timeout, batch, form, retry, onFailure, tags, factor } = spec;
   const http = given({
     uri,
     opaque: opaqueOf(spec),
@@ -83,10 +88,15 @@ export function bodyOf(spec: TimerSpec): Record<string, unknown> {
     headers,
     timeout: timeout === undefined ? undefined : seconds('timeout', timeout),
     batch,
+    form,
   });
   return given({
     timing: timingOf(spec),
-    callback: given({ http, retry: retry === undefined ? undefined : retryOf(retry) }),
+    callback: given({
+      http,
+      retry: retry === undefined ? undefined : retryOf(retry),
+      'on-failure': onFailure,
+    }),
     reliability: factor === undefined ? undefined : { 'replication-factor': factor },
     tags,
   });
@@ -113,8 +123,9 @@ function opaqueOf({ opaque, name, data, schema }: TimerSpec): string | undefined
 const retryNames = ['limit', 'base', 'maxWait', 'maxAttempts'];
 const whenNames = ['in', 'every', 'at', 'cron', 'timezone', 'for', 'until', 'count', 'forever'];
 const payloadNames = ['opaque', 'name', 'data', 'schema'];
-const httpNames = ['uri', 'method', 'headers', 'timeout', 'batch'];
-const specNames = [...whenNames, ...payloadNames, ...httpNames, 'retry', 'tags', 'factor'];
+const httpNames = ['uri', 'method', 'headers', 'timeout', 'batch', 'form'];
+const otherNames = ['retry', 'onFailure', 'tags', 'factor'];
+const specNames = [...whenNames, ...payloadNames, ...httpNames, ...otherNames];
 
 function refuseUnknown(spec: object, known: readonly string[], base: string): void {
   for (const name of Object.keys(spec)) {

@@ -52,6 +52,9 @@ const definition: fc.Arbitrary<Definition> = fc.record({
   batch: fc.boolean(),
   idempotent: fc.boolean(),
   origin: fc.option(origin),
+  onFailure: fc.option(text),
+  event: fc.option(text),
+  form: fc.constantFrom('plain', 'cloudevents'),
 });
 
 const plain: Definition = {
@@ -71,6 +74,9 @@ const plain: Definition = {
   batch: false,
   idempotent: false,
   origin: null,
+  onFailure: null,
+  event: null,
+  form: 'plain',
 };
 
 describe('definitions as bytes', () => {

@@ -71,7 +71,15 @@ export interface Definition {
   /** Set under an idempotency key: its end is remembered for a day. */
   readonly idempotent: boolean;
   readonly origin: Origin | null;
+  /** Uri that is told of each pop of this timer that was given up; null: none is. */
+  readonly onFailure: string | null;
+  /** Kind of the event that this timer tells of; null: a client set it. An event that is given up leaves no dead letter. */
+  readonly event: string | null;
+  readonly form: CallbackForm;
 }
+
+/** How a callback is written. cloudevents: with the headers of a CloudEvent in binary mode, beside the usual ones. */
+export type CallbackForm = 'plain' | 'cloudevents';
 
 // Field tags. Numbers are part of the stored form: never reuse one.
 const tag = {
@@ -95,6 +103,10 @@ const tag = {
   idempotent: 17,
   origin: 18,
   batch: 19,
+  // 20 is for the trace that a set belongs to.
+  onFailure: 21,
+  event: 22,
+  cloudEvents: 23,
 } as const;
 
 const writer = new ByteWriter(4096);
@@ -134,6 +146,7 @@ export function encodeDefinition(definition: Definition): Uint8Array {
   if (definition.batch) writer.u8(tag.batch);
   if (definition.idempotent) writer.u8(tag.idempotent);
   if (definition.origin !== null) encodeOrigin(writer, definition.origin);
+  encodeTelling(writer, definition);
   writer.u8(tag.end);
   return writer.copy();
 }
@@ -167,6 +180,18 @@ function encodeTiming(out: ByteWriter, timing: Timing): void {
     out.f64(value);
   }
   if (ending.forever) out.u8(tag.forever);
+}
+
+function encodeTelling(out: ByteWriter, { onFailure, event, form }: Definition): void {
+  if (onFailure !== null) {
+    out.u8(tag.onFailure);
+    out.text(onFailure);
+  }
+  if (event !== null) {
+    out.u8(tag.event);
+    out.text(event);
+  }
+  if (form === 'cloudevents') out.u8(tag.cloudEvents);
 }
 
 function encodeRetry(out: ByteWriter, retry: RetryPolicy): void {
@@ -221,6 +246,9 @@ class Draft {
   private batch = false;
   private idempotent = false;
   private origin: Origin | null = null;
+  private onFailure: string | null = null;
+  private event: string | null = null;
+  private form: CallbackForm = 'plain';
 
   field(name: number, from: ByteReader): void {
     if (name <= tag.forever) this.timingField(name, from);
@@ -250,6 +278,9 @@ class Draft {
     else if (name === tag.idempotent) this.idempotent = true;
     else if (name === tag.origin) this.origin = decodeOrigin(from);
     else if (name === tag.batch) this.batch = true;
+    else if (name === tag.onFailure) this.onFailure = from.text();
+    else if (name === tag.event) this.event = from.text();
+    else if (name === tag.cloudEvents) this.form = 'cloudevents';
     else
       throw new MalformedError(`A definition has a field ${name} that this release does not know.`);
   }
@@ -261,7 +292,7 @@ class Draft {
 
   finish(): Definition {
     const { uri, opaque, method, headers, timeoutMs, retry, tags, tagInfo } = this;
-    const { batch, idempotent, origin } = this;
+    const { batch, idempotent, origin, onFailure, event, form } = this;
     const timing = this.timing();
     return {
       timing,
@@ -276,6 +307,9 @@ class Draft {
       batch,
       idempotent,
       origin,
+      onFailure,
+      event,
+      form,
     };
   }
 

@@ -66,8 +66,16 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
+/** Room on a disk, for this member and everything else on it. */
+export interface DiskRoom {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
 /** One flat folder that belongs to one member. */
 export interface Disk {
+  /** null: it cannot be told. */
+  room(): Promise<DiskRoom | null>;
   list(): Promise<{ name: string; size: number }[]>;
   /**
    * Creates an empty file for appending; its name survives a power cut once this resolves. With `aheadBytes` room for so much is

@@ -1,5 +1,6 @@
 export { ByteReader, ByteWriter, copyOf, MalformedError } from './bytes.ts';
 export {
+  type CallbackForm,
   type Definition,
   decodeDefinition,
   type Ending,
@@ -21,6 +22,7 @@ export {
   type Disk,
   DiskError,
   type DiskFile,
+  type DiskRoom,
   type Env,
   type FrameAnswered,
   type FrameHandler,

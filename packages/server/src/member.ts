@@ -47,6 +47,7 @@ export class Member {
     member.phase = 'serving';
     popper.wakeUp();
     member.upkeep.run();
+    member.parts.telling.start();
     await options.source.ready();
     return member;
   }
@@ -133,6 +134,7 @@ export class Member {
     const { env, config, source } = this.parts.options;
     this.phase = 'stopping';
     this.upkeep.stop();
+    this.parts.telling.stop();
     this.parts.diskCare.stop();
     this.parts.popper.stop();
     const untilMs = env.clock.now() + config.shutdown.limitMs;

@@ -3,10 +3,10 @@
  * itself is synced whenever a name in it must survive.
  */
 import { close, fdatasync, fsync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Disk, DiskError, type DiskErrorKind, type DiskFile } from '../env.ts';
+import { type Disk, DiskError, type DiskErrorKind, type DiskFile, type DiskRoom } from '../env.ts';
 import { lockFolder, lockName } from './folder-lock.ts';
 
 const openAsync = promisify(openFile);
@@ -47,6 +47,15 @@ export class SystemDisk implements Disk {
   async close(): Promise<void> {
     await attempt(`close ${this.folder}`, closeAsync(this.fd));
     await this.unlock();
+  }
+
+  async room(): Promise<DiskRoom | null> {
+    try {
+      const { bsize, bavail, blocks } = await statfs(this.folder);
+      return blocks > 0 ? { freeBytes: bavail * bsize, totalBytes: blocks * bsize } : null;
+    } catch {
+      return null;
+    }
   }
 
   async list(): Promise<{ name: string; size: number }[]> {

@@ -28,6 +28,14 @@ export function diskContract(name: string, open: () => Promise<Disk>): void {
       await file.close();
     });
 
+    it('tells its room, or that it cannot', async () => {
+      const disk = await open();
+      const room = await disk.room();
+      if (room === null) return;
+      expect(room.totalBytes).toBeGreaterThan(0);
+      expect(room.freeBytes).toBeLessThanOrEqual(room.totalBytes);
+    });
+
     it('lists files with their sizes', async () => {
       const disk = await open();
       expect(await disk.list()).toEqual([]);

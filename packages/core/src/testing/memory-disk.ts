@@ -2,7 +2,14 @@
  * A disk in memory that behaves like a bad one: bytes that are not synced may be lost or torn, it can be full, fail
  * or be wiped, and every call takes its time. `crash` gives the disk as it would be found after a power cut.
  */
-import { type Clock, type Disk, DiskError, type DiskFile, type Random } from '../env.ts';
+import {
+  type Clock,
+  type Disk,
+  DiskError,
+  type DiskFile,
+  type DiskRoom,
+  type Random,
+} from '../env.ts';
 
 const sectorBytes = 512;
 /** Zeros kept of the room that a file takes ahead: enough to show how a reader treats them. */
@@ -141,6 +148,13 @@ export class MemoryDisk implements Disk {
   /** Names and sizes of the files at this moment. */
   look(): { name: string; size: number }[] {
     return [...this.files].map(([name, { size }]) => ({ name, size }));
+  }
+
+  /** A disk without a bound cannot tell. */
+  room(): Promise<DiskRoom | null> {
+    const { capacityBytes: totalBytes, usedBytes } = this;
+    const freeBytes = Math.max(0, totalBytes - usedBytes);
+    return Promise.resolve(Number.isFinite(totalBytes) ? { freeBytes, totalBytes } : null);
   }
 
   async list(): Promise<{ name: string; size: number }[]> {

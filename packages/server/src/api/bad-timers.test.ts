@@ -9,6 +9,10 @@ const good = { timing, callback };
 const withTiming = (members: object) => ({ timing: members, callback });
 const withHttp = (members: object) => ({ timing, callback: { http: { uri, ...members } } });
 const withRetry = (retry: object) => ({ timing, callback: { ...callback, retry } });
+const withOnFailure = (told: unknown) => ({
+  timing,
+  callback: { ...callback, 'on-failure': told },
+});
 const json = (text: string) => text;
 const days = '2026-01-01T00:00:10Z';
 
@@ -166,6 +170,20 @@ const rows: [string, unknown, string | undefined][] = [
     withHttp({ headers: { 'webhook-signature': '1' } }),
     '/callback/http/headers/webhook-signature',
   ],
+  [
+    'an attribute of a CloudEvent',
+    withHttp({ headers: { 'CE-Type': '1' } }),
+    '/callback/http/headers/CE-Type',
+  ],
+  ['form unknown', withHttp({ form: 'xml' }), '/callback/http/form'],
+  [
+    'a form that a line of a batch cannot have',
+    withHttp({ form: 'cloudevents', batch: true }),
+    '/callback/http/form',
+  ],
+  ['on-failure a text', withOnFailure(uri), '/callback/on-failure'],
+  ['on-failure without a uri', withOnFailure({}), '/callback/on-failure/uri'],
+  ['on-failure to a file', withOnFailure({ uri: 'file:///x' }), '/callback/on-failure/uri'],
   ...[
     'x_sequence_number',
     'X-Sequence_Number',

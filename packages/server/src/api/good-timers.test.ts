@@ -50,6 +50,9 @@ test('the plain form of the origin works unchanged', async () => {
         batch: false,
         idempotent: false,
         origin: null,
+        onFailure: null,
+        event: null,
+        form: 'plain',
       },
     },
   ]);
@@ -117,8 +120,15 @@ test('the additions to the callback are kept', async () => {
   const definition = await definitionOf({
     timing: { interval: 1 },
     callback: {
-      http: { uri, method: 'PUT', headers: { 'X-Own': 'a', __proto__: null, e: '' }, timeout: 2.5 },
+      http: {
+        uri,
+        method: 'PUT',
+        headers: { 'X-Own': 'a', __proto__: null, e: '' },
+        timeout: 2.5,
+        form: 'cloudevents',
+      },
       retry: { limit: 60, base: 0.5, 'max-wait': 10, 'max-attempts': 4 },
+      'on-failure': { uri: 'http://told.example/' },
     },
     tags: ['a', 'b', 'a'],
   });
@@ -129,6 +139,9 @@ test('the additions to the callback are kept', async () => {
     timeoutMs: 2500,
     retry: { limitMs: 60_000, baseMs: 500, waitMsMax: 10_000, attemptCountMax: 4 },
     tags: ['a', 'b'],
+    form: 'cloudevents',
+    onFailure: 'http://told.example/',
+    event: null,
   });
 });
 

@@ -30,6 +30,7 @@ export interface ParseOptions {
 export type ParseRules = Pick<Config, 'limits' | 'callbacks' | 'retry'>;
 
 const otherMarks = /[^a-z0-9]/g;
+const ownPrefixes = ['x-timer-', 'webhook-', 'ce-'];
 const noHeaders: Readonly<Record<string, string>> = {};
 const noTags: readonly string[] = [];
 const noTagInfo: Definition['tagInfo'] = [];
@@ -46,9 +47,10 @@ export class TimerParser {
     checkCounts(value, this.rules.limits);
     if (!timerBodyValidator.Check(value)) throw shapeError(value);
     if (options.strict) refuseUnknown(value);
-    const { http, retry } = value.callback;
+    const { http, retry, 'on-failure': onFailure } = value.callback;
     const { limits } = this.rules;
-    this.checkUri(http.uri);
+    this.checkUri(http.uri, '/callback/http/uri');
+    if (onFailure !== undefined) this.checkUri(onFailure.uri, '/callback/on-failure/uri');
     const definition: Definition = {
       timing: parseTiming(value.timing, options.wallMs),
       uri: http.uri,
@@ -62,16 +64,19 @@ export class TimerParser {
       batch: batched(http),
       idempotent: options.idempotent,
       origin: null,
+      onFailure: onFailure?.uri ?? null,
+      event: null,
+      form: http.form ?? 'plain',
     };
     return { definition, factor: factor(value, options.factor) };
   }
 
-  private checkUri(uri: string): void {
+  private checkUri(uri: string, pointer: string): void {
     const why =
       uri.length > this.rules.limits.uriBytesMax
         ? `is longer than ${this.rules.limits.uriBytesMax} bytes`
         : refuseUri(uri);
-    if (why !== null) throw badRequest(`The uri ${why}.`, '/callback/http/uri');
+    if (why !== null) throw badRequest(`The uri ${why}.`, pointer);
   }
 
   private opaque(text: string): string {
@@ -141,8 +146,13 @@ function factor(body: TimerBody, ofId: number | null): number | null {
 }
 
 /** A line of a batch has neither a method nor headers of its own. */
-function batched({ batch = false, method: name, headers }: TimerBody['callback']['http']): boolean {
+function batched(http: TimerBody['callback']['http']): boolean {
+  const { batch = false, method: name, headers, form } = http;
   if (!batch) return false;
+  if (form === 'cloudevents') {
+    const why = 'A batched callback has no headers of its own, and so no form of CloudEvents.';
+    throw badRequest(why, '/callback/http/form');
+  }
   if (name !== undefined && name !== 'POST') {
     throw badRequest(
       'A batched callback is a POST; leave the method out.',
@@ -169,8 +179,7 @@ function method(name: string): string {
  */
 function refuseTaken(name: string): string | null {
   const read = name.replace(otherMarks, '-');
-  const own =
-    read === 'x-sequence-number' || read.startsWith('x-timer-') || read.startsWith('webhook-');
+  const own = read === 'x-sequence-number' || ownPrefixes.some((prefix) => read.startsWith(prefix));
   if (own) return `The header "${name}" cannot be set: the member uses it.`;
   const reserved = refuseHeader(read, '') !== null;
   return reserved ? `The header "${name}" cannot be set: it belongs to the connection.` : null;

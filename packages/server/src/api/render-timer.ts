@@ -27,6 +27,7 @@ export function renderTimer(timer: TimerView): TimerJson {
     'last-failure': timer.lastFailure,
     version: timer.version,
     replicas: [...timer.replicas],
+    ...(definition.event !== null && { event: definition.event }),
   };
 }
 
@@ -104,7 +105,7 @@ function renderTiming(timing: Timing): TimingBody {
 }
 
 function renderCallback(definition: Definition): TimerJson['callback'] {
-  const { uri, opaque, method, headers, timeoutMs, batch, retry } = definition;
+  const { uri, opaque, method, headers, timeoutMs, batch, retry, form, onFailure } = definition;
   return {
     http: {
       uri,
@@ -113,8 +114,10 @@ function renderCallback(definition: Definition): TimerJson['callback'] {
       ...(Object.keys(headers).length > 0 && { headers }),
       ...(timeoutMs !== null && { timeout: timeoutMs / 1000 }),
       ...(batch && { batch }),
+      ...(form !== 'plain' && { form }),
     },
     ...(retry !== null && { retry: renderRetry(retry) }),
+    ...(onFailure !== null && { 'on-failure': { uri: onFailure } }),
   };
 }
 

@@ -33,6 +33,9 @@ function know(service: StandIn): void {
       reason: 'The receiver answered 500.',
       gaveUpMs: 5000,
     },
+    onFailure: null,
+    event: null,
+    form: 'plain' as const,
   };
   const request = { namespace: 'default', id: null, definition, factor: 2, idempotencyKey: null };
   service.known = viewOf(request, 1);

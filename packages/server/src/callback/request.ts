@@ -8,6 +8,7 @@ import {
 } from '@carillon/core';
 import { dueWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
+import { cloudEventHeaders } from './cloud-event.ts';
 import { callbackId, type Signer } from './sign.ts';
 
 /** A pop whose receiver has a place. */
@@ -70,11 +71,12 @@ export function toldOf({ definition, record, missed, id, due }: PopContext): Tol
 }
 
 export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
-  const { definition, record, split, at } = pop;
+  const { definition, split, at } = pop;
   const told = toldOf(pop);
   const body = encoder.encode(definition.opaque);
   const headers: Record<string, string> = {
     ...(body.length > 0 && octets),
+    ...(definition.form === 'cloudevents' && cloudHeaders(pop, told)),
     ...definition.headers,
     'x-sequence-number': String(told.sequence),
     'x-timer-id': told.id,
@@ -82,15 +84,24 @@ export function callbackRequest(pop: PopContext, signer: Signer | null): Callbac
     'x-timer-version': told.version,
     'x-timer-attempt': String(told.attempt),
     ...(told.missed > 0 && { 'x-timer-missed': String(told.missed) }),
-    ...signer?.headers(
-      callbackId(told.id, definition.origin ?? record, told.sequence),
-      at.wallMs,
-      body,
-    ),
+    ...signer?.headers(nameOf(pop, told), at.wallMs, body),
   };
   const { uri, method } = definition;
-  const { namespace } = record;
+  const { namespace } = pop.record;
   return { uri, split, namespace, method, headers, body, limitMs: limitMsOf(pop) };
+}
+
+/** Names the pop in signatures and CloudEvents. */
+function nameOf({ definition, record }: PopContext, { id, sequence }: Told): string {
+  return callbackId(id, definition.origin ?? record, sequence);
+}
+
+/** An event has a subject of its own among its headers, which comes after this one. */
+function cloudHeaders(pop: PopContext, told: Told): Record<string, string> {
+  const { namespace } = pop.record;
+  const { event } = pop.definition;
+  const { id: subject, due: time } = told;
+  return cloudEventHeaders({ id: nameOf(pop, told), namespace, event, subject, time });
 }
 
 export function limitMsOf({ definition, timeoutMs }: PopContext): number {

@@ -110,6 +110,11 @@ export class Cluster {
     return live + dead;
   }
 
+  /** Timers with fewer copies than they want. */
+  get underReplicated(): number {
+    return this.repair?.counts.underReplicated ?? 0;
+  }
+
   /** Begins to look after the records of `replica`. */
   start(replica: Replica, { awaySinceMs, onMended }: Awakening): void {
     this.replica = replica;

@@ -61,7 +61,7 @@ it('asks about a bounded number of records at a time, and about all of them in t
     journal: () => null,
     digests: new Digests('a', () => 0),
     versions: new VersionClock(),
-    retention: { tombstoneMs: 1000, idempotentMs: 1000, deadLetterMs: 1000 },
+    retention: { tombstoneMs: 1000, idempotentMs: 1000, letterMs: () => 1000 },
     desired: () => ['a', 'b'],
     onChange: () => {},
   });

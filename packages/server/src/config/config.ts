@@ -19,7 +19,7 @@ const options = {
   namespaces: option<Quotas>(
     {},
     quotasKind,
-    'Quotas by the name of a namespace, and under "*" for all that are not named: timerCountMax, bytesMax, letterCountMax, ratePerSecond, callbackShare. Each member counts for itself; over its quota a namespace is refused with 429, and no other is. With strict: true a timer with members that no timer has is refused with 400, instead of the header Carillon-Warning. With keepAnswers: false no bytes of the answers of failing receivers are kept. As JSON in flags and environment. Read again on SIGHUP and when the configuration file changes. Not set: 80 % of limits.pendingTimerCountMax, 2 GiB of bytes of clients, half of limits.deadLetterCountMax, no rate, share 1, not strict, answers are kept.',
+    'Quotas by the name of a namespace, and under "*" for all that are not named: timerCountMax, bytesMax, letterCountMax, ratePerSecond, callbackShare. Each member counts for itself; over its quota a namespace is refused with 429, and no other is. With strict: true a timer with members that no timer has is refused with 400, instead of the header Carillon-Warning. With keepAnswers: false no bytes of the answers of failing receivers are kept. events ({ uri, kinds, form }) says where the namespace is told of dead letters, failing receivers and more (docs/events.md). letterAgeMsMax and letterKeptCountMax drop dead letters that are older, or more, at a member. As JSON in flags and environment. Read again on SIGHUP and when the configuration file changes. Not set: 80 % of limits.pendingTimerCountMax, 2 GiB of bytes of clients, half of limits.deadLetterCountMax, no rate, share 1, not strict, answers are kept, no events, letters are kept for ever.',
   ),
   history,
   callbacks,

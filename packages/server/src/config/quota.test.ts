@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { defaultConfig } from './config.ts';
 import { Wrong } from './options/kinds.ts';
-import { quotaFor, quotasKind } from './quota.ts';
+import { quotaFor, type Quotas, quotasKind } from './quota.ts';
 import { QuotaTable } from '../quotas/quota-table.ts';
 
 const { limits } = defaultConfig;
@@ -11,10 +11,13 @@ it('a namespace that the configuration does not name has a default that leaves r
     timerCountMax: limits.pendingTimerCountMax * 0.8,
     bytesMax: 2 * 1024 ** 3,
     letterCountMax: limits.deadLetterCountMax / 2,
+    letterAgeMsMax: null,
+    letterKeptCountMax: null,
     ratePerSecond: null,
     callbackShare: 1,
     strict: false,
     keepAnswers: true,
+    events: null,
   });
 });
 
@@ -42,6 +45,28 @@ it.each([
   ['a quota that is none', { a: 1 }, /"a" is an object of timerCountMax/],
   ['a member that is not known', { a: { timers: 1 } }, /timers is none of them/],
   ['a share of nothing', { a: { callbackShare: 0 } }, /callbackShare is a whole number from 1/],
+  ['events without a uri', { a: { events: {} } }, /with a uri at least/],
+  ['events to nowhere', { a: { events: { uri: 'x' } } }, /uri is an absolute http or https URI/],
+  [
+    'a kind of event that there is not',
+    { a: { events: { uri: 'http://a.test/', kinds: ['lunch'] } } },
+    /kinds is a list in which each item is one of dead-letter/,
+  ],
+  [
+    'a form of events that there is not',
+    { a: { events: { uri: 'http://a.test/', form: 'xml' } } },
+    /form is one of plain, cloudevents/,
+  ],
+  [
+    'a member of events that there is not',
+    { a: { events: { uri: 'http://a.test/', to: 1 } } },
+    /to is none of them/,
+  ],
+  [
+    'letters of no age',
+    { a: { letterAgeMsMax: 0 } },
+    /letterAgeMsMax is a whole number from 60000/,
+  ],
   ['fewer than none', { a: { timerCountMax: -1 } }, /timerCountMax is a whole number/],
 ])('%s is refused with what would be right', (_, given, expected) => {
   const read = quotasKind(given);
@@ -54,4 +79,16 @@ it('changed quotas are in force at once', () => {
   expect(table.of('a').callbackShare).toBe(1);
   table.use({ a: { callbackShare: 7 } });
   expect(table.of('a').callbackShare).toBe(7);
+});
+
+it('a namespace is told of its own events, and of the cluster where it names them', () => {
+  const uri = 'http://a.test/';
+  const kinds = (given: object) => {
+    const read = quotasKind({ a: { events: { uri, ...given } } }) as Quotas;
+    return read['a']?.events?.kinds;
+  };
+  expect(kinds({})).toContain('dead-letter');
+  expect(kinds({})).not.toContain('disk-nearly-full');
+  expect(kinds({ kinds: ['disk-nearly-full'] })).toEqual(['disk-nearly-full']);
+  expect(kinds({ kinds: ['all'] })).toHaveLength(8);
 });

@@ -4,7 +4,8 @@
  * room for others.
  */
 import type { Limits } from './config.ts';
-import { bytes, type Kind, optional, whole, Wrong, yesNo } from './options/kinds.ts';
+import { type EventWish, eventWish } from './options/event-wish.ts';
+import { bytes, type Kind, ms, optional, whole, Wrong, yesNo } from './options/kinds.ts';
 import { anyNamespace, isNamespace, namespaceRule } from './namespace.ts';
 
 export interface Quota {
@@ -13,6 +14,10 @@ export interface Quota {
   /** Bytes of clients that are kept with timers and dead letters. */
   readonly bytesMax: number;
   readonly letterCountMax: number;
+  /** Dead letters older than this are dropped; null: none is for its age. */
+  readonly letterAgeMsMax: number | null;
+  /** Beyond so many dead letters at a member the oldest are dropped; null: none is for their number. */
+  readonly letterKeptCountMax: number | null;
   /** Requests a second, each timer of a batch counted as one; null: no limit. */
   readonly ratePerSecond: number | null;
   /** Weight among the namespaces that wait for places of callbacks. */
@@ -21,6 +26,8 @@ export interface Quota {
   readonly strict: boolean;
   /** Whether the first bytes of the answers of failing receivers are kept, for attempts, dead letters and the log. */
   readonly keepAnswers: boolean;
+  /** Events that the namespace is told of, and where; null: none. */
+  readonly events: EventWish | null;
 }
 
 export type Quotas = Readonly<Record<string, Partial<Quota>>>;
@@ -34,10 +41,13 @@ const kinds: { readonly [K in keyof Quota]: Kind<Quota[K]> } = {
   timerCountMax: whole(0, 1_000_000_000),
   bytesMax: bytes(0, 1024 * GiB),
   letterCountMax: whole(0, 100_000_000),
+  letterAgeMsMax: optional(ms(60_000, 36_500 * 86_400_000)),
+  letterKeptCountMax: optional(whole(1, 100_000_000)),
   ratePerSecond: optional(whole(1, 10_000_000)),
   callbackShare: whole(1, 1000),
   strict: yesNo,
   keepAnswers: yesNo,
+  events: eventWish,
 };
 
 /** An object in files; the same as JSON in flags and environment. */
@@ -63,10 +73,13 @@ export function quotaFor(quotas: Quotas, namespace: string, limits: Limits): Quo
     timerCountMax: Math.floor(limits.pendingTimerCountMax * timerRatio),
     bytesMax: 2 * GiB,
     letterCountMax: Math.floor(limits.deadLetterCountMax * letterRatio),
+    letterAgeMsMax: null,
+    letterKeptCountMax: null,
     ratePerSecond: null,
     callbackShare: 1,
     strict: false,
     keepAnswers: true,
+    events: null,
     ...quotas[anyNamespace],
     ...(Object.hasOwn(quotas, namespace) ? quotas[namespace] : {}),
   };

@@ -131,6 +131,16 @@ export class Metrics {
     'carillon_letter_boxes_full',
     'Namespaces with as many dead letters at this member as they may have: their failing pops stay due.',
   );
+  /** given_up: its receiver never took it. */
+  readonly events = this.results('carillon_events_total', 'Events raised here, by outcome.', [
+    'stored',
+    'refused',
+    'given_up',
+  ]);
+  readonly lettersDropped = this.counter(
+    'carillon_dead_letters_dropped_total',
+    'Dead letters dropped here because their namespace keeps them for a time, or so many, only.',
+  );
   readonly breakersOpen = this.gauge(
     'carillon_callback_breakers_open',
     'Destinations left alone for a while because they keep failing.',

@@ -33,9 +33,12 @@ import type { PopRules } from './pop-rules.ts';
 export interface AttemptsParts {
   readonly clock: Clock;
   readonly replica: Pick<Replica, 'get' | 'write'>;
-  readonly metrics: Pick<Metrics, 'callbackAnswers' | 'callbackDuration' | 'popLateness' | 'pops'>;
+  readonly metrics: Pick<
+    Metrics,
+    'callbackAnswers' | 'callbackDuration' | 'events' | 'popLateness' | 'pops'
+  >;
   readonly history: History;
-  readonly failing: Pick<FailingReceivers, 'note'>;
+  readonly failing: Pick<FailingReceivers, 'note' | 'succeeded'>;
   /** Whether the first bytes of the answers of failing receivers are kept for this namespace. */
   readonly keepsAnswers: (namespace: string) => boolean;
   readonly rules: PopRules;
@@ -44,6 +47,8 @@ export interface AttemptsParts {
   readonly tell: (record: TimerRecord) => void;
   /** Finds replicas for a new record and stores it there; false when none confirmed. */
   readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
+  /** A letter is safe: raises the events that are wanted about it; `done` once they are safe too, or cannot be. */
+  readonly announce: (letter: TimerRecord, done: () => void) => void;
   /** Tells the popper of an event. */
   readonly happens: (pop: Pop, event: PopEvent) => PopAction;
   /** Looks at a record again after a while. */
@@ -96,13 +101,15 @@ export class Attempts {
     const { record, to } = pop;
     const attempt = attemptOf(pop, result, at);
     if (succeeded(result)) {
+      failing.succeeded(to);
       history.add(record, attempt, '');
       return result;
     }
     const told = keepsAnswers(record.namespace) ? result : wordless(result);
     const detail = detailOf(told);
     history.add(record, attempt, detail);
-    failing.note({ ...to, failure: failureOf(attempt.outcome) ?? '', detail });
+    const isEvent = pop.definition.event !== null;
+    failing.note({ ...to, failure: failureOf(attempt.outcome) ?? '', detail, isEvent });
     return told;
   }
 
@@ -126,7 +133,7 @@ export class Attempts {
   }
 
   private carryOut(pop: Pop, current: TimerRecord, after: After): void {
-    const { metrics, keep, happens, again } = this.parts;
+    const { metrics, keep, announce, happens, again } = this.parts;
     switch (after.kind) {
       case 'delivered':
         metrics.pops.add('delivered');
@@ -141,10 +148,18 @@ export class Attempts {
       case 'letter':
         if (pop.definition.origin === null) {
           happens(pop, 'give-up');
-          return keep(after.letter, (kept) => this.buried(pop, after.record, kept));
+          return keep(after.letter, (kept) => {
+            if (!kept) this.buried(pop, after.record, false);
+            else announce(after.letter, () => this.buried(pop, after.record, true));
+          });
         }
         metrics.pops.add('dead');
         this.settle(pop, after.letter);
+        return announce(after.letter, () => undefined);
+      case 'forgotten':
+        metrics.pops.add('dead');
+        metrics.events.add('given_up');
+        return this.settle(pop, after.record);
     }
   }
 

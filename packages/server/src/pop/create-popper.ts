@@ -11,7 +11,7 @@ import { Attempts } from './attempts.ts';
 import { Awake } from './awake.ts';
 import type { Batches } from './sending/batches.ts';
 import { Claiming } from './claiming.ts';
-import { FailingReceivers } from './failures/failing-receivers.ts';
+import type { FailingReceivers } from './failures/failing-receivers.ts';
 import { Granting } from './granting.ts';
 import type { History } from './outcome/history.ts';
 import type { Pop } from './pop.ts';
@@ -23,7 +23,7 @@ import { Readiness } from './readiness.ts';
 /** The parts of the rest of the member that pops need. */
 export interface PoppingParts {
   readonly self: string;
-  readonly env: Pick<Env, 'clock' | 'random' | 'log'>;
+  readonly env: Pick<Env, 'clock' | 'random'>;
   readonly store: Store;
   readonly replica: Replica;
   readonly cluster: PopCluster;
@@ -35,6 +35,10 @@ export interface PoppingParts {
   readonly isBoxFull: (namespace: string) => boolean;
   /** Whether the first bytes of the answers of failing receivers are kept for this namespace. */
   readonly keepsAnswers: (namespace: string) => boolean;
+  /** Receivers that fail. */
+  readonly failing: FailingReceivers;
+  /** A letter is safe: raises the events that are wanted about it; `done` once they are safe too, or cannot be. */
+  readonly announce: (letter: TimerRecord, done: () => void) => void;
 }
 
 export interface PopLimits {
@@ -71,7 +75,7 @@ export interface PopCluster {
 
 export function createPopper(parts: PoppingParts): Popper {
   const { self, store, replica, cluster, metrics, history, batches, isBoxFull } = parts;
-  const { clock, random, log } = parts.env;
+  const { clock, random } = parts.env;
   const { activeCountMax, callbackTimeoutMs, retry } = parts.limits;
   const instant = () => cluster.instant();
   const idOf = (record: TimerRecord) => cluster.idOf(record);
@@ -102,7 +106,8 @@ export function createPopper(parts: PoppingParts): Popper {
     replica,
     metrics,
     history,
-    failing: new FailingReceivers(clock, log),
+    failing: parts.failing,
+    announce: parts.announce,
     keepsAnswers: parts.keepsAnswers,
     rules,
     instant,

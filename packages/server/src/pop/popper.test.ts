@@ -8,6 +8,7 @@ import { Replica } from '../replication/replica.ts';
 import type { Message } from '../replication/wire/message.ts';
 import { Store } from '../store/store.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
+import { FailingReceivers } from './failures/failing-receivers.ts';
 import type { BeginPop } from './sending/batches.ts';
 import { silentLog } from '../testing/one-member.ts';
 import { createPopper } from './create-popper.ts';
@@ -28,7 +29,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
   const calls: { begin: BeginPop; done: (result: CallbackResult) => void }[] = [];
   const sent: Message[] = [];
   const digests = digestsOf();
-  const retention = { tombstoneMs: 60_000, idempotentMs: 60_000, deadLetterMs: 60_000 };
+  const retention = { tombstoneMs: 60_000, idempotentMs: 60_000, letterMs: () => 60_000 };
   const replica: Replica = new Replica({
     self: 'a',
     clock,
@@ -42,7 +43,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
   });
   const popper: Popper = createPopper({
     self: 'a',
-    env: { clock, random: new SeededRandom(1), log: silentLog },
+    env: { clock, random: new SeededRandom(1) },
     store,
     replica,
     cluster: {
@@ -71,6 +72,8 @@ function rig(others: readonly string[] = [], unreachable = 0) {
     limits: { activeCountMax: 100, callbackTimeoutMs: 1000, retry: defaultConfig.retry },
     keepsAnswers: () => true,
     isBoxFull: () => false,
+    failing: new FailingReceivers(clock, silentLog),
+    announce: (_, done) => done(),
   });
   popper.wakeUp();
   return { clock, replica, popper, calls, sent, digests };

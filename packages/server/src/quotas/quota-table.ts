@@ -9,6 +9,7 @@ export class QuotaTable {
   private readonly limits: Config['limits'];
   private quotas: Quotas;
   private readonly known = new Map<string, Quota>();
+  private revisionNow = 0;
 
   constructor({ namespaces, limits }: Pick<Config, 'namespaces' | 'limits'>) {
     this.quotas = namespaces;
@@ -19,6 +20,22 @@ export class QuotaTable {
   use(quotas: Quotas): void {
     this.quotas = quotas;
     this.known.clear();
+    this.revisionNow++;
+  }
+
+  /** Another one after each change. */
+  get revision(): number {
+    return this.revisionNow;
+  }
+
+  /** Namespaces with quotas of their own, and `*`. */
+  get names(): readonly string[] {
+    return Object.keys(this.quotas);
+  }
+
+  /** Whether any namespace wants to be told of events. */
+  get tells(): boolean {
+    return Object.values(this.quotas).some(({ events }) => (events ?? null) !== null);
   }
 
   of(namespace: string): Quota {

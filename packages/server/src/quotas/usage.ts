@@ -49,6 +49,12 @@ export class Usage {
     return this.all.keys();
   }
 
+  /** Namespaces that have dead letters, and how many. */
+  *letterBoxes(): Generator<readonly [namespace: string, letters: number]> {
+    if (this.boxCount === 0) return;
+    for (const [namespace, { dead }] of this.all) if (dead > 0) yield [namespace, dead];
+  }
+
   /** A record is there from now on (1), or no longer (-1). */
   count({ namespace, state, body }: TimerRecord, by: 1 | -1): void {
     const used = this.used(namespace);

@@ -134,3 +134,13 @@ it('counts live timers, primaries and retries as they come, move and go', () => 
   replica.drop(tombstone);
   expect(replica.store.size).toBe(0);
 });
+
+it('a dead letter stays for ever unless its namespace says for how long', () => {
+  const letter = recordOf({ state: State.dead, dueMs: 5000, replicas: ['b', 'a'] });
+  const times = { tombstoneMs: 1000, idempotentMs: 1000 };
+  const alarm = (letterMs: () => number | null): number =>
+    replicaOf({ retention: { ...times, letterMs } }).alarm(letter);
+  expect(alarm(() => null)).toBeGreaterThan(50 * 365 * 86_400_000);
+  // The second replica gives the first one the time to drop it.
+  expect(alarm(() => 60_000)).toBe(5000 + 60_000 + 2000);
+});

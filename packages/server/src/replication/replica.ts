@@ -28,7 +28,8 @@ export interface Retention {
   readonly tombstoneMs: number;
   /** For timers set under an idempotency key. */
   readonly idempotentMs: number;
-  readonly deadLetterMs: number;
+  /** Of dead letters, as their namespace wishes; null: for ever. */
+  readonly letterMs: (namespace: string) => number | null;
 }
 
 export interface ReplicaOptions {
@@ -51,6 +52,11 @@ export interface ReplicaOptions {
   /** Called after each change of a record but a new list (`relist`). `wanted`: `desired` of it, if known already. */
   readonly onSaved?: (record: TimerRecord, wanted: readonly string[] | undefined) => void;
 }
+
+/** Beyond the life of any member. */
+const foreverMs = 100 * 365 * 86_400_000;
+/** One replica after the other comes to the age of a letter, so that mostly one of them drops it. */
+const letterStepMs = 2000;
 
 export class Replica {
   private readonly options: ReplicaOptions;
@@ -247,7 +253,10 @@ export class Replica {
   alarm(record: TimerRecord): number {
     const { self, retention } = this.options;
     if (record.state === State.live) return alarmMs(record, self);
-    if (record.state === State.dead) return record.dueMs + retention.deadLetterMs;
+    if (record.state === State.dead) {
+      const keepMs = retention.letterMs(record.namespace) ?? foreverMs;
+      return record.dueMs + keepMs + positionOf(record, self) * letterStepMs;
+    }
     const keepMs = record.body.length > 0 ? retention.idempotentMs : retention.tombstoneMs;
     return record.dueMs + Math.max(keepMs, record.gapMs);
   }
@@ -306,6 +315,11 @@ export class Replica {
     const least = Math.min(this.retryingCount, this.primaryCount, this.primaryLetterCount);
     invariant(least >= 0, 'records are counted once');
   }
+}
+
+function positionOf({ replicas }: TimerRecord, self: string): number {
+  const position = replicas.indexOf(self);
+  return position === -1 ? replicas.length : position;
 }
 
 function ignore(): void {}

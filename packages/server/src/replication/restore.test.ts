@@ -14,7 +14,7 @@ function restored(...records: readonly TimerRecord[]): Replica {
     journal: () => null,
     digests: new Digests('a', () => 0),
     versions: new VersionClock(),
-    retention: { tombstoneMs: 1000, idempotentMs: 1000, deadLetterMs: 1000 },
+    retention: { tombstoneMs: 1000, idempotentMs: 1000, letterMs: () => 1000 },
     desired: () => ['a', 'b'],
     onChange: () => {},
   });

@@ -24,7 +24,7 @@ function second(change: Partial<TimerRecord>, mode: StoreMode): WriteResult[] {
     journal: () => null,
     digests: new Digests('a', () => 0),
     versions: new VersionClock(),
-    retention: { tombstoneMs: 1000, idempotentMs: 1000, deadLetterMs: 1000 },
+    retention: { tombstoneMs: 1000, idempotentMs: 1000, letterMs: () => 1000 },
     desired: () => ['a'],
     onChange: () => {},
   });

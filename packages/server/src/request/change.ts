@@ -23,6 +23,7 @@ import { type ReadParts, readNewest } from '../replication/read.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { type WriteParts, type WriteRequest, write } from '../replication/write.ts';
 import { noCopies, type Outcome, outcomeOf, written, type Written } from './outcome.ts';
+import type { StoreMode } from '../replication/wire/message.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 
 /** A client's request that meets a newer version goes again with a higher one; this often at most. */
@@ -99,9 +100,9 @@ export class RecordChanges {
   }
 
   /** Gives a new record a place of its own: dead letters come this way. */
-  keep(record: TimerRecord, done: (kept: boolean) => void): void {
+  keep(record: TimerRecord, done: (kept: boolean) => void, mode: StoreMode = 'any'): void {
     const placed = { ...record, replicas: this.place(record, record.factor) };
-    this.write({ record: placed, mode: 'any', former: [] }, ({ type }) => done(type !== 'refused'));
+    this.write({ record: placed, mode, former: [] }, ({ type }) => done(type !== 'refused'));
   }
 
   /** Members that may hold the timer from earlier, as its id says. */

@@ -29,7 +29,7 @@ import { Sets } from '../request/set.ts';
 import { Store } from '../store/store.ts';
 import { silentLog } from './one-member.ts';
 
-const retention = { tombstoneMs: 3_600_000, idempotentMs: 3_600_000, deadLetterMs: 3_600_000 };
+const retention = { tombstoneMs: 3_600_000, idempotentMs: 3_600_000, letterMs: () => 3_600_000 };
 
 /** A replica of member `a` in memory; the view asks for `a` and `b` unless told otherwise. */
 export function replicaOf(options: Partial<ReplicaOptions> = {}): Replica {

@@ -20,6 +20,9 @@ export function definitionOf(fields: Partial<Definition> = {}): Definition {
     batch: false,
     idempotent: false,
     origin: null,
+    onFailure: null,
+    event: null,
+    form: 'plain',
     ...fields,
   };
 }

@@ -2,10 +2,11 @@
  * The parts of a member, connected: each part declares what it needs, and is given it here. The parts know nothing of
  * the phases of a member; `member.ts` starts, drains and stops them.
  */
-import { NumberSource, openNumbering, VersionClock } from '@carillon/core';
+import { NumberSource, openNumbering, State, VersionClock } from '@carillon/core';
 import { Signers } from '../callback/signers.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { DiskCare } from '../cluster/disk/disk-care.ts';
+import { Telling } from '../events/telling.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { createPopper } from '../pop/create-popper.ts';
 import { History } from '../pop/outcome/history.ts';
@@ -27,7 +28,6 @@ import { refuseSet } from './admission.ts';
 import { nextNumber, reserveMs } from './numbers.ts';
 import type { MemberOptions } from './options.ts';
 
-const deadLetterRetentionMs = 30 * 86_400_000;
 /** A batched callback that has grown to this leaves without more. */
 const batchLengthMax = 1024 * 1024;
 
@@ -44,6 +44,7 @@ export class Parts {
   readonly replica: Replica;
   readonly room: RoomParts;
   readonly destinations: Destinations;
+  readonly telling: Telling;
   readonly popper: Popper;
   readonly changes: RecordChanges;
   readonly requestParts: SetParts & CoordinatorParts;
@@ -82,6 +83,7 @@ export class Parts {
     this.room = { quotas: this.quotas, usage: this.replica.usage, limits: options.config.limits };
     this.signers = new Signers(options.config.callbacks.signingSecrets);
     this.destinations = this.createDestinations();
+    this.telling = this.createTelling();
     this.popper = this.createPopper();
     this.requestParts = this.createRequestParts(isStopping);
     this.changes = new RecordChanges(this.requestParts);
@@ -120,7 +122,7 @@ export class Parts {
       retention: {
         tombstoneMs: config.tombstoneRetentionMs,
         idempotentMs: config.idempotencyRetentionMs,
-        deadLetterMs: deadLetterRetentionMs,
+        letterMs: (namespace) => this.quotas.of(namespace).letterAgeMsMax,
       },
       desired: (record) => this.cluster.desired(record),
       onTaken: (record) => this.diskCare.taken(record),
@@ -129,9 +131,31 @@ export class Parts {
     });
   }
 
+  private createTelling(): Telling {
+    const { name: self, env, config } = this.options;
+    const { metrics, quotas, store, replica, ids, cluster } = this;
+    return new Telling({
+      self,
+      env,
+      metrics,
+      quotas,
+      store,
+      replica,
+      ids,
+      factor: config.defaultFactor,
+      instant: () => cluster.instant(),
+      create: (record, done) => this.changes.keep(record, done, 'create'),
+      read: (id, done) => this.changes.readThen(id, done),
+      end: (record) => cluster.end(record),
+      underReplicated: () => cluster.underReplicated,
+      damage: () => this.diskCare.report.view(),
+      onArmed: () => this.popper.poll(),
+    });
+  }
+
   private createPopper(): Popper {
     const { name, env, config } = this.options;
-    const { store, replica, metrics, history, cluster } = this;
+    const { store, replica, metrics, history, cluster, telling } = this;
     const own = { self: name, env, store, replica, metrics, history };
     return createPopper({
       ...own,
@@ -143,7 +167,8 @@ export class Parts {
         holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
         tell: (record) => cluster.tell(record),
         keep: (record, done) => this.changes.keep(record, done),
-        end: (record) => cluster.end(record),
+        end: (record) =>
+          record.state === State.dead ? telling.retention.over(record) : cluster.end(record),
       },
       batches: this.createBatches(),
       limits: {
@@ -153,6 +178,8 @@ export class Parts {
       },
       isBoxFull: (namespace) => isBoxFull(this.room, namespace),
       keepsAnswers: (namespace) => this.quotas.of(namespace).keepAnswers,
+      failing: telling.failing,
+      announce: (letter, done) => telling.events.letterCame(letter, done),
     });
   }
 

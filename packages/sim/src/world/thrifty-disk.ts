@@ -8,6 +8,7 @@ const shrinkFactor = 1024;
 
 export function thriftyDisk(disk: Disk): Disk {
   return {
+    room: () => disk.room(),
     list: async () =>
       (await disk.list()).map(({ name, size }) => ({
         name,

@@ -36,6 +36,8 @@ const kinds = {
   header: 'list',
   timeout: 'text',
   batch: 'flag',
+  form: 'text',
+  'on-failure': 'text',
   'retry-limit': 'text',
   'retry-base': 'text',
   'retry-max-wait': 'text',
@@ -75,6 +77,7 @@ What
   --header "A: B"    Sent with the callback; may be repeated
   --timeout DURATION For one attempt of the callback
   --batch            Callbacks due together may come in one request (NDJSON)
+  --form NAME        plain (default), or cloudevents: with the headers of a CloudEvent
   --idempotency-key KEY  The same key twice is one timer
 
 A callback that fails is tried again
@@ -82,6 +85,7 @@ A callback that fails is tried again
   --retry-base DURATION      The longest wait before the first retry; doubles with each
   --retry-max-wait DURATION  The longest wait between two attempts
   --retry-max-attempts N     At most so many attempts
+  --on-failure URL           Told of each pop that is given up
 
 Whom to ask
 ${connectUsage}`,
@@ -137,6 +141,8 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
     ...(method !== undefined && { method }),
     ...(timeout !== undefined && { timeout: duration('--timeout', timeout) }),
     ...(batch && { batch }),
+    ...formOf(flags.form),
+    ...onFailureOf(flags['on-failure']),
     ...retryOf(flags),
     ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerOf)) }),
   };
@@ -151,6 +157,18 @@ async function opaqueOf(flags: Flags, io: Io): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of io.input) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8');
+}
+
+function formOf(name: string | undefined): Pick<TimerSpec, 'form'> {
+  if (name === undefined) return {};
+  if (name === 'plain' || name === 'cloudevents') return { form: name };
+  throw new UsageError(`--form must be plain or cloudevents, not "${name}".`);
+}
+
+function onFailureOf(uri: string | undefined): Pick<TimerSpec, 'onFailure'> {
+  if (uri === undefined) return {};
+  if (/^https?:\/\//.test(uri)) return { onFailure: { uri } };
+  throw new UsageError(`--on-failure must be an http or https URL, not "${uri}".`);
 }
 
 function retryOf(flags: Flags): { readonly retry?: RetrySpec } {

@@ -17,6 +17,9 @@ function know(service: StandIn): void {
     batch: false,
     idempotent: false,
     origin: null,
+    onFailure: null,
+    event: null,
+    form: 'plain' as const,
   };
   const request = { namespace: 'default', id: null, definition, factor: 3, idempotencyKey: null };
   service.known = viewOf(request, 1);

@@ -65,7 +65,18 @@ const HttpSchema = Type.Object({
         'Callbacks to the same uri that are due together may come in one POST, as NDJSON with a line for each pop.',
     }),
   ),
+  form: Type.Optional(
+    Type.Enum(['plain', 'cloudevents'], {
+      description:
+        'plain unless given; cloudevents: with the headers of a CloudEvent in binary mode, beside the usual ones.',
+    }),
+  ),
 });
+
+const OnFailureSchema = Type.Object(
+  { uri: Type.String({ description: 'Absolute http or https URI, without credentials.' }) },
+  { description: 'Told of each pop of this timer that becomes a dead letter.' },
+);
 
 const TagInfoSchema = Type.Object({
   type: Type.String({ minLength: 1 }),
@@ -87,7 +98,11 @@ const GivenStatisticsSchema = Type.Object({
   ),
 });
 
-export const CallbackSchema = Type.Object({ http: HttpSchema, retry: Type.Optional(RetrySchema) });
+export const CallbackSchema = Type.Object({
+  http: HttpSchema,
+  retry: Type.Optional(RetrySchema),
+  'on-failure': Type.Optional(OnFailureSchema),
+});
 
 export const TagsSchema = Type.Array(Type.String({ minLength: 1 }));
 
@@ -133,6 +148,9 @@ export const TimerSchema = Type.Object({
     description: 'Members that hold the timer, primary first.',
   }),
   'dead-letter': Type.Optional(letterId),
+  event: Type.Optional(
+    Type.String({ description: 'Kind of the event that this timer tells of; no client set it.' }),
+  ),
 });
 
 export type TimerJson = Static<typeof TimerSchema>;

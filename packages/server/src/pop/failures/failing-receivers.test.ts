@@ -19,6 +19,7 @@ const failure = (origin: string, more: Partial<Failure> = {}): Failure => ({
   split: { origin, path: '/secret?token=1' },
   failure: '5xx',
   detail: 'no database',
+  isEvent: false,
   ...more,
 });
 
@@ -54,4 +55,23 @@ test('however many receivers fail, a thousand are remembered', () => {
   failing.note(failure('http://0'));
   failing.note(failure('http://1000'));
   expect(lines).toHaveLength(1002);
+});
+
+test('failures in a row are counted until a success, and events count for nothing', async () => {
+  failing.note(failure('http://a'));
+  await clock.advance(1000);
+  failing.note(failure('http://a', { failure: 'refused' }));
+  failing.note(failure('http://b', { isEvent: true }));
+  const run = { receiver: 'http://a', failure: 'refused', count: 2, sinceMs: clock.now() - 1000 };
+  expect(failing.failing()).toMatchObject([run]);
+  failing.succeeded(failure('http://a'));
+  expect(failing.failing()).toEqual([]);
+  expect(failing.takeWell()).toMatchObject([{ receiver: 'http://a' }]);
+  expect(failing.takeWell()).toEqual([]);
+});
+
+test('a receiver that is called no more is forgotten after a day', async () => {
+  failing.note(failure('http://a'));
+  await clock.advance(86_400_001);
+  expect(failing.failing()).toEqual([]);
 });

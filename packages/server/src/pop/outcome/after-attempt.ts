@@ -9,6 +9,7 @@
  *     that was tried is given up when its limits are over, also while its receiver is left alone.
  * A4  Where the letter box of its namespace is full, a pop that would be given up stays due and is tried again; later pops of its timer
  *     merge into it, as after downtime. So nothing is lost, and nothing grows.
+ * A5  An event that is given up leaves no letter: a letter would be worth an event, and that one another.
  */
 import {
   type Attempted,
@@ -45,6 +46,8 @@ export type After =
   | { readonly kind: 'retry'; readonly record: TimerRecord }
   /** Given up. `record`: the attempted one, which goes on once its letter is safe. */
   | { readonly kind: 'letter'; readonly record: TimerRecord; readonly letter: TimerRecord }
+  /** Given up without a letter: the pop told of an event. */
+  | { readonly kind: 'forgotten'; readonly record: TimerRecord }
   /** The pop was not tried: its record stays as it is, and is looked at again. */
   | { readonly kind: 'wait'; readonly waitMs: number };
 
@@ -115,9 +118,9 @@ export function afterRefusal(
   return givenUp(record, definition, `${detail} No further attempt: ${over}.`, circumstances);
 }
 
-/** Whether the pop cannot become a letter. A letter that was sent again has its place already. */
-function isKept({ origin }: Definition, { boxIsFull }: Circumstances): boolean {
-  return boxIsFull && origin === null;
+/** Whether the pop cannot become a letter. A letter that was sent again has its place already, and an event needs none. */
+function isKept({ origin, event }: Definition, { boxIsFull }: Circumstances): boolean {
+  return boxIsFull && origin === null && event === null;
 }
 
 function stillDue(
@@ -140,6 +143,10 @@ function givenUp(
   reason: string,
   { at, missed, id }: Circumstances,
 ): After {
+  if (definition.event !== null) {
+    const { outcome } = record;
+    return { kind: 'forgotten', record: { ...afterPop(record, definition, missed, at), outcome } };
+  }
   const origin = originOf({ record, definition, missed, id }, reason, at);
   const letter = deadLetter(record, definition, origin, at.nowMs);
   if (definition.origin === null) return { kind: 'letter', record, letter };

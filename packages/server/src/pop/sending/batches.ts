@@ -235,9 +235,9 @@ function resultsOf(result: CallbackResult): (line: number) => CallbackResult {
 }
 
 /** A line of a batch has neither a method nor headers of its own. */
-function isPlain({ method, headers }: Definition): boolean {
+function isPlain({ method, headers, form }: Definition): boolean {
   for (const _ in headers) return false;
-  return method === 'POST';
+  return method === 'POST' && form === 'plain';
 }
 
 /** No namespace has a space in its name. */
