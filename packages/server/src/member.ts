@@ -2,7 +2,7 @@
  * One member: starts, drains and stops its parts, which `wiring/` connects. Runs on the `Env` it is given; production
  * and the simulator differ in nothing else.
  */
-import { CarillonError, sleep } from '@carillon/core';
+import { type Cancel, CarillonError, sleep } from '@carillon/core';
 import type { Router } from './api/router.ts';
 import { createHandler } from './cluster/peer-handler.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -21,6 +21,7 @@ export class Member {
   private readonly upkeep: Upkeep;
   private phase: 'starting' | 'serving' | 'draining' | 'stopping' = 'starting';
   private draining: Promise<void> | null = null;
+  private stopLagProbe: Cancel = () => {};
   readonly router: Router;
 
   private constructor(options: MemberOptions) {
@@ -48,6 +49,7 @@ export class Member {
     popper.wakeUp();
     member.upkeep.run();
     member.parts.telling.start();
+    member.stopLagProbe = member.metrics.lag.start(options.env.clock);
     await options.source.ready();
     return member;
   }
@@ -135,6 +137,7 @@ export class Member {
     this.phase = 'stopping';
     this.upkeep.stop();
     this.parts.telling.stop();
+    this.stopLagProbe();
     this.parts.diskCare.stop();
     this.parts.popper.stop();
     const untilMs = env.clock.now() + config.shutdown.limitMs;

@@ -127,6 +127,8 @@ type Ask = (method: string, path: string, body?: unknown, key?: string) => Promi
 const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promise<void>>> = {
   'GET /timers/:id': withEach((ask, id) => ask('GET', `/timers/${id}`)),
   'GET /timers/:id/attempts': withEach((ask, id) => ask('GET', `/timers/${id}/attempts`)),
+  'POST /timers/:id/run': withEach((ask, id) => ask('POST', `/timers/${id}/run`)),
+  'POST /timers/preview': (ask) => ask('POST', '/timers/preview', { timing: { interval: 60 } }),
   'POST /dead-letters/:id/redeliver': withEach((ask, id) =>
     ask('POST', `/dead-letters/${id}/redeliver`),
   ),

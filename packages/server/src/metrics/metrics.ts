@@ -3,6 +3,7 @@
  * live elsewhere (how many timers are pending) are read through a function registered once with `read`.
  * No ids, URLs or member addresses as labels: the number of series does not grow with use.
  */
+import { LagProbe } from './lag-probe.ts';
 import {
   Counter,
   Family,
@@ -53,6 +54,7 @@ export class Metrics {
     'How much later than asked a probe of the event loop ran.',
     latenessBucketsMs,
   );
+  readonly lag = new LagProbe(this.eventLoopLag);
   readonly residentBytes = this.gauge('process_resident_memory_bytes', 'Resident memory.');
   readonly heapBytes = this.gauge('carillon_heap_used_bytes', 'JavaScript heap in use.');
   readonly cpuSeconds = this.counter('process_cpu_seconds_total', 'User and system CPU time.');

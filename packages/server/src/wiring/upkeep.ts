@@ -30,11 +30,7 @@ export class Upkeep {
       journal.mark(clock.wall() + reserveMs);
       journal.commit(() => undefined);
     }
-    const nextMs = clock.now() + intervalMs;
-    this.cancel = clock.at(nextMs, () => {
-      metrics.eventLoopLag.observe(clock.now() - nextMs);
-      this.run();
-    });
+    this.cancel = clock.at(clock.now() + intervalMs, () => this.run());
   }
 
   stop(): void {

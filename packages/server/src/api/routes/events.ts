@@ -94,13 +94,10 @@ export class Events {
 
   private tick(): void {
     const { clock, metrics, control } = this.options;
-    const lag = clock.now() - this.dueMs;
-    // After a pause of the whole process the missed seconds are not made up for.
-    if (lag > everyMs) this.dueMs = clock.now();
-    // Measures the lag of the event loop for the load that members tell each other.
-    metrics.eventLoopLag.observe(lag);
+    // After a pause of the whole process its seconds are not made up for.
+    if (clock.now() - this.dueMs > everyMs) this.dueMs = clock.now();
     const view = control.cluster();
-    const sample = this.samples.take(clock.wall(), lag, view.members);
+    const sample = this.samples.take(clock.wall(), metrics.lag.newestMs, view.members);
     const awaited = this.listeners.size > 0;
     this.newest = awaited ? event('snapshot', this.snapshot(sample, view)) : null;
     for (const [out, caller] of this.listeners) this.tell(out, caller);
