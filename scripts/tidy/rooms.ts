@@ -61,7 +61,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'pop/places': [],
   'pop/sending': ['callback', 'pop/places', 'timer'],
   quotas: ['config'],
-  replication: ['quotas', 'replication/wire', 'store', 'store/journal', 'timer'],
+  replication: ['quotas', 'replication/wire', 'store', 'store/journal', 'store/search', 'timer'],
   'replication/wire': ['metrics', 'timer'],
   request: [
     'cluster/sources',
@@ -86,9 +86,10 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'quotas',
     'request',
   ],
-  store: [],
+  store: ['store/search'],
   'store/journal': ['store/journal/files'],
   'store/journal/files': [],
+  'store/search': [],
   timer: [],
   wiring: [
     'access',

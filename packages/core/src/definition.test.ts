@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MalformedError } from './bytes.ts';
 import { type Definition, decodeDefinition, encodeDefinition } from './definition.ts';
+import { DefinitionTexts } from './definition-texts.ts';
 
 const text = fc.string({ unit: 'binary' });
 const ms = fc.double({ noNaN: true, noDefaultInfinity: true });
@@ -157,5 +158,33 @@ describe('definitions as bytes', () => {
     ['a field of a later release', [19, 0]],
   ])('%s is malformed', (_, bytes) => {
     expect(() => decodeDefinition(Uint8Array.from(bytes))).toThrow(MalformedError);
+  });
+});
+
+describe('DefinitionTexts', () => {
+  it('finds the uri and the tags that a decoded definition has, wherever its bytes are', () => {
+    const texts = new DefinitionTexts();
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    fc.assert(
+      fc.property(definition, fc.nat({ max: 9 }), (one, gap) => {
+        const body = encodeDefinition(one);
+        const bytes = new Uint8Array(gap + body.length + 3);
+        bytes.set(body, gap);
+        expect(texts.read(bytes, gap, gap + body.length)).toBe(true);
+        const text = (from = 0, to = 0): string => decoder.decode(bytes.subarray(from, to));
+        expect(text(texts.uriFrom, texts.uriTo)).toBe(one.uri);
+        const tags = Array.from({ length: texts.tagCount }, (_, i) =>
+          text(texts.tags[i * 2], texts.tags[i * 2 + 1]),
+        );
+        expect(tags).toEqual([...one.tags, ...one.tagInfo.map(({ type }) => type)]);
+      }),
+    );
+  });
+
+  it('does not answer for bytes that have a field it does not know, or no end', () => {
+    const texts = new DefinitionTexts();
+    for (const bytes of [[], [200, 0], [9, 3, 65], [15, 200, 200, 200, 200]]) {
+      expect(texts.read(Uint8Array.from(bytes), 0, bytes.length)).toBe(false);
+    }
   });
 });

@@ -81,8 +81,8 @@ export interface Definition {
 /** How a callback is written. cloudevents: with the headers of a CloudEvent in binary mode, beside the usual ones. */
 export type CallbackForm = 'plain' | 'cloudevents';
 
-// Field tags. Numbers are part of the stored form: never reuse one.
-const tag = {
+/** Field tags. Numbers are part of the stored form: never reuse one. */
+export const tag = {
   end: 0,
   interval: 1,
   at: 2,

@@ -10,6 +10,7 @@ export {
   type RetryPolicy,
   type Timing,
 } from './definition.ts';
+export { DefinitionTexts } from './definition-texts.ts';
 export { formatDuration, parseDuration } from './duration.ts';
 export {
   type Attempted,

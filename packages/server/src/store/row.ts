@@ -166,6 +166,14 @@ export class RowReader {
     return this;
   }
 
+  /** Where the body is, after the times were read. */
+  readBodyPlace(into: { bytes: Uint8Array; from: number; to: number }): void {
+    const length = this.varint();
+    into.bytes = this.page.bytes;
+    into.from = this.at;
+    into.to = this.at + length;
+  }
+
   /** A copy of the body. */
   readBody(): Uint8Array {
     const length = this.varint();

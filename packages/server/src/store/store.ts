@@ -28,6 +28,7 @@ import { Arena } from './arena.ts';
 import { SharedFields } from './shared-fields.ts';
 import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
+import { type IndexedRow, SearchIndex } from './search/search-index.ts';
 import { Wheel } from './wheel.ts';
 
 /** Columns grow by whole pages, so that growing never copies the earlier ones. */
@@ -64,8 +65,16 @@ export class Store {
   private handleCount = 0;
   private freeHandle = 0;
   private readonly countByState: [number, number, number] = [0, 0, 0];
+  /** Finds live records by time and text; null: switched off. */
+  readonly search: SearchIndex | null;
+  private readonly before = emptyRow();
+  private readonly after = emptyRow();
   /** The next handle that the compaction under way looks at; −1: none is. */
   private compacting = -1;
+
+  constructor({ searchIndexes }: { readonly searchIndexes: boolean } = { searchIndexes: false }) {
+    this.search = searchIndexes ? new SearchIndex() : null;
+  }
 
   get size(): number {
     return this.countByState[0] + this.countByState[1] + this.countByState[2];
@@ -78,9 +87,9 @@ export class Store {
 
   /** Memory of everything here, used or set aside. */
   get bytes(): number {
-    return (
-      this.arena.bytes + this.index.bytes + this.wheel.bytes + this.columns.length * pageSize * 12
-    );
+    const { arena, index, wheel, columns, search } = this;
+    const searchBytes = search?.bytes ?? 0;
+    return arena.bytes + index.bytes + wheel.bytes + columns.length * pageSize * 12 + searchBytes;
   }
 
   /** Bytes that the rows really use. */
@@ -99,7 +108,9 @@ export class Store {
       handle = this.takeHandle(record.hi, record.lo);
       this.index.insert(handle);
       this.setRef(handle, this.arena.allocate(this.writer.length));
+      this.search?.change(handle, null, this.rowOf(record));
     } else {
+      this.search?.change(handle, this.storedRow(handle), this.rowOf(record));
       this.leaveRow(handle);
     }
     const ref = this.refOf(handle);
@@ -114,6 +125,7 @@ export class Store {
   remove(hi: number, lo: number): boolean {
     const handle = this.index.find(hi, lo);
     if (handle < 0) return false;
+    this.search?.change(handle, this.storedRow(handle), null);
     this.wheel.remove(handle);
     this.index.remove(hi, lo);
     this.sharedFields.drop(this.row(handle).readProgress().combination);
@@ -265,6 +277,43 @@ export class Store {
     };
   }
 
+  /** Adds up to `limit` further records to the search indexes. Returns whether all are in them now. */
+  buildSearch(limit: number): boolean {
+    const { search } = this;
+    if (search === null || search.whole) return true;
+    for (let left = limit; left > 0 && search.next < this.handleCount; left--) {
+      const handle = search.next;
+      search.build(this.refOf(handle) === unused ? null : this.storedRow(handle));
+    }
+    if (search.next < this.handleCount) return false;
+    search.built();
+    return true;
+  }
+
+  /** The stored record as the search indexes see it; null: it is not live. */
+  private storedRow(handle: number): IndexedRow | null {
+    const row = this.row(handle);
+    if (row.state !== State.live) return null;
+    const { before } = this;
+    row.readProgress().readTimes().readBodyPlace(before);
+    before.namespace = this.sharedFields.get(row.combination).namespace;
+    before.retryMs = row.retryMs;
+    before.failing = isFailing(row);
+    return before;
+  }
+
+  private rowOf(record: TimerRecord): IndexedRow | null {
+    if (record.state !== State.live) return null;
+    const { after } = this;
+    after.namespace = record.namespace;
+    after.retryMs = record.retryMs;
+    after.failing = isFailing(record);
+    after.bytes = record.body;
+    after.from = 0;
+    after.to = record.body.length;
+    return after;
+  }
+
   private addLetter(handle: number): void {
     this.letters ??= new NumberIndex(this);
     this.letters.insert(handle);
@@ -341,4 +390,13 @@ export class Store {
     this.arena.endCompaction();
     this.compacting = -1;
   }
+}
+
+function emptyRow(): IndexedRow {
+  return { namespace: '', retryMs: 0, failing: false, bytes: new Uint8Array(0), from: 0, to: 0 };
+}
+
+/** Whether the newest attempt of a live record failed: an outcome that is no success. */
+function isFailing({ attempt, outcome }: Pick<TimerRecord, 'attempt' | 'outcome'>): boolean {
+  return attempt > 0 || (outcome !== 0 && (outcome < 200 || outcome >= 300));
 }

@@ -1,0 +1,279 @@
+/**
+ * Finds live records by their next attempt, their tags, their receiver and their failures, without a look at all others.
+ * `store.ts` tells it of every record that comes, changes and goes; `replication/` asks it for lists.
+ *
+ * Two kinds of pairs (`pair-index.ts`), eight bytes and their room each:
+ *
+ *   by due     one tree a namespace: (next attempt in steps of 64 ms, the milliseconds within the step and the handle)
+ *   by text    one tree: (hash of namespace, kind and text, handle). A hash may stand for several texts: a list compares
+ *              the records themselves.
+ *
+ * Example. A timer of `shop` with the tag `order:17` for http://a.example/x has four pairs: its next attempt, and the hashes of
+ * the tag `order:17`, of the prefix `order:` and of the receiver `http://a.example`; about 40 bytes in all. A timer without tags
+ * has two. A retry moves the first and adds one for the failure.
+ *
+ * While a member starts, records are stored without their pairs, and `build` adds these afterwards, some at a time: lists walk
+ * all records until then.
+ *
+ * Invariants:
+ *  X1  Every live record whose handle is below `builtTo` has one pair by due; no other record has any pair.
+ *  X2  The pairs of a record follow from its row alone: the ones that were added for it are the ones that are removed.
+ */
+import { decodeDefinition, DefinitionTexts, invariant, MalformedError } from '@carillon/core';
+import { LeafPool, PairIndex } from './pair-index.ts';
+import { firstSeparator, hashOf, type Kind, originEnd, TextHashes } from './text-hashes.ts';
+
+/** A record as far as the index looks at it. Changed in place: each change of the store would make two others. */
+export interface IndexedRow {
+  namespace: string;
+  /** Of its next attempt. */
+  retryMs: number;
+  /** Its newest attempt failed. */
+  failing: boolean;
+  /** The body is bytes[from, to). */
+  bytes: Uint8Array;
+  from: number;
+  to: number;
+}
+
+/** Handles have 26 bits beside the six of the milliseconds. */
+const handleBits = 26;
+const handleCountMax = 2 ** handleBits;
+const stepMs = 64;
+/** Times as far back as this have an order, and as far ahead as 8.7 years less this. */
+const pastMs = 2 ** 31;
+const timeMax = 2 ** 38 - 1;
+
+/** A place in the order by due: the millisecond and the handle. */
+export interface DuePlace {
+  readonly ms: number;
+  readonly handle: number;
+}
+
+export class SearchIndex {
+  private readonly pool = new LeafPool();
+  private readonly texts = new PairIndex(this.pool);
+  private readonly dues = new Map<string, PairIndex>();
+  private readonly hashes = new TextHashes();
+  private readonly scan = new DefinitionTexts();
+  /** Hashes of the record that is being added or removed. */
+  private readonly keys: number[] = [];
+  /** Handles below have their pairs. */
+  private builtTo = 0;
+  private isBuilt = false;
+
+  /** Whether all records are in it, so that lists may rely on it. */
+  get whole(): boolean {
+    return this.isBuilt && this.builtTo <= handleCountMax;
+  }
+
+  get bytes(): number {
+    let bytes = this.pool.bytes + this.texts.bytes;
+    for (const due of this.dues.values()) bytes += due.bytes;
+    return bytes;
+  }
+
+  /** Handles from here on are without their pairs, until `built`. */
+  get next(): number {
+    return this.builtTo;
+  }
+
+  /** `row`: of the handle `next`; null where there is no live record. */
+  build(row: IndexedRow | null): void {
+    invariant(!this.isBuilt, 'an index is built once');
+    const handle = this.builtTo++;
+    this.change(handle, null, row);
+  }
+
+  /** Every handle has its pairs. */
+  built(): void {
+    this.isBuilt = true;
+  }
+
+  /** The row of a live record changes from `before` to `after`; null where it is none before, or afterwards. */
+  change(handle: number, before: IndexedRow | null, after: IndexedRow | null): void {
+    if (this.isBuilt) this.builtTo = Math.max(this.builtTo, handle + 1);
+    if (handle >= this.builtTo || handle >= handleCountMax) return;
+    if (before !== null && after !== null && hasSameTexts(before, after)) {
+      this.move(handle, before, after);
+      return;
+    }
+    if (before !== null) this.remove(handle, before);
+    if (after !== null) this.add(handle, after);
+  }
+
+  /** How many live records of the namespace there are. */
+  countOf(namespace: string): number {
+    return this.dues.get(namespace)?.count ?? 0;
+  }
+
+  /**
+   * Appends up to `limit` handles of a namespace to `out`, by next attempt and then by handle, from behind `after`. Returns the
+   * place of the last one; null when there was none.
+   */
+  nextDue(namespace: string, after: DuePlace, limit: number, out: number[]): DuePlace | null {
+    const due = this.dues.get(namespace);
+    if (due === undefined) return null;
+    const time = timeOf(after.ms);
+    const inStep = (time & (stepMs - 1)) * handleCountMax + after.handle + 1;
+    const isNextStep = inStep > 0xffffffff;
+    const step = Math.floor(time / stepMs) + (isNextStep ? 1 : 0);
+    const pairs: number[] = [];
+    const count = due.from(step, isNextStep ? 0 : inStep, limit, pairs);
+    for (let i = 0; i < count; i++) out.push((pairs[i * 2 + 1] as number) & (handleCountMax - 1));
+    return count === 0 ? null : placeOf(pairs[count * 2 - 2] as number, pairs.at(-1) as number);
+  }
+
+  /** The millisecond of a record in the order by due. */
+  static dueMs(retryMs: number): number {
+    return timeOf(Math.floor(retryMs)) - pastMs;
+  }
+
+  /** About how many records of the namespace have the text: the hash may stand for others too. */
+  countText(namespace: string, kind: Kind, text: string): number {
+    const hash = this.hashes.of(namespace, kind, text);
+    return this.texts.countBetween(hash, 0, hash);
+  }
+
+  /** Appends up to `limit` handles above `after` of records that may have the text. Returns whether there may be more. */
+  nextText(
+    {
+      namespace,
+      kind,
+      text,
+    }: { readonly namespace: string; readonly kind: Kind; readonly text: string },
+    after: number,
+    limit: number,
+    out: number[],
+  ): boolean {
+    const hash = this.hashes.of(namespace, kind, text);
+    const pairs: number[] = [];
+    const count = this.texts.from(hash, after + 1, limit, pairs);
+    for (let i = 0; i < count; i++) {
+      if (pairs[i * 2] !== hash) return false;
+      out.push(pairs[i * 2 + 1] as number);
+    }
+    return count === limit;
+  }
+
+  private move(handle: number, before: IndexedRow, after: IndexedRow): void {
+    const [from, to] = [timeOf(Math.floor(before.retryMs)), timeOf(Math.floor(after.retryMs))];
+    if (from !== to) {
+      const due = this.dueOf(after.namespace);
+      this.removeDue(due, handle, from);
+      insertDue(due, handle, to);
+    }
+    if (before.failing === after.failing) return;
+    const failing = this.hashes.of(after.namespace, 'failing', '');
+    if (after.failing) this.texts.insert(failing, handle);
+    else this.removeText(failing, handle);
+  }
+
+  private add(handle: number, row: IndexedRow): void {
+    insertDue(this.dueOf(row.namespace), handle, timeOf(Math.floor(row.retryMs)));
+    for (const key of this.keysOf(row)) this.texts.insert(key, handle);
+  }
+
+  private remove(handle: number, row: IndexedRow): void {
+    const due = this.dueOf(row.namespace);
+    this.removeDue(due, handle, timeOf(Math.floor(row.retryMs)));
+    for (const key of this.keysOf(row)) this.removeText(key, handle);
+    if (due.count > 0) return;
+    due.end();
+    this.dues.delete(row.namespace);
+  }
+
+  private removeDue(due: PairIndex, handle: number, time: number): void {
+    const wasThere = due.remove(Math.floor(time / stepMs), inStepOf(time, handle));
+    invariant(wasThere, 'a record that changes or goes is in the index by due');
+  }
+
+  private removeText(key: number, handle: number): void {
+    const wasThere = this.texts.remove(key, handle);
+    invariant(wasThere, 'a record that changes or goes is in the index by text');
+  }
+
+  private dueOf(namespace: string): PairIndex {
+    let due = this.dues.get(namespace);
+    if (due === undefined) {
+      due = new PairIndex(this.pool);
+      this.dues.set(namespace, due);
+    }
+    return due;
+  }
+
+  /** The hashes of a record, each once. */
+  private keysOf(row: IndexedRow): readonly number[] {
+    const { keys, hashes, scan } = this;
+    const { namespace, bytes, from, to } = row;
+    keys.length = 0;
+    if (row.failing) keys.push(hashes.of(namespace, 'failing', ''));
+    if (!scan.read(bytes, from, to)) return this.decodedKeys(row);
+    this.receiverKey(namespace, bytes, scan.uriFrom, scan.uriTo);
+    for (let i = 0; i < scan.tagCount; i++) {
+      this.tagKeys(namespace, bytes, scan.tags[i * 2] as number, scan.tags[i * 2 + 1] as number);
+    }
+    return keys;
+  }
+
+  private receiverKey(namespace: string, bytes: Uint8Array, from: number, to: number): void {
+    const seed = this.hashes.seedOf(namespace, 'receiver');
+    this.key(hashOf(bytes, from, originEnd(bytes, from, to), seed));
+  }
+
+  private tagKeys(namespace: string, bytes: Uint8Array, from: number, to: number): void {
+    const { hashes } = this;
+    this.key(hashOf(bytes, from, to, hashes.seedOf(namespace, 'tag')));
+    const end = firstSeparator(bytes, from, to);
+    if (end !== -1) this.key(hashOf(bytes, from, end, hashes.seedOf(namespace, 'prefix')));
+  }
+
+  /** The same by decoding, for a definition with fields that `DefinitionTexts` does not know. */
+  private decodedKeys({ namespace, bytes, from, to }: IndexedRow): readonly number[] {
+    const encoder = new TextEncoder();
+    try {
+      const { uri, tags, tagInfo } = decodeDefinition(bytes.subarray(from, to));
+      const receiver = encoder.encode(uri);
+      this.receiverKey(namespace, receiver, 0, receiver.length);
+      for (const text of [...tags, ...tagInfo.map(({ type }) => type)]) {
+        const tag = encoder.encode(text);
+        this.tagKeys(namespace, tag, 0, tag.length);
+      }
+    } catch (error) {
+      // A body that is no definition has no texts.
+      if (!(error instanceof MalformedError)) throw error;
+    }
+    return this.keys;
+  }
+
+  private key(hash: number): void {
+    if (!this.keys.includes(hash)) this.keys.push(hash);
+  }
+}
+
+function insertDue(due: PairIndex, handle: number, time: number): void {
+  due.insert(Math.floor(time / stepMs), inStepOf(time, handle));
+}
+
+function inStepOf(time: number, handle: number): number {
+  return (time & (stepMs - 1)) * handleCountMax + handle;
+}
+
+/** From 0, in whole milliseconds. */
+function timeOf(ms: number): number {
+  return Math.min(timeMax, Math.max(0, ms + pastMs));
+}
+
+function placeOf(step: number, inStep: number): DuePlace {
+  const ms = step * stepMs + Math.floor(inStep / handleCountMax) - pastMs;
+  return { ms, handle: inStep & (handleCountMax - 1) };
+}
+
+function hasSameTexts(before: IndexedRow, after: IndexedRow): boolean {
+  const length = before.to - before.from;
+  if (before.namespace !== after.namespace || length !== after.to - after.from) return false;
+  for (let i = 0; i < length; i++) {
+    if (before.bytes[before.from + i] !== after.bytes[after.from + i]) return false;
+  }
+  return true;
+}
