@@ -16,6 +16,7 @@ const fixedBytes = new Map<number, number>([
   [tag.retry, 32],
   [tag.idempotent, 0],
   [tag.batch, 0],
+  [tag.cloudEvents, 0],
 ]);
 /** Between the two texts of an origin. */
 const originBytes = 32;
@@ -72,6 +73,8 @@ export class DefinitionTexts {
       case tag.timezone:
       case tag.opaque:
       case tag.method:
+      case tag.onFailure:
+      case tag.event:
         return true;
       case tag.origin:
         this.at += originBytes;

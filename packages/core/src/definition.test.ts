@@ -171,10 +171,10 @@ describe('DefinitionTexts', () => {
         const bytes = new Uint8Array(gap + body.length + 3);
         bytes.set(body, gap);
         expect(texts.read(bytes, gap, gap + body.length)).toBe(true);
-        const text = (from = 0, to = 0): string => decoder.decode(bytes.subarray(from, to));
-        expect(text(texts.uriFrom, texts.uriTo)).toBe(one.uri);
+        const textAt = (from = 0, to = 0): string => decoder.decode(bytes.subarray(from, to));
+        expect(textAt(texts.uriFrom, texts.uriTo)).toBe(one.uri);
         const tags = Array.from({ length: texts.tagCount }, (_, i) =>
-          text(texts.tags[i * 2], texts.tags[i * 2 + 1]),
+          textAt(texts.tags[i * 2], texts.tags[i * 2 + 1]),
         );
         expect(tags).toEqual([...one.tags, ...one.tagInfo.map(({ type }) => type)]);
       }),

@@ -8,6 +8,7 @@ import { createHandler } from './cluster/peer-handler.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createInbox } from './replication/inbox.ts';
 import type { Store } from './store/store.ts';
+import { buildSearch } from './wiring/build-search.ts';
 import type { MemberOptions } from './wiring/options.ts';
 import { Parts } from './wiring/parts.ts';
 import { recover } from './wiring/recover.ts';
@@ -50,6 +51,7 @@ export class Member {
     member.upkeep.run();
     member.parts.telling.start();
     member.stopLagProbe = member.metrics.lag.start(options.env.clock);
+    buildSearch(member.parts, () => member.phase === 'stopping');
     await options.source.ready();
     return member;
   }

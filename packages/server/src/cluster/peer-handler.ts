@@ -5,9 +5,10 @@ import type { History } from '../pop/outcome/history.ts';
 import type { Popper } from '../pop/popper.ts';
 import type { MessageHandler } from '../replication/inbox.ts';
 import { isDueLater } from '../timer/merge.ts';
-import { listHere, type ReadParts } from '../replication/read.ts';
+import { listHere } from '../replication/lists/list.ts';
+import { tallyHere } from '../replication/lists/tally.ts';
+import type { ReadParts } from '../replication/read.ts';
 import type { Replica } from '../replication/replica.ts';
-import { tallyHere } from '../replication/tally.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Message } from '../replication/wire/message.ts';
 

@@ -27,8 +27,8 @@ import type {
 import type { Metrics } from '../metrics/metrics.ts';
 import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
-import { listEverywhere } from '../replication/read.ts';
-import { tallyEverywhere } from '../replication/tally.ts';
+import { listEverywhere } from '../replication/lists/list.ts';
+import { tallyEverywhere } from '../replication/lists/tally.ts';
 import type { ListAsk } from '../replication/wire/list.ts';
 import { failureOf } from '../timer/attempt.ts';
 import { SteadyInstants } from '../timer/due-wall.ts';

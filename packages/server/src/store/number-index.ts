@@ -288,8 +288,8 @@ export function compareNumbers(a: Position, b: Position): number {
   return hashOf(a.hi, a.lo) - hashOf(b.hi, b.lo) || a.hi - b.hi || a.lo - b.lo;
 }
 
-/** All bits of the number stir all bits of the hash. Members agree on it: never change it. */
-function hashOf(hi: number, lo: number): number {
+/** The first part of that order, as a number. All bits of the number stir all bits of the hash. Members agree on it: never change it. */
+export function hashOf(hi: number, lo: number): number {
   let hash = Math.imul(hi ^ 0x9e3779b9, 0x85ebca6b);
   hash ^= hash >>> 15;
   hash = Math.imul(hash ^ lo, 0xc2b2ae35);

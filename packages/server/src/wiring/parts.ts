@@ -34,7 +34,7 @@ const batchLengthMax = 1024 * 1024;
 export class Parts {
   readonly options: MemberOptions;
   readonly metrics: Metrics;
-  readonly store = new Store();
+  readonly store: Store;
   readonly history: History;
   readonly versions = new VersionClock();
   readonly diskCare: DiskCare;
@@ -62,6 +62,7 @@ export class Parts {
     this.metrics = new Metrics(options.release);
     this.history = new History(options.config.history);
     this.historySinceMs = env.clock.now();
+    this.store = new Store({ searchIndexes: options.config.search.indexes === 'on' });
     this.diskCare = this.createDiskCare();
     this.cluster = new Cluster(
       {

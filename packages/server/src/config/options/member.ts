@@ -53,6 +53,13 @@ export const memberOptions = {
     ms(minute, 30 * day),
     'How long an idempotency key is remembered. Lower: a late repeat makes a second timer. Higher: memory and disk.',
   ),
+  search: {
+    indexes: option(
+      'on',
+      choice('on', 'off'),
+      'on: timers are found by due time, tag, receiver and failure in indexes in memory: 20 bytes a timer, 38 with a tag. off: no such memory; lists with a filter look at all timers, and a list by due time is refused where there are many.',
+    ),
+  },
   scrubIntervalMs: option(
     day,
     ms(10 * second, 365 * day),

@@ -1,8 +1,8 @@
 /** Which records a list shows. Pure: a record and the question in, yes or no out. */
 import { decodeDefinition, type TimerRecord } from '@carillon/core';
-import { failureOf, outcomeWord } from '../timer/attempt.ts';
-import { timerState } from '../timer/state.ts';
-import type { ListAsk } from './wire/list.ts';
+import { failureOf, outcomeWord } from '../../timer/attempt.ts';
+import { timerState } from '../../timer/state.ts';
+import type { ListAsk } from '../wire/list.ts';
 
 export function matches(record: TimerRecord, ask: ListAsk): boolean {
   return (
@@ -21,9 +21,16 @@ export function leadsTo(uri: string, receiver: string): boolean {
   return next === undefined || receiver.endsWith('/') || '/?#'.includes(next);
 }
 
-/** '' for any: timers that will pop. */
+/** Of a uri: `http://a.example:8080` of `http://a.example:8080/x`. */
+export function originOf(uri: string): string {
+  const end = uri.slice(uri.indexOf('://') + 3).search(/[/?#]/);
+  return end === -1 ? uri : uri.slice(0, uri.indexOf('://') + 3 + end);
+}
+
+/** '' for any: timers that will pop. failing: they wait for their next pop, although the one before was given up. */
 function isInState(record: TimerRecord, asked: string): boolean {
   const state = timerState(record);
+  if (asked === 'failing') return state === 'pending' && failureOf(record.outcome) !== null;
   return asked === '' ? state === 'pending' || state === 'retrying' : state === asked;
 }
 

@@ -4,10 +4,11 @@
  * found silent, its records may be counted by none or by two.
  */
 import { decodeDefinition, type TimerRecord } from '@carillon/core';
-import { failureOf } from '../timer/attempt.ts';
-import { matches } from './list-filter.ts';
-import { eachSlice, type ReadParts } from './read.ts';
-import type { ListAsk, TallyGroup } from './wire/list.ts';
+import { failureOf } from '../../timer/attempt.ts';
+import { matches, originOf } from './list-filter.ts';
+import type { ReadParts } from '../read.ts';
+import { eachSlice } from './list.ts';
+import type { ListAsk, TallyGroup } from '../wire/list.ts';
 
 /** Groups that are told apart; records of further receivers are counted together. */
 const groupCountMax = 1000;
@@ -93,9 +94,4 @@ function sum(a: TallyGroup, b: TallyGroup): TallyGroup {
     firstMs: Math.min(a.firstMs, b.firstMs),
     lastMs: Math.max(a.lastMs, b.lastMs),
   };
-}
-
-function originOf(uri: string): string {
-  const end = uri.slice(uri.indexOf('://') + 3).search(/[/?#]/);
-  return end === -1 ? uri : uri.slice(0, uri.indexOf('://') + 3 + end);
 }

@@ -1,14 +1,14 @@
 import { encodeDefinition, Outcome, State, type TimerRecord } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
-import { Store } from '../store/store.ts';
-import { anything, definitionOf, recordOf } from '../testing/records.ts';
-import type { Peers } from './peers.ts';
-import type { Replica } from './replica.ts';
-import { ScanTurns } from './scan-turns.ts';
-import type { ReadParts } from './read.ts';
+import { Store } from '../../store/store.ts';
+import { anything, definitionOf, recordOf } from '../../testing/records.ts';
+import type { Peers } from '../peers.ts';
+import type { Replica } from '../replica.ts';
+import { ScanTurns } from '../scan-turns.ts';
+import type { ReadParts } from '../read.ts';
 import { speaksFor, tallyEverywhere, tallyHere } from './tally.ts';
-import type { TallyGroup } from './wire/list.ts';
+import type { TallyGroup } from '../wire/list.ts';
 
 const letters = { ...anything, state: 'dead' };
 

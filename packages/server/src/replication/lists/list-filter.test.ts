@@ -1,6 +1,6 @@
 import { encodeDefinition, State } from '@carillon/core';
 import { describe, expect, test } from 'vitest';
-import { anything, definitionOf, recordOf } from '../testing/records.ts';
+import { anything, definitionOf, recordOf } from '../../testing/records.ts';
 import { leadsTo, matches } from './list-filter.ts';
 
 describe('a receiver', () => {

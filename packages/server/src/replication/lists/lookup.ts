@@ -1,0 +1,93 @@
+/**
+ * Finds the few records that may match a filter, by the search indexes of the store: by the rarest of its texts. Whether a
+ * record does match is for `list-filter.ts` to say.
+ */
+import { compareNumbers, hashOf } from '../../store/number-index.ts';
+import type { Kind } from '../../store/search/text-hashes.ts';
+import type { Store } from '../../store/store.ts';
+import type { Replica } from '../replica.ts';
+import type { ListAsk } from '../wire/list.ts';
+import type { Numbered } from '../wire/parts.ts';
+import { originOf } from './list-filter.ts';
+import { Smallest } from './smallest.ts';
+
+export interface Lookup {
+  readonly namespace: string;
+  readonly kind: Kind;
+  readonly text: string;
+  /** About how many records have the text. */
+  readonly count: number;
+}
+
+/** Handles of the index that are looked at in one turn of the event loop. */
+const sliceLength = 4000;
+/** Reading and comparing a record is as dear as looking at this many handles. */
+const readCost = 8;
+
+/** The lookup to use; null: a walk over all records is no dearer, or the indexes are off or not yet built. */
+export function lookupOf(store: Store, ask: ListAsk): Lookup | null {
+  const lookup = rarestOf(store, ask);
+  if (lookup === null) return null;
+  const walked = (ask.limit * store.size) / Math.max(1, lookup.count);
+  return lookup.count <= Math.max(sliceLength, walked * readCost) ? lookup : null;
+}
+
+/** The text of the filter that the fewest records have; null where it has none. */
+function rarestOf({ search }: Store, ask: ListAsk): Lookup | null {
+  if (search === null || !search.whole || ask.state === 'dead') return null;
+  const { namespace } = ask;
+  let rarest: Lookup | null = null;
+  for (const [kind, text] of textsOf(ask)) {
+    const count = search.countText(namespace, kind, text);
+    if (rarest === null || count < rarest.count) rarest = { namespace, kind, text, count };
+  }
+  return rarest;
+}
+
+function textsOf({ tag, receiver, state, failure }: ListAsk): (readonly [Kind, string])[] {
+  const texts: (readonly [Kind, string])[] = [];
+  if (tag !== null) texts.push(['tag', tag]);
+  if (receiver !== '') texts.push(['receiver', originOf(receiver)]);
+  if (state === 'retrying' || state === 'failing' || failure !== '') texts.push(['failing', '']);
+  return texts;
+}
+
+interface Ordered extends Numbered {
+  readonly hash: number;
+}
+
+/** The next numbers behind `after` in the order of all lists, about as many as asked for, and whether there are more. */
+export async function nearestNumbers(
+  { store, scans }: Pick<Replica, 'store' | 'scans'>,
+  lookup: Lookup,
+  after: Numbered | null,
+  limit: number,
+): Promise<{ readonly nearest: readonly Numbered[]; readonly more: boolean }> {
+  const order = (a: Ordered, b: Ordered): number => a.hash - b.hash || compareNumbers(a, b);
+  const smallest = new Smallest<Ordered>(limit + 1, order);
+  const from = after === null ? null : { ...after, hash: hashOf(after.hi, after.lo) };
+  await eachLooked({ store, scans }, lookup, (handle) => {
+    const [hi, lo] = [store.hiOf(handle), store.loOf(handle)];
+    const one = { hi, lo, hash: hashOf(hi, lo) };
+    if (from === null || order(one, from) > 0) smallest.add(one);
+    return true;
+  });
+  const found = smallest.all();
+  return { nearest: found.slice(0, limit), more: found.length > limit };
+}
+
+/** Shows the handles of a lookup in slices, each in a turn of its own, until `visit` returns false. */
+async function eachLooked(
+  { store: { search }, scans }: Pick<Replica, 'store' | 'scans'>,
+  lookup: Lookup,
+  visit: (handle: number) => boolean,
+): Promise<void> {
+  let last = -1;
+  for (let more = search !== null; more; ) {
+    const handles: number[] = [];
+    more = search?.nextText(lookup, last, sliceLength, handles) ?? false;
+    for (const handle of handles) if (!visit(handle)) return;
+    last = handles.at(-1) ?? last;
+    if (more) await scans.next();
+  }
+}
