@@ -3,12 +3,14 @@
  * cache, and used from there, on every runtime that they promise. Packages of others come from the registry that npm is
  * configured with.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { compileTargets } from '@carillon/placement';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildNextRelease } from '../test/e2e/support/next-release.ts';
 import { buildPackages } from './release/build.ts';
 import { EmptyProject, type Serving } from './release/rehearsal/empty-project.ts';
+import { followGettingStarted } from './release/rehearsal/getting-started.ts';
 import { schemasOutput, schemasProgram } from './release/rehearsal/schemas.ts';
 import { runtimeForTests, runtimes } from './runtimes.ts';
 
@@ -91,6 +93,18 @@ test('the examples, with each adapter, compile in a strict project with DOM type
   };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   expect(await project.run('npx', 'tsc', '-p', '.')).toBe('');
+});
+
+test('docs/getting-started.md, word for word: one member, an Express app, three members, a newer release', async () => {
+  const next = buildNextRelease();
+  try {
+    const { lines } = await followGettingStarted(project, next.program);
+    const transcript = process.env['TRANSCRIPT_FILE'];
+    if (transcript !== undefined) writeFileSync(transcript, `${lines.join('\n')}\n`);
+    expect(lines.filter((line) => line.startsWith('The trial of '))).toHaveLength(5);
+  } finally {
+    next.remove();
+  }
 });
 
 test('schemas of zod and valibot check data at set and at the receiver', async () => {
