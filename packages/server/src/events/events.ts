@@ -18,7 +18,7 @@ import {
   onFailureEvent,
 } from './letter-event.ts';
 
-interface Numbered {
+export interface Numbered {
   readonly hi: number;
   readonly lo: number;
 }

@@ -17,14 +17,9 @@ import { FailingReceivers } from '../pop/failures/failing-receivers.ts';
 import type { QuotaTable } from '../quotas/quota-table.ts';
 import type { Usage } from '../quotas/usage.ts';
 import type { Instant } from '../timer/schedule.ts';
-import { Events } from './events.ts';
+import { Events, type Numbered } from './events.ts';
 import { LetterRetention, type RetentionParts } from './letter-retention.ts';
 import { Watch } from './watch.ts';
-
-interface Numbered {
-  readonly hi: number;
-  readonly lo: number;
-}
 
 export interface TellingParts {
   readonly self: string;

@@ -8,6 +8,7 @@ import { HandOff } from '../cluster/hand-off.ts';
 import { Membership } from '../cluster/membership.ts';
 import { Presence } from '../cluster/presence.ts';
 import { Resync } from '../cluster/resync.ts';
+import { Events } from '../events/events.ts';
 import { Member } from '../member.ts';
 import { Attempts } from '../pop/attempts.ts';
 import { Claiming } from '../pop/claiming.ts';
@@ -47,6 +48,10 @@ function attemptsFields(attempts: Attempts) {
 export type AttemptsInside = Pick<Attempts, 'ended'> &
   typeof attemptsMethods &
   ReturnType<typeof attemptsFields>;
+
+const eventsMethods = { numberOf: Events.prototype['numberOf'] };
+
+export type EventsInside = typeof eventsMethods;
 
 function rulesFields(rules: PopRules) {
   return { parts: rules['parts'] };
@@ -129,6 +134,7 @@ export const insides = {
   granting: Granting.prototype as unknown as GrantingInside,
   readiness: Readiness.prototype as unknown as ReadinessInside,
   attempts: Attempts.prototype as unknown as AttemptsInside,
+  events: Events.prototype as unknown as EventsInside,
   popRules: PopRules.prototype as unknown as PopRulesInside,
   handOff: HandOff.prototype as unknown as HandOffInside,
   resync: Resync.prototype as unknown as ResyncInside,

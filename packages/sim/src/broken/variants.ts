@@ -6,6 +6,7 @@ import { keeping } from './keeping.ts';
 import { merging } from './merging.ts';
 import { popping } from './popping.ts';
 import { splitting } from './splitting.ts';
+import { telling } from './telling.ts';
 
 export const variants: readonly Broken[] = [
   ...merging,
@@ -14,4 +15,5 @@ export const variants: readonly Broken[] = [
   ...keeping,
   ...arriving,
   ...splitting,
+  ...telling,
 ];
