@@ -9,6 +9,7 @@ import { newToken, type Token, tokenDigest } from '../../packages/server/src/acc
 import { renderTokens } from '../../packages/server/src/access/tokens-file.ts';
 import { chromiumForTests } from '../../scripts/chromium.ts';
 import { DashboardScene } from './dashboard-scene.ts';
+import { faultsOf } from './support/axe.ts';
 
 const executable = chromiumForTests();
 const soonMs = 15_000;
@@ -61,6 +62,7 @@ describe.skipIf(executable === null)('a member with tokens', () => {
 
   test('asks for a token, and says why an unknown one is refused', async () => {
     await sees(page.getByRole('heading', { name: 'Log in' }));
+    expect(await faultsOf(page)).toEqual([]);
     await logIn('carillon_000000000000_nonsense');
     await sees(page.getByRole('alert').filter({ hasText: 'There is no such token here' }));
     expect(await stored()).toEqual({});

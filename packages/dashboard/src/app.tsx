@@ -1,4 +1,5 @@
 /** The frame of the page: brand, navigation, which member this is, and the view in it. */
+import { useEffect, useState } from 'preact/hooks';
 import { DeadLetters } from './pages/dead-letters.tsx';
 import { Locks } from './pages/locks.tsx';
 import { Login } from './pages/login.tsx';
@@ -8,6 +9,7 @@ import { Placement } from './pages/placement.tsx';
 import { route } from './route.ts';
 import { namespace, standing } from './session.ts';
 import type { Snapshot } from './parts/shapes.ts';
+import { titleOf } from './titles.ts';
 import { Timer } from './pages/timer.tsx';
 import { Timers } from './pages/timers.tsx';
 import { EditTimer, SetTimer } from './pages/form/set-timer.tsx';
@@ -25,18 +27,34 @@ const views: readonly (readonly [string, string])[] = [
 
 export function App() {
   const now = snapshot.value;
-  const { view } = route.value;
+  const at = route.value;
+  const { view } = at;
+  const [isOpen, setOpen] = useState(false);
+  const shownTitle = titleOf(at, now?.self ?? null);
+  useEffect(() => {
+    document.title = shownTitle;
+  }, [shownTitle]);
+  useEffect(() => setOpen(false), [at]);
   return (
     <div class="frame">
       <a class="skip" href="#content" onClick={skip}>
         Skip to the content
       </a>
-      <header class="side">
+      <header class={isOpen ? 'side open' : 'side'}>
         <a class="brand" href="#/overview">
           <Bell />
           Carillon
         </a>
-        <nav aria-label="Views">
+        <button
+          type="button"
+          class="button menu"
+          aria-expanded={isOpen}
+          aria-controls="views"
+          onClick={() => setOpen(!isOpen)}
+        >
+          Menu
+        </button>
+        <nav id="views" aria-label="Views" onClick={() => setOpen(false)}>
           {views.map(([name, title]) => (
             <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
               {title}
@@ -48,10 +66,10 @@ export function App() {
           <a href="docs">API reference</a>
         </nav>
         {now === null ? null : (
-          <footer class="below">
+          <div class="below">
             <Who />
             <Identity now={now} />
-          </footer>
+          </div>
         )}
       </header>
       <main id="content" tabIndex={-1}>

@@ -54,7 +54,7 @@ function Curl({ text }: { readonly text: string }) {
   };
   return (
     <div class="curl">
-      <pre>{text}</pre>
+      <pre tabIndex={0}>{text}</pre>
       {window.isSecureContext ? (
         <button type="button" class="button" onClick={() => void copy()}>
           {copied ? 'Copied' : 'Copy'}

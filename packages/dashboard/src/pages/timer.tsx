@@ -55,6 +55,12 @@ function Gone({ id }: { readonly id: string }) {
   const isKnown = data?.ended !== undefined;
   return (
     <>
+      <p class="crumbs">
+        <a href="#/timers">Timers</a>
+      </p>
+      <div class="title">
+        <h1 class="mono">{shortId(id)}</h1>
+      </div>
       <div class="panel">
         <Wrong says={error} />
         <Empty title="No live timer has this id">

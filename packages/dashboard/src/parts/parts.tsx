@@ -45,7 +45,7 @@ export function Empty({
 }) {
   return (
     <div class="empty">
-      <h3>{title}</h3>
+      <p class="empty-title">{title}</p>
       <p>{children}</p>
     </div>
   );

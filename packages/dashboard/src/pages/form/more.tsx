@@ -9,7 +9,7 @@ export function More({ typed, change, factor }: FieldProps & { readonly factor: 
         <legend>A callback that fails is tried again</legend>
         <div class="pair">
           <Field
-            name="Until this long after its first attempt"
+            name="Given up after"
             hint="24h"
             value={typed.retryLimit}
             take={(retryLimit) => change({ retryLimit })}
@@ -22,13 +22,13 @@ export function More({ typed, change, factor }: FieldProps & { readonly factor: 
             take={(retryMaxAttempts) => change({ retryMaxAttempts })}
           />
           <Field
-            name="Longest first wait, doubles each time"
+            name="First wait at most, then doubled"
             hint="1s"
             value={typed.retryBase}
             take={(retryBase) => change({ retryBase })}
           />
           <Field
-            name="Longest wait"
+            name="Wait at most"
             hint="5m"
             value={typed.retryMaxWait}
             take={(retryMaxWait) => change({ retryMaxWait })}

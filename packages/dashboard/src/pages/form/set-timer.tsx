@@ -112,7 +112,7 @@ function Form({ now, title, label, begin, note, send }: FormProps) {
       <h1>{title}</h1>
       {note === undefined ? null : <p class="lead">{note}</p>}
       <form class="form two" onSubmit={(event) => void submit(event)}>
-        <Panel title="When">
+        <Panel title="Timing">
           <div class="form">
             <When typed={typed} change={change} />
             <Preview typed={typed} />
