@@ -11,6 +11,7 @@ import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
 import { longLines } from './tidy/line-length.ts';
 import { deadLinks } from './tidy/links.ts';
+import { logLines } from './tidy/log-lines.ts';
 import { unreadOptions } from './tidy/options.ts';
 import { patterns } from './tidy/patterns/patterns.ts';
 import { folderSize, roomArrows } from './tidy/rooms.ts';
@@ -28,6 +29,7 @@ const fileRules: readonly Rule[] = [
   leftovers,
   focusedTests,
   exportStar,
+  logLines,
   patterns,
 ];
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [

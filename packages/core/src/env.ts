@@ -28,14 +28,18 @@ export interface Random {
   unit(): number;
 }
 
-export type LogFields = Readonly<Record<string, unknown>>;
+/** `event` names the kind of line in a few words with dashes, and stays the same over releases: programs look for it. */
+export interface LogFields {
+  readonly event: string;
+  readonly [name: string]: unknown;
+}
 
-/** One line per event worth reading later. Never pass secrets or query strings. */
+/** One line per event worth reading later: a sentence and fields. Never pass secrets or query strings. */
 export interface Log {
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
+  debug(message: string, fields: LogFields): void;
+  info(message: string, fields: LogFields): void;
+  warn(message: string, fields: LogFields): void;
+  error(message: string, fields: LogFields): void;
 }
 
 /**

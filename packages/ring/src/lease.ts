@@ -160,7 +160,10 @@ export class Lease {
       return;
     }
     const { clock, random, log } = this.options;
-    log.debug('ring: a lease renewal was not acknowledged', { error: String(error) });
+    log.debug('The renewal of a lease was not acknowledged.', {
+      event: 'ring-renewal-failed',
+      reason: String(error),
+    });
     const waitMs = retryMs * (0.5 + random.unit());
     this.cancelRenewal = clock.at(clock.now() + waitMs, () => this.renew());
   }

@@ -130,9 +130,10 @@ export class LocalMember {
     const { lease } = this;
     if (lease === null) return;
     await lease.revoke(revokeLimitMs).catch((error: unknown) => {
-      this.options.log.warn('ring: the lease could not be given back; it ends by itself', {
+      this.options.log.warn('A lease could not be given back to etcd; it ends by itself.', {
+        event: 'ring-lease-kept',
         member: this.id,
-        error: String(error),
+        reason: String(error),
       });
     });
   }
@@ -252,7 +253,11 @@ export class LocalMember {
       this.takenTold = true;
       this.hooks.onError(error);
     }
-    this.options.log.debug('ring: rejoining failed', { member: this.id, error: String(error) });
+    this.options.log.debug('A member could not rejoin its ring.', {
+      event: 'ring-rejoin-failed',
+      member: this.id,
+      reason: String(error),
+    });
     this.scheduleRejoin(Math.min(waitedMs * 2, rejoinMsMax));
   }
 

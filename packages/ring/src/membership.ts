@@ -67,7 +67,10 @@ export class Membership {
     }
     this.options = options;
     this.emitter = new Emitter((error) => {
-      options.log.error('ring: a listener threw', { error: String(error) });
+      options.log.error('A listener of a ring threw.', {
+        event: 'ring-listener-threw',
+        reason: String(error),
+      });
     });
     this.mirror = new Mirror(options);
     this.mirror.onChange((changes) => this.onChanges(changes));
@@ -170,7 +173,10 @@ export class Membership {
       return;
     }
     await this.mirror.read().catch((error: unknown) => {
-      this.options.log.debug('ring: the view will follow by the watch', { error: String(error) });
+      this.options.log.debug('The view of a ring could not be read; it follows by the watch.', {
+        event: 'ring-view-delayed',
+        reason: String(error),
+      });
     });
     this.checkShown(member, incarnation);
   }
@@ -202,7 +208,11 @@ export class Membership {
     const before = this.known.get(key);
     const after = change.kind === 'put' ? decodeMember(this.options.prefix, change.entry) : null;
     if (after === null) {
-      if (change.kind === 'put') this.options.log.warn('ring: not a member record', { key });
+      if (change.kind === 'put')
+        this.options.log.warn('A key of a ring holds no member record.', {
+          event: 'ring-record-unreadable',
+          key,
+        });
       this.known.delete(key);
       if (before !== undefined) this.emitter.emit('member', { kind: 'left', member: before });
       return;

@@ -100,7 +100,7 @@ describe('mirror', () => {
     content = { revision: 5, entries: [] };
     await clock.advance(80_000);
     expect(told.at(-1)).toBe('-p/a@5');
-    expect(log.lines.join()).toContain('a watch left out changes');
+    expect(log.lines.join()).toContain('ring-watch-incomplete');
   });
 
   test('after close nothing is told, and no alarm is left', async () => {

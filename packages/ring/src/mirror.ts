@@ -91,7 +91,8 @@ export class Mirror {
     if (this.closed || revision < this.revisionSeen) return;
     const changes = difference(this.entries, entries, revision);
     if (this.watching && revision === this.revisionSeen && changes.length > 0) {
-      this.options.log.error('ring: a watch left out changes; the picture was put right', {
+      this.options.log.error('A watch on etcd left out changes; the picture was put right.', {
+        event: 'ring-watch-incomplete',
         prefix,
         changes: changes.length,
       });
@@ -130,7 +131,11 @@ export class Mirror {
     this.watching = false;
     if (this.closed) return;
     const readFirst = error.kind !== 'no-answer' && error.kind !== 'not-sent';
-    this.options.log.debug('ring: watch ended', { prefix: this.prefix, error: error.message });
+    this.options.log.debug('A watch on etcd ended.', {
+      event: 'ring-watch-ended',
+      prefix: this.prefix,
+      reason: error.message,
+    });
     // A compacted watch is not a failure of etcd: read at once. A broken one gets a short pause.
     if (readFirst && this.failures === 0) {
       this.failures++;
@@ -147,7 +152,10 @@ export class Mirror {
   }
 
   private readonly failed = (error: unknown): void => {
-    this.options.log.error('ring: reading etcd failed', { error: String(error) });
+    this.options.log.error('A ring could not read etcd.', {
+      event: 'ring-read-failed',
+      reason: String(error),
+    });
   };
 
   private async recover(readFirst: boolean): Promise<void> {
@@ -155,7 +163,10 @@ export class Mirror {
       if (readFirst) await this.read();
       if (!this.closed) this.openWatch();
     } catch (error) {
-      this.options.log.debug('ring: etcd cannot be read', { kind: etcdErrorKind(error) });
+      this.options.log.debug('A ring cannot read etcd now.', {
+        event: 'ring-read-delayed',
+        kind: etcdErrorKind(error),
+      });
       if (!this.closed) this.retry(readFirst);
     }
   }
@@ -165,7 +176,10 @@ export class Mirror {
     this.cancelReread = clock.at(clock.now() + rereadMs * (0.75 + random.unit() / 2), () => {
       this.armReread();
       this.read().catch((error: unknown) => {
-        log.debug('ring: the periodic read failed', { kind: etcdErrorKind(error) });
+        log.debug('The periodic read of a ring failed.', {
+          event: 'ring-periodic-read-failed',
+          kind: etcdErrorKind(error),
+        });
       });
     });
   }

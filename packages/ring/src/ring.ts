@@ -124,7 +124,10 @@ export class Ring {
     this.log = log;
     this.takeOverMs = (options.ttlMs ?? defaultTtlMs) + takeOverSlackMs;
     this.emitter = new Emitter((error) =>
-      log.error('ring: a listener threw', { error: String(error) }),
+      log.error('A listener of a ring threw.', {
+        event: 'ring-listener-threw',
+        reason: String(error),
+      }),
     );
     this.durable = new DurableRecords(
       { etcd, clock, prefix },
@@ -306,9 +309,9 @@ export class Ring {
     const more = keys.length > namedMax ? ' and more' : '';
     const named = keys.slice(0, namedMax).map((key) => `"${key}"`);
     const limit = Number.isFinite(this.drainMs) ? `, for ${this.drainMs} ms at most` : '';
-    const says = `ring: closing waits until ${named.join(', ')}${more} are released${limit}.`;
+    const says = `The ring stays open until ${named.join(', ')}${more} are released${limit}.`;
     if (this.log === silent) process.emitWarning(says);
-    else this.log.warn(says, { keys: keys.slice(0, namedMax) });
+    else this.log.warn(says, { event: 'ring-close-waits', keys: keys.slice(0, namedMax) });
   }
 
   private follow(membership: Membership): void {

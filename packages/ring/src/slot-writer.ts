@@ -134,7 +134,10 @@ export class SlotWriter {
   }
 
   private readonly failed = (error: unknown): void => {
-    this.log.error('ring: a slot was not written', { error: String(error) });
+    this.log.error('A slot of a ring was not written.', {
+      event: 'ring-slot-unwritten',
+      reason: String(error),
+    });
   };
 
   private async runClaim(slots: readonly Slot[], member: LocalMember): Promise<void> {
@@ -246,7 +249,10 @@ export class SlotWriter {
         this.report(slots, answer.found, answer.revision);
         return;
       } catch (error) {
-        this.log.debug('ring: looking after a lost answer failed', { error: String(error) });
+        this.log.debug('The look at etcd after a lost answer failed.', {
+          event: 'ring-look-failed',
+          reason: String(error),
+        });
         await sleep(this.clock, lookPauseMs);
       }
     }

@@ -169,7 +169,10 @@ export class Slots {
     // Some holders need time. Slots without a holder are released meanwhile.
     departure.isReleasing = true;
     member.update({ phase: 'leaving' }).catch((error: unknown) => {
-      this.options.log.debug('ring: leaving could not be told', { error: String(error) });
+      this.options.log.debug('A member could not tell its ring that it leaves.', {
+        event: 'ring-leave-untold',
+        reason: String(error),
+      });
     });
     for (const slot of this.all) {
       if (slot.member === member && slot.held === 0 && slot.state === 'draining') {
@@ -446,7 +449,10 @@ export class Slots {
       .refresh(slot, member)
       .finally(over)
       .catch((error: unknown) =>
-        this.options.log.error('ring: a slot was not refreshed', { error: String(error) }),
+        this.options.log.error('A slot of a ring was not refreshed.', {
+          event: 'ring-slot-unrefreshed',
+          reason: String(error),
+        }),
       );
   }
 
@@ -456,7 +462,10 @@ export class Slots {
 
   private onTrouble(error: EtcdError): void {
     const { clock } = this.options;
-    this.options.log.debug('ring: etcd did not take a transaction', { error: error.message });
+    this.options.log.debug('A transaction of a ring was not taken by etcd.', {
+      event: 'ring-transaction-failed',
+      reason: error.message,
+    });
     if (error.kind === 'refused') this.hooks.onError(error);
     this.troubleUntilMs = clock.now() + troublePauseMs;
     this.cancelTrouble();

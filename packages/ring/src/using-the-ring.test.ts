@@ -86,7 +86,7 @@ test('closing says which locks it waits for', async () => {
   const { ring } = await rings.openWith('a');
   await ring.lock('nightly-export');
   await rings.settled(ring.close());
-  expect(rings.log.lines.join('\n')).toContain('closing waits until "nightly-export"');
+  expect(rings.log.lines.join('\n')).toContain('stays open until "nightly-export"');
 });
 
 test('without a log, closing warns of the locks it waits for, and says how long', async () => {
@@ -98,7 +98,7 @@ test('without a log, closing warns of the locks it waits for, and says how long'
   await rings.settled(ring.lock('nightly-export'));
   await rings.settled(ring.close());
   expect(warned.mock.calls).toEqual([
-    ['ring: closing waits until "nightly-export" are released, for 3000 ms at most.'],
+    ['The ring stays open until "nightly-export" are released, for 3000 ms at most.'],
   ]);
   warned.mockRestore();
 });

@@ -129,7 +129,11 @@ export class Member {
     try {
       await source[what]();
     } catch (error) {
-      env.log.warn('The source of the view was not told.', { what, reason: String(error) });
+      env.log.warn('The source of the view was not told.', {
+        event: 'source-untold',
+        what,
+        reason: String(error),
+      });
     }
   }
 

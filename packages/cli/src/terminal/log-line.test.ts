@@ -3,15 +3,15 @@ import { readLogLine } from './log-line.ts';
 
 test.each([
   [
-    '{"level":30,"time":"2026-01-02T03:04:05.678Z","member":"n0","msg":"The member serves.","timers":3}',
+    '{"level":30,"time":"2026-01-02T03:04:05.678Z","member":"n0","event":"serving","msg":"The member serves.","timers":3}',
     { time: '03:04:05.678', level: 'info', text: 'The member serves.  timers=3' },
   ],
   [
-    '{"level":40,"time":"2026-01-02T03:04:05.678Z","msg":"A peer cannot be reached.","why":"connect ECONNREFUSED 127.0.0.1:1"}',
+    '{"level":40,"time":"2026-01-02T03:04:05.678Z","msg":"A peer cannot be reached.","reason":"connect ECONNREFUSED 127.0.0.1:1"}',
     {
       time: '03:04:05.678',
       level: 'warn',
-      text: 'A peer cannot be reached.  why=Connection refused.',
+      text: 'A peer cannot be reached.  reason=Connection refused.',
     },
   ],
   ['not JSON\u0007', { time: '', level: '', text: 'not JSON·' }],

@@ -3,7 +3,7 @@ import { inPlainWords } from './plain-words.ts';
 import { oneLine } from './style.ts';
 
 /** Fields that say nothing new to a reader. */
-const dull = new Set(['level', 'time', 'msg', 'member', 'pid', 'hostname']);
+const dull = new Set(['level', 'time', 'msg', 'event', 'member', 'pid', 'hostname']);
 /** By the numbers that the log writes. */
 const levels: Readonly<Record<number, string>> = {
   20: 'debug',

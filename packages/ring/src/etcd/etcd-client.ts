@@ -232,7 +232,10 @@ export class EtcdClient implements Etcd {
     this.at = (this.at + 1) % this.options.endpoints.length;
     this.connection = null;
     connection.destroy('given up after a missing answer');
-    this.options.log.debug('etcd: moving on to the next endpoint', { from: connection.endpoint });
+    this.options.log.debug('An etcd endpoint is left for the next one.', {
+      event: 'etcd-endpoint-left',
+      from: connection.endpoint,
+    });
   }
 
   private async metadata(
@@ -307,7 +310,10 @@ export class EtcdClient implements Etcd {
   private beat(key: string): void {
     const read = this.caller(path.range, encodeProofRead(key), decodeHeader);
     this.once(attemptMs, read).catch((error: unknown) => {
-      this.options.log.debug('etcd: heartbeat failed', { error: String(error) });
+      this.options.log.debug('A heartbeat to etcd failed.', {
+        event: 'etcd-heartbeat-failed',
+        reason: String(error),
+      });
     });
   }
 }

@@ -56,12 +56,14 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenAccess
   const count = found.tokens.length;
   checkStart({ listens, hasTokens: count > 0, insecureNoAuth, tokensFile: file });
   if (count === 0 && insecureNoAuth) {
-    log.warn('No token is needed: every client that reaches this member may do everything.');
+    log.warn('No token is needed: every client that reaches this member may do everything.', {
+      event: 'no-token-needed',
+    });
   }
   if (lacksKey(found)) {
     log.warn(
       'The tokens file has no "number-key": a namespace can find out which ids and idempotency keys another one uses, and take them. docs/security.md says how to add one.',
-      { file },
+      { event: 'number-key-missing', file },
     );
   }
   const numbering = numberingOf(found.numberKey);

@@ -66,6 +66,6 @@ function compareKeys(
   }
   log.warn(
     'The tokens file has a "number-key" that it did not have at the start: it is not used. docs/security.md says how to begin to use it.',
-    { file },
+    { event: 'number-key-unused', file },
   );
 }

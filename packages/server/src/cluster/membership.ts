@@ -77,12 +77,14 @@ export class Membership {
     const view = this.current;
     if (view.id !== before) {
       log.info('The view has changed.', {
+        event: 'view-changed',
         viewId: view.id,
         source: view.source,
         placementId: view.placementId,
         members: members.map(({ name }) => `${name} ${this.shownPhase(name)}`),
       });
-      for (const says of view.hotSentences(factorDefault)) log.warn(says, { viewId: view.id });
+      for (const says of view.hotSentences(factorDefault))
+        log.warn(says, { event: 'member-hot', viewId: view.id });
     }
     onRefreshed(view);
   }

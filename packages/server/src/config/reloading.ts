@@ -52,10 +52,14 @@ export class Reloading<T> {
       if (!(await this.renew())) return;
     } catch (error) {
       const reason = sentenceOf(error);
-      log.error(`${what} cannot be used; everything stays as it was.`, { files, reason });
+      log.error(`${what} cannot be used; everything stays as it was.`, {
+        event: 'file-unusable',
+        files,
+        reason,
+      });
       return;
     }
-    log.info(`${what} changed.`, { files });
+    log.info(`${what} changed.`, { event: 'file-reloaded', files });
     changed(this.made);
   }
 

@@ -149,7 +149,7 @@ export class Events {
       metrics.events.add(stored ? 'stored' : 'refused');
       if (!stored) {
         const { kind, namespace } = event;
-        log.warn('An event could not be stored.', { kind, namespace });
+        log.warn('An event could not be stored.', { event: 'event-unstored', kind, namespace });
       }
       done(stored);
     });

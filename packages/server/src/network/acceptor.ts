@@ -100,7 +100,10 @@ export class Acceptor {
       server.listen({ ...at, backlog: 512 }, () => resolve());
     });
     server.on('error', (error) =>
-      this.options.log.error('The peer listener failed', { why: error.message }),
+      this.options.log.error('The peer listener failed.', {
+        event: 'peer-listener-failed',
+        reason: error.message,
+      }),
     );
   }
 
@@ -191,7 +194,7 @@ export class Acceptor {
     const { peer } = guest;
     this.strangers.leave(peer);
     guest.ready = true;
-    log.debug('A peer connected', { peer, protocol, release });
+    log.debug('A peer connected.', { event: 'peer-connected', peer, protocol, release });
     // The TLS handshake of this connection may have begun before the change.
     const isStale =
       guest.edition !== this.edition || clock.now() < this.renewedMs + 2 * handshakeMs;
@@ -226,7 +229,7 @@ export class Acceptor {
       guest.openCount--;
       if (answer.length > frameBytesMax) {
         const fields = { answerBytes: answer.length, frameBytesMax };
-        log.error('An answer is too long for a peer', fields);
+        log.error('An answer is too long for a peer.', { event: 'answer-too-long', ...fields });
       } else if (link.waitingBytes > waitingBytesMax) {
         link.end('The peer does not take its answers.', 'slow');
       } else {
@@ -240,7 +243,12 @@ export class Acceptor {
     this.guests.delete(guest);
     guest.cancelFarewell();
     if (reason !== null) this.refuse(reason, peer, why);
-    else this.options.log.debug('A connection from a peer ended', { peer, why });
+    else
+      this.options.log.debug('A connection from a peer ended.', {
+        event: 'peer-connection-ended',
+        peer,
+        reason: why,
+      });
   }
 
   private refuse(reason: RefusalReason, peer: string, why: string): void {

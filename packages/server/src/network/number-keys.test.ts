@@ -1,3 +1,4 @@
+import type { LogFields } from '@carillon/core';
 /** Members with different number keys do not talk: real sockets on loopback. */
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { afterEach, expect, test } from 'vitest';
@@ -13,8 +14,8 @@ afterEach(async () => {
 
 function open(numbering?: number): TcpNetwork {
   const quiet = (): void => {};
-  const warn = (_: string, fields: { why?: unknown } = {}): void => {
-    warnings.push(String(fields.why));
+  const warn = (_: string, fields: LogFields): void => {
+    warnings.push(String(fields['why'] ?? fields['reason']));
   };
   const network = new TcpNetwork({
     clock: new SystemClock(),

@@ -70,7 +70,12 @@ export class Peer {
   private takes(frameBytes: number): boolean {
     const { log, address, frameBytesMax, waitingBytesMax, callCountMax, clock } = this.options;
     if (frameBytes > frameBytesMax) {
-      log.error('A frame is too long for a peer', { peer: address, frameBytes, frameBytesMax });
+      log.error('A frame is too long for a peer.', {
+        event: 'frame-too-long',
+        peer: address,
+        frameBytes,
+        frameBytesMax,
+      });
       return false;
     }
     const { current } = this;
@@ -97,7 +102,12 @@ export class Peer {
     const { log, address } = this.options;
     // After a logged failure the log also says when the peer could be reached again.
     const level = this.loggedWhy === '' ? 'debug' : 'info';
-    log[level]('Connected to a peer', { peer: address, protocol, release });
+    log[level]('A peer is connected.', {
+      event: 'peer-connected',
+      peer: address,
+      protocol,
+      release,
+    });
     this.failureCount = 0;
     this.loggedWhy = '';
     if (this.stale) this.renew();
@@ -123,8 +133,13 @@ export class Peer {
     // A peer that does not come to the point is not there rather than refused.
     if (reason !== null && reason !== 'slow') refusals.note({ reason, peer, why });
     else if (why !== this.loggedWhy) {
-      if (wasReady) log.debug('A connection to a peer ended', { peer, why });
-      else log.warn('A peer cannot be reached', { peer, why });
+      if (wasReady)
+        log.debug('A connection to a peer ended.', {
+          event: 'peer-connection-ended',
+          peer,
+          reason: why,
+        });
+      else log.warn('A peer cannot be reached.', { event: 'peer-unreachable', peer, reason: why });
     }
     this.loggedWhy = why;
   }

@@ -78,6 +78,6 @@ export class Refusals {
     const key = `${reason} ${peer.replace(/:\d{1,5}$/, '')}`;
     if (this.logged.has(key) || this.logged.size >= rememberedCountMax) return;
     this.logged.add(key);
-    this.log.warn('A peer was refused', { peer, reason, why });
+    this.log.warn('A peer was refused.', { event: 'peer-refused', peer, reason, why });
   }
 }

@@ -434,7 +434,7 @@ describe('TcpNetwork, connections', () => {
     expect(await ask(caller, address, [1], 100)).toBeNull();
     await echo({ listen: { host: '127.0.0.1', port } });
     await expect.poll(() => ask(caller, address, [1], 500)).toEqual([1, 33]);
-    expect(logged('Connected to a peer').map(({ level }) => level)).toEqual(['debug', 'info']);
+    expect(logged('A peer is connected').map(({ level }) => level)).toEqual(['debug', 'info']);
   });
 
   test('while it backs off, a call is answered with null and nothing is dialled', async () => {

@@ -165,7 +165,10 @@ export class TcpNetwork implements Network {
     if (known !== undefined) return known;
     const to = parseHostPort(address);
     if (to === null || to.port === 0) {
-      this.options.log.error('A peer address is not host:port', { peer: address });
+      this.options.log.error('A peer address is not host:port.', {
+        event: 'peer-address-bad',
+        peer: address,
+      });
       return null;
     }
     if (this.peers.size >= this.limits.peerCountMax) this.forgetPeers();

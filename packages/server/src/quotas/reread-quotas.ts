@@ -31,10 +31,16 @@ export function rereadQuotas({ table, log, read, file }: RereadOptions): RereadQ
       if (text === known) return;
       known = text;
       table.use(quotas);
-      log.info('The quotas of namespaces changed.', { namespaces: Object.keys(quotas) });
+      log.info('The quotas of namespaces changed.', {
+        event: 'quotas-reloaded',
+        namespaces: Object.keys(quotas),
+      });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error('The configuration cannot be used; quotas stay as they were.', { reason });
+      log.error('The configuration cannot be used; quotas stay as they were.', {
+        event: 'quotas-unusable',
+        reason,
+      });
     }
   };
   return { reload, close: file === null ? () => undefined : watchFile(file, reload) };

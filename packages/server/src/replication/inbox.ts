@@ -61,7 +61,10 @@ function decode(bytes: Uint8Array, env: { readonly clock: Clock; readonly log: L
     return decodeMessages(bytes, env.clock.now());
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
-    env.log.warn('A frame from a peer was dropped.', { reason: error.message });
+    env.log.warn('A frame from a peer was dropped.', {
+      event: 'frame-dropped',
+      reason: error.message,
+    });
     return null;
   }
 }

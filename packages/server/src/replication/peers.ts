@@ -239,9 +239,13 @@ export class Peers {
         for (const item of items) if (item.type === 'hello') learn(peer, item.hello);
         return items;
       }
-      log.warn('A peer answered with the wrong number of answers.', { peer: peer.name });
+      log.warn('A peer answered with the wrong number of answers.', {
+        event: 'answers-miscounted',
+        peer: peer.name,
+      });
     } catch (error) {
       log.warn('A peer answered with bytes that are not an answer.', {
+        event: 'answer-malformed',
         peer: peer.name,
         reason: String(error),
       });

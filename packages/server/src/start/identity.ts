@@ -50,6 +50,7 @@ export function logGuesses({ advertise }: Config, identity: Identity, log: Log):
   const { listen, address, peerListen, peer } = identity;
   if (advertise.api === null && address !== listen) {
     log.info('Clients are told the first address of this machine; --advertise names another.', {
+      event: 'address-guessed',
       listen,
       address,
     });
@@ -57,10 +58,7 @@ export function logGuesses({ advertise }: Config, identity: Identity, log: Log):
   if (advertise.peer === null && peer !== peerListen) {
     log.info(
       'Members are told the first address of this machine; --advertise-peer names another.',
-      {
-        peerListen,
-        peer,
-      },
+      { event: 'peer-address-guessed', peerListen, peer },
     );
   }
 }

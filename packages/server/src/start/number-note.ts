@@ -31,6 +31,7 @@ export function settleNumbering(names: readonly string[], given: Numbering, log:
   if (note === noteOf(openNumbering)) {
     log.warn(
       'The "number-key" of the tokens file is not used: this data folder was written without one. docs/security.md says how to begin to use the key.',
+      { event: 'number-key-unused' },
     );
     return { numbering: openNumbering, noted: true };
   }

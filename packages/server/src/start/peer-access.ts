@@ -88,7 +88,8 @@ function checkPeers({ config, peerListen, log }: PeerAccessOptions): void {
         'listen at 127.0.0.1 or [::1], or say --insecure-no-auth to take every process that reaches it for a member.',
     );
   }
-  log.warn('Whoever reaches the peer port is taken for a member: there is no secret and no TLS.', {
-    peerListen,
-  });
+  log.warn(
+    'Every process that reaches the peer port is taken for a member: there is no secret and no TLS.',
+    { event: 'peer-port-open', peerListen },
+  );
 }

@@ -9,7 +9,7 @@ import { EtcdSource } from '../cluster/sources/etcd.ts';
 import type { ViewSource } from '../cluster/sources/source.ts';
 import { StaticSource } from '../cluster/sources/static.ts';
 import type { ViewSpec } from '../cluster/view/view.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, Limits } from '../config/config.ts';
 import { etcdAccess } from '../cluster/sources/etcd-access.ts';
 import { startIdleCollect } from './idle-collect.ts';
 import {
@@ -104,21 +104,19 @@ async function startWithin(
   dashboard.start();
   readProcess(member.metrics);
   resources.peers.count(member.metrics);
-  const listener = new Listener({
-    router: member.router,
-    limits: { ...config.limits, connectionCountMax: connectionsWithin(filesMax, config) },
-    metrics: member.metrics,
-    clock: env.clock,
-    random: env.random,
-    certificate: resources.certificate.value,
-    beforeWork: member.poll,
-  });
-  resources.certificate.changed = (certificate) => listener.replaceCertificate(certificate);
+  const connectionCountMax = connectionsWithin(filesMax, config);
+  const listener = createListener(member, resources, { ...config.limits, connectionCountMax });
   const address = await listener.listen(listen);
   const stopCollecting = collectWhenIdle(member, env.clock);
   const timers = member.store.counts.live;
   await noteNumbers(resources, timers);
-  log.info('The member serves.', { listen: address, peerListen, timers, ...release });
+  log.info('The member serves.', {
+    event: 'serving',
+    listen: address,
+    peerListen,
+    timers,
+    ...release,
+  });
   return {
     name,
     address,
@@ -131,7 +129,7 @@ async function startWithin(
       if (source instanceof StaticSource) await source.reload();
     },
     stop: async () => {
-      log.info('The member stops.');
+      log.info('The member stops.', { event: 'stopping' });
       stopCollecting();
       quotas.close();
       dashboard.stop();
@@ -143,6 +141,21 @@ async function startWithin(
   };
 }
 
+function createListener(member: Member, resources: Resources, limits: Limits): Listener {
+  const { certificate, env } = resources;
+  const listener = new Listener({
+    router: member.router,
+    limits,
+    metrics: member.metrics,
+    clock: env.clock,
+    random: env.random,
+    certificate: certificate.value,
+    beforeWork: member.poll,
+  });
+  certificate.changed = (changed) => listener.replaceCertificate(changed);
+  return listener;
+}
+
 /** Tells the data folder which numbering it is written with, once the member is known to be its owner. */
 async function noteNumbers({ env, numbers }: Resources, timers: number): Promise<void> {
   const { disk, log } = env;
@@ -150,11 +163,15 @@ async function noteNumbers({ env, numbers }: Resources, timers: number): Promise
   if (disk === null || noted) return;
   // A disk without room for the note is no reason not to start: the next start writes it.
   await noteNumbering(disk, numbering).catch((error: unknown) =>
-    log.warn('The data folder has no note of the "number-key".', { reason: String(error) }),
+    log.warn('The data folder has no note of the "number-key".', {
+      event: 'number-key-unnoted',
+      reason: String(error),
+    }),
   );
   if (timers === 0 || numbering.fingerprint === 0) return;
   log.warn(
     'The "number-key" is new here: timers of other namespaces than default have other ids from now on.',
+    { event: 'number-key-new' },
   );
 }
 
@@ -172,7 +189,7 @@ function createDashboard(self: string, { env, gate }: Resources, config: Config)
 function countFiles(config: Config, log: Log): number | null {
   const filesMax = openFilesMax();
   const tooFew = tooFewFiles(filesMax, config);
-  if (tooFew !== null) log.warn(tooFew);
+  if (tooFew !== null) log.warn(tooFew, { event: 'open-files-few' });
   return filesMax;
 }
 
@@ -199,11 +216,11 @@ function loggedEnds(
   return {
     onFailed: (error) => {
       const stack = error instanceof Error ? error.stack : undefined;
-      log.error('The member cannot go on.', { reason: String(error), stack });
+      log.error('The member cannot go on.', { event: 'failed', reason: String(error), stack });
       onFailed(error);
     },
     onDrained: () => {
-      log.info('Every timer is handed on: the member leaves.');
+      log.info('Every timer is handed on: the member leaves.', { event: 'drained' });
       onDrained();
     },
   };

@@ -57,7 +57,7 @@ export function createLog(level: string, member: string, write?: (line: string) 
   const logger = write === undefined ? pino(options) : pino(options, { write });
   const line =
     (to: 'debug' | 'info' | 'warn' | 'error') =>
-    (message: string, fields: LogFields = {}): void =>
+    (message: string, fields: LogFields): void =>
       logger[to](withTexts(fields), message);
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

@@ -22,7 +22,11 @@ async function buildRest(
     await scans.next();
     if (!store.buildSearch(sliceCount)) continue;
     const tookMs = Math.round(clock.now() - startMs);
-    log.info('The search indexes are built.', { records: store.size, tookMs });
+    log.info('The search indexes are built.', {
+      event: 'search-built',
+      records: store.size,
+      tookMs,
+    });
     return;
   }
 }

@@ -17,7 +17,10 @@ export class Upkeep {
     const { journal, store, metrics, cluster, options } = this.parts;
     const { clock, log } = options.env;
     const failed = (error: unknown): void =>
-      log.error('The upkeep of the journal failed.', { reason: String(error) });
+      log.error('The upkeep of the journal failed.', {
+        event: 'upkeep-failed',
+        reason: String(error),
+      });
     if (journal?.snapshots.pays(store.rowBytes) === true) {
       journal.snapshots
         .take(store.records())

@@ -73,17 +73,17 @@ function readiness(control: MemberControl): ApiResponse {
 
 /** Handing everything off takes as long as it takes: only a refusal is waited for, `/cluster` tells the rest. */
 async function drain({ control, clock, log }: AdminOptions): Promise<ApiResponse> {
-  log.info('A drain was asked for.');
+  log.info('A drain was asked for.', { event: 'drain-asked' });
   const drained = control.drain();
   drained.catch((error: unknown) => {
-    log.error('The drain did not finish.', { reason: String(error) });
+    log.error('The drain did not finish.', { event: 'drain-failed', reason: String(error) });
   });
   await Promise.race([drained, new Promise<void>((resolve) => clock.soon(resolve))]);
   return jsonResponse({ draining: true }, 202);
 }
 
 function resync({ control, log }: AdminOptions): ApiResponse {
-  log.info('A resync was asked for.');
+  log.info('A resync was asked for.', { event: 'resync-asked' });
   control.resync();
   return jsonResponse({ resync: control.cluster().resync }, 202);
 }

@@ -107,8 +107,16 @@ export class DiskCare {
     this.journal?.snapshots.rewrite();
     const { entriesLost, recordsFetched, moreLost } = this.report.view() ?? {};
     const figures = { entriesLost, andMaybeMore: moreLost, recordsFetched };
-    if (asked > 0) log.info('What was lost to damage has been fetched from the replicas.', figures);
-    else log.error('Entries are lost for good: no other member holds these timers.', figures);
+    if (asked > 0)
+      log.info('The records lost to damage have been fetched from the replicas.', {
+        event: 'damage-mended',
+        ...figures,
+      });
+    else
+      log.error('Entries are lost for good: no other member holds these timers.', {
+        event: 'entries-lost',
+        ...figures,
+      });
   }
 
   private createScrub(disk: Disk, journal: Journal): Scrub {
@@ -122,6 +130,7 @@ export class DiskCare {
       onRead: (bytes) => metrics.scrubbedBytes.add(bytes),
       onDamage: (file) => {
         log.error('A file on disk is damaged; all of it is in memory and is written anew.', {
+          event: 'file-rewritten',
           file,
         });
         this.note({ stretches: 1, lost: null });

@@ -26,7 +26,14 @@ const failure = (origin: string, more: Partial<Failure> = {}): Failure => ({
 test('the first failure of a receiver is told at once, without the path of its uri', () => {
   failing.note(failure('http://a'));
   expect(lines).toEqual([
-    { receiver: 'http://a', namespace: 'default', failure: '5xx', count: 1, detail: 'no database' },
+    {
+      event: 'receiver-failing',
+      receiver: 'http://a',
+      namespace: 'default',
+      failure: '5xx',
+      count: 1,
+      detail: 'no database',
+    },
   ]);
 });
 

@@ -93,6 +93,7 @@ export class FailingReceivers {
     this.forgetOldest();
     const said = detail === '' ? {} : { detail };
     this.log.warn('Callbacks to a receiver fail.', {
+      event: 'receiver-failing',
       receiver,
       namespace,
       failure,

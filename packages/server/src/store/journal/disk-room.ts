@@ -61,7 +61,8 @@ export class DiskRoom {
     const { log, onRoom, onFailed } = this.parts;
     try {
       if (!(await this.reserve.fill())) return;
-      if (this.isFull) log.info('The disk has room again: new timers are taken.');
+      if (this.isFull)
+        log.info('The disk has room again: new timers are taken.', { event: 'disk-has-room' });
       this.isFull = false;
       onRoom();
     } catch (cause) {
@@ -84,7 +85,9 @@ export class DiskRoom {
   private async giveUp(): Promise<void> {
     const { clock, log, fullRetryMs, isStopped, spared, onFailed } = this.parts;
     if (!this.isFull)
-      log.error('The disk is full: new timers are refused, the reserve is given up.');
+      log.error('The disk is full: new timers are refused, the reserve is given up.', {
+        event: 'disk-full',
+      });
     this.isFull = true;
     await spared()?.catch(() => undefined);
     await this.reserve.giveUp();

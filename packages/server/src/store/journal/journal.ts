@@ -129,6 +129,7 @@ export class Journal {
     const journal = new Journal(options, recovered);
     await journal.start();
     log.info('The journal is open.', {
+      event: 'journal-open',
       segment: journal.segments.number,
       entries: recovered.entryCount,
       damaged: recovered.damaged.length,
@@ -210,6 +211,7 @@ export class Journal {
     segments.form = forms.newest;
     if (!(await this.groups.rotate())) return;
     this.options.log.info('All members read a newer form, which the data folder has from now on.', {
+      event: 'form-raised',
       form: forms.newest,
       segment: segments.number,
     });
@@ -223,7 +225,11 @@ export class Journal {
     await this.snapshots.underWay;
     await this.room.stopFilling();
     const error = await new Promise<DiskError | null>((resolve) => this.commit(resolve));
-    if (error !== null) this.options.log.error('The journal closes with an error.', { error });
+    if (error !== null)
+      this.options.log.error('The journal closes with an error.', {
+        event: 'journal-close-failed',
+        error,
+      });
     await this.closeSegments();
   }
 
@@ -232,6 +238,7 @@ export class Journal {
       if (this.failed === null) await this.segments.note();
     } catch (cause) {
       this.options.log.warn('The end of the journal could not be noted.', {
+        event: 'journal-end-unnoted',
         error: asDiskError(cause),
       });
     }
@@ -250,7 +257,10 @@ export class Journal {
   private fail(error: DiskError): void {
     if (this.failed !== null) return;
     this.room.stopRetrying();
-    this.options.log.error('The disk failed: nothing is written any more.', { error });
+    this.options.log.error('The disk failed: nothing is written any more.', {
+      event: 'disk-failed',
+      error,
+    });
     this.groups.fail(error);
     this.options.onFailed(error);
   }

@@ -199,7 +199,7 @@ describe('recovery', () => {
       expect(world.log.lines).toContainEqual({
         level: 'error',
         message: 'This member has lost entries of its journal to damage on its disk.',
-        fields: { entries: 1, andMaybeMore: false },
+        fields: { event: 'journal-entries-lost', entries: 1, andMaybeMore: false },
       });
     });
 

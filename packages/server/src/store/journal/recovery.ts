@@ -301,11 +301,7 @@ class Recovery implements EntrySink {
     this.torn = true;
     this.options.log.warn(
       'The journal ends with a torn entry, as after a power cut; it is cut off.',
-      {
-        file: name,
-        offset: end,
-        bytes: size - end,
-      },
+      { event: 'journal-torn', file: name, offset: end, bytes: size - end },
     );
   }
 
@@ -322,6 +318,7 @@ class Recovery implements EntrySink {
 
   private reportGone(name: string): void {
     this.options.log.error('A file of the data folder is gone, or its beginning cannot be read.', {
+      event: 'file-gone',
       file: name,
     });
   }
@@ -397,15 +394,21 @@ class Recovery implements EntrySink {
     const stretches = this.damaged.filter(({ offset }) => offset > 0);
     for (const { file, offset, bytes } of stretches.slice(0, damageLinesMax)) {
       log.error('A stretch of the journal is damaged; its entries are lost here.', {
+        event: 'journal-damaged',
         file,
         offset,
         bytes,
       });
     }
     const more = stretches.length - damageLinesMax;
-    if (more > 0) log.error('More of the journal is damaged.', { stretches: more });
+    if (more > 0)
+      log.error('More of the journal is damaged.', {
+        event: 'journal-damaged-more',
+        stretches: more,
+      });
     if (this.lost === null) return;
     log.error('This member has lost entries of its journal to damage on its disk.', {
+      event: 'journal-entries-lost',
       entries: this.lost.entries,
       andMaybeMore: this.lost.more,
     });

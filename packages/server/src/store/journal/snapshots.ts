@@ -112,7 +112,7 @@ export class Snapshots {
     this.journalBytes -= replacedBytes;
     if (mended) this.rewrites = false;
     await this.replaceBy(written, mended);
-    log.info('A snapshot is written.', { number, bytes: written.bytes });
+    log.info('A snapshot is written.', { event: 'snapshot-written', number, bytes: written.bytes });
     return true;
   }
 
@@ -128,6 +128,7 @@ export class Snapshots {
       return await file;
     } catch (cause) {
       log.warn('A snapshot is given up; the journal stays as it is.', {
+        event: 'snapshot-given-up',
         error: asDiskError(cause),
       });
       return null;
@@ -142,6 +143,7 @@ export class Snapshots {
       await segments.replace(snapshot, mended);
     } catch (cause) {
       log.warn('Old segments could not be removed; the next start will.', {
+        event: 'segments-kept',
         error: asDiskError(cause),
       });
     }

@@ -31,16 +31,16 @@ export function recordOf(lo: number, sequence: number, bodyBytes = 20): TimerRec
 export class CollectedLog implements Log {
   readonly lines: { level: string; message: string; fields: LogFields }[] = [];
 
-  debug(message: string, fields: LogFields = {}): void {
+  debug(message: string, fields: LogFields): void {
     this.lines.push({ level: 'debug', message, fields });
   }
-  info(message: string, fields: LogFields = {}): void {
+  info(message: string, fields: LogFields): void {
     this.lines.push({ level: 'info', message, fields });
   }
-  warn(message: string, fields: LogFields = {}): void {
+  warn(message: string, fields: LogFields): void {
     this.lines.push({ level: 'warn', message, fields });
   }
-  error(message: string, fields: LogFields = {}): void {
+  error(message: string, fields: LogFields): void {
     this.lines.push({ level: 'error', message, fields });
   }
 }

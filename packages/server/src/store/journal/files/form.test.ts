@@ -31,7 +31,11 @@ describe('the form of a folder', () => {
     journal.put(recordOf(2, 0));
     await world.commit(journal);
     expect(await formsOf(world)).toEqual({ [first]: newest, 'journal-0000000002.log': newest + 1 });
-    expect(world.log.lines.at(-1)?.fields).toEqual({ form: newest + 1, segment: 2 });
+    expect(world.log.lines.at(-1)?.fields).toMatchObject({
+      event: 'form-raised',
+      form: newest + 1,
+      segment: 2,
+    });
     await world.until(journal.close());
 
     // A member that restarts goes on in the newest form, and does not begin it again.
