@@ -35,7 +35,7 @@ test('every attempt is remembered with its pop, answer, lateness and member, als
 });
 
 test('no more is remembered than the configuration says', async () => {
-  const history = { attemptCountMax: 2, timerCountMax: 1 };
+  const history = { ...defaultConfig.history, attemptCountMax: 2, timerCountMax: 1 };
   const { request, clock } = await startOne({ config: { ...defaultConfig, history } });
   const first = await request('POST', '/timers', timerBody(1, { repeatFor: 5 }));
   await clock.advance(20_000);

@@ -41,6 +41,8 @@ export class Member {
     const member = new Member(options);
     const { cluster, popper, replica } = member.parts;
     const awakening = await recover(member.parts);
+    // Nothing waits for it: entries are in memory until it has read its files.
+    member.parts.historyLog?.start().catch(() => undefined);
     await options.source.start((spec) => cluster.membership.apply(spec));
     await options.env.network?.listen(
       createInbox(options.name, options.env, createHandler(member.parts.readParts())),
@@ -156,6 +158,7 @@ export class Member {
     await source.stop();
     await env.network?.close();
     await this.parts.destinations.close();
+    await this.parts.historyLog?.stop();
     await this.parts.journal?.close();
   }
 

@@ -25,6 +25,8 @@ export type BatchChange = {
 export interface ItemRules {
   readonly parser: TimerParser;
   readonly namespace: string;
+  /** The name of the caller's token; empty: there is none. */
+  readonly actor: string;
   readonly wallMs: number;
   readonly strict: boolean;
 }
@@ -93,20 +95,22 @@ function newTimer(
   base: BatchChange['base'],
   json: unknown,
   idempotencyKey: string | null,
-  { parser, namespace, wallMs, strict }: ItemRules,
+  { parser, namespace, actor, wallMs, strict }: ItemRules,
 ): BatchChange {
   const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null, strict };
   const timer = parsed(base, () => parser.parse(json, asked));
-  return { kind: 'set', base, request: { namespace, id: null, ...timer, idempotencyKey } };
+  const request = { namespace, id: null, ...timer, idempotencyKey, actor };
+  return { kind: 'set', base, request };
 }
 
 function replaced(id: LooseId, json: unknown, rules: ItemRules): BatchChange {
-  const { parser, namespace, wallMs, strict } = rules;
+  const { parser, namespace, actor, wallMs, strict } = rules;
   const base = '/timer';
   const asked = { wallMs, factor: id.factor, idempotent: false, strict };
   const timer = parsed(base, () => parser.parse(json, asked));
   if (!hasFactor(id)) return { kind: 'replace', base, id, timer };
-  return { kind: 'set', base, request: { namespace, id, ...timer, idempotencyKey: null } };
+  const request = { namespace, id, ...timer, idempotencyKey: null, actor };
+  return { kind: 'set', base, request };
 }
 
 function parsed<T>(base: string, parse: () => T): T {

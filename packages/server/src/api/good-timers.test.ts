@@ -33,6 +33,7 @@ test('the plain form of the origin works unchanged', async () => {
       id: null,
       factor: 3,
       idempotencyKey: null,
+      actor: '',
       definition: {
         timing: {
           kind: 'interval',

@@ -45,6 +45,7 @@ function holderOf(parameters: URLSearchParams): Pick<ListQuery, 'member' | 'role
 export function pageOf(
   parameters: URLSearchParams,
   limits: Limits,
+  cursorLengthMax = 512,
 ): Pick<ListQuery, 'limit' | 'cursor'> {
   const { pageItemCountMax } = limits;
   const limitText = parameters.get('limit');
@@ -58,7 +59,7 @@ export function pageOf(
     throw badRequest(`The parameter limit must be a whole number from 1 to ${pageItemCountMax}.`);
   }
   const cursor = parameters.get('cursor');
-  if (cursor !== null && !/^[\x21-\x7e]{1,512}$/.test(cursor)) {
+  if (cursor !== null && (cursor.length > cursorLengthMax || !/^[\x21-\x7e]+$/.test(cursor))) {
     throw badRequest('The parameter cursor must be one that an earlier page gave out.');
   }
   return { limit, cursor };

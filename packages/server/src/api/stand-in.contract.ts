@@ -13,6 +13,9 @@ import type { Router } from './router.ts';
 import type {
   AttemptsView,
   EndedView,
+  HistoryEntryView,
+  HistoryQuery,
+  HistoryService,
   LetterFilter,
   LetterQuery,
   ListQuery,
@@ -29,7 +32,7 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** The version of every change. */
 const given: Version = { versionMs: 7, versionTie: 1 };
 
-export class StandIn implements TimerService, SetService, MemberControl {
+export class StandIn implements TimerService, SetService, MemberControl, HistoryService {
   readonly sets: SetRequest[] = [];
   readonly calls: { name: string; argument: unknown }[] = [];
   /** The answer of `set` to a request; the default confirms it. */
@@ -41,6 +44,7 @@ export class StandIn implements TimerService, SetService, MemberControl {
   known: TimerView | null = null;
   end: EndedView | null = null;
   remembered: AttemptsView = { attempts: [], missing: [] };
+  entries: HistoryEntryView[] = [];
   notReady: string | null = null;
   drained: Promise<void> = Promise.resolve();
 
@@ -92,6 +96,21 @@ export class StandIn implements TimerService, SetService, MemberControl {
   attempts(_: string, id: TimerId) {
     this.note('attempts', id);
     return Promise.resolve(this.remembered);
+  }
+
+  history(query: HistoryQuery) {
+    this.note('history', query);
+    return Promise.resolve({ items: this.entries, cursor: null, missing: ['c:3'] });
+  }
+
+  audit(query: HistoryQuery) {
+    this.note('audit', query);
+    return Promise.resolve({ items: this.entries, cursor: 'more', missing: [] });
+  }
+
+  eraseAnswers(namespace: string, actor = '') {
+    this.note('eraseAnswers', { namespace, actor });
+    return Promise.resolve(['c:3']);
   }
 
   letterSummary(filter: LetterFilter) {
@@ -223,6 +242,7 @@ export function testApi(
   const router = createRouter({
     service,
     sets: service,
+    history: service,
     control: service,
     access,
     config,

@@ -1,6 +1,8 @@
 /** Answers each message of another member. */
 import { compareProgress, type TimerRecord } from '@carillon/core';
 import type { Cluster } from './cluster.ts';
+import type { HistoryLog } from '../history/log.ts';
+import type { HistoryRead } from '../history/read.ts';
 import type { History } from '../pop/outcome/history.ts';
 import type { Popper } from '../pop/popper.ts';
 import type { MessageHandler } from '../replication/inbox.ts';
@@ -16,10 +18,11 @@ export interface HandlerParts extends ReadParts {
   readonly cluster: Cluster;
   readonly popper: Popper;
   readonly history: History;
+  readonly historyLog: HistoryLog | null;
 }
 
 export function createHandler(parts: HandlerParts): MessageHandler {
-  const { cluster, popper, replica, history } = parts;
+  const { cluster, popper, replica, history, historyLog } = parts;
   return (from, message, answer) => {
     switch (message.type) {
       case 'store':
@@ -51,11 +54,38 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         const { namespace, hi, lo } = message;
         return answer({ type: 'attempts', attempts: history.of(namespace, hi, lo) });
       }
+      case 'history':
+        return historyHere(historyLog, message, answer);
+      case 'erase':
+        return eraseHere(parts, message.namespace, answer);
       case 'unconfirmed':
         cluster.noteUnconfirmed(message, message.names);
         return answer({ type: 'ok' });
     }
   };
+}
+
+/** A member without a history has no entries; one that is asked by too many is to be asked again. */
+function historyHere(
+  log: HistoryLog | null,
+  { ask }: Extract<Message, { type: 'history' }>,
+  answer: (answer: Answer) => void,
+): void {
+  if (log === null) return answer({ type: 'history', read: { entries: [], more: null } });
+  const told = (read: HistoryRead | null): void =>
+    answer(read === null ? { type: 'refused', why: 'full' } : { type: 'history', read });
+  log.read(ask).then(told, () => told(null));
+}
+
+function eraseHere(
+  { history, historyLog }: HandlerParts,
+  namespace: string,
+  answer: (answer: Answer) => void,
+): void {
+  history.erase(namespace);
+  const erased = historyLog?.erase(namespace) ?? Promise.resolve();
+  const ok = (): void => answer({ type: 'ok' });
+  erased.then(ok, () => answer({ type: 'refused', why: 'full' }));
 }
 
 /** "I have this; have you?" A yes is a promise, so it waits for the disk. */

@@ -18,6 +18,7 @@ it('a namespace that the configuration does not name has a default that leaves r
     strict: false,
     keepAnswers: true,
     events: null,
+    historyBytesMax: null,
   });
 });
 

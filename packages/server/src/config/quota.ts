@@ -28,6 +28,8 @@ export interface Quota {
   readonly keepAnswers: boolean;
   /** Events that the namespace is told of, and where; null: none. */
   readonly events: EventWish | null;
+  /** Bytes of the history on disk; null: half of all. */
+  readonly historyBytesMax: number | null;
 }
 
 export type Quotas = Readonly<Record<string, Partial<Quota>>>;
@@ -48,6 +50,7 @@ const kinds: { readonly [K in keyof Quota]: Kind<Quota[K]> } = {
   strict: yesNo,
   keepAnswers: yesNo,
   events: eventWish,
+  historyBytesMax: optional(bytes(0, 1024 * GiB)),
 };
 
 /** An object in files; the same as JSON in flags and environment. */
@@ -80,6 +83,7 @@ export function quotaFor(quotas: Quotas, namespace: string, limits: Limits): Quo
     strict: false,
     keepAnswers: true,
     events: null,
+    historyBytesMax: null,
     ...quotas[anyNamespace],
     ...(Object.hasOwn(quotas, namespace) ? quotas[namespace] : {}),
   };

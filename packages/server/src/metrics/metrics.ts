@@ -158,6 +158,14 @@ export class Metrics {
     'carillon_journal_bytes',
     'Bytes of journal on disk that no snapshot has made unnecessary yet.',
   );
+  readonly historyBytes = this.gauge(
+    'carillon_history_bytes',
+    'Bytes of the history of attempts and changes.',
+  );
+  readonly historyOmitted = this.counter(
+    'carillon_history_omitted_total',
+    'Entries left out of the history, because the disk was full, failed or was too slow.',
+  );
   readonly journalRecords = this.counter('carillon_journal_records_total', 'Records journaled.');
   readonly snapshots = this.counter('carillon_snapshots_total', 'Snapshots finished.');
   readonly scrubbedBytes = this.counter(

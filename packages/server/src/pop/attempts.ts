@@ -12,16 +12,19 @@ import {
   type CallbackResult,
   type Clock,
   compareProgress,
+  type Definition,
   invariant,
   type TimerRecord,
   type Unmade,
 } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
+import type { Notes } from '../history/entry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 import type { Replica } from '../replication/replica.ts';
 import { afterPop, type Instant, missedPops } from '../timer/schedule.ts';
 import { type After, afterAttempt, afterRefusal } from './outcome/after-attempt.ts';
-import type { History } from './outcome/history.ts';
+import type { BareAttempt, History } from './outcome/history.ts';
 import { answerClass, attemptOf, detailOf, wordless } from './outcome/outcome.ts';
 import { concerns, missedFrom, type Pop } from './pop.ts';
 import { succeeded } from './outcome/retry.ts';
@@ -38,6 +41,10 @@ export interface AttemptsParts {
     'callbackAnswers' | 'callbackDuration' | 'events' | 'popLateness' | 'pops'
   >;
   readonly history: History;
+  /** null: no history is kept on disk. */
+  readonly historyLog: Notes | null;
+  /** The number under which members keep a timer that clients know by this id. */
+  readonly numberOf: (namespace: string, id: string) => Numbered | null;
   readonly failing: Pick<FailingReceivers, 'note' | 'succeeded'>;
   /** Whether the first bytes of the answers of failing receivers are kept for this namespace. */
   readonly keepsAnswers: (namespace: string) => boolean;
@@ -103,14 +110,61 @@ export class Attempts {
     if (succeeded(result)) {
       failing.succeeded(to);
       history.add(record, attempt, '');
+      this.note(pop, attempt, '', at);
       return result;
     }
     const told = keepsAnswers(record.namespace) ? result : wordless(result);
     const detail = detailOf(told);
     history.add(record, attempt, detail);
+    this.note(pop, attempt, detail, at);
     const isEvent = pop.definition.event !== null;
     failing.note({ ...to, failure: failureOf(attempt.outcome) ?? '', detail, isEvent });
     return told;
+  }
+
+  /** Attempts at a letter are attempts at a pop of its timer. */
+  private note(pop: Pop, attempt: BareAttempt, detail: string, { wallMs }: Instant): void {
+    const { record, definition, position } = pop;
+    const number = this.timerOf(record, definition);
+    this.parts.historyLog?.note({
+      kind: 'attempt',
+      wallMs,
+      namespace: record.namespace,
+      hi: number.hi,
+      lo: number.lo,
+      sequence: attempt.sequence,
+      attempt: attempt.attempt,
+      latenessMs: attempt.latenessMs,
+      tookMs: attempt.tookMs,
+      outcome: attempt.outcome,
+      position,
+      detail,
+    });
+  }
+
+  /** The pop is a dead letter now. */
+  private noteGivenUp({ record, definition, missed }: Pop): void {
+    const { historyLog, instant } = this.parts;
+    const { namespace, versionMs, versionTie } = record;
+    const { hi, lo } = this.timerOf(record, definition);
+    historyLog?.note({
+      kind: 'change',
+      wallMs: instant().wallMs,
+      namespace,
+      hi,
+      lo,
+      action: 'give-up',
+      versionMs,
+      versionTie,
+      sequence: definition.origin?.sequence ?? record.sequence + missed + 1,
+      actor: '',
+      tag: '',
+    });
+  }
+
+  private timerOf(record: TimerRecord, { origin }: Definition): Numbered {
+    if (origin === null) return record;
+    return this.parts.numberOf(record.namespace, origin.id) ?? record;
   }
 
   /** A pop whose record has gone to another by then is not judged. */
@@ -154,6 +208,7 @@ export class Attempts {
           });
         }
         metrics.pops.add('dead');
+        this.noteGivenUp(pop);
         this.settle(pop, after.letter);
         return announce(after.letter, () => undefined);
       case 'forgotten':
@@ -178,6 +233,7 @@ export class Attempts {
       return again(pop.handle, deadLetterRetryMs);
     }
     metrics.pops.add('dead');
+    this.noteGivenUp(pop);
     const missed = missedFrom(pop, current);
     const next = afterPop(current, pop.definition, missed, instant());
     this.settle(pop, { ...next, outcome });

@@ -1,8 +1,10 @@
 /** Puts the parts of a popper together. The only file that knows them all. */
 import type { Env, RetryPolicy, TimerRecord } from '@carillon/core';
+import type { Notes } from '../history/entry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 import type { Store } from '../store/store.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { ActivePops } from './active-pops.ts';
@@ -29,6 +31,8 @@ export interface PoppingParts {
   readonly cluster: PopCluster;
   readonly metrics: Metrics;
   readonly history: History;
+  /** null: no history is kept on disk. */
+  readonly historyLog: Notes | null;
   readonly batches: Pick<Batches, 'addresseeOf' | 'call' | 'waitMs'>;
   readonly limits: PopLimits;
   /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
@@ -58,6 +62,8 @@ export interface PopCluster {
   instant(): Instant;
   /** The timer's id as clients know it. */
   idOf(record: TimerRecord): string;
+  /** The number under which members keep a timer that clients know by this id; null: it is no id. */
+  numberOf(namespace: string, id: string): Numbered | null;
   /** The members to ask before a pop; `widely`: also members that may have stood in for this one. */
   othersOf(record: TimerRecord, widely: boolean): readonly string[];
   /**
@@ -106,6 +112,8 @@ export function createPopper(parts: PoppingParts): Popper {
     replica,
     metrics,
     history,
+    historyLog: parts.historyLog,
+    numberOf: (namespace, id) => cluster.numberOf(namespace, id),
     failing: parts.failing,
     announce: parts.announce,
     keepsAnswers: parts.keepsAnswers,

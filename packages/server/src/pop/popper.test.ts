@@ -56,6 +56,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
       },
       instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
       idOf: () => 'id',
+      numberOf: () => null,
       othersOf: () => others,
       holds: () => false,
       tell: () => undefined,
@@ -63,6 +64,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
       end: () => undefined,
     },
     metrics: new Metrics({ version: 'test', runtime: 'test' }),
+    historyLog: null,
     history: new History(defaultConfig.history),
     batches: {
       addresseeOf: () => ({ uri: '', split: null, namespace: '', batch: false, alone: false }),

@@ -96,6 +96,8 @@ function answerTo(message: Message): Answer {
     case 'unconfirmed':
     case 'attempts':
     case 'tally':
+    case 'history':
+    case 'erase':
       return { type: 'stored' };
   }
 }

@@ -331,7 +331,14 @@ function inFlight(lane: Lane, clock: Clock): () => void {
   };
 }
 
-const bulky: ReadonlySet<Message['type']> = new Set(['list', 'tally', 'digest', 'range']);
+const bulky: ReadonlySet<Message['type']> = new Set([
+  'list',
+  'tally',
+  'digest',
+  'range',
+  'history',
+  'erase',
+]);
 
 function laneOf({ type }: Message): LaneName {
   if (type === 'store' || type === 'offer') return 'durable';

@@ -7,6 +7,7 @@ import {
   hex16,
   type Numbering,
   parseHex16,
+  parseTimerId,
   type TimerId,
   type TimerRecord,
 } from '@carillon/core';
@@ -27,6 +28,12 @@ export class ClientIds {
     return this.numbering.inside(namespace, number);
   }
 
+  /** The number under which members keep a timer that clients know by this id; null: it is no id. */
+  parse(namespace: string, id: string): Numbered | null {
+    const parsed = parseTimerId(id);
+    return parsed === null ? null : this.number(namespace, parsed);
+  }
+
   /** The id of a client as members know it. */
   read(namespace: string, id: TimerId): TimerId {
     return { ...id, ...this.numbering.inside(namespace, id) };
@@ -37,6 +44,12 @@ export class ClientIds {
     const bloom = this.view().bloomOf(record.replicas);
     const { hi, lo } = this.numbering.outside(record.namespace, record);
     return formatTimerId({ hi, lo, factor: record.factor, bloomHi: bloom.hi, bloomLo: bloom.lo });
+  }
+
+  /** The number of a timer as clients of its namespace know it, in 16 hex digits: an id without replicas and factor. */
+  short(namespace: string, number: Numbered): string {
+    const { hi, lo } = this.numbering.outside(namespace, number);
+    return hex16(hi, lo);
   }
 
   /** Empty, the beginning of a list, for a cursor that no page gave out. */

@@ -27,6 +27,7 @@ import type {
 import type { Metrics } from '../metrics/metrics.ts';
 import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
+import { everybody, membersOf } from './everybody.ts';
 import { listEverywhere } from '../replication/lists/list.ts';
 import { tallyEverywhere } from '../replication/lists/tally.ts';
 import type { ListAsk } from '../replication/wire/list.ts';
@@ -36,6 +37,7 @@ import { entomb, type Instant } from '../timer/schedule.ts';
 import { endedView, timerView } from './timer-view.ts';
 import { written } from './outcome.ts';
 import type { RecordChanges, ChangeParts } from './change.ts';
+import { type Asked, letterSubject, noteChange, type NotingParts, type Subject } from './noting.ts';
 
 /** Of a list: timers of any holder and receiver, whether they fail or not. */
 const anywhere = { member: null, role: null } as const;
@@ -62,7 +64,7 @@ const endsEachTurn = 50;
  */
 const aheadMsMax = 86_400_000;
 
-export interface CoordinatorParts extends ChangeParts, AttemptsParts {
+export interface CoordinatorParts extends ChangeParts, AttemptsParts, NotingParts {
   readonly metrics: Metrics;
   /** Why a namespace can have no further record right now; null when it can. */
   readonly refuseRecord: (namespace: string) => CarillonError | null;
@@ -90,12 +92,18 @@ export class Coordinator implements TimerService {
     versions.observe(seen);
   }
 
-  cancel(namespace: string, id: TimerId): Promise<Changed> {
-    return this.end(namespace, this.parts.ids.read(namespace, id));
+  cancel(namespace: string, id: TimerId, actor = ''): Promise<Changed> {
+    const asked: Asked = { action: 'cancel', actor, tag: '' };
+    return this.end(namespace, this.parts.ids.read(namespace, id), asked);
   }
 
   /** `id`: as members know it. */
-  private async end(namespace: string, id: TimerId): Promise<Changed> {
+  private async end(
+    namespace: string,
+    id: TimerId,
+    asked: Asked,
+    subject?: Subject,
+  ): Promise<Changed> {
     const { metrics, ids } = this.parts;
     const ended = (version: Version): TimerRecord => {
       const at = this.parts.instant();
@@ -108,6 +116,7 @@ export class Coordinator implements TimerService {
       if (refusal !== null && (await this.changes.read(id)) === null) throw refusal;
       const { record, copies } = await this.changes.change(ended, id);
       metrics.cancels.add('confirmed');
+      noteChange(this.parts, record, asked, subject);
       return { id: ids.of(record), copies, version: record };
     } catch (error) {
       metrics.cancels.add('refused');
@@ -190,18 +199,28 @@ export class Coordinator implements TimerService {
     return { ...gathered, missing: this.membersOf(gathered.missing) };
   }
 
-  cancelByTag(namespace: string, tag: string): Promise<{ count: number; version: Version }> {
+  cancelByTag(
+    namespace: string,
+    tag: string,
+    actor = '',
+  ): Promise<{ count: number; version: Version }> {
     const which = { namespace, tag, ...anyhow, state: '', countMax: Number.POSITIVE_INFINITY };
-    return this.cancelAll(which, 'timers with the tag');
+    return this.cancelAll(which, 'timers with the tag', { action: 'cancel', actor, tag });
   }
 
-  discardMany(filter: LetterFilter): Promise<{ count: number; more: boolean; version: Version }> {
-    return this.cancelAll({ ...filter, state: 'dead', countMax: discardCountMax }, 'dead letters');
+  discardMany(
+    filter: LetterFilter,
+    actor = '',
+  ): Promise<{ count: number; more: boolean; version: Version }> {
+    const which = { ...filter, state: 'dead', countMax: discardCountMax };
+    const asked: Asked = { action: 'discard', actor, tag: filter.tag ?? '' };
+    return this.cancelAll(which, 'dead letters', asked);
   }
 
   private async cancelAll(
     { countMax, ...which }: Which,
     what: string,
+    asked: Asked,
   ): Promise<{ count: number; more: boolean; version: Version }> {
     const { namespace } = which;
     let count = 0;
@@ -215,7 +234,7 @@ export class Coordinator implements TimerService {
           `Not all members answered, so some ${what} may remain; ${count} are gone. Try again.`,
         );
       }
-      await this.endEach(namespace, page.items);
+      await this.endEach(namespace, page.items, asked);
       count += page.items.length;
       ({ cursor } = page);
     } while (cursor !== null && count < countMax);
@@ -223,11 +242,17 @@ export class Coordinator implements TimerService {
   }
 
   /** Begins a few ends in each turn: a sync on disk serves all that were begun until then. */
-  private async endEach(namespace: string, records: readonly TimerRecord[]): Promise<void> {
+  private async endEach(
+    namespace: string,
+    records: readonly TimerRecord[],
+    asked: Asked,
+  ): Promise<void> {
     const ends: Promise<Changed>[] = [];
     for (const [i, record] of records.entries()) {
       if (i > 0 && i % endsEachTurn === 0) await this.parts.replica.scans.next();
-      const end = this.end(namespace, this.idParts(record));
+      const isLetter = record.state === State.dead;
+      const subject = isLetter ? letterSubject(this.parts.ids, record) : undefined;
+      const end = this.end(namespace, this.idParts(record), asked, subject);
       // Failures are looked at when all have been begun.
       end.catch(() => undefined);
       ends.push(end);
@@ -235,7 +260,7 @@ export class Coordinator implements TimerService {
     await Promise.all(ends);
   }
 
-  async redeliver(namespace: string, id: TimerId): Promise<Version | null> {
+  async redeliver(namespace: string, id: TimerId, actor = ''): Promise<Version | null> {
     const letter = await this.letter(namespace, this.parts.ids.read(namespace, id));
     if (letter === null) return null;
     const record = resent(letter, this.parts.instant().nowMs);
@@ -245,15 +270,20 @@ export class Coordinator implements TimerService {
     if (outcome.type === 'beaten') {
       return compareVersions(outcome.by, record) === 0 ? record : null;
     }
-    return written(outcome).record;
+    const sent = written(outcome).record;
+    const asked: Asked = { action: 'redeliver', actor, tag: '' };
+    noteChange(this.parts, sent, asked, letterSubject(this.parts.ids, letter));
+    return sent;
   }
 
-  async discard(namespace: string, id: TimerId): Promise<Version | null> {
+  async discard(namespace: string, id: TimerId, actor = ''): Promise<Version | null> {
     const known = this.parts.ids.read(namespace, id);
     const letter = await this.letter(namespace, known);
     if (letter === null) return null;
     const { factor } = letter;
-    return (await this.end(namespace, { ...known, factor })).version;
+    const asked: Asked = { action: 'discard', actor, tag: '' };
+    const subject = letterSubject(this.parts.ids, letter);
+    return (await this.end(namespace, { ...known, factor }, asked, subject)).version;
   }
 
   /** `id`: as members know it. */
@@ -286,18 +316,12 @@ export class Coordinator implements TimerService {
     return { items: records, cursor, missing: this.membersOf(missing) };
   }
 
-  /** Without vanished members: they are asked in case they run on, and mostly they do not. */
   private membersOf(names: readonly string[]): readonly string[] {
-    const view = this.parts.view();
-    return names.filter((name) => view.member(name) !== undefined);
+    return membersOf(this.parts, names);
   }
 
-  /** All members of the view, this one in any case, and vanished ones that were not found silent since. */
   private everybody(): readonly string[] {
-    const { self, view, peers } = this.parts;
-    const { members, vanished } = view();
-    const running = vanished.filter(({ name }) => !(peers?.silent(name) ?? false));
-    return [...new Set([self, ...[...members, ...running].map(({ name }) => name)])];
+    return everybody(this.parts);
   }
 }
 

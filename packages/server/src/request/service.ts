@@ -7,6 +7,8 @@ import { type ClusterView } from '../metrics/status.ts';
 import { type TimerState } from '../timer/state.ts';
 import type { CarillonError, Definition, TimerId, Version } from '@carillon/core';
 import type { Attempt } from '../timer/attempt.ts';
+import type { Action } from '../history/entry.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 /** How many replicas confirmed, of how many wanted. */
 export interface Copies {
@@ -22,6 +24,10 @@ export interface SetRequest {
   /** null: the id's, or the member's default. */
   readonly factor: number | null;
   readonly idempotencyKey: string | null;
+  /** The name of the caller's token, for the history; default: none. */
+  readonly actor?: string;
+  /** The timer whose callback this one makes at once, for the history; default: none. */
+  readonly runs?: TimerId;
 }
 
 /** A change that replicas confirmed. */
@@ -152,7 +158,7 @@ export interface SetService {
   setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
 }
 
-/** Ids and cursors are the ones that clients of the namespace know. */
+/** Ids and cursors are the ones that clients of the namespace know. `actor`: the name of the caller's token, for the history. */
 export interface TimerService {
   /**
    * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too far
@@ -160,7 +166,7 @@ export interface TimerService {
    */
   saw(seen: Version): void;
   /** Rejects with CarillonError when no replica confirmed. */
-  cancel(namespace: string, id: TimerId): Promise<Changed>;
+  cancel(namespace: string, id: TimerId, actor?: string): Promise<Changed>;
   get(namespace: string, id: TimerId): Promise<OneTimerView | null>;
   /** How a timer that `get` does not know has ended; null: that is not remembered, or there never was one. */
   ended(namespace: string, id: TimerId): Promise<EndedView | null>;
@@ -172,16 +178,70 @@ export interface TimerService {
   cancelByTag(
     namespace: string,
     tag: string,
+    actor?: string,
   ): Promise<{ readonly count: number; readonly version: Version }>;
   deadLetters(query: LetterQuery): Promise<Page<TimerView>>;
   letterSummary(filter: LetterFilter): Promise<LetterSummary>;
   /** The version of the change; null when there is no such dead letter. */
-  redeliver(namespace: string, id: TimerId): Promise<Version | null>;
-  discard(namespace: string, id: TimerId): Promise<Version | null>;
+  redeliver(namespace: string, id: TimerId, actor?: string): Promise<Version | null>;
+  discard(namespace: string, id: TimerId, actor?: string): Promise<Version | null>;
   /** Many dead letters that match: how many, and whether there are more. */
   discardMany(
     filter: LetterFilter,
+    actor?: string,
   ): Promise<{ readonly count: number; readonly more: boolean; readonly version: Version }>;
+}
+
+/** One entry of the history, as clients see it. */
+export type HistoryEntryView = {
+  readonly namespace: string;
+  /** The number of the timer, in 16 hex digits. */
+  readonly timer: string;
+  /** The member that made the attempt or took the request. */
+  readonly member: string;
+  /** Wall-clock milliseconds. */
+  readonly atMs: number;
+} & (
+  | ({ readonly kind: 'attempt' } & Omit<AttemptView, 'atMs' | 'member'> & {
+        /** The position of the member among the replicas; 0: it was the primary. */
+        readonly position: number;
+      })
+  | {
+      readonly kind: 'change';
+      readonly action: Action;
+      /** The name of the token; null: none was asked for, or the member acted by itself. */
+      readonly actor: string | null;
+      /** By which tag the timer was chosen; null: by its id. */
+      readonly tag: string | null;
+      /** The pop that it is about; null: the timer as a whole. */
+      readonly sequence: number | null;
+      readonly version: string;
+    }
+);
+
+export interface HistoryQuery {
+  /** null: all namespaces, which only an audit may be asked for. */
+  readonly namespace: string | null;
+  /** null: of all timers. */
+  readonly id: Numbered | null;
+  readonly actor: string | null;
+  readonly action: Action | null;
+  /** Wall-clock milliseconds. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  /** As an earlier page gave it out. */
+  readonly cursor: string | null;
+}
+
+/** Attempts and changes that members keep on disk, for a bounded time. */
+export interface HistoryService {
+  /** Everything about one timer, the newest first. */
+  history(query: HistoryQuery): Promise<Page<HistoryEntryView>>;
+  /** Changes of all timers, the newest first. */
+  audit(query: HistoryQuery): Promise<Page<HistoryEntryView>>;
+  /** Erases the stored answers of the namespace's receivers; tells the members that did not do it. */
+  eraseAnswers(namespace: string, actor?: string): Promise<readonly string[]>;
 }
 
 /** The member as operators see and steer it. */

@@ -18,13 +18,15 @@ import { isDigest, isOfRequest } from '../timer/request-digest.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
+import type { Action } from '../history/entry.ts';
+import { noteChange, type NotingParts } from './noting.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import { type Content, guarded, triesMax, type RecordChanges, type ChangeParts } from './change.ts';
 
 /** Timers of one batch under way at once: two frames to a peer. */
 const concurrentMax = 1000;
 
-export interface SetParts extends ChangeParts {
+export interface SetParts extends ChangeParts, NotingParts {
   readonly metrics: Metrics;
   readonly factorDefault: number;
   /** Why no such timer can be taken right now; null when one can. */
@@ -72,8 +74,10 @@ export class Sets implements SetService {
     const { metrics } = this.parts;
     // A closure that waits for the disk keeps hold of as little as it can: not of the request.
     const made = request.id === null ? 'created' : 'replaced';
+    const { runs, namespace, actor = '' } = request;
     const finish = (outcome: SetOutcome): void => {
       metrics.sets.add(outcome.ok ? made : 'refused');
+      if (runs !== undefined && outcome.ok) this.noteRun(namespace, runs, actor, outcome.version);
       done(outcome);
     };
     const failed = (error: unknown): void => {
@@ -108,7 +112,7 @@ export class Sets implements SetService {
     const version = this.changes.stamp(at);
     const record = this.changes.draft({ namespace, factor, number, version, at }, content);
     const tried = (outcome: Outcome): void => {
-      if (!isTaken(outcome)) finish(this.setDone(written(outcome)));
+      if (!isTaken(outcome)) finish(this.changed(written(outcome), 'set', asked.actor));
       else if (tries > 1) this.createNew(asked, tries - 1, finish, failed);
       else throw noCopies(version);
     };
@@ -130,8 +134,23 @@ export class Sets implements SetService {
       const base = { namespace, factor, number: id, version, at };
       return this.changes.draft(base, contentOf(timing, at, body));
     };
-    const done = (result: Written): void => finish(this.setDone(result));
+    const { actor = '' } = request;
+    const done = (result: Written): void => finish(this.changed(result, 'replace', actor));
     this.changes.tryChange({ record, id }, triesMax, done, failed);
+  }
+
+  /** The replicas confirmed a change of this request. */
+  private changed(result: Written, action: Action, actor: string): SetOutcome {
+    noteChange(this.parts, result.record, { action, actor, tag: '' });
+    return this.setDone(result);
+  }
+
+  /** Its callback was made by a timer of its own. */
+  private noteRun(namespace: string, id: TimerId, actor: string, version: Version): void {
+    const { versionMs, versionTie } = version;
+    const { hi, lo } = this.parts.ids.number(namespace, id);
+    const record = { namespace, hi, lo, versionMs, versionTie };
+    noteChange(this.parts, record, { action: 'run', actor, tag: '' });
   }
 
   private setDone({ record, copies }: Written): SetOutcome {
@@ -141,11 +160,12 @@ export class Sets implements SetService {
   }
 
   /** The same key gives the same timer: its number follows from the key, so both requests meet at its replicas. */
-  private keyed({ namespace, definition }: SetRequest, factor: number, key: string): Keyed {
+  private keyed(request: SetRequest, factor: number, key: string): Keyed {
+    const { namespace, definition, actor = '' } = request;
     const { hi, lo } = this.parts.ids.number(namespace, numberFromKey(namespace, key));
     const kept = definition.idempotent ? definition : { ...definition, idempotent: true };
     const id = { hi, lo, bloomHi: 0, bloomLo: 0, factor };
-    return { namespace, id, timing: definition.timing, body: encodeDefinition(kept) };
+    return { namespace, id, timing: definition.timing, body: encodeDefinition(kept), actor };
   }
 
   private setOnce(
@@ -173,7 +193,7 @@ export class Sets implements SetService {
     const record = this.changes.draft(base, contentOf(timing, at, body));
     const tried = (outcome: Outcome): void => {
       if (isTaken(outcome)) this.raced(asked, version).then(finish, failed);
-      else finish(this.setDone(written(outcome)));
+      else finish(this.changed(written(outcome), 'set', asked.actor));
     };
     this.changes.write({ record, mode: 'create', former: [] }, guarded(tried, failed));
   }
@@ -220,6 +240,7 @@ interface Keyed {
   readonly id: TimerId;
   readonly timing: Timing;
   readonly body: Uint8Array;
+  readonly actor: string;
 }
 
 /** A new timer, ready to be given a number. */
@@ -228,11 +249,13 @@ interface Fresh {
   readonly factor: number;
   readonly at: Instant;
   readonly content: Content;
+  readonly actor: string;
 }
 
-function fresh({ namespace, definition }: SetRequest, factor: number, at: Instant): Fresh {
+function fresh(request: SetRequest, factor: number, at: Instant): Fresh {
+  const { namespace, definition, actor = '' } = request;
   const content = contentOf(definition.timing, at, encodeDefinition(definition));
-  return { namespace, factor, at, content };
+  return { namespace, factor, at, content, actor };
 }
 
 /** Throws CarillonError. */

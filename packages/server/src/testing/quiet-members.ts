@@ -97,7 +97,7 @@ class QuietMember {
     });
     const history = new History({ attemptCountMax: 9, timerCountMax: 9 });
     const { peers } = cluster;
-    const parts = { self: name, clock, replica, peers, cluster, history };
+    const parts = { self: name, clock, replica, peers, cluster, history, historyLog: null };
     // Members that never pop are never asked for a claim.
     const handler = createHandler({ ...parts, popper: {} as Popper });
     void network.listen(createInbox(name, env, handler));

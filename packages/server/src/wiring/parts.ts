@@ -2,11 +2,12 @@
  * The parts of a member, connected: each part declares what it needs, and is given it here. The parts know nothing of
  * the phases of a member; `member.ts` starts, drains and stops them.
  */
-import { NumberSource, openNumbering, State, VersionClock } from '@carillon/core';
+import { NumberSource, openNumbering, State, VersionClock, type TimerRecord } from '@carillon/core';
 import { Signers } from '../callback/signers.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { DiskCare } from '../cluster/disk/disk-care.ts';
 import { Telling } from '../events/telling.ts';
+import type { HistoryLog } from '../history/log.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { createPopper } from '../pop/create-popper.ts';
 import { History } from '../pop/outcome/history.ts';
@@ -21,10 +22,13 @@ import { hedgeMs } from '../replication/write.ts';
 import { RecordChanges } from '../request/change.ts';
 import { ClientIds } from '../request/client-ids.ts';
 import type { CoordinatorParts } from '../request/coordinator.ts';
+import type { HistoryParts } from '../request/history.ts';
+import { letterSubject, noteChange } from '../request/noting.ts';
 import type { SetParts } from '../request/set.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import { Store } from '../store/store.ts';
 import { refuseSet } from './admission.ts';
+import { createHistory } from './history.ts';
 import { nextNumber, reserveMs } from './numbers.ts';
 import type { MemberOptions } from './options.ts';
 
@@ -36,6 +40,8 @@ export class Parts {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly history: History;
+  /** null: no history is kept on disk. */
+  readonly historyLog: HistoryLog | null;
   readonly versions = new VersionClock();
   readonly diskCare: DiskCare;
   readonly cluster: Cluster;
@@ -47,7 +53,7 @@ export class Parts {
   readonly telling: Telling;
   readonly popper: Popper;
   readonly changes: RecordChanges;
-  readonly requestParts: SetParts & CoordinatorParts;
+  readonly requestParts: SetParts & CoordinatorParts & HistoryParts;
   /** null: before `recover`, and for good where the member has no disk. */
   journal: Journal | null = null;
   /** How far back this member remembers. */
@@ -80,6 +86,7 @@ export class Parts {
     );
     this.ids = new ClientIds(options.numbering ?? openNumbering, () => this.cluster.view);
     this.quotas = options.quotas ?? new QuotaTable(options.config);
+    this.historyLog = createHistory(this);
     this.replica = this.createReplica();
     this.room = { quotas: this.quotas, usage: this.replica.usage, limits: options.config.limits };
     this.signers = new Signers(options.config.callbacks.signingSecrets);
@@ -147,23 +154,36 @@ export class Parts {
       instant: () => cluster.instant(),
       create: (record, done) => this.changes.keep(record, done, 'create'),
       read: (id, done) => this.changes.readThen(id, done),
-      end: (record) => cluster.end(record),
+      end: (record) => {
+        this.noteDropped(record);
+        cluster.end(record);
+      },
       underReplicated: () => cluster.underReplicated,
       damage: () => this.diskCare.report.view(),
       onArmed: () => this.popper.poll(),
     });
   }
 
+  /** The retention of its namespace drops a letter. */
+  private noteDropped(letter: TimerRecord): void {
+    const { historyLog, ids, cluster } = this;
+    const parts = { historyLog, ids, instant: () => cluster.instant() };
+    const asked = { action: 'drop', actor: '', tag: '' } as const;
+    noteChange(parts, letter, asked, letterSubject(ids, letter));
+  }
+
   private createPopper(): Popper {
     const { name, env, config } = this.options;
     const { store, replica, metrics, history, cluster, telling } = this;
-    const own = { self: name, env, store, replica, metrics, history };
+    const { historyLog, ids } = this;
+    const own = { self: name, env, store, replica, metrics, history, historyLog };
     return createPopper({
       ...own,
       cluster: {
         peers: cluster.peers,
         instant: () => cluster.instant(),
         idOf: (record) => this.ids.of(record),
+        numberOf: (namespace, id) => ids.parse(namespace, id),
         othersOf: (record, widely) => cluster.othersOf(record, widely || cluster.viewsDiffer),
         holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
         tell: (record) => cluster.tell(record),
@@ -215,7 +235,9 @@ export class Parts {
     return destinations;
   }
 
-  private createRequestParts(isStopping: () => boolean): SetParts & CoordinatorParts {
+  private createRequestParts(
+    isStopping: () => boolean,
+  ): SetParts & CoordinatorParts & HistoryParts {
     const { config } = this.options;
     return {
       ...this.readParts(),
@@ -234,9 +256,10 @@ export class Parts {
 
   readParts() {
     const { env, name } = this.options;
-    const { cluster, popper, replica, history, ids } = this;
+    const { cluster, popper, replica, history, historyLog, ids } = this;
     const { peers } = cluster;
-    return { self: name, clock: env.clock, replica, peers, cluster, popper, history, ids };
+    const kept = { history, historyLog };
+    return { self: name, clock: env.clock, replica, peers, cluster, popper, ids, ...kept };
   }
 
   private readGauges(): void {
@@ -248,6 +271,8 @@ export class Parts {
     this.metrics.primaryLetters.read(() => this.replica.primaryLetters);
     this.metrics.journalBytes.read(() => this.journal?.snapshots.segmentBytes ?? 0);
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
+    this.metrics.historyBytes.read(() => this.historyLog?.bytes ?? 0);
+    this.metrics.historyOmitted.read(() => this.historyLog?.omitted ?? 0);
   }
 
   private timerCounts() {

@@ -6,6 +6,7 @@ import type { Router } from '../api/router.ts';
 import { createRouter } from '../api/routes/create-router.ts';
 import { Coordinator } from '../request/coordinator.ts';
 import type { MemberControl } from '../request/service.ts';
+import { GatheredHistory } from '../request/history.ts';
 import { Sets } from '../request/set.ts';
 import type { Parts } from './parts.ts';
 
@@ -18,6 +19,7 @@ export function createRoutes(parts: Parts, control: MemberControl): Router {
     readRings: options.readRings ?? null,
     strict: (namespace) => quotas.of(namespace).strict,
     service: new Coordinator(requestParts, changes),
+    history: new GatheredHistory(requestParts),
     sets: new Sets(requestParts, changes),
     control,
     metrics: metrics,

@@ -33,6 +33,7 @@ export class Upkeep {
       journal.mark(clock.wall() + reserveMs);
       journal.commit(() => undefined);
     }
+    this.parts.historyLog?.tend();
     this.cancel = clock.at(clock.now() + intervalMs, () => this.run());
   }
 

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 description of the API; shapes come from `schema/`. */
 import type { Route } from '../router.ts';
 import { deadLetterPaths } from './dead-letters.ts';
+import { historyPaths } from './history.ts';
 import { operatingPaths } from './operating.ts';
 import { problem, schemas, versionPattern } from './parts.ts';
 import { askedPaths, attemptPaths, timerPaths } from './timers.ts';
@@ -52,6 +53,7 @@ function pathsOf(routes: readonly Route[]): object {
     ...attemptPaths,
     ...askedPaths,
     ...deadLetterPaths,
+    ...historyPaths,
     ...operatingPaths,
   };
   return Object.fromEntries(

@@ -6,6 +6,7 @@ import {
   DeadLetterSchema,
   LetterSummarySchema,
 } from '../schema/dead-letter.ts';
+import { AuditSchema, HistorySchema } from '../schema/history.ts';
 import { EndedProblemSchema, ProblemSchema } from '../schema/problem.ts';
 import { AttemptsSchema, TimerBodySchema, TimerPageSchema, TimerSchema } from '../schema/timer.ts';
 import { PreviewSchema } from '../preview.ts';
@@ -16,6 +17,8 @@ export const schemas = {
   Timer: TimerSchema,
   TimerPage: TimerPageSchema,
   Attempts: AttemptsSchema,
+  History: HistorySchema,
+  Audit: AuditSchema,
   BatchItem: BatchItemSchema,
   BatchOutcome: BatchOutcomeSchema,
   DeadLetter: DeadLetterSchema,

@@ -87,7 +87,7 @@ async function batch(
   const key = idempotencyKeyOf(request);
   const asked = { body: request.body, ndjson, key, caller };
   const { rounds, outcomes, warnings } = await options.work.run(read(asked, options));
-  const making = { outcomes, namespace: caller.namespace, options };
+  const making = { outcomes, caller, options };
   for (let made = 0; rounds.length > 0; made++) await nextRound(rounds, made, making);
   const answer = await options.work.run(batchResponse(outcomes as Outcome[], ndjson));
   return { ...answer, headers: [...answer.headers, ...warnings] };
@@ -102,7 +102,8 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const itemLimits = { ...limits, jsonDepthMax: limits.jsonDepthMax + 1 };
   const items = yield* (ndjson ? lineItems : arrayItems)(body, itemLimits);
   options.charge(caller, Math.max(0, items.length - 1));
-  const rules = { parser, namespace, wallMs: wall(), strict: strict(namespace) };
+  const actor = caller.name ?? '';
+  const rules = { parser, namespace, actor, wallMs: wall(), strict: strict(namespace) };
   const rounds = new Rounds();
   const outcomes: (Outcome | undefined)[] = [];
   const unknown: UnknownMember[] = [];
@@ -139,7 +140,7 @@ class Rounds {
 
 interface Making {
   readonly outcomes: (Outcome | undefined)[];
-  readonly namespace: string;
+  readonly caller: Caller;
   readonly options: BatchOptions;
 }
 
@@ -191,17 +192,19 @@ function keeper(outcomes: Making['outcomes'], index: number, base: string): Keep
 /** Rejects with CarillonError when this change cannot be made. */
 async function changeAlone(
   change: Exclude<BatchChange, { kind: 'set' }>,
-  { namespace, options: { service, sets } }: Making,
+  { caller, options: { service, sets } }: Making,
 ): Promise<Outcome> {
+  const { namespace } = caller;
+  const actor = caller.name ?? '';
   const { id } = change;
   const found = hasFactor(id) ? id : await findId(service, id, namespace);
   if (change.kind === 'cancel') {
     const known = found ?? { ...id, factor: factorUnsaid };
-    return { ok: true, ...(await service.cancel(namespace, known)) };
+    return { ok: true, ...(await service.cancel(namespace, known, actor)) };
   }
   const { definition, factor } = change.timer;
   const known = found ?? { ...id, factor: factor ?? factorUnsaid };
-  return sets.set({ namespace, id: known, definition, factor, idempotencyKey: null });
+  return sets.set({ namespace, id: known, definition, factor, idempotencyKey: null, actor });
 }
 
 function outcomeOf(change: Promise<Outcome>): Promise<Outcome> {

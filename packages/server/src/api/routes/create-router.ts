@@ -10,18 +10,25 @@ import { batchRoutes } from './batch.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { previewRoutes } from './preview.ts';
 import { runRoutes } from './run.ts';
+import { historyRoutes } from './history.ts';
 import { lockRoutes, type ReadRings } from './locks.ts';
 import { LongWork } from '../long-work.ts';
 import { openApi } from '../openapi/openapi.ts';
 import { TimerParser } from '../parse-timer.ts';
 import { type Route, Router } from '../router.ts';
-import type { MemberControl, SetService, TimerService } from '../../request/service.ts';
+import type {
+  HistoryService,
+  MemberControl,
+  SetService,
+  TimerService,
+} from '../../request/service.ts';
 import { heedSeen } from '../seen.ts';
 import { timerRoutes } from './timers.ts';
 
 export interface ApiOptions {
   readonly service: TimerService;
   readonly sets: SetService;
+  readonly history: HistoryService;
   readonly control: MemberControl;
   readonly access: Access;
   readonly config: Pick<Config, 'access' | 'auth' | 'limits' | 'callbacks' | 'retry'>;
@@ -56,6 +63,7 @@ export function createRouter(options: ApiOptions): Router {
         charge: (caller, cost) => access.charge(caller, cost),
       }),
       ...deadLetterRoutes({ service, limits }),
+      ...historyRoutes({ history: options.history, limits }),
     ]),
     ...previewRoutes(timers),
     ...lockRoutes(options.readRings ?? null),

@@ -38,7 +38,7 @@ async function served(from = folder) {
     throw error;
   };
   const access = new Access({ clock });
-  const parts = { service, sets: service, control: service };
+  const parts = { service, sets: service, history: service, control: service };
   const options = {
     ...parts,
     access,

@@ -39,17 +39,18 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     if (letter === null) throw noLetter();
     return jsonResponse(renderDeadLetter(letter));
   };
-  const redeliver: Handler = async (_, id, { namespace }) =>
-    found(await service.redeliver(namespace, anywhere(looseIdOf(id))));
-  const discard: Handler = async (_, id, { namespace }) =>
-    found(await service.discard(namespace, anywhere(looseIdOf(id))));
+  const redeliver: Handler = async (_, id, { namespace, name }) =>
+    found(await service.redeliver(namespace, anywhere(looseIdOf(id)), name ?? ''));
+  const discard: Handler = async (_, id, { namespace, name }) =>
+    found(await service.discard(namespace, anywhere(looseIdOf(id)), name ?? ''));
   const discardMany: Handler = async (request, _, caller) => {
     const parameters = new URLSearchParams(request.query);
     // Not by mistake: an id that is empty must not mean everything.
     if (parameters.get('all') !== 'true') {
       throw badRequest('Say that all dead letters are meant: DELETE /dead-letters?all=true');
     }
-    const { count, more, version } = await service.discardMany(filterOf(parameters, caller));
+    const filter = filterOf(parameters, caller);
+    const { count, more, version } = await service.discardMany(filter, caller.name ?? '');
     return jsonResponse({ discarded: count, more }, 200, versionHeader(version));
   };
   return [

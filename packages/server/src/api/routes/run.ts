@@ -32,7 +32,7 @@ async function run(
   { service, sets }: RunOptions,
   request: ApiRequest,
   part: string,
-  { namespace }: Caller,
+  { namespace, name }: Caller,
 ): Promise<ApiResponse> {
   const id = anywhere(looseIdOf(part));
   const key = idempotencyKeyOf(request);
@@ -48,6 +48,8 @@ async function run(
     definition: onceNow(timer.definition, key !== null),
     factor: timer.factor,
     idempotencyKey: key,
+    actor: name ?? '',
+    runs: id,
   });
   return setResponse(outcome, wantsJson(request), []);
 }

@@ -115,7 +115,7 @@ class Timers {
 
   private set(
     request: ApiRequest,
-    { namespace }: Caller,
+    { namespace, name }: Caller,
     given: LooseId | null,
     key: string | null,
   ): Promise<ApiResponse> {
@@ -132,7 +132,7 @@ class Timers {
     const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
     const asJson = wantsJson(request);
     return sets
-      .set({ namespace, id, definition, factor, idempotencyKey: key })
+      .set({ namespace, id, definition, factor, idempotencyKey: key, actor: name ?? '' })
       .then((outcome) => setResponse(outcome, asJson, warnings));
   }
 
@@ -146,11 +146,12 @@ class Timers {
     return endedResponse(ended);
   }
 
-  async cancel(part: string, { namespace }: Caller): Promise<ApiResponse> {
+  async cancel(part: string, { namespace, name }: Caller): Promise<ApiResponse> {
     const { service } = this.options;
     const id = looseIdOf(part);
     const found = hasFactor(id) ? id : await findId(service, id, namespace);
-    const changed = await service.cancel(namespace, found ?? { ...id, factor: factorUnsaid });
+    const known = found ?? { ...id, factor: factorUnsaid };
+    const changed = await service.cancel(namespace, known, name ?? '');
     return { status: 200, headers: changedHeaders(changed), body: '' };
   }
 
@@ -161,12 +162,13 @@ class Timers {
     return pageResponse('timers', items, renderTimer, { cursor, missing });
   }
 
-  async cancelByTag(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
+  async cancelByTag(request: ApiRequest, { namespace, name }: Caller): Promise<ApiResponse> {
     const tag = tagOf(new URLSearchParams(request.query), this.options.limits);
     if (tag === null) {
       throw badRequest('Name the tag whose timers are to be cancelled: DELETE /timers?tag=…');
     }
-    const { count, version } = await this.options.service.cancelByTag(namespace, tag);
+    const { service } = this.options;
+    const { count, version } = await service.cancelByTag(namespace, tag, name ?? '');
     return jsonResponse({ cancelled: count }, 200, versionHeader(version));
   }
 }

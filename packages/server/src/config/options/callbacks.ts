@@ -1,7 +1,7 @@
 /** Options of callbacks, their retries and the memory of attempts. */
 import { parseAllow } from '../../callback/guard.ts';
-import { type Kind, list, ms, optional, text, whole, Wrong } from './kinds.ts';
-import { second, minute, hour, day, option } from './option.ts';
+import { bytes, type Kind, list, ms, optional, text, whole, Wrong } from './kinds.ts';
+import { second, minute, hour, day, MiB, option } from './option.ts';
 
 /** Checks the form of a rule and keeps its text; the guard of callbacks parses the list again. */
 const allowRule: Kind<string> = (raw) => {
@@ -25,6 +25,16 @@ export const history = {
     10_000,
     whole(1, 10_000_000),
     'Timers whose attempts this member remembers: the most recently tried ones. Higher: memory, about 100 bytes an attempt.',
+  ),
+  keepMs: option(
+    7 * day,
+    ms(hour, 365 * day),
+    'How long attempts and changes are kept in the history on disk, for GET /timers/ID/history and GET /audit. Higher: older entries can be read, as far as bytesMax allows.',
+  ),
+  bytesMax: option(
+    1024 * MiB,
+    bytes(0, 1024 * 1024 * MiB),
+    'Bytes of the history in the folder of this member; beyond it the oldest entries go. About 30 bytes an attempt or change, and 8 more for the index. 0: no history is kept. With durability memory at most 16 MiB, in memory.',
   ),
 } as const;
 

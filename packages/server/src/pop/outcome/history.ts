@@ -5,7 +5,7 @@
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Attempt } from '../../timer/attempt.ts';
-import { RecentTexts } from '../failures/recent-texts.ts';
+import { noText, RecentTexts } from '../failures/recent-texts.ts';
 
 export interface HistoryLimits {
   readonly attemptCountMax: number;
@@ -68,6 +68,14 @@ export class History {
       ...attempt,
       detail: this.details.of(detailAt),
     }));
+  }
+
+  /** Forgets the words of a namespace's receivers. */
+  erase(namespace: string): void {
+    for (const timer of this.timers.values()) {
+      if (timer.namespace !== namespace) continue;
+      for (const attempt of timer.attempts) attempt.detailAt = noText;
+    }
   }
 
   private find(namespace: string, hi: number, lo: number): Remembered | undefined {

@@ -8,7 +8,9 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { Attempt } from '../../timer/attempt.ts';
+import type { HistoryRead } from '../../history/read.ts';
 import { decodeHello, encodeHello, type Hello } from './hello.ts';
+import { decodeHistoryRead, encodeHistoryRead } from './history.ts';
 import { decodeGroup, encodeGroup, type TallyGroup } from './list.ts';
 import {
   decodeAttempt,
@@ -51,7 +53,8 @@ export type Answer =
   /** The answer has records in it, and the frame is full of others: to be asked again. From protocol 3. */
   | { readonly type: 'later' }
   | { readonly type: 'attempts'; readonly attempts: readonly Attempt[] }
-  | { readonly type: 'tally'; readonly groups: readonly TallyGroup[] };
+  | { readonly type: 'tally'; readonly groups: readonly TallyGroup[] }
+  | { readonly type: 'history'; readonly read: HistoryRead };
 
 const answerTypes = [
   'stored',
@@ -71,6 +74,7 @@ const answerTypes = [
   'attempts',
   'later',
   'tally',
+  'history',
 ] as const;
 
 export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, version }: Scope): void {
@@ -111,6 +115,8 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
       writer.varint(answer.groups.length);
       for (const group of answer.groups) encodeGroup(writer, group, nowMs);
       return;
+    case 'history':
+      return encodeHistoryRead(writer, answer.read);
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -146,6 +152,8 @@ export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answe
       return { type, attempts: readMany(from, (one) => decodeAttempt(one, version)) };
     case 'tally':
       return { type, groups: readMany(from, (one) => decodeGroup(one, nowMs)) };
+    case 'history':
+      return { type, read: decodeHistoryRead(from) };
     case 'stored':
     case 'granted':
     case 'unknown':

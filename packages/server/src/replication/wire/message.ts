@@ -8,6 +8,8 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import { decodeHello, encodeHello, type Hello } from './hello.ts';
+import type { HistoryAsk } from '../../history/read.ts';
+import { decodeHistoryAsk, encodeHistoryAsk } from './history.ts';
 import { decodeAsk, encodeAsk, type ListAsk } from './list.ts';
 import {
   decodeStanding,
@@ -52,7 +54,10 @@ export type Message =
   | ({ readonly type: 'unconfirmed'; readonly names: readonly string[] } & Numbered)
   | ({ readonly type: 'attempts'; readonly namespace: string } & Numbered)
   /** How many records match that this member speaks for. From protocol 4. */
-  | { readonly type: 'tally'; readonly ask: ListAsk };
+  | { readonly type: 'tally'; readonly ask: ListAsk }
+  | { readonly type: 'history'; readonly ask: HistoryAsk }
+  /** The stored answers of this namespace's receivers are to be erased. */
+  | { readonly type: 'erase'; readonly namespace: string };
 
 const messageTypes = [
   'store',
@@ -66,6 +71,8 @@ const messageTypes = [
   'unconfirmed',
   'attempts',
   'tally',
+  'history',
+  'erase',
 ] as const;
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 
@@ -115,7 +122,11 @@ export function encodeMessage(
       return;
     case 'attempts':
       writer.text(message.namespace);
-      encodeNumber(writer, message);
+      return encodeNumber(writer, message);
+    case 'history':
+      return encodeHistoryAsk(writer, message.ask);
+    case 'erase':
+      writer.text(message.namespace);
   }
 }
 
@@ -153,6 +164,10 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
       return { type, range: from.u8(), standings: readMany(from, decodeStanding) };
     case 'unconfirmed':
       return { type, hi: from.u32(), lo: from.u32(), names: readMany(from, (text) => text.text()) };
+    case 'history':
+      return { type, ask: decodeHistoryAsk(from) };
+    case 'erase':
+      return { type, namespace: from.text() };
     case 'attempts':
       return { type, namespace: from.text(), hi: from.u32(), lo: from.u32() };
   }

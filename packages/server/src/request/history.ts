@@ -1,0 +1,237 @@
+/**
+ * The history of the whole cluster: entries are kept where they were made, and every member is asked. Pages go back from
+ * the newest entry; a cursor says for each member how far it was read, so that the clocks of members decide the order of
+ * entries, but never whether one is shown.
+ */
+import { CarillonError, formatVersion, hex16, parseHex16 } from '@carillon/core';
+import type { Entry } from '../history/entry.ts';
+import type { HistoryLog } from '../history/log.ts';
+import type { HistoryAsk, HistoryRead, PlacedEntry, Position } from '../history/read.ts';
+import type { History } from '../pop/outcome/history.ts';
+import type { Peers } from '../replication/peers.ts';
+import { failureOf, outcomeWord } from '../timer/attempt.ts';
+import type { ClientIds } from './client-ids.ts';
+import { everybody, type EverybodyParts, membersOf } from './everybody.ts';
+import { noteChange, type NotingParts } from './noting.ts';
+import type { HistoryEntryView, HistoryQuery, HistoryService, Page } from './service.ts';
+
+export interface HistoryParts extends EverybodyParts, NotingParts {
+  readonly peers: Peers | null;
+  readonly history: History;
+  readonly historyLog: HistoryLog | null;
+}
+
+/** How far a member was read: up to a position, to its end, or not at all because it did not answer. */
+type Reach = Position | 'end' | 'missing';
+
+/** So often members are asked again where none has found an entry yet, and there are more to look through. */
+const roundCountMax = 20;
+
+export class GatheredHistory implements HistoryService {
+  private readonly parts: HistoryParts;
+
+  constructor(parts: HistoryParts) {
+    this.parts = parts;
+  }
+
+  history(query: HistoryQuery): Promise<Page<HistoryEntryView>> {
+    return this.page(query, false);
+  }
+
+  audit(query: HistoryQuery): Promise<Page<HistoryEntryView>> {
+    return this.page(query, true);
+  }
+
+  async eraseAnswers(namespace: string, actor = ''): Promise<readonly string[]> {
+    const names = everybody(this.parts);
+    const done = await Promise.all(names.map((name) => this.eraseAt(name, namespace)));
+    const record = { namespace, hi: 0, lo: 0, versionMs: 0, versionTie: 0 };
+    noteChange(this.parts, record, { action: 'erase', actor, tag: '' });
+    return membersOf(
+      this.parts,
+      names.filter((_, i) => done[i] !== true),
+    );
+  }
+
+  private async page(query: HistoryQuery, changesOnly: boolean): Promise<Page<HistoryEntryView>> {
+    const { ids } = this.parts;
+    const { namespace, id, cursor: _, ...rest } = query;
+    const number = id === null || namespace === null ? null : ids.number(namespace, id);
+    const reached = readCursor(ids, query);
+    const base = { ...rest, namespace, number, changesOnly };
+    let items: readonly Found[] = [];
+    for (let round = 0; round < roundCountMax && items.length === 0; round++) {
+      const read = await this.round(base, reached);
+      items = merge(read, query.limit);
+      for (const [name, reach] of reaches(read, items)) reached.set(name, reach);
+      if (![...reached.values()].some(isPosition)) break;
+    }
+    const missing = [...reached].filter(([, reach]) => reach === 'missing').map(([name]) => name);
+    return {
+      items: items.map(({ name, entry }) => viewOf(entry, name, ids)),
+      cursor: cursorOf(ids, query, reached),
+      missing: membersOf(this.parts, missing),
+    };
+  }
+
+  /** The answers of the members that have more to tell. */
+  private async round(
+    base: Omit<HistoryAsk, 'before'>,
+    reached: ReadonlyMap<string, Reach>,
+  ): Promise<Map<string, HistoryRead | null>> {
+    const names = everybody(this.parts).filter((name) => {
+      const reach = reached.get(name);
+      return reach === undefined || isPosition(reach);
+    });
+    const reads = await Promise.all(
+      names.map((name) => {
+        const reach = reached.get(name);
+        return this.readAt(name, { ...base, before: isPosition(reach) ? reach : null });
+      }),
+    );
+    return new Map(names.map((name, i) => [name, reads[i] ?? null]));
+  }
+
+  /** null: the member does not answer, or is of a release without a history. */
+  private readAt(name: string, ask: HistoryAsk): Promise<HistoryRead | null> {
+    const { self, peers, historyLog } = this.parts;
+    if (name === self) return historyLog?.read(ask) ?? Promise.resolve(nothing);
+    if (peers === null) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      peers.send(name, { type: 'history', ask }, (answer) =>
+        resolve(answer?.type === 'history' ? answer.read : null),
+      );
+    });
+  }
+
+  private async eraseAt(name: string, namespace: string): Promise<boolean> {
+    const { self, peers, history, historyLog } = this.parts;
+    if (name === self) {
+      history.erase(namespace);
+      await historyLog?.erase(namespace);
+      return true;
+    }
+    return new Promise((resolve) => {
+      if (peers === null) return resolve(false);
+      peers.send(name, { type: 'erase', namespace }, (answer) => resolve(answer?.type === 'ok'));
+    });
+  }
+}
+
+const nothing: HistoryRead = { entries: [], more: null };
+
+interface Found extends PlacedEntry {
+  readonly name: string;
+}
+
+/**
+ * The newest entries of all members, the newest first. Each member's entries stay in their order. Ends where a member has
+ * told all that it found so far and has more: its next entry may be newer than the entries of others.
+ */
+function merge(reads: ReadonlyMap<string, HistoryRead | null>, limit: number): readonly Found[] {
+  const queues = [...reads].map(([name, read]) => ({ name, read: read ?? nothing, at: 0 }));
+  const found: Found[] = [];
+  while (found.length < limit) {
+    if (queues.some(({ read, at }) => at >= read.entries.length && read.more !== null)) break;
+    let newest: (typeof queues)[number] | null = null;
+    for (const queue of queues) {
+      const entry = queue.read.entries[queue.at]?.entry;
+      const best = newest?.read.entries[newest.at]?.entry;
+      if (entry !== undefined && (best === undefined || entry.wallMs > best.wallMs)) newest = queue;
+    }
+    const placed = newest?.read.entries[newest.at];
+    if (newest === null || placed === undefined) break;
+    newest.at++;
+    found.push({ ...placed, name: newest.name });
+  }
+  return found;
+}
+
+/** How far each member is read after these entries were taken. */
+function* reaches(
+  reads: ReadonlyMap<string, HistoryRead | null>,
+  taken: readonly Found[],
+): Iterable<[string, Reach]> {
+  for (const [name, read] of reads) {
+    const own = taken.filter((found) => found.name === name);
+    const last = own.at(-1);
+    if (read === null) yield [name, 'missing'];
+    else if (own.length === read.entries.length) yield [name, read.more ?? 'end'];
+    else if (last !== undefined) yield [name, last.position];
+  }
+}
+
+function isPosition(reach: Reach | undefined): reach is Position {
+  return typeof reach === 'object';
+}
+
+function viewOf(entry: Entry, member: string, ids: ClientIds): HistoryEntryView {
+  const { namespace, wallMs } = entry;
+  const timer = ids.short(namespace, entry);
+  const common = { namespace, timer, member };
+  if (entry.kind === 'attempt') {
+    const { sequence, attempt, latenessMs, tookMs, outcome, position, detail } = entry;
+    const shown = { sequence, attempt, latenessMs, tookMs, position, detail };
+    const status = outcomeWord(outcome) ?? 'unknown';
+    const atMs = wallMs - tookMs;
+    return { kind: 'attempt', ...common, ...shown, atMs, status, failure: failureOf(outcome) };
+  }
+  const { action, actor, tag, sequence } = entry;
+  return {
+    kind: 'change',
+    ...common,
+    atMs: wallMs,
+    action,
+    actor: actor === '' ? null : actor,
+    tag: tag === '' ? null : tag,
+    sequence: sequence === 0 ? null : sequence,
+    version: formatVersion(entry),
+  };
+}
+
+/** A position in 64 bits: file, offset and index in 28, 24 and 12 of them. */
+function packed({ file, offset, index }: Position): { hi: number; lo: number } {
+  return {
+    hi: ((file << 4) | (offset >>> 20)) >>> 0,
+    lo: (((offset & 0xfffff) << 12) | index) >>> 0,
+  };
+}
+
+function unpacked({ hi, lo }: { hi: number; lo: number }): Position {
+  const offset = ((hi & 15) << 20) | (lo >>> 12);
+  return { file: hi >>> 4, offset, index: lo & 4095 };
+}
+
+/** null: no member has more. Positions tell how much other namespaces do, so they go through the mapping of cursors. */
+function cursorOf(
+  ids: ClientIds,
+  { namespace }: HistoryQuery,
+  reached: ReadonlyMap<string, Reach>,
+): string | null {
+  if (![...reached.values()].some(isPosition)) return null;
+  const parts = [...reached].map(([name, reach]) => {
+    if (!isPosition(reach)) return `${name} ${reach}`;
+    const { hi, lo } = packed(reach);
+    return `${name} ${ids.cursor(namespace ?? '*', hex16(hi, lo)) ?? ''}`;
+  });
+  return Buffer.from(parts.join('\n')).toString('base64url');
+}
+
+/** Throws CarillonError. */
+function readCursor(ids: ClientIds, { namespace, cursor }: HistoryQuery): Map<string, Reach> {
+  const reached = new Map<string, Reach>();
+  if (cursor === null) return reached;
+  for (const line of Buffer.from(cursor, 'base64url').toString().split('\n')) {
+    const [name = '', reach = ''] = line.split(' ');
+    const number = parseHex16(ids.readCursor(namespace ?? '*', reach));
+    if (reach === 'end' || reach === 'missing') reached.set(name, reach);
+    else if (number !== null) reached.set(name, unpacked(number));
+    else {
+      throw new CarillonError(
+        'bad_request',
+        'The cursor must be one that an earlier page gave out.',
+      );
+    }
+  }
+  return reached;
+}
