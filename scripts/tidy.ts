@@ -69,8 +69,11 @@ function main(): void {
 }
 
 function documentFindings(path: string, text: string): Finding[] {
-  const exists = (target: string): boolean => existsSync(join(root, target));
-  return [...deadLinks(path, text, exists), ...longLines(path, text)];
+  const linked = {
+    exists: (target: string): boolean => existsSync(join(root, target)),
+    page: (target: string): string | null => (target.endsWith('.md') ? read(target) : null),
+  };
+  return [...deadLinks(path, text, linked), ...longLines(path, text)];
 }
 
 function packagesIn(files: readonly string[]): Package[] {

@@ -239,18 +239,28 @@ describe('dependencies', () => {
 });
 
 describe('links', () => {
-  const exists = (path: string): boolean => ['docs/a.md', 'README.md'].includes(path);
-  test('a link between documents leads to a file', () => {
-    expect(
-      deadLinks('docs/b.md', '[a](a.md) [r](../README.md#start) [w](https://x.test)', exists),
-    ).toEqual([]);
-    expect(deadLinks('docs/b.md', 'one\n[gone](gone.md)', exists)).toEqual([
-      expect.objectContaining({ path: 'docs/b.md', line: 2 }),
-    ]);
+  const pages: Readonly<Record<string, string>> = {
+    'docs/a.md': '# A',
+    'README.md': '# Start\n## `carillon`, and more (1)\n## Start\n```\n# no heading\n```\n',
+  };
+  const files = {
+    exists: (path: string): boolean => path in pages,
+    page: (path: string): string | null => pages[path] ?? null,
+  };
+
+  test('a link between documents leads to a file and to a heading of it', () => {
+    const good = ['a.md', '../README.md#start', '../README.md#carillon-and-more-1', '#here'];
+    const text = `# Here\n[w](https://x.test#y) ${good.map((to) => `[x](${to})`).join(' ')}`;
+    expect(deadLinks('docs/b.md', `${text} [x](../README.md#start-1)`, files)).toEqual([]);
+    for (const gone of ['gone.md', 'a.md#start', '#gone', '../README.md#no-heading']) {
+      expect(deadLinks('docs/b.md', `# Here\n[gone](${gone})`, files)).toEqual([
+        expect.objectContaining({ path: 'docs/b.md', line: 2 }),
+      ]);
+    }
   });
 
   test('text in a code block is no link', () => {
-    expect(deadLinks('docs/b.md', '```\n[gone](gone.md)\n```', exists)).toEqual([]);
+    expect(deadLinks('docs/b.md', '```\n[gone](gone.md)\n```', files)).toEqual([]);
   });
 });
 
