@@ -26,10 +26,9 @@ export default defineConfig({
   // For working on it: `npm run dev -w packages/dashboard` beside a member on its usual port.
   server: {
     proxy: Object.fromEntries(
-      ['events', 'timers', 'dead-letters', 'locks', 'whoami', 'openapi.json'].map((path) => [
-        `/${path}`,
-        member,
-      ]),
+      ['events', 'samples', 'timers', 'dead-letters', 'locks', 'whoami', 'openapi.json'].map(
+        (path) => [`/${path}`, member],
+      ),
     ),
   },
 });

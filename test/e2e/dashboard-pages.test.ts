@@ -71,7 +71,7 @@ describe.skipIf(executable === null)('every page in a browser', () => {
   async function picture(name: string): Promise<void> {
     const folder = process.env['CARILLON_PICTURES'];
     if (folder === undefined) return;
-    await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+    await page.screenshot({ path: `${folder}/page-${name}.png`, fullPage: true });
   }
 
   /** Addresses, and a text that is there once the page has all it waits for. */

@@ -85,6 +85,12 @@ describe.skipIf(executable === null)('in a browser', () => {
       .poll(async () => Math.max(...(await each())), { timeout: soonMs })
       .toBeLessThan(12);
     expect((await each()).reduce((sum, rate) => sum + rate, 0)).toBeGreaterThan(5);
+    await page.getByRole('link', { name: '1 hour' }).click();
+    await sees(text(/means of 10 s, since n0 started/));
+    const canvases = page.locator('.chart:not(:has(.nothing)) canvas');
+    await expect.poll(() => canvases.count(), { timeout: soonMs }).toBe(2);
+    await page.reload();
+    await sees(page.getByRole('link', { name: '1 hour' }).and(page.locator('[aria-current]')));
     await scene.client.cancelByTag('tick');
   });
 

@@ -8,6 +8,7 @@ import type {
   LocksShape,
   PageShape,
   PreviewShape,
+  Sample,
   TimingShape,
   TimerShape,
 } from './parts/shapes.ts';
@@ -98,6 +99,12 @@ export async function getAttempts(id: string): Promise<AttemptsShape> {
 
 export async function getLocks(): Promise<LocksShape> {
   return (await (await ask('GET', 'locks')).json()) as LocksShape;
+}
+
+/** Pops and lateness of a longer range, oldest first. */
+export async function getSamples(range: string): Promise<readonly Sample[]> {
+  const answer = await ask('GET', `samples?range=${range}`);
+  return ((await answer.json()) as { samples: Sample[] }).samples;
 }
 
 /** The id of the new timer. */

@@ -1,12 +1,11 @@
 /** The first view: findings, counts, charts, and the table of members. */
-import { useMemo } from 'preact/hooks';
 import { CallbackResults } from '../parts/callback-results.tsx';
-import { Chart, type Line } from '../parts/chart.tsx';
 import { count, milliseconds, percent, rate } from '../format.ts';
-import { lostMs, samples } from '../live.ts';
+import { lostMs } from '../live.ts';
 import { MemberTable } from '../parts/member-table.tsx';
 import { Panel } from '../parts/parts.tsx';
-import type { MemberShape, Sample, Snapshot } from '../parts/shapes.ts';
+import { PopCharts } from '../parts/charts/pop-charts.tsx';
+import type { MemberShape, Snapshot } from '../parts/shapes.ts';
 import { allWell, findings } from '../wrong.ts';
 
 export function Overview({ now }: { readonly now: Snapshot }) {
@@ -15,10 +14,7 @@ export function Overview({ now }: { readonly now: Snapshot }) {
       <h1>Overview</h1>
       <Health now={now} />
       <Figures now={now} />
-      <div class="columns">
-        <PopsChart now={now} />
-        <LatenessChart now={now} />
-      </div>
+      <PopCharts now={now} />
       <MemberTable now={now} />
       <div class="columns">
         <CallbackResults now={now} />
@@ -99,90 +95,6 @@ function Figure(props: { readonly name: string; readonly value: string; readonly
         <span class="note">{props.note}</span>
       </dd>
     </div>
-  );
-}
-
-const popLines: readonly Line[] = [
-  { label: 'all members', color: '--accent', filled: true },
-  { label: 'this one', color: '--second' },
-  { label: 'retried here', color: '--warn' },
-  { label: 'given up here', color: '--bad' },
-];
-const latenessLines: readonly Line[] = [
-  { label: 'p50', color: '--accent' },
-  { label: 'p99', color: '--second' },
-];
-
-/** Rows for a chart: the times, then one row for each way of reading a sample. */
-function rows(
-  all: readonly Sample[],
-  ...readers: readonly ((sample: Sample) => number | null)[]
-): [number[], ...(number | null)[][]] {
-  return [all.map(({ at }) => at / 1000), ...readers.map((read) => all.map(read))];
-}
-
-/** A line that never leaves zero is not worth drawing. */
-function quiet(
-  all: readonly Sample[],
-  read: (sample: Sample) => number,
-): (sample: Sample) => number | null {
-  return all.some((sample) => read(sample) > 0) ? read : () => null;
-}
-
-function PopsChart({ now }: { readonly now: Snapshot }) {
-  const all = samples.value;
-  const alone = now.cluster.members.length === 1;
-  const data = useMemo(
-    () =>
-      rows(
-        all,
-        (s) => s.all.pops,
-        alone ? () => null : (s) => s.delivered,
-        quiet(all, (s) => s.retried),
-        quiet(all, (s) => s.dead),
-      ),
-    [all, alone],
-  );
-  const note = alone ? 'last 5 minutes' : `all members, and ${now.self}, last 5 minutes`;
-  return (
-    <Panel title="Pops per second" note={note}>
-      <Chart
-        name="Pops per second over time"
-        lines={popLines}
-        data={data}
-        format={rate}
-        topMin={4}
-        nothing="No numbers yet."
-        absent="0"
-      />
-    </Panel>
-  );
-}
-
-function LatenessChart({ now }: { readonly now: Snapshot }) {
-  const all = samples.value;
-  const data = useMemo(
-    () =>
-      rows(
-        all,
-        (s) => s.all.p50,
-        (s) => s.all.p99,
-      ),
-    [all],
-  );
-  const alone = now.cluster.members.length === 1;
-  return (
-    <Panel title="Lateness" note={`from due to callback${alone ? '' : ', at the latest member'}`}>
-      <Chart
-        name="Lateness of pops over time"
-        lines={latenessLines}
-        data={data}
-        format={milliseconds}
-        topMin={2}
-        nothing="No pop in the last five minutes."
-        absent="–"
-      />
-    </Panel>
   );
 }
 

@@ -48,7 +48,7 @@ export interface DamageShape {
   readonly 'records-fetched': number;
 }
 
-/** One second of the member that serves the page, and of all members together. */
+/** A second, or a step of a longer range, of the member that serves the page, and of all members together. Counts are counts a second. */
 export interface Sample {
   readonly at: number;
   readonly delivered: number;

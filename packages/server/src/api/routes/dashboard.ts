@@ -98,6 +98,7 @@ export class Dashboard {
         handle: (request, name) => this.asset(request, name),
       },
       events.route,
+      events.samplesRoute,
     ];
   };
 

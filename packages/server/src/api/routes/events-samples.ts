@@ -1,10 +1,11 @@
 /**
- * Activity of this member, and of all members as they report it, second by second, for the charts of the dashboard:
- * the last five minutes, so that a newly opened page shows more than the moment. Counts are differences of the
- * member's metrics.
+ * Activity of this member, and of all members as they report it, for the charts of the dashboard: second by second for five
+ * minutes, so that a newly opened page shows more than the moment, and coarsely for an hour and a day. Counts are differences
+ * of the member's metrics.
  */
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { MemberView } from '../../metrics/status.ts';
+import { CoarseSamples } from './coarse-samples.ts';
 
 /** Activity in one second. */
 export interface Sample {
@@ -31,6 +32,9 @@ export interface AllMembers {
 }
 
 export const sampleCountMax = 300;
+/** Ranges that charts can show. */
+export const ranges = ['5m', '1h', '1d'] as const;
+export type Range = (typeof ranges)[number];
 /** One second has too few pops for a percentile that means something. */
 const latenessSecondCount = 10;
 
@@ -43,6 +47,8 @@ interface Counts {
 export class Samples {
   private readonly metrics: Metrics;
   private readonly latest: Sample[] = [];
+  private readonly hour = new CoarseSamples({ stepMs: 10_000, countMax: 360 });
+  private readonly day = new CoarseSamples({ stepMs: 60_000, countMax: 1440 });
   private readonly lateness: Float64Array[];
   private before: Counts;
 
@@ -74,7 +80,14 @@ export class Samples {
     this.before = now;
     if (this.lateness.push(popLateness.snapshot()) > latenessSecondCount) this.lateness.shift();
     if (this.latest.push(sample) > sampleCountMax) this.latest.shift();
+    this.hour.add(sample);
+    this.day.add(sample);
     return sample;
+  }
+
+  of(range: Range): readonly Sample[] {
+    if (range === '5m') return this.latest;
+    return range === '1h' ? this.hour.all : this.day.all;
   }
 
   private counts(): Counts {

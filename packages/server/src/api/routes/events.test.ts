@@ -192,3 +192,22 @@ test('a listener whose token is gone hears nothing more', async () => {
   await scene.pass(2);
   expect([ada.over, bob.over, bob.chunks.length]).toEqual(['no', 'ended', heard]);
 });
+
+test('samples of an hour and a day are kept coarsely, and other ranges are refused', async () => {
+  const scene = new Scene();
+  await scene.pass(150);
+  const ask = (query: string): ApiResponse =>
+    scene.events.samplesRoute.handle(
+      { method: 'GET', path: '/samples', query, headers: {}, body: new Uint8Array(0) },
+      '',
+      { auth: true, scope: 'read', name: 'a', bound: '*', namespace: 'default', key: 'a' },
+    ) as ApiResponse;
+  const counted = (query: string): number =>
+    (JSON.parse(ask(query).body) as { samples: Sample[] }).samples.length;
+  expect(counted('')).toBe(150);
+  expect(counted('range=1h')).toBeGreaterThanOrEqual(15);
+  expect(counted('range=1h')).toBeLessThanOrEqual(17);
+  expect(counted('range=1d')).toBeGreaterThanOrEqual(3);
+  expect(counted('range=1d')).toBeLessThanOrEqual(4);
+  expect(() => ask('range=1y')).toThrow(CarillonError);
+});

@@ -10,8 +10,9 @@ import { type Cancel, CarillonError, type Clock } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { renderCluster } from './admin.ts';
-import { type Sample, Samples } from './events-samples.ts';
-import type { ApiResponse } from '../../http/message.ts';
+import { ranges, type Sample, Samples } from './events-samples.ts';
+import { type ApiRequest, type ApiResponse, jsonResponse } from '../../http/message.ts';
+import { badRequest } from '../../http/problem.ts';
 import type { Outflow } from '../../http/outflow.ts';
 import type { Route } from '../router.ts';
 import type { MemberControl } from '../../request/service.ts';
@@ -50,6 +51,12 @@ export class Events {
     needs: 'read',
     handle: (_, __, caller) => this.listen(caller),
   };
+  readonly samplesRoute: Route = {
+    method: 'GET',
+    path: '/samples',
+    needs: 'read',
+    handle: (request) => this.range(request),
+  };
 
   constructor(options: EventsOptions) {
     this.options = options;
@@ -74,6 +81,14 @@ export class Events {
       );
     }
     return { status: 200, headers, body: '', stream: (out) => this.add(out, caller) };
+  }
+
+  private range(request: ApiRequest): ApiResponse {
+    const asked = new URLSearchParams(request.query).get('range') ?? '5m';
+    const range = ranges.find((one) => one === asked);
+    if (range === undefined) throw badRequest(`The range is one of ${ranges.join(', ')}.`);
+    const samples = this.samples.of(range);
+    return jsonResponse({ range, samples }, 200, ['cache-control', 'no-store']);
   }
 
   private add(out: Outflow, caller: Caller): void {

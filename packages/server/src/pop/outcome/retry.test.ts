@@ -96,7 +96,11 @@ describe('nextAttempt', () => {
     ['410', { result: answer(410) }, /answered 410.*end the same/],
     ['410 with Retry-After', { result: answer(410, 10) }, /answered 410/],
     ['forbidden by the guard', { result: noAnswer('forbidden') }, /forbidden.*end the same/],
-    ['attempts used up', { policy: { ...policy, attemptCountMax: 1 } }, /all 1 attempts/],
+    [
+      'attempts used up',
+      { policy: { ...policy, attemptCountMax: 1 } },
+      /the only attempt is used up/,
+    ],
     ['attempts over', { attempt: 9, policy: { ...policy, attemptCountMax: 3 } }, /all 3 attempts/],
     ['past the limit', { policy: { ...policy, limitMs: 549 } }, /549 ms after the first/],
     ['next pop due at that moment', { nextDueMs: 1550 }, /next pop/],

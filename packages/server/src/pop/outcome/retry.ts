@@ -48,7 +48,11 @@ export function nextAttempt(failed: FailedAttempt): NextAttempt {
   const { policy, attempt, triedMs, nowMs, nextDueMs, result } = failed;
   if (final(result)) return giveUp(result, 'another attempt would end the same');
   if (policy.attemptCountMax !== null && attempt >= policy.attemptCountMax) {
-    return giveUp(result, `all ${policy.attemptCountMax} attempts are used up`);
+    const all =
+      policy.attemptCountMax === 1
+        ? 'the only attempt is'
+        : `all ${policy.attemptCountMax} attempts are`;
+    return giveUp(result, `${all} used up`);
   }
   const atMs = nowMs + waitMs(failed);
   const over = overBy({ policy, triedMs, nextDueMs, atMs });

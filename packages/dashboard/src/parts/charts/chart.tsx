@@ -109,7 +109,7 @@ function optionsOf(
       y: { range: (_, __, max) => [0, Math.max(topMin, (max ?? 0) * 1.15)] },
     },
     axes: [
-      { ...axis, size: 22, space: 70, values: (_, ticks) => ticks.map(clockText) },
+      { ...axis, size: 22, space: 70, values: (_, ticks) => ticks.map(clockText(ticks)) },
       { ...axis, size: 62, space: 36, values: (_, ticks) => ticks.map(format) },
     ],
     series: [
@@ -126,10 +126,15 @@ function optionsOf(
   };
 }
 
-function clockText(seconds: number): string {
-  const date = new Date(seconds * 1000);
+/** Seconds are told where ticks are less than a minute apart. */
+function clockText(ticks: readonly number[]): (seconds: number) => string {
+  const [first = 0, second = first + 60] = ticks;
   const two = (n: number): string => String(n).padStart(2, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return (seconds) => {
+    const date = new Date(seconds * 1000);
+    const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
+    return second - first < 60 ? `${minutes}:${two(date.getSeconds())}` : minutes;
+  };
 }
 
 /** The present value of a custom CSS property: a canvas takes only plain colours. */
