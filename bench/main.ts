@@ -8,7 +8,7 @@ import type { Report, Section } from './page/section.ts';
 import { summaryOf } from './page/summary.ts';
 import { tableOf, terminalTable } from './page/table.ts';
 import type { Part } from './sections.ts';
-import { fullSizes, quickSizes } from './sizes.ts';
+import { fullSizes, quickSizes, type Sizes } from './sizes.ts';
 import { allSystems } from './systems/all.ts';
 import type { System } from './systems/system.ts';
 import { failed } from './workloads/workload.ts';
@@ -33,7 +33,7 @@ if (!existsSync('/proc/self/stat')) {
 async function main(asked: Options): Promise<void> {
   const report = await runAll(asked);
   await writeReport(folder, report);
-  if (asked.isWhole) await writeDocs(join(root, 'docs'), folder, report);
+  if (asked.isWhole) await writeDocs(root, folder, report);
   for (const section of report.sections) show(section.title, terminalTable(tableOf(section)));
   const summary = summaryOf(report);
   if (summary.rows.length > 0) show('In short', terminalTable(summary));
@@ -45,7 +45,8 @@ async function main(asked: Options): Promise<void> {
   process.exitCode = failures.length === 0 ? 0 : 1;
 }
 
-async function runAll({ parts, systems: names, isQuick }: Options): Promise<Report> {
+async function runAll(given: Options): Promise<Report> {
+  const { parts, systems: names, isQuick } = given;
   const startMs = performance.now();
   const startedAt = new Date().toISOString();
   const [loadBefore = 0] = loadavg();
@@ -57,7 +58,7 @@ async function runAll({ parts, systems: names, isQuick }: Options): Promise<Repo
   for (const [i, part] of parts.entries()) {
     const tell = (line: string): void =>
       console.error(`[${i + 1}/${parts.length} ${part.name}, ${clock(startMs)}] ${line}`);
-    const context = { systems, sizes: isQuick ? quickSizes : fullSizes, tell };
+    const context = { systems, sizes: sizesOf(given), tell };
     sections.push(
       ...(await part.run(context).catch((error: unknown) => [brokenPart(part, error)])),
     );
@@ -71,6 +72,12 @@ async function runAll({ parts, systems: names, isQuick }: Options): Promise<Repo
     missing,
     sections,
   };
+}
+
+function sizesOf({ isQuick, storySeconds }: Options): Sizes {
+  const sizes = isQuick ? quickSizes : fullSizes;
+  const { seconds } = sizes.stories;
+  return { ...sizes, stories: { ...sizes.stories, seconds: storySeconds ?? seconds } };
 }
 
 async function prepare(asked: readonly System[]) {

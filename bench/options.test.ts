@@ -6,12 +6,14 @@ function names(args: readonly string[]): string[] {
   return 'says' in options ? [] : options.parts.map(({ name }) => name);
 }
 
-test('without options everything but the lock ring runs, and the docs are rewritten', () => {
+test('without options everything but the lock ring, the stories and the longest parts runs, and the docs are rewritten', () => {
   const options = readOptions([]) as Options;
   expect(options.isWhole).toBe(true);
   expect(options.systems).toHaveLength(8);
   expect(names([])).toContain('growth');
-  expect(names([])).not.toContain('ring');
+  for (const name of ['ring', 'client-heap', 'two-billion', 'quota', 'quarters']) {
+    expect(names([])).not.toContain(name);
+  }
 });
 
 test('named parts run in their usual order, and the docs stay as they are', () => {
@@ -34,6 +36,7 @@ test.each([
   [['--only', 'nothing'], 'There is no part nothing.'],
   [['--systems', 'cron'], 'There is no system cron.'],
   [['--fast'], "Unknown option '--fast'"],
+  [['--seconds', 'ten'], '--seconds is a number of seconds, not ten.'],
 ])('%j is refused with the usage', (args, says) => {
   const refused = readOptions(args);
   expect(refused).toMatchObject({ isHelp: false, says: expect.stringContaining(says) });

@@ -7,6 +7,8 @@ export interface Options {
   readonly parts: readonly Part[];
   readonly systems: readonly SystemName[];
   readonly isQuick: boolean;
+  /** How long the stories last; null: as usual. */
+  readonly storySeconds: number | null;
   /** Everything that belongs into the docs. */
   readonly isWhole: boolean;
 }
@@ -17,14 +19,15 @@ export interface BadOptions {
   readonly isHelp: boolean;
 }
 
-const usage = `Usage: npm run bench [-- --only PART,PART] [--systems SYSTEM,SYSTEM] [--quick]
+const usage = `Usage: npm run bench [-- --only PART,PART] [--systems SYSTEM,SYSTEM] [--quick] [--seconds N]
 
 Runs the same workloads against Carillon and the job queues that people use today, in turn, on this machine. Progress goes to
 standard error, tables to standard output, everything to bench/report/ (results.json, index.html, pictures). A whole run also
 rewrites the figures in docs/benchmarks.md. It needs about 25 minutes and a machine that does nothing else.
 
-  --only     Parts, by name; default all but ring
+  --only     Parts, by name; default all but ring, client-heap, restart-large and the stories
   --systems  Systems, by name; default all. Without --only, then only the parts that compare systems
+  --seconds  How long the stories last; default 600
   --quick    Small sizes: a few minutes, shows that everything runs, figures mean nothing
 
 Parts:
@@ -35,7 +38,7 @@ Systems: ${systemNames.join(', ')}.`;
 export function readOptions(args: readonly string[]): Options | BadOptions {
   const given = parsed(args);
   if ('says' in given) return given;
-  const { only, systems, quick, help } = given;
+  const { only, systems, quick, seconds, help } = given;
   if (help === true) return { says: usage, isHelp: true };
   const names = only?.split(',') ?? null;
   const systemList = systems?.split(',') ?? [...systemNames];
@@ -43,12 +46,16 @@ export function readOptions(args: readonly string[]): Options | BadOptions {
   if (badPart !== undefined) return refusal(`There is no part ${badPart}.`);
   const badSystem = systemList.find((name) => !isSystem(name));
   if (badSystem !== undefined) return refusal(`There is no system ${badSystem}.`);
+  if (seconds !== undefined && !/^[1-9]\d{0,5}$/.test(seconds)) {
+    return refusal(`--seconds is a number of seconds, not ${seconds}.`);
+  }
   const isUsual = ({ isUsual: usual, isComparing }: Part): boolean =>
     usual && (systems === undefined || isComparing);
   return {
     parts: parts.filter((part) => (names === null ? isUsual(part) : names.includes(part.name))),
     systems: systemList.filter(isSystem),
     isQuick: quick === true,
+    storySeconds: seconds === undefined ? null : Number(seconds),
     isWhole: names === null && systems === undefined && quick !== true,
   };
 }
@@ -57,6 +64,7 @@ interface Given {
   readonly only?: string | undefined;
   readonly systems?: string | undefined;
   readonly quick?: boolean | undefined;
+  readonly seconds?: string | undefined;
   readonly help?: boolean | undefined;
 }
 
@@ -68,6 +76,7 @@ function parsed(args: readonly string[]): Given | BadOptions {
         only: { type: 'string' },
         systems: { type: 'string' },
         quick: { type: 'boolean' },
+        seconds: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });

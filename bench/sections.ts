@@ -1,4 +1,4 @@
-/** All parts of the benchmark, by name, in this order: side by side first, then the parts alone, then growth. */
+/** All parts of the benchmark, by name, in this order: side by side first, then the parts alone, then growth; the last ones only when they are asked for. */
 import { growth } from './growth/growth.ts';
 import { micro } from './micro/micro.ts';
 import { placement } from './micro/placement-section.ts';
@@ -11,8 +11,14 @@ import { footprint } from './workloads/footprint.ts';
 import { lateness } from './workloads/lateness.ts';
 import { recurring } from './workloads/recurring.ts';
 import { bulkSets, singleSets } from './workloads/sets.ts';
+import { clientHeap } from './workloads/client-heap.ts';
+import { restartLarge } from './workloads/restart-large.ts';
+import { quarters } from './stories/quarters.ts';
+import { quota } from './stories/quota.ts';
+import { twoBillion } from './stories/two-billion.ts';
 import { updates } from './workloads/updates.ts';
 import type { Workload } from './workloads/workload.ts';
+import { wrk } from './workloads/wrk.ts';
 
 export interface Part {
   readonly name: string;
@@ -25,6 +31,7 @@ export interface Part {
 }
 
 const sideBySide = { isComparing: true, isUsual: true };
+const onDemand = { isComparing: false, isUsual: false };
 const alone = { isComparing: false, isUsual: true };
 
 export const parts: readonly Part[] = [
@@ -40,11 +47,27 @@ export const parts: readonly Part[] = [
   },
   { name: 'updates', what: 'W6: timers put off again and again', run: updates, ...sideBySide },
   { name: 'recurring', what: 'W7: 5,000 timers every second', run: recurring, ...sideBySide },
+  { name: 'wrk', what: 'W1c: one connection a call, by wrk', run: wrk, ...alone },
   { name: 'cluster', what: 'W9: three members, one killed', run: cluster, ...alone },
   { name: 'micro', what: 'wheel, wire, journal, callback and their limits', run: micro, ...alone },
   { name: 'placement', what: 'placement beside npm packages', run: placement, ...alone },
   { name: 'growth', what: 'costs at 10³ … 10⁷ timers and 1 … 9 members', run: growth, ...alone },
   { name: 'overload', what: 'five times what a member can do', run: overload, ...alone },
   { name: 'requests', what: 'one request, as much work as it can be', run: requests, ...alone },
-  { name: 'ring', what: 'the lock ring on etcd', run: ring, ...alone, isUsual: false },
+  { name: 'ring', what: 'the lock ring on etcd', run: ring, ...onDemand },
+  { name: 'client-heap', what: 'heap of a caller over 10 M sets', run: clientHeap, ...onDemand },
+  { name: 'restart-large', what: 'W8 with 10 M timers', run: restartLarge, ...onDemand },
+  {
+    name: 'two-billion',
+    what: 'story: 23,148 set and popped a second',
+    run: twoBillion,
+    ...onDemand,
+  },
+  { name: 'quota', what: 'story: the quota of an account at once', run: quota, ...onDemand },
+  {
+    name: 'quarters',
+    what: 'story: 60,000 crons at :00, :15, :30, :45',
+    run: quarters,
+    ...onDemand,
+  },
 ];

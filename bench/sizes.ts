@@ -2,7 +2,12 @@
 
 export interface Sizes {
   readonly isQuick: boolean;
-  readonly sets: { readonly warmMs: number; readonly limitMs: number };
+  readonly sets: {
+    readonly warmMs: number;
+    readonly limitMs: number;
+    /** Of the rows beside the systems: so many of each kind. */
+    readonly wayCount: number;
+  };
   readonly lateness: {
     readonly timerCount: number;
     readonly spreadMs: number;
@@ -25,6 +30,18 @@ export interface Sizes {
     readonly times: number;
     readonly spreadMs: number;
   };
+  readonly stories: {
+    readonly seconds: number;
+    /** Timers that wait while others are set and popped. */
+    readonly pendingCount: number;
+    readonly cronCount: number;
+    readonly cronPattern: string;
+    /** From one time of the pattern to the next. */
+    readonly cronEveryMs: number;
+  };
+  readonly clientHeap: { readonly stepCount: number; readonly setCount: number };
+  readonly wrk: { readonly roundCount: number; readonly seconds: number };
+  readonly restartCount: number;
   /** How much of the usual work the parts alone do. */
   readonly microShare: number;
   readonly growth: {
@@ -38,12 +55,22 @@ export interface Sizes {
 
 export const fullSizes: Sizes = {
   isQuick: false,
-  sets: { warmMs: 1000, limitMs: 4500 },
+  sets: { warmMs: 1000, limitMs: 4500, wayCount: 9 },
   lateness: { timerCount: 10_000, spreadMs: 10_000, leadMs: 3000 },
   burst: { timerCount: 20_000, leadMs: 3500 },
   footprint: { smallCount: 200_000, largeCount: 1_000_000, settleMs: 12_000, idleMs: 30_000 },
   updates: { timerCount: 20_000, updateCount: 200_000, limitMs: 10_000 },
   recurring: { timerCount: 5000, times: 60, spreadMs: 5000 },
+  stories: {
+    seconds: 600,
+    pendingCount: 10_000_000,
+    cronCount: 60_000,
+    cronPattern: '0,15,30,45 * * * * *',
+    cronEveryMs: 15_000,
+  },
+  clientHeap: { stepCount: 10, setCount: 1_000_000 },
+  wrk: { roundCount: 3, seconds: 4 },
+  restartCount: 10_000_000,
   microShare: 1,
   growth: {
     memberCounts: [1, 2, 3, 5, 9],
@@ -56,12 +83,22 @@ export const fullSizes: Sizes = {
 
 export const quickSizes: Sizes = {
   isQuick: true,
-  sets: { warmMs: 100, limitMs: 400 },
+  sets: { warmMs: 100, limitMs: 400, wayCount: 1 },
   lateness: { timerCount: 500, spreadMs: 500, leadMs: 700 },
   burst: { timerCount: 500, leadMs: 700 },
   footprint: { smallCount: 2000, largeCount: 10_000, settleMs: 300, idleMs: 500 },
   updates: { timerCount: 200, updateCount: 2000, limitMs: 500 },
   recurring: { timerCount: 100, times: 2, spreadMs: 500 },
+  stories: {
+    seconds: 2,
+    pendingCount: 2000,
+    cronCount: 200,
+    cronPattern: '* * * * * *',
+    cronEveryMs: 1000,
+  },
+  clientHeap: { stepCount: 2, setCount: 1000 },
+  wrk: { roundCount: 1, seconds: 1 },
+  restartCount: 2000,
   microShare: 0.01,
   growth: {
     memberCounts: [1, 3],

@@ -12,7 +12,7 @@ const main = join(import.meta.dirname, 'main.ts');
 test('a quick pass measures Carillon and a baseline, and writes data, page and pictures', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-smoke-'));
   try {
-    const flags = ['--quick', '--only', 'bulk,lateness', '--systems', 'carillon,settimeout'];
+    const flags = ['--quick', '--only', 'sets,bulk,lateness', '--systems', 'carillon,settimeout'];
     const { stdout } = await run(
       process.execPath,
       ['--conditions=source', '--expose-gc', main, ...flags],
@@ -20,7 +20,15 @@ test('a quick pass measures Carillon and a baseline, and writes data, page and p
     );
     expect(stdout).toContain('W2 · Lateness');
     const report = JSON.parse(await readFile(join(folder, 'results.json'), 'utf8')) as Report;
-    const [bulk, lateness] = report.sections;
+    const bySection = (id: string) => report.sections.find((section) => section.id === id);
+    const [sets, bulk, lateness] = ['sets', 'bulk', 'lateness'].map(bySection);
+    expect(sets?.rows.map(({ name }) => name)).toEqual([
+      'carillon',
+      'settimeout',
+      'way-carillon',
+      'lone-client',
+    ]);
+    for (const row of sets?.rows ?? []) expect(row.values['perSecond']).toBeGreaterThan(0);
     expect(bulk?.rows.map(({ name }) => name)).toEqual(['carillon', 'settimeout']);
     for (const row of bulk?.rows ?? []) expect(row.values['perSecond']).toBeGreaterThan(0);
     for (const row of lateness?.rows ?? []) {
@@ -32,6 +40,7 @@ test('a quick pass measures Carillon and a baseline, and writes data, page and p
       'bench-bulk.svg',
       'bench-lateness-shares.svg',
       'bench-lateness.svg',
+      'bench-sets.svg',
       'index.html',
       'results.json',
     ]);

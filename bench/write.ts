@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { picturesOf } from './page/charts.ts';
 import { pageOf } from './page/html.ts';
-import { withFigures } from './page/markdown.ts';
+import { withCosts, withFigures, withSummary } from './page/markdown.ts';
 import type { Report } from './page/section.ts';
 
 export async function writeReport(folder: string, report: Report): Promise<void> {
@@ -16,11 +16,17 @@ export async function writeReport(folder: string, report: Report): Promise<void>
   }
 }
 
-/** From the folder of the report. */
-export async function writeDocs(docs: string, folder: string, report: Report): Promise<void> {
-  const page = join(docs, 'benchmarks.md');
-  const images = join(docs, 'images');
-  await writeFile(page, withFigures(await readFile(page, 'utf8'), report));
+/** From the folder of the report into the docs of the clone. */
+export async function writeDocs(root: string, folder: string, report: Report): Promise<void> {
+  const images = join(root, 'docs/images');
+  for (const [name, written] of [
+    ['docs/benchmarks.md', withFigures],
+    ['README.md', withSummary],
+    ['docs/cost.md', withCosts],
+  ] as const) {
+    const page = join(root, name);
+    await writeFile(page, written(await readFile(page, 'utf8'), report));
+  }
   await removePictures(images);
   for (const name of await readdir(folder)) {
     if (isPicture(name)) await copyFile(join(folder, name), join(images, name));

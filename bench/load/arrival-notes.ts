@@ -1,5 +1,6 @@
 /** Notes of a receiver: for each pop how late it came, and whether it came twice. */
 import type { Arrivals, Expected } from './arrivals.ts';
+import { Seconds } from './seconds.ts';
 
 const curvePoints = 200;
 
@@ -10,6 +11,7 @@ export class ArrivalNotes {
   private duplicates = 0;
   private unknown = 0;
   private lastMs = 0;
+  private seconds = new Seconds(0);
 
   get count(): number {
     return this.latenesses.length;
@@ -21,6 +23,7 @@ export class ArrivalNotes {
     this.duplicates = 0;
     this.unknown = 0;
     this.lastMs = 0;
+    this.seconds = new Seconds(Date.now());
   }
 
   add(index: number, dueMs: number, nowMs: number): void {
@@ -31,6 +34,7 @@ export class ArrivalNotes {
       this.lastDues[index] = dueMs;
       this.lastMs = nowMs;
       this.latenesses.push(nowMs - dueMs);
+      this.seconds.add(nowMs, nowMs - dueMs);
     }
   }
 
@@ -45,6 +49,7 @@ export class ArrivalNotes {
       unknown: this.unknown,
       lastMs: this.lastMs,
       latenessMs: { min: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) },
+      seconds: this.seconds.summary(),
       curve: Array.from({ length: curvePoints + 1 }, (_, i) => at(i / curvePoints) ?? 0),
     };
   }

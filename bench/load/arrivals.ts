@@ -18,4 +18,16 @@ export interface Arrivals {
   readonly latenessMs: Readonly<Record<'min' | 'p50' | 'p90' | 'p99' | 'max', number | null>>;
   /** Lateness that 0, 0.5, 1 … 100 % of the pops did not exceed. */
   readonly curve: readonly number[];
+  /** One for each second in which pops came, in order. */
+  readonly seconds: readonly Second[];
+}
+
+/** Pops that came in one second, and how late they were; percentiles to within a twelfth. */
+export interface Second {
+  /** Since the receiver was told what to expect. */
+  readonly second: number;
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
 }

@@ -2,6 +2,7 @@
 import { Carillon, type TimerSpec } from '@carillon/client';
 import {
   type CarillonConfig,
+  type CronSpec,
   delayMs,
   numberedId,
   payloadOf,
@@ -24,10 +25,17 @@ export class CarillonClientSetter implements Setter {
     await this.client.set(this.specOf(spec));
   }
 
-  async setMany(specs: readonly Spec[]): Promise<void> {
-    const outcomes = await this.client.setMany(specs.map((spec) => this.specOf(spec)));
-    const failed = outcomes.find(({ ok }) => !ok);
-    if (failed?.ok === false) throw failed.error;
+  setMany(specs: readonly Spec[]): Promise<void> {
+    return this.together(specs.map((spec) => this.specOf(spec)));
+  }
+
+  cronMany(crons: readonly CronSpec[]): Promise<void> {
+    const { uri } = this;
+    return this.together(
+      crons.map(({ index, pattern, count }) => {
+        return { cron: pattern, count, uri, opaque: payloadOf(index) };
+      }),
+    );
   }
 
   async refresh(spec: Spec): Promise<void> {
@@ -43,6 +51,12 @@ export class CarillonClientSetter implements Setter {
   }
 
   async close(): Promise<void> {}
+
+  private async together(specs: readonly TimerSpec[]): Promise<void> {
+    const outcomes = await this.client.setMany(specs);
+    const failed = outcomes.find(({ ok }) => !ok);
+    if (failed?.ok === false) throw failed.error;
+  }
 
   private specOf({ index, due }: Spec): TimerSpec {
     return { in: delayMs(due), uri: this.uri, opaque: payloadOf(index) };

@@ -16,6 +16,10 @@ answerCalls({
     await setter?.close();
     setter = null;
   },
+  heapBytes: () => {
+    gc?.();
+    return process.memoryUsage().heapUsed;
+  },
 });
 
 /** Only the library that is measured is loaded. */
@@ -67,12 +71,13 @@ async function run(load: Load): Promise<LoadResult> {
   const worker = async (): Promise<void> => {
     while (next < load.count && performance.now() < endMs) {
       const first = next;
-      next = Math.min(load.count, first + (load.call === 'setMany' ? load.batchLength : 1));
+      const end = Math.min(load.count, first + (isMany(load) ? load.batchLength : 1));
+      next = end;
       if (load.paceMs > 0) await pause(startMs + first * load.paceMs - performance.now());
       try {
-        await callOne(target, load, first, next);
+        await callOne(target, load, first, end);
       } catch (error) {
-        failed += next - first;
+        failed += end - first;
         if (reasons.length < reasonCountMax) reasons.push(String(error));
       }
     }
@@ -106,11 +111,28 @@ async function callOne(target: Setter, load: Load, first: number, end: number): 
       if (target.cancel === undefined) throw new Error('Cancelling is not measured here.');
       return target.cancel(load.firstIndex + first);
     }
+    case 'cron':
+      return cronOf(target, load, first, end);
     case 'recur': {
       const { everyMs, times } = load.recurring;
       return target.recur({ index: first, firstMs: Date.now() + everyMs, everyMs, count: times });
     }
   }
+}
+
+function isMany({ call }: Load): boolean {
+  return call === 'setMany' || call === 'cron';
+}
+
+function cronOf(target: Setter, load: Load, first: number, end: number): Promise<void> {
+  if (target.cronMany === undefined) throw new Error('Crons are not measured here.');
+  const { firstIndex, pattern, recurring } = load;
+  const one = (_: unknown, i: number) => ({
+    index: firstIndex + first + i,
+    pattern,
+    count: recurring.times,
+  });
+  return target.cronMany(Array.from({ length: end - first }, one));
 }
 
 function specOf({ firstIndex, due }: Load, i: number): Spec {

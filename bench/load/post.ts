@@ -17,7 +17,12 @@ export class Poster {
     const { statusCode, body } = await this.pool.request({
       path: this.path,
       method: 'POST',
-      headers: { 'content-type': 'text/plain', 'x-timer-due': new Date(dueMs).toISOString() },
+      headers: {
+        'content-type': 'text/plain',
+        'x-timer-due': new Date(dueMs).toISOString(),
+        // As a member names it: `receiver` of the client library takes it then.
+        'x-timer-id': payload.slice(0, 10),
+      },
       body: payload,
     });
     await body.dump();

@@ -16,6 +16,12 @@ export interface Recurring {
   readonly count: number;
 }
 
+export interface CronSpec {
+  readonly index: number;
+  readonly pattern: string;
+  readonly count: number;
+}
+
 export interface Setter {
   /** One timer, one call; resolves once the system has confirmed it. */
   set(spec: Spec): Promise<void>;
@@ -24,6 +30,8 @@ export interface Setter {
   /** Sets the timer, and from the second call on with the same index puts its due time off. */
   refresh(spec: Spec): Promise<void>;
   recur(recurring: Recurring): Promise<void>;
+  /** Timers by a cron pattern, many in one call. Only where it is measured. */
+  cronMany?(crons: readonly CronSpec[]): Promise<void>;
   /** Ends a timer that `refresh` set. Only where it is measured. */
   cancel?(index: number): Promise<void>;
   /** Calls that had to be made again at another member. */

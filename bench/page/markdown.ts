@@ -1,20 +1,70 @@
-/** The part of docs/benchmarks.md that a run writes: everything between its two marks. */
+/** The parts of docs/benchmarks.md, README.md and docs/cost.md that a whole run writes: everything between their two marks. */
 import { wrapMarkdown } from '../../scripts/wrap-markdown.ts';
 import { picturesOf } from './charts.ts';
 import { conditions } from './html.ts';
-import type { Report, Section } from './section.ts';
+import { figure } from './figures.ts';
+import type { Report, Section, Unit } from './section.ts';
 import { summaryOf } from './summary.ts';
 import { markdownTable, tableOf } from './table.ts';
 
-const begin = '<!-- figures: written by npm run bench -->';
-const end = '<!-- end of figures -->';
-
-/** Sections of this run replace sections of the same name; text outside the marks stays. */
+/** Sections of this run replace all figures of docs/benchmarks.md; text outside the marks stays. */
 export function withFigures(page: string, report: Report): string {
+  return between(page, 'figures', figures(report));
+}
+
+/** The table that people look at first, and how its first row was measured: for README.md. */
+export function withSummary(page: string, report: Report): string {
+  const told =
+    'Sets and updates go through the library of each system; plain HTTP, pipelined HTTP, and a connection for each call have rows of their own.';
+  return between(
+    page,
+    'summary',
+    [markdownTable(summaryOf(report)), wrapMarkdown(told)].join('\n\n'),
+  );
+}
+
+/** The costs of one member, for docs/cost.md. Rows without a figure in this run are left out. */
+export function withCosts(page: string, report: Report): string {
+  const value = (id: string, key: string): number | null =>
+    report.sections
+      .find((section) => section.id === id)
+      ?.rows.find(({ name }) => name === 'carillon')?.values[key] ?? null;
+  const told = (known: number | null, unit: Unit): string | null =>
+    known === null ? null : figure(known, unit);
+  const bytes = told(value('memory', 'largeBytes'), 'bytes');
+  const empty = told(value('memory', 'emptyMiB'), 'count');
+  const rows = [
+    costRow(
+      'memory',
+      bytes &&
+        `${bytes} for a pending timer with 64 bytes of opaque, times the factor, beside ${empty} MiB for the process`,
+      'footprint',
+    ),
+    costRow('CPU of a set, synced to disk', told(value('sets', 'serverMicros'), 'micros'), 'sets'),
+    costRow('CPU of a set in bulk of 500', told(value('bulk', 'serverMicros'), 'micros'), 'bulk'),
+    costRow('CPU of a pop', told(value('lateness', 'popMicros'), 'micros'), 'lateness'),
+    costRow(
+      'CPU while nothing is due',
+      told(value('idle', 'idlePercent'), 'percent'),
+      'footprint',
+      ' of a core',
+    ),
+  ].flat();
+  return between(page, 'costs', ['| of | costs | shown by |', '|---|---|---|', ...rows].join('\n'));
+}
+
+function costRow(of: string, costs: string | null, part: string, unit = ''): string[] {
+  return costs === null
+    ? []
+    : [`| ${of} | ${costs}${unit} | \`npm run bench -- --only ${part}\` |`];
+}
+
+function between(page: string, what: string, text: string): string {
+  const begin = `<!-- ${what}: written by npm run bench -->`;
   const from = page.indexOf(begin);
-  const to = page.indexOf(end);
-  if (from === -1 || to < from) throw new Error(`The page has no ${begin} … ${end}.`);
-  return `${page.slice(0, from + begin.length)}\n\n${figures(report)}\n\n${page.slice(to)}`;
+  const to = page.indexOf(`<!-- end of ${what} -->`);
+  if (from === -1 || to < from) throw new Error(`The page has no ${begin} … end.`);
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
 }
 
 function figures(report: Report): string {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { picturesOf } from './charts.ts';
 import { figure } from './figures.ts';
 import { pageOf } from './html.ts';
-import { withFigures } from './markdown.ts';
+import { withCosts, withFigures, withSummary } from './markdown.ts';
 import { ratioOf, type Report, type Row, type Section } from './section.ts';
 import { summaryOf } from './summary.ts';
 import { tableOf, terminalTable } from './table.ts';
@@ -143,5 +143,32 @@ describe('the page', () => {
 
   test('without marks is refused instead of losing text', () => {
     expect(() => withFigures('# Title', report([]))).toThrow('has no <!-- figures');
+  });
+});
+
+describe('pages beside the benchmarks', () => {
+  const marked = (what: string): string =>
+    `before\n<!-- ${what}: written by npm run bench -->\nold\n<!-- end of ${what} -->\nafter\n`;
+
+  test('the summary replaces the table of the README, and says how sets are measured', () => {
+    const page = withSummary(marked('summary'), report([section('more', [ours, fast])]));
+    expect(page).toContain('| W1 | sets | 100/s | <fast> | 200/s | 0.50 × |');
+    expect(page).toContain('through the library of each system');
+    expect(page).not.toContain('old');
+    expect(page).toMatch(/^before\n[^]*after\n$/);
+  });
+
+  test('costs are those of one member, without rows that were not measured', () => {
+    const own = { ...section('more', [{ ...ours, values: { serverMicros: 24.81 } }, fast]) };
+    const page = withCosts(marked('costs'), report([own]));
+    expect(page).toContain(
+      '| CPU of a set, synced to disk | 24.8 µs | `npm run bench -- --only sets` |',
+    );
+    expect(page).not.toContain('nothing is due');
+    expect(page).not.toContain('old');
+  });
+
+  test('a page without the marks is refused', () => {
+    expect(() => withCosts('nothing', report([]))).toThrow('The page has no <!-- costs');
   });
 });

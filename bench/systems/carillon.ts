@@ -45,3 +45,16 @@ export const carillonInMemory: System = {
   prepare: async () => null,
   start: (options) => start(options, ['--memory']),
 };
+
+const recordCountMax = 200_000_000;
+const roomy: readonly string[] = [
+  '--limits-pending-timer-count-max',
+  String(recordCountMax),
+  '--namespaces',
+  JSON.stringify({ '*': { timerCountMax: recordCountMax, bytesMax: 64 * 2 ** 30 } }),
+];
+
+/** Synced to disk, with room for tens of millions of records: tombstones are kept for an hour or a day, and count. */
+export const largeMember: Pick<System, 'start'> = {
+  start: (options) => start(options, ['--data', options.folder, ...roomy]),
+};

@@ -1,7 +1,10 @@
 /** W9: three members, two replicas of each timer, both synced: W1 to W3 again, and once more with a member killed in the middle. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Column, Row, Section } from '../page/section.ts';
+import type { CarillonWay } from '../load/setter.ts';
+import type { Chart, Column, Row, Section } from '../page/section.ts';
+import { overTime } from '../stories/story.ts';
 import { type RunningCluster, startCluster } from '../systems/cluster.ts';
+import { withSetter } from '../systems/with-setter.ts';
 import { burstOf } from './burst.ts';
 import { spreadPops } from './lateness.ts';
 import { type Session, withSession } from './session.ts';
@@ -26,21 +29,28 @@ const columns: readonly Column[] = [
 
 type Values = Record<string, number | null>;
 
+/** Pictures of the first row. */
+interface Drawn {
+  readonly charts: Chart[];
+}
+
 export async function cluster(context: Context): Promise<readonly Section[]> {
   const rows: Row[] = [];
+  const drawn: Drawn = { charts: [] };
   for (const [name, label, isKilling] of [
     ['three', 'three members, factor 2', false],
     ['three-killed', 'the same, one member killed in the middle', true],
   ] as const) {
     context.tell(`${label} …`);
-    const { values, note } = await measure(context, isKilling).catch(failed);
+    const { values, note } = await measure(context, isKilling, drawn).catch(failed);
     rows.push(rowOf({ name, label, kind: 'ours' }, columns, values, note));
   }
+  rows.push(await libraryRow(context));
   return [
     {
       id: 'cluster',
       title: 'W9 · Three members, factor 2',
-      what: 'Three members on this machine, each timer on two of them, synced on both before the answer: W1 to W3 again. In the second row a member is killed with SIGKILL in the middle of each; its clients go on with the others.',
+      what: 'Three members on this machine, each timer on two of them, synced on both before the answer: W1 to W3 again. In the second row a member is killed with SIGKILL in the middle of each; its clients go on with the others. The third row has the same sets through `@carillon/client`.',
       columns,
       rows,
       headline: null,
@@ -52,15 +62,17 @@ export async function cluster(context: Context): Promise<readonly Section[]> {
           title: 'W9 · Sets a second, single calls',
           column: 'setsPerSecond',
         },
+        ...drawn.charts,
       ],
       notes: [
+        'Sets are warmed up three times as long as at one member: three processes share the cores, and code that is not compiled yet costs a third of the CPU.',
         'Members, client and receiver share the same cores: more members do not make it faster here. Lost and twice are summed over W2 and W3.',
       ],
     },
   ];
 }
 
-async function measure(context: Context, isKilling: boolean): Promise<Measured> {
+async function measure(context: Context, isKilling: boolean, drawn: Drawn): Promise<Measured> {
   const setting = await onCluster((session, kill) =>
     sets(session, context, isKilling ? kill : null),
   );
@@ -68,7 +80,13 @@ async function measure(context: Context, isKilling: boolean): Promise<Measured> 
   const system = { name: 'carillon', label: 'Carillon', kind: 'ours' } as const;
   const spread = await onCluster((session, kill) =>
     meanwhile(
-      () => spreadPops(session, context, { system, series: [] }),
+      async () => {
+        const pops = await spreadPops(session, context, { system, series: [] });
+        const title = `W9 · Lateness over time${isKilling ? ', one member killed' : ''}`;
+        const id = isKilling ? 'cluster-killed-seconds' : 'cluster-seconds';
+        drawn.charts.push(overTime(id, title, pops.arrivals));
+        return pops;
+      },
       isKilling ? kill : null,
       leadMs + spreadMs / 2,
     ),
@@ -90,15 +108,29 @@ async function measure(context: Context, isKilling: boolean): Promise<Measured> 
   };
 }
 
+/** Sets through the client library, which sends calls that are made at the same time together. */
+async function libraryRow(context: Context): Promise<Row> {
+  const label = 'three members, through @carillon/client';
+  context.tell(`${label} …`);
+  const { values, note } = await onCluster(
+    async (session): Promise<Measured> => ({ values: await sets(session, context, null) }),
+    'carillon-client',
+  ).catch(failed);
+  return rowOf({ name: 'three-library', label, kind: 'ours' }, columns, values, note);
+}
+
 type Kill = () => Promise<void>;
 
-function onCluster<T>(use: (session: Session, kill: Kill) => Promise<T>): Promise<T> {
+function onCluster<T>(
+  use: (session: Session, kill: Kill) => Promise<T>,
+  kind: CarillonWay = 'carillon',
+): Promise<T> {
   let running: RunningCluster | null = null;
   const start: Parameters<typeof withSession>[0]['start'] = async (options) => {
     running = await startCluster(options, memberCount);
     return running;
   };
-  return withSession({ start }, (session) =>
+  return withSession(withSetter({ start }, { kind }), (session) =>
     use(session, async () => {
       await running?.kill(memberCount - 1);
     }),
@@ -108,7 +140,7 @@ function onCluster<T>(use: (session: Session, kill: Kill) => Promise<T>): Promis
 async function sets(session: Session, { sizes }: Context, kill: Kill | null): Promise<Values> {
   const { warmMs, limitMs } = sizes.sets;
   const count = 10_000_000;
-  await session.run({ call: 'set', count, limitMs: warmMs });
+  await session.run({ call: 'set', count, limitMs: 3 * warmMs });
   const single = await meanwhile(
     () => session.runAnyway({ call: 'set', count, limitMs }),
     kill,

@@ -12,6 +12,7 @@ import { type Context, failed, rowOf } from './workload.ts';
 const memoryColumns: readonly Column[] = [
   { key: 'smallBytes', title: 'memory a timer, few', unit: 'bytes', better: 'less' },
   { key: 'largeBytes', title: 'memory a timer, many', unit: 'bytes', better: 'less' },
+  { key: 'peakBytes', title: 'at most while filling, few', unit: 'bytes', better: 'less' },
   { key: 'emptyMiB', title: 'empty, MiB', unit: 'count', better: 'less' },
   { key: 'allMiB', title: 'with all, MiB', unit: 'count', better: 'less' },
 ];
@@ -20,8 +21,11 @@ const idleColumns: readonly Column[] = [
 ];
 const restartColumns: readonly Column[] = [
   { key: 'restartSeconds', title: 'until it serves', unit: 'seconds', better: 'less' },
+  { key: 'memoryRatio', title: 'memory after ÷ before', unit: 'ratio', better: 'less' },
   { key: 'lost', title: 'lost', unit: 'count', better: 'less' },
 ];
+/** How often memory is looked at while it is filled. */
+const lookMs = 50;
 /** In which the kernel counts CPU. */
 const stepMs = 10;
 const allColumns = [...memoryColumns, ...idleColumns, ...restartColumns];
@@ -114,13 +118,23 @@ async function weighAll(
 
 async function fill(
   { tell }: Context,
-  { system, session }: Filled,
+  { system, session, values }: Filled,
   [from, to]: readonly [number, number],
 ): Promise<void> {
   if (session === null) return;
   tell(`${system.label}: ${to} timers …`);
   if (system.kind !== 'baseline') await session.openClient();
-  await session.run({ call: 'setMany', count: to - from, firstIndex: from });
+  let mostBytes = 0;
+  const watching = setInterval(() => {
+    mostBytes = Math.max(mostBytes, session.rssBytes());
+  }, lookMs);
+  try {
+    await session.run({ call: 'setMany', count: to - from, firstIndex: from });
+  } finally {
+    clearInterval(watching);
+  }
+  mostBytes = Math.max(mostBytes, session.rssBytes());
+  if (from === 0) values['peakBytes'] = (mostBytes - (values['emptyBytes'] ?? 0)) / to;
   await withoutClient(system, session);
 }
 
@@ -134,8 +148,11 @@ async function restart(context: Context, { system, session, values }: Filled): P
   const run = session?.running.restart ?? null;
   if (session === null || run === null) return;
   context.tell(`${system.label}: restart …`);
+  const beforeBytes = session.rssBytes();
   values['restartSeconds'] = await run();
   values['lost'] = context.sizes.footprint.largeCount - (await session.running.pending());
+  const afterBytes = await session.restingBytes(context.sizes.footprint.settleMs);
+  values['memoryRatio'] = afterBytes / beforeBytes;
 }
 
 function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
@@ -164,6 +181,7 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
         },
       ],
       notes: [
+        'At most while filling is the most that was seen while the few were set in bulk.',
         `Few is ${few}, many is ${many}. PostgreSQL keeps rows in files and as much as fits in its buffers, here a quarter of the memory; what the operating system caches for it is not counted.`,
       ],
     },
@@ -182,7 +200,7 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
     {
       id: 'restart',
       title: 'W8 · Restart',
-      what: `Killed with SIGKILL with ${many} pending timers and started again: seconds from the start until it serves, and timers that are missing then.`,
+      what: `Killed with SIGKILL with ${many} pending timers and started again: seconds from the start until it serves, timers that are missing then, and resident memory a while later beside the memory before.`,
       columns: restartColumns,
       rows: only(restartColumns),
       headline: { column: 'restartSeconds', reference: 'carillon' },

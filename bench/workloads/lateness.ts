@@ -1,4 +1,5 @@
 /** W2: timers due evenly over ten seconds, an HTTP callback each; the receiver tells how late each one came. */
+import type { Arrivals } from '../load/arrivals.ts';
 import type { Column, Section, Series } from '../page/section.ts';
 import type { System } from '../systems/system.ts';
 import { countColumns, latenessColumns, latenessSeries, latenessValues } from './pops.ts';
@@ -53,7 +54,7 @@ export async function spreadPops(
   session: Session,
   { sizes }: Pick<Context, 'sizes'>,
   { system, series }: Into,
-): Promise<Measured> {
+): Promise<Measured & { readonly arrivals: Arrivals }> {
   const { timerCount, spreadMs, leadMs } = sizes.lateness;
   await session.running.work();
   await session.expect({ timerCount });
@@ -73,5 +74,6 @@ export async function spreadPops(
       popMicros: ((session.cpuMs() - before) * 1000) / arrivals.arrived,
     },
     note: isLate ? 'the first were due before all were set' : undefined,
+    arrivals,
   };
 }

@@ -55,6 +55,17 @@ export class Session {
     return rssBytes(this.pids());
   }
 
+  /** Resident memory after a pause in which spare memory is given back. */
+  async restingBytes(settleMs: number): Promise<number> {
+    await sleep(settleMs);
+    return this.rssBytes();
+  }
+
+  /** Heap of the client process after all garbage was collected. */
+  clientHeapBytes(): Promise<number> {
+    return this.client.call<number>('heapBytes');
+  }
+
   expect(expected: Expected): Promise<void> {
     return this.receiver.call('expect', expected);
   }
