@@ -107,6 +107,10 @@ export class Router {
     return refusal === null ? null : this.withCors(request, refusal);
   }
 
+  partyOf(request: ApiRequest): string {
+    return this.options.access.partyOf(request);
+  }
+
   private refuseRoute(request: ApiRequest): ApiResponse | null {
     const place = this.find(request.path);
     if (place === undefined) return this.counted(this.lost, problemResponse(noSuchPath()));

@@ -25,7 +25,7 @@ export interface ConnectionOwner {
   /** Whether a request may be worked on now; if not, the connection's `called` is when it may. */
   admits(connection: HttpConnection): boolean;
   /** Calls `done` once, now or later, with the answer; null: there is none, and the connection must end. */
-  work(request: ApiRequest, done: (response: ApiResponse | null) => void): void;
+  work(request: ApiRequest, party: string, done: (response: ApiResponse | null) => void): void;
   refused(refusal: HttpRefusal): void;
   closed(connection: HttpConnection): void;
 }
@@ -59,6 +59,10 @@ export class HttpConnection implements WaitingClient {
   private paused = false;
   private clientEnded = false;
   lineMs = 0;
+  /** Of the newest request: a connection mostly belongs to one client. */
+  party = '';
+  /** Headers that `party` follows from. */
+  private partyHeaders: readonly (string | undefined)[] | null = null;
   private inLine = false;
   /** Bytes that have arrived and wait in line with the connection. */
   private lineBytes = 0;
@@ -229,6 +233,7 @@ export class HttpConnection implements WaitingClient {
   private tookHead(head: RequestHead): void {
     this.head = head;
     head.remote = this.stranger.remote;
+    this.learnParty(head);
     const expected = head.minor === 1 ? head.headers['expect'] : undefined;
     const { rules } = this.shared;
     const bodyBytesMax = head.bodyBytes === 0 ? 0 : rules.bodyBytesMax(head.method, head.path);
@@ -241,6 +246,14 @@ export class HttpConnection implements WaitingClient {
     this.answers.oweContinue(
       expected !== undefined && head.bodyBytes !== 0 && this.parser.waitingBytes === 0,
     );
+  }
+
+  private learnParty(head: RequestHead): void {
+    const { authorization, 'carillon-namespace': namespace } = head.headers;
+    const before = this.partyHeaders;
+    if (before !== null && before[0] === authorization && before[1] === namespace) return;
+    this.partyHeaders = [authorization, namespace];
+    this.party = this.shared.rules.partyOf(head);
   }
 
   private refusalOf(
@@ -290,7 +303,7 @@ export class HttpConnection implements WaitingClient {
       this.answers.answer(exchange, refusals.unread.response);
       return;
     }
-    owner.work(head, (response) => {
+    owner.work(head, this.party, (response) => {
       if (response === null) this.destroy();
       else this.answers.answer(exchange, response);
     });

@@ -18,6 +18,8 @@ export interface RequestRules {
   refuseEarly(request: ApiRequest): ApiResponse | null;
   /** Whether the request may take many turns, and its answer be long. */
   isLong(method: string, path: string): boolean;
+  /** Whose request it is, for the turns of clients: the same for all requests of a namespace, or of a token. */
+  partyOf(request: ApiRequest): string;
 }
 
 export interface ListenerStateParts {

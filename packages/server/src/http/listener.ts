@@ -26,6 +26,7 @@ import { ListenerState, type RequestRules } from './listener-state.ts';
 import { type HttpRefusal, refusals } from './refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import { type Certificate, createSecureServer, type SecureServer } from './tls.ts';
+import { UnderWay } from './room/under-way.ts';
 import { Turns } from './turns.ts';
 
 /** The router of the API. */
@@ -55,7 +56,7 @@ export class Listener implements ConnectionOwner {
   private readonly connections = new Set<HttpConnection>();
   private readonly sweepMs: number;
   private cancelSweep: Cancel | null = null;
-  private inFlight = 0;
+  private readonly underWay: UnderWay;
   private readonly turns: Turns;
   private readonly state: ListenerState;
 
@@ -73,7 +74,8 @@ export class Listener implements ConnectionOwner {
     this.state = new ListenerState({ ...options, rules: options.router, secure });
     this.server.maxConnections = limits.connectionCountMax;
     this.server.on('drop', () => metrics.httpRefused.add('connections'));
-    metrics.httpInFlight.read(() => this.inFlight);
+    this.underWay = new UnderWay(limits.requestsInFlightMax);
+    metrics.httpInFlight.read(() => this.underWay.count);
     metrics.httpConnections.read(() => this.connections.size);
   }
 
@@ -110,20 +112,20 @@ export class Listener implements ConnectionOwner {
     this.secure?.replace(certificate);
   }
 
-  work(request: ApiRequest, done: (response: ApiResponse | null) => void): void {
+  work(request: ApiRequest, party: string, done: (response: ApiResponse | null) => void): void {
     const { router, beforeWork } = this.options;
     // Also before a refusal: refusals come in masses just when pops are most in need of time.
     beforeWork?.();
-    const refusal = this.refusal(request);
+    const refusal = this.refusal(request, party);
     if (refusal !== null) {
       this.refused(refusal);
       return done(refusal.response);
     }
     const answer = router.handle(request);
     if (!(answer instanceof Promise)) return done(answer);
-    this.inFlight++;
+    this.underWay.begin(party);
     const finish = (response: ApiResponse | null): void => {
-      this.inFlight--;
+      this.underWay.end(party);
       done(response);
     };
     answer.then(finish, () => finish(null));
@@ -169,10 +171,9 @@ export class Listener implements ConnectionOwner {
     });
   }
 
-  private refusal(request: ApiRequest): HttpRefusal | null {
+  private refusal(request: ApiRequest, party: string): HttpRefusal | null {
     if (this.state.stopping) return refusals.stopping;
-    const { requestsInFlightMax } = this.options.limits;
-    const full = this.inFlight >= requestsInFlightMax || this.isCrowded(request);
+    const full = this.underWay.isFull(party) || this.isCrowded(request);
     return full ? refusals.requests : null;
   }
 

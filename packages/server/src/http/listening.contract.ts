@@ -50,7 +50,9 @@ export function serving(
 ): Promise<Serving> {
   const { limits } = configOf(new Map(Object.entries(options.overrides ?? {})));
   const { refuseEarly = () => null, isLong = () => false } = options;
-  const router = { handle, bodyBytesMax: () => limits.bodyBytesMax, refuseEarly, isLong };
+  const partyOf = ({ headers }: ApiRequest): string => String(headers['carillon-namespace']);
+  const bodyBytesMax = (): number => limits.bodyBytesMax;
+  const router = { handle, bodyBytesMax, refuseEarly, isLong, partyOf };
   return serve(router, new Metrics({ version: '1', runtime: 'x' }), options);
 }
 

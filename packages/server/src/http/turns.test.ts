@@ -39,10 +39,12 @@ class Client implements WaitingClient {
   lineMs = 0;
   readonly name: string;
   readonly workMs: number;
+  readonly party: string;
 
-  constructor(name: string, workMs: number) {
+  constructor(name: string, workMs: number, party = '') {
     this.name = name;
     this.workMs = workMs;
+    this.party = party;
   }
 
   called(): void {
@@ -116,6 +118,43 @@ describe('turns', () => {
     clock.nowMs += 50;
     clock.turn();
     expect(newLines().slice(2)).toEqual(['0', '1', '-2', '-3']);
+  });
+
+  it('T3: a party with one connection has as much of each turn as one with a thousand', () => {
+    for (let i = 0; i < 1000; i++) new Client(`many ${i}`, 1, 'many').called();
+    newLines();
+    for (let i = 0; i < 20; i++) {
+      new Client(`few ${i}`, 1, 'few').called();
+      clock.turn();
+      const worked = newLines().filter((name) => !name.startsWith('-'));
+      expect(worked.filter((name) => name.startsWith('few'))).toEqual([`few ${i}`]);
+      expect(worked).toHaveLength(2);
+    }
+  });
+
+  it('T3: where requests take longer than a turn, parties have every other turn', () => {
+    for (let i = 0; i < 300; i++) new Client(`many ${i}`, 30, 'many').called();
+    newLines();
+    for (let i = 0; i < 3; i++) new Client(`few ${i}`, 30, 'few').called();
+    for (let i = 0; i < 6; i++) clock.turn();
+    const worked = newLines().filter((name) => !name.startsWith('-'));
+    expect(worked.map((name) => name.split(' ')[0])).toEqual([
+      'many',
+      'few',
+      'many',
+      'few',
+      'many',
+      'few',
+    ]);
+  });
+
+  it('T2: refuses sets of the party with most connections in line, and of no other', () => {
+    for (let i = 0; i < 1000; i++) new Client(`many ${i}`, 1, 'many').called();
+    for (let i = 0; i < 100; i++) new Client(`few ${i}`, 1, 'few').called();
+    for (let i = 0; i < 40; i++) clock.turn();
+    const refused = newLines().filter((name) => name.startsWith('-'));
+    expect(refused.length).toBeGreaterThan(500);
+    expect(refused.filter((name) => name.startsWith('-few'))).toEqual([]);
   });
 
   it('does not call a connection that has left', () => {

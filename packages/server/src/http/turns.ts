@@ -5,8 +5,11 @@
  *
  * T1  A turn begins no request after `workMsMax`, and after `turnMsMax` not even to refuse it. One request may take
  *     as long as it needs.
- * T2  Where many stand in line and have for long, the rest of a turn goes to refusing their sets: quickly refused,
- *     their clients can ask another member. Few in line wait: they may have brought large batches.
+ * T2  Where many stand in line and have for long, the rest of a turn goes to refusing sets of the party with most
+ *     connections in line: quickly refused, its clients can ask another member. Few in line wait: they may have brought
+ *     large batches.
+ * T3  Parties take turns, and within a party its connections: a party with a thousand connections in line has no more
+ *     of a turn than one with a single connection.
  */
 import type { Clock } from '@carillon/core';
 
@@ -14,6 +17,8 @@ import type { Clock } from '@carillon/core';
 export interface WaitingClient {
   /** Since when it stands in line. */
   lineMs: number;
+  /** The namespace or token of its requests, as far as known; the same for as long as it stands in line. */
+  readonly party: string;
   /** Called when there is time for its request. */
   called(): void;
 }
@@ -25,8 +30,9 @@ const manyCount = 256;
 
 export class Turns {
   private readonly clock: Clock;
-  /** Longest waiting first. */
-  private readonly line = new Set<WaitingClient>();
+  /** By party, the one that is next first; within a party longest waiting first. */
+  private readonly lines = new Map<string, Set<WaitingClient>>();
+  private count = 0;
   private startMs = 0;
   private begun = false;
   private calling = false;
@@ -46,14 +52,21 @@ export class Turns {
     const nowMs = this.clock.now();
     if (!this.begun) this.begin(nowMs);
     const limitMs = this.refuses ? turnMsMax : workMsMax;
-    if ((this.calling || this.line.size === 0) && nowMs - this.startMs < limitMs) return true;
+    if ((this.calling || this.count === 0) && nowMs - this.startMs < limitMs) return true;
     connection.lineMs = nowMs;
-    this.line.add(connection);
+    const line = this.lines.get(connection.party) ?? new Set();
+    if (line.size === 0) this.lines.set(connection.party, line);
+    line.add(connection);
+    this.count++;
     return false;
   }
 
   leave(connection: WaitingClient): void {
-    this.line.delete(connection);
+    const { party } = connection;
+    const line = this.lines.get(party);
+    if (line?.delete(connection) !== true) return;
+    this.count--;
+    if (line.size === 0) this.lines.delete(party);
   }
 
   private begin(nowMs: number): void {
@@ -64,23 +77,48 @@ export class Turns {
 
   private next(): void {
     this.begun = false;
-    if (this.line.size === 0) return;
+    if (this.count === 0) return;
     this.begin(this.clock.now());
     this.calling = true;
-    for (const connection of this.line) {
-      if (!this.hasTimeFor(connection)) break;
-      this.line.delete(connection);
-      connection.called();
-    }
+    this.workOnce();
+    if (this.count > manyCount) this.refuseSome();
     this.calling = false;
     this.refuses = false;
   }
 
-  private hasTimeFor({ lineMs }: WaitingClient): boolean {
-    const nowMs = this.clock.now();
-    const spentMs = nowMs - this.startMs;
-    this.refuses = spentMs >= workMsMax;
-    if (!this.refuses) return true;
-    return spentMs < turnMsMax && this.line.size > manyCount && nowMs - lineMs > longMs;
+  /** One connection of each party, again and again, while there is time. */
+  private workOnce(): void {
+    // A party that goes to the end of the map comes once more, in this turn or in the next.
+    for (const [party, line] of this.lines) {
+      if (this.clock.now() - this.startMs >= workMsMax) return;
+      this.lines.delete(party);
+      this.lines.set(party, line);
+      this.call(line);
+    }
+  }
+
+  private refuseSome(): void {
+    this.refuses = true;
+    const longest = this.longestLine();
+    for (const { lineMs } of longest) {
+      const nowMs = this.clock.now();
+      const isOver = nowMs - this.startMs >= turnMsMax || this.count <= manyCount;
+      if (isOver || nowMs - lineMs <= longMs) return;
+      this.call(longest);
+    }
+  }
+
+  private longestLine(): Set<WaitingClient> {
+    let longest = new Set<WaitingClient>();
+    for (const line of this.lines.values()) if (line.size > longest.size) longest = line;
+    return longest;
+  }
+
+  /** Calls the connection that has stood in this line for longest. */
+  private call(line: Set<WaitingClient>): void {
+    const [connection] = line;
+    if (connection === undefined) return;
+    this.leave(connection);
+    connection.called();
   }
 }

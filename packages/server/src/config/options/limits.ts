@@ -68,7 +68,7 @@ export const limits = {
   requestsInFlightMax: option(
     4_096,
     whole(1, 1_000_000),
-    'Requests being worked on; beyond it 503 with Retry-After. Higher: longer waits before clients learn that the member is busy.',
+    'Requests being worked on; beyond it 503 with Retry-After. One namespace, or a token for all of them, gets three quarters of it. Higher: longer waits before clients learn that the member is busy.',
   ),
   bufferedBytesMax: option(
     256 * MiB,
