@@ -132,14 +132,14 @@ export class Access {
   /** Whose turn a request takes: its token's and its namespace's; without tokens its namespace's. Empty: a stranger's. */
   partyOf(request: ApiRequest): string {
     const namespace = headerOf(request, namespaceHeader) ?? '';
-    const within = isNamespace(namespace) ? namespace : defaultNamespace;
-    if (!this.asks) return within;
+    const asked = isNamespace(namespace) ? namespace : defaultNamespace;
+    if (!this.asks) return asked;
     const text = headerOf(request, 'authorization');
     const known = text === undefined ? null : this.find(text);
     if (known === null) return '';
     this.proven = { headers: request.headers, known };
     const { bound, key } = known.caller;
-    return bound === anyNamespace ? `${within} ${key}` : bound;
+    return bound === anyNamespace ? `${asked} ${key}` : bound;
   }
 
   /** Whether a caller that was let in would still be: for answers that go on. */

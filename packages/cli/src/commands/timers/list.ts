@@ -31,7 +31,7 @@ export const command: Command = {
   --member NAME    Only timers that this member holds
   --role ROLE      As what, with --member: ${roles.join(' or ')}
   --limit N        At most N timers; default 100
-  --all            All of them
+  --all            All of them; exit 1 when a member did not answer, so that some may be missing
 ${connectUsage}`,
   values: { '--state': states, '--role': roles },
   examples: ['carillon list --tag ticks', 'carillon list --state retrying --all --json'],
@@ -48,17 +48,22 @@ ${connectUsage}`,
     const limit = flags.all
       ? Number.POSITIVE_INFINITY
       : wholeNumber('--limit', flags.limit ?? '100', { min: 1, max: 1_000_000_000 });
-    const onMissing = (members: readonly string[]): void =>
-      io.err(
-        paintErr(io, 'yellow', `No answer from ${members.join(', ')}: timers may be missing.`),
-      );
+    const missing = new Set<string>();
+    const onMissing = (members: readonly string[]): void => {
+      const first = members.filter((name) => !missing.has(name));
+      for (const name of first) missing.add(name);
+      if (first.length === 0) return;
+      io.err(paintErr(io, 'yellow', `No answer from ${first.join(', ')}: timers may be missing.`));
+    };
+    // A list that should be whole and is not has failed.
+    const ending = (): number => (flags.all && missing.size > 0 ? exit.failed : exit.done);
     const client = connect(flags, io);
     const pageSize = Math.min(limit, pieceLength);
     if (flags.json) {
       const query = { tag: flags.tag, state, member: flags.member, role };
       const timers = listJson(client, { path: '/timers', query, pageSize, onMissing }, io);
       await printJson(timers, limit, io);
-      return exit.done;
+      return ending();
     }
     const timers = client.list({
       ...(flags.tag !== undefined && { tag: flags.tag }),
@@ -70,7 +75,7 @@ ${connectUsage}`,
       onMissing,
     });
     await printTable(timers, limit, io);
-    return exit.done;
+    return ending();
   },
 };
 

@@ -116,3 +116,18 @@ describe('get', () => {
     expect(JSON.parse(err[0] ?? '')).toEqual({ error: detail, ...end, attempts: [], missing: [] });
   });
 });
+
+describe('list', () => {
+  test.each([
+    [['list', '--all'], 1],
+    [['list', '--all', '--json'], 1],
+    [['list'], 0],
+  ])('%j with a member that did not answer names it once and exits %i', async (args, code) => {
+    const result = await cli(args, ({ path }) => {
+      const cursor = path.includes('cursor=') ? null : 'next';
+      return { body: { timers: [], cursor, missing: ['n2'] } };
+    });
+    const said = result.err.filter((line) => line.includes('n2'));
+    expect([result.code, said]).toEqual([code, ['No answer from n2: timers may be missing.']]);
+  });
+});
