@@ -70,7 +70,7 @@ const stories: Readonly<Record<string, readonly string[]>> = {
   'place-keys.ts': [
     'customer/ada: eu/b/db-3, eu/a/db-2, eu/b/db-1',
     'customer/grace: eu/b/db-2, eu/a/db-3, eu/b/db-3',
-    'a zone more moves 33.3 % of the copies; the least possible is 33.3 %',
+    'a zone more moves 33.3 % of the copies; the least for these loads is 33.3 %',
     'between targets that were there before: 0.0 %',
   ],
   'locate-a-row.ts': [

@@ -39,6 +39,6 @@ const { copies, moved, minimum, betweenSurvivors } = diff(before, after, {
 });
 const share = (count: number): string => `${((100 * count) / copies).toFixed(1)} %`;
 console.log(
-  `a zone more moves ${share(moved)} of the copies; the least possible is ${share(minimum)}`,
+  `a zone more moves ${share(moved)} of the copies; the least for these loads is ${share(minimum)}`,
 );
 console.log(`between targets that were there before: ${share(betweenSurvivors)}`);

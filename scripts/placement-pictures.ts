@@ -20,6 +20,7 @@ import {
   type Topology,
 } from '@carillon/placement';
 import { colours, drawn, type Picture, type PicturePlot } from './charts.ts';
+import { growthPicture } from './growth-picture.ts';
 
 const folder = join(import.meta.dirname, '..', 'docs', 'images');
 const keyCount = 200_000;
@@ -124,7 +125,7 @@ function changePlot(title: string, names: readonly [string[], string[]]): Pictur
     ];
   });
   const words =
-    `${title}: ${percent(change.moved / change.copies, 2)} of the keys move; the least possible is ` +
+    `${title}: ${percent(change.moved / change.copies, 2)} of the keys move; the least for these loads is ` +
     `${percent(change.minimum / change.copies, 2)}; between survivors: ${change.betweenSurvivors}`;
   const place = { fx: 'target', x: 'when' };
   return {
@@ -201,7 +202,11 @@ function drawRecovery(): void {
       const change = diff(before, compileTopology(topology), { keys: keyCount, replicas: 1 });
       const share = percent(change.moved / change.keys, 2);
       const arrived = new Map(change.domains.map((domain) => [domain.path, domain.arrived]));
-      return stepPlot(`${title}: ${share} of all keys move, the least possible`, topology, arrived);
+      return stepPlot(
+        `${title}: ${share} of all keys move, the least for these loads`,
+        topology,
+        arrived,
+      );
     }),
     legend: [
       ['keys arrived, the stronger the more', colours.moved],
@@ -377,3 +382,4 @@ drawShares();
 drawMovement();
 drawRecovery();
 drawWalk();
+save('growth', growthPicture());

@@ -77,7 +77,7 @@ export function Table() {
 }
 
 function Answer({ answer, zones }: { readonly answer: TableAnswer; readonly zones: number }) {
-  const { places, steps, growth, shares } = answer;
+  const { places, steps, growth, evenMinimum, shares } = answer;
   return (
     <>
       <ol class="ranked">
@@ -96,7 +96,8 @@ function Answer({ answer, zones }: { readonly answer: TableAnswer; readonly zone
       <h3>When zone {zones + 1} comes</h3>
       <p class="verdict">
         <strong>{percent(growth.moved / growth.copies)}</strong> of the copies of this table would
-        move; loads like these need at least {percent(growth.minimum / growth.copies)}.
+        move; these loads need at least {percent(growth.minimum / growth.copies)}, exact shares{' '}
+        {percent(evenMinimum / growth.copies)}.
       </p>
       <table>
         <thead>

@@ -109,12 +109,13 @@ function Result({ members, replicas, removed, added }: ResultProps) {
   if (removed.size === 0 && added.length === 0) {
     return <p class="dim">Remove or add a member to see what would move.</p>;
   }
-  const { moved, minimum, copies, copiesLost } = result;
+  const { moved, minimum, evenMinimum, copies, copiesLost } = result;
+  const share = (part: number): string => percent(part / Math.max(1, copies));
   return (
     <>
       <p class="verdict">
-        <strong>{percent(moved / Math.max(1, copies))}</strong> of all copies would move; loads like
-        these need at least {percent(minimum / Math.max(1, copies))}.
+        <strong>{share(moved)}</strong> of all copies would move; these loads need at least{' '}
+        {share(minimum)}, exact shares {share(evenMinimum)}.
         {copiesLost > 0
           ? ' There would be fewer copies than wanted: too few members are left.'
           : ''}

@@ -4,6 +4,8 @@ import {
   compileLabelled,
   type Diff,
   diff,
+  evenMovement,
+  evenShares,
   explainMembers,
   type Key,
   PlacementError,
@@ -72,6 +74,8 @@ function changed(members: readonly Placed[], change: Change): Placed[] {
 }
 
 export interface Movement extends Diff {
+  /** The least that moves between exact shares before and after, in copies. */
+  readonly evenMinimum: number;
   readonly names: readonly string[];
   readonly before: ReadonlyMap<string, number>;
   readonly after: ReadonlyMap<string, number>;
@@ -91,10 +95,17 @@ export function movement(
   const names = [...new Set([...members, ...then].map(({ name }) => name))];
   return {
     ...result,
+    evenMinimum: Math.round(
+      evenMovement(evenOf(members, replicas), evenOf(then, replicas)) * result.keys,
+    ),
     names,
     before: copiesOf(old, replicas, sampleKeys),
     after: copiesOf(next, replicas, sampleKeys),
   };
+}
+
+function evenOf(members: readonly Placed[], replicas: number): Map<string, number> {
+  return new Map(evenShares(members, replicas).map(({ name, even }) => [name, even]));
 }
 
 /** A name and labels as typed: `n4`, `n4 zone=b`. Throws a PlacementError that shows the right form. */

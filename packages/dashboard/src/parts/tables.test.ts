@@ -11,7 +11,7 @@ const question: TableQuestion = {
 };
 
 test('a row of a table: six places, and a third zone takes a third of the copies', () => {
-  const { places, steps, growth, shares } = askTable(question);
+  const { places, steps, growth, evenMinimum, shares } = askTable(question);
   expect(places).toHaveLength(6);
   expect(steps.map(({ path, level }) => `${path} ${level}`)).toEqual([
     'z0 stripe',
@@ -20,6 +20,7 @@ test('a row of a table: six places, and a third zone takes a third of the copies
     'z1 node',
   ]);
   expect(growth.moved).toBe(growth.minimum);
+  expect(evenMinimum).toBe(growth.minimum);
   expect(growth.moved / growth.copies).toBeCloseTo(1 / 3, 5);
   expect(shares.map(({ after }) => Math.round(after * 3))).toEqual([1, 1, 1]);
   expect(shares.map(({ before }) => Math.round(before * 2))).toEqual([1, 1, 0]);

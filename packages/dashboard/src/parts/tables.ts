@@ -3,11 +3,13 @@ import {
   buildTopology,
   type Diff,
   diffTables,
+  evenMovement,
   explainTable,
   type Located,
   locateIn,
   type Step,
   tableOf,
+  tableShares,
   type Topology,
   toSpec,
   tree,
@@ -28,6 +30,8 @@ export interface TableAnswer {
   readonly steps: readonly Step[];
   /** The copies that move when a zone comes. */
   readonly growth: Diff;
+  /** The least that moves between exact shares, in copies. */
+  readonly evenMinimum: number;
   /** The part of all copies in each zone, before and after. */
   readonly shares: readonly {
     readonly zone: string;
@@ -53,6 +57,9 @@ export function askTable(question: TableQuestion): TableAnswer {
     places: locateIn(now, key, replicas),
     steps: explainTable(now, key, replicas).steps,
     growth,
+    evenMinimum: Math.round(
+      evenMovement(tableShares(now, replicas), tableShares(then, replicas)) * growth.keys,
+    ),
     shares: names.map((zone) => {
       const { before = 0, after = 0 } = domains.get(zone) ?? {};
       return { zone, before: before / growth.copies, after: after / growth.copies };
