@@ -38,6 +38,16 @@ export const commands: readonly Entry[] = [
     'Pops that gave up: count them, list them, send them again, or discard them.',
     () => import('./commands/timers/dead-letters.ts'),
   ),
+  entry(
+    'history',
+    'Every attempt and change of a timer.',
+    () => import('./commands/history/history.ts'),
+  ),
+  entry(
+    'audit',
+    'Changes of timers, with the tokens that asked for them.',
+    () => import('./commands/history/audit.ts'),
+  ),
   entry('export', 'Write every timer as NDJSON.', () => import('./commands/timers/export.ts')),
   entry(
     'import',

@@ -37,6 +37,12 @@ async function passing<T>(system: FakeSystem, work: Promise<T>): Promise<T> {
   return watched;
 }
 
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 describe('Carillon, requests', () => {
   test('set posts the timer and gives back its id and copies', async () => {
     const options = { token: 'secret', namespace: 'team-a' };
@@ -52,6 +58,37 @@ describe('Carillon, requests', () => {
     expect(seen[0]?.headers.get('idempotency-key')).toBe('uuid-1');
     await client.set(spec, { idempotencyKey: 'mine' });
     expect(seen[1]?.headers.get('idempotency-key')).toBe('mine');
+  });
+
+  test('the history and the audit are read page by page, with their times', async () => {
+    const { client, seen } = make(({ path }) => {
+      const isNext = path.includes('cursor=c');
+      const change = {
+        kind: 'change',
+        at: '2030-01-01T00:00:00.000Z',
+        action: 'cancel',
+        actor: 'a',
+      };
+      const attempt = { kind: 'attempt', at: '2030-01-01T00:00:00.000Z', status: 200, replica: 1 };
+      return json({
+        entries: isNext ? [change] : [attempt],
+        cursor: isNext ? null : 'c',
+        missing: [],
+      });
+    });
+    const entries = await allOf(client.history('01-2', { since: 0 }));
+    expect(entries).toMatchObject([
+      { kind: 'attempt', status: 200, replica: 1 },
+      { kind: 'change', action: 'cancel', actor: 'a', tag: null, at: new Date('2030-01-01') },
+    ]);
+    const changes = await allOf(client.audit({ actor: 'a', allNamespaces: true }));
+    expect(changes.map(({ action }) => action)).toEqual(['cancel']);
+    expect(seen.map(({ path }) => path)).toEqual([
+      '/timers/01-2/history?since=1970-01-01T00%3A00%3A00.000Z',
+      '/timers/01-2/history?since=1970-01-01T00%3A00%3A00.000Z&cursor=c',
+      '/audit?actor=a&namespace=*',
+      '/audit?actor=a&namespace=*&cursor=c',
+    ]);
   });
 
   test('attempts are read with their times, whether there was an answer or not', async () => {

@@ -29,6 +29,14 @@ import {
   type Timer,
   type TimerState,
 } from './shapes.ts';
+import {
+  type AuditFilter,
+  auditQuery,
+  type HistoryChange,
+  type HistoryEntry,
+  type HistoryFilter,
+  readHistoryEntry,
+} from './history.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
 import {
   checkedBody,
@@ -69,6 +77,9 @@ export interface SetOptions extends CallOptions {
   /** Two sets with the same key are one timer, for a day. Default: a fresh key for each call. */
   readonly idempotencyKey?: string;
 }
+
+/** Of lists that come page by page. */
+export type PagedOptions = Pick<ListOptions, 'pageSize' | 'signal' | 'onMissing'>;
 
 export interface ListOptions extends CallOptions {
   readonly tag?: string;
@@ -225,6 +236,37 @@ export class Carillon {
     const { signal } = options;
     const path = `${timerPath(id)}/attempts`;
     return readAttempts((await this.send({ method: 'GET', path, signal })).body);
+  }
+
+  /** Every attempt and change of a timer that members keep, the newest first; also of a timer that has ended. */
+  history(
+    id: string,
+    options: HistoryFilter & PagedOptions = {},
+  ): AsyncGenerator<HistoryEntry, void, undefined> {
+    const { since, until } = options;
+    return this.entries(`${timerPath(id)}/history`, auditQuery({ since, until }), options);
+  }
+
+  /** Changes of all timers, with the names of the tokens that asked for them, the newest first. */
+  async *audit(
+    options: AuditFilter & PagedOptions = {},
+  ): AsyncGenerator<HistoryChange, void, undefined> {
+    for await (const entry of this.entries('/audit', auditQuery(options), options)) {
+      if (entry.kind === 'change') yield entry;
+    }
+  }
+
+  private entries(
+    path: string,
+    filter: Readonly<Record<string, string | undefined>>,
+    { pageSize, signal, onMissing }: PagedOptions,
+  ): AsyncGenerator<HistoryEntry, void, undefined> {
+    return pages(async (cursor) => {
+      const limit = pageSize === undefined ? undefined : String(pageSize);
+      const query = { ...filter, limit, cursor };
+      const answer = await this.send({ method: 'GET', path, query, signal });
+      return readPage(answer.body, 'entries', readHistoryEntry);
+    }, onMissing);
   }
 
   /** All timers of the cluster that fit, page by page behind the scenes. */

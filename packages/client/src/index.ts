@@ -8,10 +8,18 @@ export {
   type DeadLetterListOptions,
   type DeadLetters,
   type ListOptions,
+  type PagedOptions,
   type PreviewOptions,
   type SetOptions,
 } from './carillon.ts';
 export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
+export type {
+  AuditFilter,
+  HistoryAttempt,
+  HistoryChange,
+  HistoryEntry,
+  HistoryFilter,
+} from './history.ts';
 export { eventOf, type TimerEvent } from './event.ts';
 export { type DataHandler, type DataPop, handler, type NamedHandler } from './payload/handlers.ts';
 export { PayloadError } from './payload/payload.ts';

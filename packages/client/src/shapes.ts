@@ -314,7 +314,7 @@ export function readAttempts(json: unknown): Attempts {
   return { attempts: from.list('attempts').map(readAttempt), missing: from.texts('missing') };
 }
 
-function readAttempt(json: unknown): Attempt {
+export function readAttempt(json: unknown): Attempt {
   const from = new Fields(json);
   return {
     pop: from.number('pop'),

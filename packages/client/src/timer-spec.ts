@@ -140,10 +140,10 @@ function refuseUnknown(spec: object, known: readonly string[], base: string): vo
 /** `timing` of a body. Throws TypeError like `bodyOf`. */
 export function timingOf(spec: When): Record<string, unknown> {
   if ('in' in spec) return { interval: seconds('in', spec.in) };
-  if ('at' in spec) return { at: instant('at', spec.at) };
+  if ('at' in spec) return { at: instantText('at', spec.at) };
   const ending = given({
     'repeat-for': spec.for === undefined ? undefined : seconds('for', spec.for),
-    until: spec.until === undefined ? undefined : instant('until', spec.until),
+    until: spec.until === undefined ? undefined : instantText('until', spec.until),
     count: spec.count,
     forever: spec.forever,
   });
@@ -175,7 +175,7 @@ function seconds(name: string, value: Duration): number {
   return Math.round(durationMs(name, value)) / 1000;
 }
 
-function instant(name: string, value: Instant): string {
+export function instantText(name: string, value: Instant): string {
   const date = new Date(value);
   if (!Number.isNaN(date.getTime())) return date.toISOString();
   throw new TypeError(

@@ -88,7 +88,9 @@ export async function getJson(
 }
 
 export interface Pages {
-  readonly path: '/timers' | '/dead-letters';
+  readonly path: string;
+  /** The member of a page that has its items; default: as the path. */
+  readonly items?: string;
   /** Which of them: tag, state, member, role. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly pageSize?: number;
@@ -96,12 +98,13 @@ export interface Pages {
   readonly onMissing: (members: readonly string[]) => void;
 }
 
-/** Every timer, or dead letter, of the cluster. */
+/** Every timer, dead letter or entry of the cluster. */
 export async function* listJson(
   client: Carillon,
-  { path, query: which = {}, pageSize = pageLength, headers = {}, onMissing }: Pages,
+  pages: Pages,
   io: Io,
 ): AsyncGenerator<Json, void, undefined> {
+  const { path, query: which = {}, pageSize = pageLength, headers = {}, onMissing } = pages;
   let cursor: string | undefined;
   do {
     const query = { ...which, limit: String(pageSize), cursor };
@@ -110,7 +113,7 @@ export async function* listJson(
     const page = isJson(body) ? body : {};
     const { missing } = page;
     if (Array.isArray(missing) && missing.length > 0) onMissing(missing.map(String));
-    const items = page[path.slice(1)];
+    const items = page[pages.items ?? path.slice(1)];
     if (Array.isArray(items)) yield* items.filter(isJson);
     cursor = textOf(page['cursor']) || undefined;
   } while (cursor !== undefined);
