@@ -1,6 +1,6 @@
 /** `carillon dev`: a cluster of real processes, one of which is killed. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { Carillon } from '@carillon/client';
 import { afterEach, expect, test } from 'vitest';
 import { CliProcess, type JsonLine } from './cli-process.ts';
@@ -64,6 +64,16 @@ test('three members: one is killed, every timer pops, once, by twice its time', 
 const otherPort = 12_500 + (process.pid % 19_000);
 const few = ['--members', '2', '--memory', '--receiver-port', '0', '--port', String(otherPort)];
 
+/** A port at which nothing listens. */
+async function refusingPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 test('a member that was killed starts again when its name is typed', async () => {
   const dev = new CliProcess(['dev', '--json', ...few], {}, [], { input: 'pipe' });
   started.push(dev);
@@ -82,6 +92,31 @@ test('a member that was killed starts again when its name is typed', async () =>
   const before = dev.json().slice(0, dev.json().findIndex(isMember));
   expect(before.filter((line) => String(line['line']).includes('cannot be reached'))).toEqual([]);
   expect(await dev.kill('SIGINT')).toEqual({ code: 0, signal: null });
+});
+
+test('a receiver that fails is one line, not one of each member', async () => {
+  const refusing = await refusingPort();
+  const dev = new CliProcess(['dev', '--json', ...few]);
+  started.push(dev);
+  await dev.line((line) => isMember(line) && line['name'] === 'n1');
+  const members = dev.json().filter(isMember);
+  const client = new Carillon({ members: members.map(({ url }) => String(url)) });
+  const uri = `http://127.0.0.1:${refusing}/`;
+  const retry = { maxAttempts: 1 };
+  await client.setMany(Array.from({ length: 40 }, () => ({ in: 100, uri, retry })));
+  const isFailing = (line: JsonLine): boolean =>
+    String(line['line']).includes(`receiver=http://127.0.0.1:${refusing}`);
+  await dev.line(isFailing);
+  // Every member has made callbacks that were refused.
+  const isRefused = async (url: unknown): Promise<boolean> => {
+    const text = await (await fetch(`${String(url)}/metrics`)).text();
+    return /carillon_callback_answers_total\{[^}]*"refused"[^}]*\} [1-9]/.test(text);
+  };
+  const all = async () => Promise.all(members.map(({ url }) => isRefused(url)));
+  await expect.poll(all, { timeout: 30_000 }).toEqual([true, true]);
+  // All lines of all members have come when the program has ended.
+  await dev.kill('SIGINT');
+  expect(dev.json().filter(isFailing)).toHaveLength(1);
 });
 
 test('a port that is taken is one sentence, and nothing starts', async () => {

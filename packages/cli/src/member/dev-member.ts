@@ -23,7 +23,7 @@ export class DevMember {
   private running = true;
   private stopping = false;
 
-  constructor(options: DevMemberOptions, tell: (line: string) => void) {
+  constructor(options: DevMemberOptions, tell: (line: string, shared: string | null) => void) {
     this.name = options.name;
     this.url = `http://${options.address}`;
     const main = import.meta.filename.replace(/member[/\\]dev-member\.(ts|js)$/, 'main.$1');
@@ -35,11 +35,14 @@ export class DevMember {
     });
     const { stdout, stderr } = this.child;
     if (stdout !== null)
-      createInterface({ input: stdout }).on('line', (line) => tell(readLogLine(line).text));
+      createInterface({ input: stdout }).on('line', (line) => {
+        const { text, shared } = readLogLine(line);
+        tell(text, shared);
+      });
     // `dev` itself tells the welcome of each member; every other line here is trouble.
     if (stderr !== null) {
       createInterface({ input: stderr }).on('line', (line) => {
-        if (!isWelcome(line)) tell(oneLine(line));
+        if (!isWelcome(line)) tell(oneLine(line), null);
       });
     }
     this.ended = new Promise((resolve) => {
@@ -48,7 +51,7 @@ export class DevMember {
         this.running = false;
         if (!this.stopping) {
           const how = signal ?? `exit code ${code}`;
-          tell(`ended (${how}). Type ${this.name} and Enter to start it again.`);
+          tell(`ended (${how}). Type ${this.name} and Enter to start it again.`, null);
         }
         resolve();
       });

@@ -18,6 +18,8 @@ export interface LogLine {
   readonly level: string;
   /** The sentence and its fields. */
   readonly text: string;
+  /** The subject of a line that each member says for itself; null: the line is of one member alone. */
+  readonly shared: string | null;
 }
 
 export function readLogLine(line: string): LogLine {
@@ -25,7 +27,7 @@ export function readLogLine(line: string): LogLine {
   try {
     fields = JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return { time: '', level: '', text: oneLine(line) };
+    return { time: '', level: '', text: oneLine(line), shared: null };
   }
   const rest = Object.entries(fields)
     .filter(([name]) => !dull.has(name))
@@ -35,7 +37,13 @@ export function readLogLine(line: string): LogLine {
     time: typeof time === 'string' ? time.slice(11, 23) : '',
     level: levels[Number(level)] ?? '',
     text: oneLine([typeof msg === 'string' ? msg : '', ...rest].join('  ')),
+    shared: sharedSubject(fields),
   };
+}
+
+/** A receiver fails for all members that call it. */
+function sharedSubject({ event, namespace, receiver }: Readonly<Record<string, unknown>>) {
+  return event === 'receiver-failing' ? `${event} ${String(namespace)} ${String(receiver)}` : null;
 }
 
 function said(value: unknown): string {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { DevMember } from '../../member/dev-member.ts';
+import { ToldLines } from '../../member/told-lines.ts';
 import { memberValues } from '../../member/member-config.ts';
 import { arrivalJson, arrivalText, listen } from '../timers/listen.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
@@ -83,6 +84,7 @@ class Dev {
   private readonly options: DevOptions;
   private readonly io: Io;
   private readonly members: DevMember[] = [];
+  private readonly told = new ToldLines();
   private receiverUrl = '';
   private folder = '';
   private view: readonly DevAddress[] = [];
@@ -192,9 +194,10 @@ class Dev {
     const kept = memory ? ['--memory'] : ['--data', join(this.folder, name)];
     const where = ['--name', name, '--members', this.membersFile];
     const args = ['serve', ...where, '--log-level', logLevel, ...kept];
-    return new DevMember({ name, address, args, env: this.io.env }, (line) => {
+    return new DevMember({ name, address, args, env: this.io.env }, (line, shared) => {
       // While they start, members look for others that are not there yet.
       if (!this.serving && line.startsWith('A peer cannot be reached')) return;
+      if (shared !== null && !this.told.isNews(shared, Date.now())) return;
       this.tell({ event: 'log', member: name, line }, `${paint(this.io, 'blue', name)} ${line}`);
     });
   }
