@@ -3,6 +3,7 @@ import { Carillon as AnywhereCarillon, type CarillonOptions } from '../carillon.
 import { keptConnections } from './kept-connections.ts';
 
 export { ApiError, UnreachableError } from '../errors.ts';
+export { eventOf } from '../event.ts';
 export { handler } from '../payload/handlers.ts';
 export { PayloadError } from '../payload/payload.ts';
 export { BoundedPopMemory } from '../pop-memory.ts';
