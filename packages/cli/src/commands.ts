@@ -61,6 +61,11 @@ export const commands: readonly Entry[] = [
     () => import('./commands/operate/cluster.ts'),
   ),
   entry(
+    'doctor',
+    'Examine the cluster: findings, each with advice.',
+    () => import('./commands/operate/doctor.ts'),
+  ),
+  entry(
     'lock',
     'Run a command while holding a lock on etcd.',
     () => import('./commands/placement/lock.ts'),

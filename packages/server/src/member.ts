@@ -9,6 +9,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { createInbox } from './replication/inbox.ts';
 import type { Store } from './store/store.ts';
 import { buildSearch } from './wiring/build-search.ts';
+import { DoctorOffice } from './wiring/doctor.ts';
 import type { MemberOptions } from './wiring/options.ts';
 import { Parts } from './wiring/parts.ts';
 import { recover } from './wiring/recover.ts';
@@ -20,6 +21,7 @@ const drainPollMs = 100;
 export class Member {
   private readonly parts: Parts;
   private readonly upkeep: Upkeep;
+  private readonly office: DoctorOffice;
   private phase: 'starting' | 'serving' | 'draining' | 'stopping' = 'starting';
   private draining: Promise<void> | null = null;
   private stopLagProbe: Cancel = () => {};
@@ -28,12 +30,14 @@ export class Member {
   private constructor(options: MemberOptions) {
     this.parts = new Parts(options, () => this.phase === 'stopping');
     this.upkeep = new Upkeep(this.parts);
-    this.router = createRoutes(this.parts, {
+    this.office = new DoctorOffice(this.parts, () => this.unready());
+    const control = {
       cluster: () => this.parts.cluster.report.describe(),
       drain: () => this.drain(),
       resync: () => this.parts.cluster.resync(),
       unready: () => this.unready(),
-    });
+    };
+    this.router = createRoutes(this.parts, control, this.office.doctor);
   }
 
   /** Recovers the records on disk, joins the others, and begins to pop. */
@@ -45,13 +49,21 @@ export class Member {
     member.parts.historyLog?.start().catch(() => undefined);
     await options.source.start((spec) => cluster.membership.apply(spec));
     await options.env.network?.listen(
-      createInbox(options.name, options.env, createHandler(member.parts.readParts())),
+      createInbox(
+        options.name,
+        options.env,
+        createHandler({
+          ...member.parts.readParts(),
+          facts: () => member.office.factsText(),
+        }),
+      ),
     );
     cluster.start(replica, awakening);
     member.phase = 'serving';
     popper.wakeUp();
     member.upkeep.run();
     member.parts.telling.start();
+    member.office.start();
     member.stopLagProbe = member.metrics.lag.start(options.env.clock);
     buildSearch(member.parts, () => member.phase === 'stopping');
     await options.source.ready();
@@ -145,6 +157,7 @@ export class Member {
     this.phase = 'stopping';
     this.upkeep.stop();
     this.parts.telling.stop();
+    this.office.stop();
     this.stopLagProbe();
     this.parts.diskCare.stop();
     this.parts.popper.stop();

@@ -28,6 +28,8 @@ const table: Readonly<Record<string, Scope | null>> = {
   [`DELETE /history/answers`]: 'write',
   [`POST /timers/preview`]: 'read',
   [`POST /timers/:id/run`]: 'write',
+  [`GET /doctor`]: 'read',
+  [`GET /doctor/bundle`]: 'admin',
   [`GET /locks`]: 'read',
   [`GET /metrics`]: 'read',
   [`GET /whoami`]: 'read',
@@ -45,7 +47,13 @@ const tokens = {
   local: testToken(4, { scope: 'admin', namespace: 'team-a' }),
 };
 /** Routes beyond a single namespace. */
-const whole = ['GET /locks', 'POST /cluster/drain', 'POST /cluster/resync'];
+const whole = [
+  'GET /doctor',
+  'GET /doctor/bundle',
+  'GET /locks',
+  'POST /cluster/drain',
+  'POST /cluster/resync',
+];
 const body = { timing: { interval: 30 }, callback: { http: { uri: 'http://receiver/' } } };
 
 function guardedApi(overrides: Record<string, unknown> = {}) {

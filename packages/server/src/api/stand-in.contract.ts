@@ -7,6 +7,7 @@ import { rateOf } from '../access/rate-limit.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { quotaFor } from '../config/quota.ts';
 import { createRouter } from './routes/create-router.ts';
+import type { Examines } from './routes/doctor.ts';
 import type { ReadRings } from './routes/locks.ts';
 import type { ApiRequest, ApiResponse } from '../http/message.ts';
 import type { Router } from './router.ts';
@@ -251,6 +252,7 @@ export function testApi(
     log: silentLog,
     version: '0',
     bug,
+    doctor: standInDoctor(service),
     readRings,
     strict: (namespace) => quotaFor(config.namespaces, namespace, config.limits).strict,
   });
@@ -270,4 +272,14 @@ export function bytesOf(body: unknown): Uint8Array {
 export function headerIn(response: ApiResponse, name: string): string | undefined {
   const at = response.headers.indexOf(name);
   return at === -1 ? undefined : response.headers[at + 1];
+}
+
+/** Finds nothing, at once. */
+function standInDoctor(control: Pick<MemberControl, 'cluster'>): Examines {
+  const well = { atMs: 0, verdict: 'well', findings: [], members: [], missing: [] } as const;
+  return {
+    examine: () => Promise.resolve(well),
+    bundle: () =>
+      Promise.resolve({ diagnosis: well, cluster: control.cluster(), metrics: '', config: {} }),
+  };
 }

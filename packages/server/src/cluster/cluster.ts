@@ -110,6 +110,10 @@ export class Cluster {
     return live + dead;
   }
 
+  /** The highest protocol that another member speaks, as last heard; 0: not heard of. */
+  readonly protocolOf = (name: string): number =>
+    this.repair?.presence.lastHello(name)?.protocolMax ?? 0;
+
   /** Timers with fewer copies than they want. */
   get underReplicated(): number {
     return this.repair?.counts.underReplicated ?? 0;

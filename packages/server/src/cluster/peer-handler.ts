@@ -19,6 +19,8 @@ export interface HandlerParts extends ReadParts {
   readonly popper: Popper;
   readonly history: History;
   readonly historyLog: HistoryLog | null;
+  /** How this member is, for the doctor of another. */
+  readonly facts: () => string;
 }
 
 export function createHandler(parts: HandlerParts): MessageHandler {
@@ -58,6 +60,8 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         return historyHere(historyLog, message, answer);
       case 'erase':
         return eraseHere(parts, message.namespace, answer);
+      case 'facts':
+        return answer({ type: 'facts', text: parts.facts() });
       case 'unconfirmed':
         cluster.noteUnconfirmed(message, message.names);
         return answer({ type: 'ok' });

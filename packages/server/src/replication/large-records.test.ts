@@ -98,6 +98,7 @@ function answerTo(message: Message): Answer {
     case 'tally':
     case 'history':
     case 'erase':
+    case 'facts':
       return { type: 'stored' };
   }
 }

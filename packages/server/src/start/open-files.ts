@@ -1,5 +1,5 @@
 /** Whether the system lets this process have as many files and connections open as its limits allow, told at the start. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 
 /** Descriptors for the journal, listeners, peers, name servers and Node itself. */
@@ -15,6 +15,18 @@ export function openFilesMax(
       .find((one) => one.startsWith('Max open files'));
     const [soft = ''] = (line ?? '').slice('Max open files'.length).trim().split(' ');
     return /^\d{1,15}$/.test(soft) ? Number(soft) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Files and sockets that are open, of so many; null: this system does not say, or no descriptor is free to ask. */
+export function openFilesShare(
+  max: number | null,
+  count = () => readdirSync('/proc/self/fd').length,
+): { readonly now: number; readonly max: number } | null {
+  try {
+    return max === null ? null : { now: count(), max };
   } catch {
     return null;
   }

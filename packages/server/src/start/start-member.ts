@@ -15,6 +15,7 @@ import { startIdleCollect } from './idle-collect.ts';
 import {
   busyRatioMeter,
   collectHeap,
+  heapShare,
   residentBytes,
   spareHeapBytes,
   usedHeapBytes,
@@ -23,7 +24,7 @@ import { type Identity, identify, withOwnHosts } from './identity.ts';
 import { Member } from '../member.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type RereadQuotas, rereadQuotas } from '../quotas/reread-quotas.ts';
-import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
+import { connectionsWithin, openFilesMax, openFilesShare, tooFewFiles } from './open-files.ts';
 import { release } from './release.ts';
 import { noteNumbering } from './number-note.ts';
 import { openRings } from '../request/rings.ts';
@@ -99,6 +100,7 @@ async function startWithin(
     quotas: resources.quotas,
     numbering: resources.numbers.numbering,
     readRings: rings === null ? null : () => rings.read(),
+    process: () => ({ openFiles: openFilesShare(filesMax), heapBytes: heapShare() }),
     routes: dashboard.routes,
   });
   dashboard.start();

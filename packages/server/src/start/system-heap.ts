@@ -13,6 +13,11 @@ export function usedHeapBytes(): number {
   return getHeapStatistics().used_heap_size;
 }
 
+export function heapShare(): { readonly now: number; readonly max: number } {
+  const { used_heap_size: now, heap_size_limit: max } = getHeapStatistics();
+  return { now, max };
+}
+
 let residentKnown = 0;
 
 /** Resident memory of this process; the last known value while no descriptor is free to ask. */

@@ -99,7 +99,7 @@ class QuietMember {
     const { peers } = cluster;
     const parts = { self: name, clock, replica, peers, cluster, history, historyLog: null };
     // Members that never pop are never asked for a claim.
-    const handler = createHandler({ ...parts, popper: {} as Popper });
+    const handler = createHandler({ ...parts, popper: {} as Popper, facts: () => '{}' });
     void network.listen(createInbox(name, env, handler));
     const request = {
       ...parts,

@@ -9,6 +9,12 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotaTable } from '../quotas/quota-table.ts';
 import type { MemberControl } from '../request/service.ts';
 
+/** null: the system does not say. */
+export interface ProcessFacts {
+  readonly openFiles: { readonly now: number; readonly max: number } | null;
+  readonly heapBytes: { readonly now: number; readonly max: number } | null;
+}
+
 export interface MemberOptions {
   /** Stays the same over restarts. */
   readonly name: string;
@@ -28,6 +34,8 @@ export interface MemberOptions {
   readonly quotas?: QuotaTable;
   /** Maps the numbers that clients see to the numbers that members keep; the same at all members. Default: without a key. */
   readonly numbering?: Numbering;
+  /** The process around the member; default: nothing is known of it. */
+  readonly process?: () => ProcessFacts;
   /** Beside the API: the dashboard. */
   readonly routes?: (control: MemberControl, metrics: Metrics) => readonly Route[];
 }

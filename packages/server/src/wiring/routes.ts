@@ -4,13 +4,14 @@ import { NamespaceRates } from '../access/namespace-rates.ts';
 import { rateOf } from '../access/rate-limit.ts';
 import type { Router } from '../api/router.ts';
 import { createRouter } from '../api/routes/create-router.ts';
+import type { Doctor } from '../doctor/doctor.ts';
 import { Coordinator } from '../request/coordinator.ts';
 import type { MemberControl } from '../request/service.ts';
 import { GatheredHistory } from '../request/history.ts';
 import { Sets } from '../request/set.ts';
 import type { Parts } from './parts.ts';
 
-export function createRoutes(parts: Parts, control: MemberControl): Router {
+export function createRoutes(parts: Parts, control: MemberControl, doctor: Doctor): Router {
   const { options, metrics, quotas, requestParts, changes } = parts;
   const { env, config, onFailed, release, routes } = options;
   return createRouter({
@@ -22,6 +23,7 @@ export function createRoutes(parts: Parts, control: MemberControl): Router {
     history: new GatheredHistory(requestParts),
     sets: new Sets(requestParts, changes),
     control,
+    doctor,
     metrics: metrics,
     log: env.log,
     clock: env.clock,

@@ -40,6 +40,20 @@ export const operatingPaths = {
       responses: { '200': { description: 'The cluster', content: json(ref('Cluster')) } },
     },
   },
+  '/doctor': {
+    get: {
+      operationId: 'examineCluster',
+      summary: 'Findings about all members, each with advice',
+      responses: { '200': { description: 'Findings and facts', content: json(ref('Doctor')) } },
+    },
+  },
+  '/doctor/bundle': {
+    get: {
+      operationId: 'getSupportBundle',
+      summary: 'Findings, cluster, figures and options without secrets, to be sent with a report',
+      responses: { '200': { description: 'The bundle', content: json({ type: 'object' }) } },
+    },
+  },
   '/locks': {
     get: {
       operationId: 'listLocks',

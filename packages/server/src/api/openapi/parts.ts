@@ -1,6 +1,7 @@
 /** The parts that the descriptions of several resources share: schemas, refusals, headers, parameters, examples. */
 import { BatchItemSchema, BatchOutcomeSchema } from '../schema/batch.ts';
 import { ClusterSchema, LocksSchema, WhoamiSchema } from '../schema/cluster.ts';
+import { DoctorSchema } from '../schema/doctor.ts';
 import {
   DeadLetterPageSchema,
   DeadLetterSchema,
@@ -26,6 +27,7 @@ export const schemas = {
   EndedProblem: EndedProblemSchema,
   LetterSummary: LetterSummarySchema,
   Cluster: ClusterSchema,
+  Doctor: DoctorSchema,
   Locks: LocksSchema,
   Whoami: WhoamiSchema,
   Preview: PreviewSchema,

@@ -8,6 +8,7 @@ import { adminRoutes } from './admin.ts';
 import { attemptRoutes } from './attempts.ts';
 import { batchRoutes } from './batch.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { doctorRoutes, type Examines } from './doctor.ts';
 import { previewRoutes } from './preview.ts';
 import { runRoutes } from './run.ts';
 import { historyRoutes } from './history.ts';
@@ -42,6 +43,8 @@ export interface ApiOptions {
   /** Default: no namespace is strict. */
   readonly strict?: (namespace: string) => boolean;
   readonly routes?: readonly Route[];
+  /** Default: none. */
+  readonly doctor?: Examines;
   /** Default: no ring can be seen. */
   readonly readRings?: ReadRings | null;
 }
@@ -67,6 +70,7 @@ export function createRouter(options: ApiOptions): Router {
     ]),
     ...previewRoutes(timers),
     ...lockRoutes(options.readRings ?? null),
+    ...(options.doctor === undefined ? [] : doctorRoutes(options.doctor)),
     ...adminRoutes({
       control: options.control,
       metrics,

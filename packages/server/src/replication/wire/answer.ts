@@ -54,7 +54,9 @@ export type Answer =
   | { readonly type: 'later' }
   | { readonly type: 'attempts'; readonly attempts: readonly Attempt[] }
   | { readonly type: 'tally'; readonly groups: readonly TallyGroup[] }
-  | { readonly type: 'history'; readonly read: HistoryRead };
+  | { readonly type: 'history'; readonly read: HistoryRead }
+  /** JSON, so that releases can tell more. */
+  | { readonly type: 'facts'; readonly text: string };
 
 const answerTypes = [
   'stored',
@@ -75,6 +77,7 @@ const answerTypes = [
   'later',
   'tally',
   'history',
+  'facts',
 ] as const;
 
 export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, version }: Scope): void {
@@ -117,6 +120,8 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
       return;
     case 'history':
       return encodeHistoryRead(writer, answer.read);
+    case 'facts':
+      return writer.text(answer.text);
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -154,6 +159,8 @@ export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answe
       return { type, groups: readMany(from, (one) => decodeGroup(one, nowMs)) };
     case 'history':
       return { type, read: decodeHistoryRead(from) };
+    case 'facts':
+      return { type, text: from.uniqueText() };
     case 'stored':
     case 'granted':
     case 'unknown':

@@ -14,7 +14,7 @@ import { readMany, type Scope } from './parts.ts';
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
  * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
- * 4: an attempt has a detail, a list is asked for by receiver and failure, and there is a tally.
+ * 4: an attempt has a detail, a list is asked for by receiver and failure, and there are tallies and facts.
  */
 export const protocol = { min: 2, max: 4 } as const;
 

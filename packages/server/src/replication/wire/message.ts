@@ -57,7 +57,9 @@ export type Message =
   | { readonly type: 'tally'; readonly ask: ListAsk }
   | { readonly type: 'history'; readonly ask: HistoryAsk }
   /** The stored answers of this namespace's receivers are to be erased. */
-  | { readonly type: 'erase'; readonly namespace: string };
+  | { readonly type: 'erase'; readonly namespace: string }
+  /** How this member is, as it tells it itself. From protocol 4. */
+  | { readonly type: 'facts' };
 
 const messageTypes = [
   'store',
@@ -73,6 +75,7 @@ const messageTypes = [
   'tally',
   'history',
   'erase',
+  'facts',
 ] as const;
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 
@@ -126,7 +129,8 @@ export function encodeMessage(
     case 'history':
       return encodeHistoryAsk(writer, message.ask);
     case 'erase':
-      writer.text(message.namespace);
+      return writer.text(message.namespace);
+    case 'facts':
   }
 }
 
@@ -170,6 +174,8 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
       return { type, namespace: from.text() };
     case 'attempts':
       return { type, namespace: from.text(), hi: from.u32(), lo: from.u32() };
+    case 'facts':
+      return { type };
   }
 }
 
