@@ -242,17 +242,19 @@ function timingBody(wish: TimerWish, nowMs: number): object {
   const { intervalMs, count, wall } = wish;
   if (wall !== undefined) return wallTimingBody({ ...wish, wall }, nowMs);
   const interval = intervalMs / 1000;
+  if (wish.forever === true) return { interval, forever: true };
   // Half an interval more than the pops need: no doubt about rounding.
   return count > 1 ? { interval, 'repeat-for': interval * (count + 0.5) } : { interval };
 }
 
 function setRequest(operation: Operation, wish: TimerWish, nowMs: number): ApiRequest {
   const { timer, keyed } = operation;
-  const { factor, receiver, batch = false } = wish;
+  const { factor, receiver, batch = false, retry } = wish;
   const body = {
     timing: timingBody(wish, nowMs),
     callback: {
       http: { uri: `http://${receiver}/pop`, opaque: bodyOf(operation), ...(batch && { batch }) },
+      ...(retry !== undefined && { retry }),
     },
     reliability: { 'replication-factor': factor },
     ...(timer.tag !== null && { tags: [timer.tag] }),

@@ -13,6 +13,10 @@ export interface TimerWish {
   readonly paddingBytes?: number;
   /** By the wall clock instead of an interval; WallTiming says how `intervalMs` and `count` are meant then. */
   readonly wall?: WallTiming;
+  /** Never ends by itself; `count` is infinite then. */
+  readonly forever?: boolean;
+  /** `callback.retry`, as clients write it. */
+  readonly retry?: { readonly 'max-attempts': number; readonly base: number };
   /** Callbacks of this timer may come with others in one request. */
   readonly batch?: boolean;
 }

@@ -3,6 +3,8 @@
  * replaced, its machine never comes back, or its program ends and kept it in memory only; it may be destroyed while its disk is
  * damaged. Checkers excuse a timer only if no other member had a copy at that moment.
  */
+import { decodeDefinition, State } from '@carillon/core';
+import type { Member } from '@carillon/server/internal';
 import { holds } from './checkers/holders.ts';
 import type { History, Operation } from './history.ts';
 import type { SimCluster } from './sim-cluster.ts';
@@ -14,6 +16,7 @@ export class LostCopies {
   private readonly cluster: SimCluster;
   private readonly history: History;
   private readonly lost = new Set<Operation>();
+  private readonly lettersLost = new Set<Operation>();
   /** Members whose machines never come back. */
   private readonly gone = new Set<string>();
 
@@ -24,6 +27,11 @@ export class LostCopies {
 
   has(operation: Operation): boolean {
     return this.lost.has(operation);
+  }
+
+  /** Whether the last copy of a dead letter of the timer was destroyed. */
+  hasLetterOf(operation: Operation): boolean {
+    return this.lettersLost.has(operation);
   }
 
   /** The copies of a member that runs are destroyed at this moment; `stays`: the member does not come back. */
@@ -57,17 +65,33 @@ export class LostCopies {
         if (holds(held, operation) && !this.others(name, operation)) this.lost.add(operation);
       }
     }
+    this.lookForLetters(name, held);
   }
 
-  /** Whether a member besides `name` has a copy that lasts. */
+  private lookForLetters(name: string, held: Member): void {
+    const next = held.store.records();
+    for (let record = next(); record !== undefined; record = next()) {
+      if (record.state === State.tombstone) continue;
+      const { origin, opaque } = decodeDefinition(record.body);
+      const operation = origin === null ? null : this.history.find(opaque);
+      if (operation === null) continue;
+      const { hi, lo } = record;
+      const isElsewhere = this.lasting(name).some(({ store }) => store.get(hi, lo) !== undefined);
+      if (!isElsewhere) this.lettersLost.add(operation);
+    }
+  }
+
+  /** Whether a member besides `name` surely has a copy that lasts: before the answer came, it is unknown which version that is. */
   private others(name: string, operation: Operation): boolean {
-    return [...this.cluster.members.values()].some(
-      (place) =>
-        place.name !== name &&
-        !this.gone.has(place.name) &&
-        place.intact &&
-        place.last !== null &&
-        holds(place.last, operation),
-    );
+    if (operation.version === null) return false;
+    return this.lasting(name).some((member) => holds(member, operation));
+  }
+
+  /** Members besides `name` whose copies last: they run, or their disks are whole. */
+  private lasting(name: string): Member[] {
+    return [...this.cluster.members.values()].flatMap((place) => {
+      const counts = place.name !== name && !this.gone.has(place.name) && place.intact;
+      return counts && place.last !== null ? [place.last] : [];
+    });
   }
 }

@@ -54,6 +54,15 @@ export interface LettersPlan {
   readonly seed: number;
 }
 
+/** A client lists all timers again and again, page after page. */
+export interface ReaderPlan {
+  readonly atMs: number;
+  readonly forMs: number;
+  /** Timers of a page. */
+  readonly limit: number;
+  readonly seed: number;
+}
+
 export interface MemberPlan {
   readonly name: string;
   readonly clock: ClockFaults;
@@ -79,6 +88,9 @@ export interface Plan {
   readonly callPlaces?: number;
   /** Pops that receivers say they take in a request; where none is said, they say nothing. */
   readonly togetherMax?: number;
+  readonly readers?: readonly ReaderPlan[];
+  /** Bytes that get from one member to another in a millisecond; where none is said, any number. */
+  readonly bytesPerMs?: number;
 }
 
 export interface PlanOptions {
@@ -120,6 +132,8 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const together = drawTogether(random.fork());
   const wall = drawWall(random.fork(), minutes);
   const said = drawSaid(random.fork());
+  const lasting = drawLasting(random.fork());
+  const reading = drawReading(random.fork(), safeMs);
   const callPlaces = together.callPlaces ?? said.callPlaces;
   return {
     seed,
@@ -132,13 +146,20 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     members: [...members, ...large.members],
     receivers,
     timers: only(
-      timers.map(large.timer).map(belonging).map(together.timer).map(wall),
+      timers
+        .map(large.timer)
+        .map(belonging)
+        .map(together.timer)
+        .map(wall)
+        .map(lasting)
+        .map(reading.timer),
       options.timers,
     ),
     letters,
     faults: only(faults, options.faults),
     traits,
     ...(callPlaces !== null && { callPlaces }),
+    ...(reading.readers.length > 0 && { readers: reading.readers, bytesPerMs: gigabit }),
     ...(said.togetherMax !== null && { togetherMax: said.togetherMax }),
   };
 }
@@ -268,6 +289,60 @@ function cronWish(random: SeededRandom, wish: TimerWish, zoned: boolean): TimerW
   const countMin = ends === 'until' ? Math.ceil(insistedMs / intervalMs) + 1 : 1;
   const count = Math.max(countMin, random.between(1, 12));
   return { ...wish, intervalMs, count, wall: { kind: 'cron', zone, ends } };
+}
+
+/** A timer without an end pops at most this often, so that a run is not about it alone. */
+const foreverMsMin = 3000;
+
+/** Timers that never end by themselves, and pops that are given up after a few attempts. */
+function drawLasting(random: SeededRandom): (plan: TimerPlan) => TimerPlan {
+  const foreverRatio = random.chance(0.4) ? 0.2 : 0;
+  const retryRatio = random.chance(0.5) ? random.pick([0.2, 1]) : 0;
+  return (plan) => {
+    const own = random.fork();
+    const attempts = own.pick([1, 2, 3, 5]);
+    const retry = { 'max-attempts': attempts, base: own.pick([0.1, 0.3, 2]) };
+    const limited = own.chance(retryRatio);
+    return withWishes(plan, (wish) => {
+      const may = wish.wall?.kind !== 'at' && wish.intervalMs >= foreverMsMin;
+      return {
+        ...wish,
+        ...(may && own.chance(foreverRatio) && endless(wish)),
+        ...(limited && { retry }),
+      };
+    });
+  };
+}
+
+function endless({ wall }: TimerWish): Partial<TimerWish> {
+  const count = Number.POSITIVE_INFINITY;
+  return {
+    count,
+    forever: true,
+    ...(wall?.kind === 'cron' && { wall: { ...wall, ends: 'count' } }),
+  };
+}
+
+/** Bytes a millisecond. */
+const gigabit = 125_000;
+const readersMax = 3;
+
+/** Clients that list large timers all the while: their pages share the network with claims. */
+function drawReading(random: SeededRandom, safeMs: number) {
+  const readers = !random.chance(0.2)
+    ? []
+    : Array.from({ length: random.between(1, readersMax) }, () => ({
+        atMs: Math.round(5000 + random.unit() * safeMs),
+        forMs: random.pick([1000, 5000]),
+        limit: random.pick([7, 100, 1000]),
+        seed: random.u32(),
+      }));
+  const timer = (plan: TimerPlan): TimerPlan => {
+    const own = random.fork();
+    if (readers.length === 0 || !own.chance(0.3)) return plan;
+    return withWishes(plan, (wish) => ({ ...wish, paddingBytes: 65_000 }));
+  };
+  return { readers, timer };
 }
 
 /** The plan with other wishes, step by step. */

@@ -14,7 +14,7 @@ import { type Fault, inflict } from './faults/faults.ts';
 import { History, SeenVersion } from './history.ts';
 import { type Checker, Judge, repairMs, type Violation } from './judge.ts';
 import { EtcdMeeting, EtcdOperator, StaticOperator } from './operator.ts';
-import { healedMs, type LettersPlan, type Plan, type TimerPlan } from './plan.ts';
+import { healedMs, type LettersPlan, type Plan, type ReaderPlan, type TimerPlan } from './plan.ts';
 import { SimCluster } from './sim-cluster.ts';
 import { Trace } from './world/trace.ts';
 import { World } from './world/world.ts';
@@ -23,6 +23,8 @@ const minuteMs = 60_000;
 /** For the questions that checkers ask at the end. */
 const finishMs = 10_000;
 const restartMs = 2000;
+/** Between two lists of a reader. */
+const thinkMs = 50;
 const placesOption = 'callbacks.inFlightPerDestinationMax';
 
 export interface RunResult {
@@ -80,6 +82,7 @@ class Run {
     const { cluster, history } = this;
     cluster.receivers.togetherMax = plan.togetherMax ?? null;
     cluster.cables.delayMs = plan.delayMs;
+    cluster.cables.bytesPerMs = plan.bytesPerMs ?? Number.POSITIVE_INFINITY;
     cluster.views.delayMs = plan.viewDelayMs;
     cluster.views.traits = plan.traits ?? {};
     cluster.restartMs = restartMs;
@@ -118,6 +121,9 @@ class Run {
     for (const timer of plan.timers) world.at(timer.startMs, () => void this.script(timer));
     for (const letters of plan.letters) {
       world.at(letters.atMs, () => void this.lookAfter(letters));
+    }
+    for (const reader of plan.readers ?? []) {
+      world.at(reader.atMs, () => void this.listAgain(reader));
     }
     const endMs = plan.minutes * minuteMs;
     world.at(Math.max(minuteMs, endMs - healedMs), () => this.heal());
@@ -214,6 +220,18 @@ class Run {
     const letters = await clerk.letters(random.pick(cluster.healthy).name);
     for (const letter of letters ?? []) {
       if (random.chance(ratio)) await clerk.handle(letter, does);
+    }
+  }
+
+  /** Lists all timers, page after page, again and again. */
+  private async listAgain({ forMs, limit, seed }: ReaderPlan): Promise<void> {
+    const { world, cluster, anyMember } = this;
+    const random = new SeededRandom(seed);
+    const untilMs = world.nowMs + forMs;
+    while (world.nowMs < untilMs) {
+      await world.sleep(thinkMs);
+      const { healthy } = cluster;
+      if (healthy.length > 0) await anyMember.readPages(random.pick(healthy).name, limit);
     }
   }
 

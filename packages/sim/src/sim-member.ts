@@ -33,6 +33,9 @@ export interface Crash {
   readonly wipe: boolean;
 }
 
+/** A slow machine is no fault up to here: "A member that gets no processor for up to a second comes late, not twice." */
+const stallMsMax = 1000;
+
 export class SimMember {
   readonly name: string;
   readonly clock: ClockFaults;
@@ -181,7 +184,7 @@ export class SimMember {
     this.ends.push(faults.begin(this.name, 'paused', 'a pause', world.nowMs));
   }
 
-  /** The member gets no processor for so long. The operator does not see it: the member is still counted as healthy. */
+  /** The member gets no processor for so long: to the others as if it were paused, beyond a second. The operator does not see it: the member is still counted as healthy. */
   stall(forMs: number): void {
     const { world, faults } = this.resources;
     const { process } = this;
@@ -189,7 +192,8 @@ export class SimMember {
     this.stands.add('stall');
     process.pause();
     world.trace.note(world.nowMs, `${this.name} gets no processor`);
-    const end = faults.begin(this.name, 'stalled', 'no processor', world.nowMs);
+    const kind = forMs > stallMsMax ? 'paused' : 'stalled';
+    const end = faults.begin(this.name, kind, 'no processor', world.nowMs);
     world.after(forMs, () => {
       end(world.nowMs);
       if (this.process !== process) return;

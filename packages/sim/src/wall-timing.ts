@@ -14,6 +14,8 @@ export interface WallWish {
   readonly intervalMs: number;
   readonly count: number;
   readonly wall: WallTiming;
+  /** A pattern without an end. */
+  readonly forever?: boolean;
 }
 
 /** The hour of the day at the beginning of every world: a pattern that names it pops in that zone, and in no other. */
@@ -51,17 +53,23 @@ export function untilMs({ intervalMs, count }: WallWish, askedMs: number): numbe
 
 /** The timing as clients write it. */
 export function wallTimingBody(wish: WallWish, askedMs: number): object {
-  const { intervalMs, count, wall } = wish;
+  const { intervalMs, wall } = wish;
   if (wall.kind === 'at') {
     return { at: instantText(instantMs(intervalMs, wall, askedMs), wall.offsetMinutes) };
   }
-  const { zone, ends } = wall;
+  const { zone } = wall;
   const hour = zone === null ? '*' : hours[zone];
   return {
     cron: `${patterns[intervalMs]} ${hour} * * *`,
     ...(zone !== null && { timezone: zone }),
-    ...(ends === 'count' ? { count } : { until: instantText(untilMs(wish, askedMs), 0) }),
+    ...endOf(wish, wall.ends, askedMs),
   };
+}
+
+function endOf(wish: WallWish, ends: 'count' | 'until', askedMs: number): object {
+  if (wish.forever === true) return { forever: true };
+  if (ends === 'count') return { count: wish.count };
+  return { until: instantText(untilMs(wish, askedMs), 0) };
 }
 
 /** RFC 3339. */

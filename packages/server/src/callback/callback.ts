@@ -183,7 +183,9 @@ class Attempt implements ReceiverCall {
 
   start(origin: Origin): void {
     const limitMs = this.request?.limitMs ?? 0;
-    this.alarm = this.clock.at(this.clock.now() + limitMs, () => this.overdue());
+    const { clock } = this;
+    // An answer that came while the member stood still is read before the limit counts.
+    this.alarm = clock.at(clock.now() + limitMs, () => clock.soon(() => this.overdue()));
     this.origin = origin;
     origin.send(this);
     this.starting = false;
@@ -210,6 +212,7 @@ class Attempt implements ReceiverCall {
   }
 
   private overdue(): void {
+    if (this.done === null) return;
     const { connection } = this;
     const answer = connection?.answer ?? null;
     connection?.giveUp();

@@ -26,3 +26,12 @@ test('a pop that fell due before it woke up was slept over; one that is due soon
   expect(stale).toEqual([true, false]);
   expect(awake.mayBeStale(record(61_000, 60_500))).toBe(false);
 });
+
+test('a pop that fell due in a sleep of more than a second was slept over for long', () => {
+  const awake = new Awake(0, ({ retryMs }) => retryMs);
+  const sleepOf = (dueMs: number) => awake.sleepOf(recordOf({ dueMs, startMs: -1 }));
+  awake.rang(10_000, 11_001);
+  expect([10_500, 11_000, 12_000, 20_000].map(sleepOf)).toEqual(['long', 'long', 'stale', 'no']);
+  awake.rang(30_000, 31_000);
+  expect([30_500, 32_000].map(sleepOf)).toEqual(['over', 'stale']);
+});

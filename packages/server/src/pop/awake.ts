@@ -12,11 +12,15 @@ import type { Sleep } from './claims/claim-terms.ts';
 const catchUpMs = 3000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
+/** A sleep longer than this is, to the others, as good as a death: for a shorter one the pops of long intervals come by twice the gap. */
+const longSleepMs = 1000;
 /** An answer that was awaited this much too long: there was no time to get it. */
 const stoodMs = 100;
 
 export class Awake {
   private since: number;
+  /** When the last long sleep was over. */
+  private longSince = Number.NEGATIVE_INFINITY;
   private readonly alarmMs: (record: TimerRecord) => number;
 
   /** `alarmMs`: when this member lets a record pop. */
@@ -37,6 +41,7 @@ export class Awake {
   rang(wantedMs: number, nowMs: number): boolean {
     const lateMs = nowMs - wantedMs;
     if (lateMs > sleptMs) this.since = nowMs;
+    if (lateMs > longSleepMs) this.longSince = nowMs;
     return lateMs > stoodMs;
   }
 
@@ -48,6 +53,7 @@ export class Awake {
   /** How a sleep of this member concerns the pop. */
   sleepOf(record: TimerRecord): Sleep {
     if (!this.mayBeStale(record)) return 'no';
+    if (record.retryMs < this.longSince) return 'long';
     return this.sleptOver(record) ? 'over' : 'stale';
   }
 

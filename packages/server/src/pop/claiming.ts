@@ -21,6 +21,7 @@ import {
   callTermMs,
   claimTermMs,
   claimWaitMs,
+  patientUntilMs,
 } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
 import { claimResult } from './outcome/outcome.ts';
@@ -82,6 +83,8 @@ export class Claiming {
     const { clock, peers, awake, happens } = this.parts;
     const { record, others } = pop;
     const nowMs = clock.now();
+    pop.askedMs ??= nowMs;
+    const round = ++pop.rounds;
     const sleep = awake.sleepOf(record);
     const termMs = claimTermMs(record, sleep, nowMs);
     pop.untilMs = nowMs + termMs;
@@ -100,6 +103,9 @@ export class Claiming {
       if (!isUnderWay(pop.phase)) return;
       peers?.send(name, message, (answer) => {
         this.parts.metrics.claims.add(claimResult(answer));
+        // An answer to an earlier question, read after a sleep: its claim may be over, and the replica is asked again.
+        if (round !== pop.rounds && answer?.type !== 'ahead') return;
+        if (answer?.type === 'granted') pop.granted = true;
         const againMs = clock.now() + askAgainMs;
         if (answer === null && asksAgain(record, sleep) && againMs < waitedMs) {
           clock.at(againMs, () => askOne(name));
@@ -115,10 +121,18 @@ export class Claiming {
     if (awaited.size === 0) goOn();
   }
 
-  /** Some replicas did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again. */
+  /**
+   * Some replicas did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again; so
+   * are replicas of a pop that this member slept over, while there is time: they may stand still in their turn.
+   */
   private waited(pop: Pop, untilMs: number): void {
     const { clock, awake, happens } = this.parts;
-    happens(pop, awake.rang(untilMs, clock.now()) ? 'stalled' : 'unopposed');
+    const nowMs = clock.now();
+    const stood = awake.rang(untilMs, nowMs);
+    const { record } = pop;
+    const asked = { firstMs: pop.askedMs ?? nowMs, granted: pop.granted };
+    const patientMs = patientUntilMs(record, awake.sleepOf(record), asked);
+    happens(pop, stood || nowMs < patientMs ? 'stalled' : 'unopposed');
   }
 
   private answered(pop: Pop, answer: Answer | null): void {

@@ -31,6 +31,12 @@ export interface Pop extends DuePop, PopClaim {
   phase: PopPhase;
   /** End of the claim at the others. */
   untilMs: number;
+  /** When the other replicas were first asked; null: not yet. */
+  askedMs: number | null;
+  /** How often they were asked. */
+  rounds: number;
+  /** Whether one of them holds back. */
+  granted: boolean;
   /** The record has not been written since it was read. */
   unchanged: boolean;
   missed: number;
@@ -52,6 +58,9 @@ export function newPop(due: DuePop, claim: PopClaim): Pop {
     serial,
     phase: 'claiming',
     untilMs: 0,
+    askedMs: null,
+    rounds: 0,
+    granted: false,
     unchanged: true,
     missed: 0,
     startMs: 0,

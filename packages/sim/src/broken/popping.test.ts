@@ -1,6 +1,7 @@
 /** A test of the tests: a member that calls when it must not, or mistakes the result of a call, breaks a promise. */
 import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
 import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
+import { lateNews, starve } from '../../scenarios/told/starved.ts';
 import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../world/views.ts';
@@ -47,6 +48,15 @@ everyVariantIsNoticed(popping, {
     return { story, kept: (story.pops(id)[0]?.at ?? 10) <= 2 };
   },
   'wall clock for due times': { first: 4 },
+  // P5: each pop is made once, by members that get no processor for seconds.
+  'an answer to an earlier question counts after a sleep': async () => {
+    const { calls, pops } = await starve(1, 5000, 2000);
+    return { story: null, kept: calls - pops <= pops / 1000 };
+  },
+  'a member that slept for long waits for answers as briefly as any': async () => {
+    const { story, calls } = await lateNews();
+    return { story, kept: calls.length === 1 };
+  },
   'no claim': slowReceiver,
   'a claim ends while its call is under way': slowReceiver,
   // A member that was down while the timer was cancelled asks before it pops (P6). With repair it would be told before.

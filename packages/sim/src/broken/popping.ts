@@ -190,6 +190,38 @@ const claims: readonly Broken[] = [
   },
 ];
 
+/** Changes the pop before the other replicas are asked about it. */
+function beforeAsking(
+  change: (pop: Parameters<typeof insides.claiming.ask>[0]) => void,
+): () => Mend {
+  return () => {
+    const { claiming } = insides;
+    const { ask } = claiming;
+    claiming.ask = function (pop) {
+      change(pop);
+      ask.call(this, pop);
+    };
+    return () => {
+      claiming.ask = ask;
+    };
+  };
+}
+
+const starving: readonly Broken[] = [
+  {
+    name: 'an answer to an earlier question counts after a sleep',
+    apply: beforeAsking((pop) => {
+      pop.rounds = 0;
+    }),
+  },
+  {
+    name: 'a member that slept for long waits for answers as briefly as any',
+    apply: beforeAsking((pop) => {
+      pop.askedMs = Number.NEGATIVE_INFINITY;
+    }),
+  },
+];
+
 const outcomes: readonly Broken[] = [
   {
     name: 'a failed callback counts as done',
@@ -217,4 +249,4 @@ const outcomes: readonly Broken[] = [
   },
 ];
 
-export const popping: readonly Broken[] = [...skew, ...claims, ...outcomes];
+export const popping: readonly Broken[] = [...skew, ...claims, ...starving, ...outcomes];

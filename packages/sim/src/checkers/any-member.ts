@@ -9,6 +9,12 @@ import { Dues } from './dues.ts';
 
 const kinds = ['down', 'paused', 'stalled', 'network', 'disk', 'view'] as const;
 
+interface Page {
+  readonly timers: readonly { readonly id: string }[];
+  readonly cursor: string | null;
+  readonly missing: readonly string[];
+}
+
 export class AnyMember implements Checker {
   private readonly judge: Judge;
   private readonly client: Client;
@@ -37,7 +43,7 @@ export class AnyMember implements Checker {
 
   /** At the end any member lists every timer that lives, wherever it is. */
   async finish(): Promise<void> {
-    const { judge, client } = this;
+    const { judge } = this;
     const [asked] = judge.cluster.healthy.slice(-1);
     if (asked === undefined) return;
     const living = judge.history.timers.flatMap((timer) => {
@@ -46,7 +52,7 @@ export class AnyMember implements Checker {
     });
     const listed = new Set<string>();
     for (const namespace of judge.history.namespaces) {
-      for (const number of await this.list(client, asked.name, namespace)) {
+      for (const number of await this.list(asked.name, namespace)) {
         listed.add(`${namespace} ${number}`);
       }
     }
@@ -66,31 +72,46 @@ export class AnyMember implements Checker {
     return this.dues.livesUntilMs(operation) > judge.nowMs + marginMs;
   }
 
-  private async list(
-    client: Client,
-    member: string,
-    namespace: string,
-  ): Promise<ReadonlySet<string>> {
+  /** Reads all pages of the list through a member. In a whole cluster each of them is there, and complete. */
+  async readPages(member: string, limit: number): Promise<void> {
+    const { judge } = this;
+    for (const namespace of judge.history.namespaces) {
+      let query: string | null = `limit=${limit}`;
+      while (query !== null) {
+        const sentMs = judge.nowMs;
+        const page = await this.page(member, namespace, query);
+        // The answer, or the request, may have been lost.
+        if (page === null) return;
+        const isWhole = page.missing.length === 0;
+        if (!isWhole && judge.faultAnywhere(kinds, sentMs - 2 * noticeMs, judge.nowMs) === null) {
+          judge.violate('P7', `${member} did not list all timers in a whole cluster.`);
+        }
+        const { cursor }: Page = page;
+        query = cursor === null ? null : `limit=${limit}&cursor=${cursor}`;
+      }
+    }
+  }
+
+  private async list(member: string, namespace: string): Promise<ReadonlySet<string>> {
     const numbers = new Set<string>();
     let query = 'limit=50';
     for (;;) {
-      const request = {
-        method: 'GET',
-        path: '/timers',
-        query,
-        headers: {},
-        body: new Uint8Array(),
-      };
-      const response = await client.ask(member, inNamespace(request, namespace));
-      if (response?.status !== 200) {
-        this.judge.violate('P7', `${member} does not list timers: ${response?.status}.`);
+      const page = await this.page(member, namespace, query);
+      if (page === null) {
+        this.judge.violate('P7', `${member} does not list timers.`);
         return numbers;
       }
-      const page = JSON.parse(response.body) as { timers: { id: string }[]; cursor: string | null };
       for (const { id } of page.timers) numbers.add(id.slice(0, 16));
       if (page.cursor === null) return numbers;
       query = `limit=50&cursor=${page.cursor}`;
     }
+  }
+
+  /** null: the member did not answer, or not with a page. */
+  private async page(member: string, namespace: string, query: string): Promise<Page | null> {
+    const request = { method: 'GET', path: '/timers', query, headers: {}, body: new Uint8Array() };
+    const response = await this.client.ask(member, inNamespace(request, namespace));
+    return response?.status === 200 ? (JSON.parse(response.body) as Page) : null;
   }
 
   /** The result of a read through some member: the status, and the opaque of the timer. */

@@ -59,7 +59,9 @@ export class NoneLost implements Checker {
   /** Whether this operation is surely the last change of its timer, and its copies were not destroyed. */
   private binding(operation: Operation): boolean {
     if (operation.kind === 'cancel') return false;
-    return this.judge.isLastWord(operation) && !this.judge.destroyed(operation);
+    const { judge } = this;
+    if (judge.destroyed(operation) || judge.lostCopies.hasLetterOf(operation)) return false;
+    return judge.isLastWord(operation);
   }
 
   private check(operation: Operation, letters: readonly Letter[], untilMs: number): void {

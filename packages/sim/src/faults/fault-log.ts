@@ -13,7 +13,7 @@ interface Span {
 }
 
 export type Kind =
-  /** The program ended, or stood still. */
+  /** The program ended, or stood still; also without a processor, for more than a second. */
   | 'down'
   | 'paused'
   /** The member had no processor for up to a second. */

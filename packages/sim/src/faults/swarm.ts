@@ -20,6 +20,8 @@ export interface Shape {
 /** Between two losses of a copy: long enough for repair to bring it back. */
 const destructionGapMs = 150_000;
 
+type Stall = Fault & { readonly kind: 'stall' };
+
 type Draw = (random: SeededRandom, shape: Shape, atMs: number) => Fault;
 
 const draws: readonly { readonly most: number; readonly ratio: number; readonly draw: Draw }[] = [
@@ -57,7 +59,9 @@ export function drawFaults(random: SeededRandom, shape: Shape): Fault[] {
     faults.toSorted((a, b) => a.atMs - b.atMs),
     shape,
   );
-  return withPhases(random, [...spared, ...drawRot(random.fork(), shape, spared)]);
+  const rots = drawRot(random.fork(), shape, spared);
+  const phased = withPhases(random, [...spared, ...rots]);
+  return [...phased, ...drawLongStalls(random.fork(), shape)];
 }
 
 /** In a file of members some are joining for a while. */
@@ -223,7 +227,18 @@ function drawEtcd(random: SeededRandom, shape: Shape, atMs: number): Fault {
   return { kind, atMs, forMs };
 }
 
-function drawStall(random: SeededRandom, shape: Shape, atMs: number): Fault {
+/** Machines so slow that their members get no processor for several seconds. */
+function drawLongStalls(random: SeededRandom, shape: Shape): Fault[] {
+  if (!random.chance(0.25)) return [];
+  return Array.from({ length: random.between(1, 4) }, () => {
+    const atMs = Math.round(5000 + random.unit() * (shape.safeMs - 10_000));
+    const fault = drawStall(random, shape, atMs);
+    const forMs = Math.min(fault.forMs, shape.safeMs - atMs);
+    return { ...fault, spanMs: random.pick([2000, 5000]), forMs };
+  });
+}
+
+function drawStall(random: SeededRandom, shape: Shape, atMs: number): Stall {
   return {
     kind: 'stall',
     atMs,

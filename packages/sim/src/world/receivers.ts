@@ -84,7 +84,10 @@ export class Receivers {
         };
         const cutOff = (): void => end(noAnswer('cut'));
         open.add(cutOff);
-        const cancel = process.at(process.now() + request.limitMs, () => end(noAnswer('timeout')));
+        // An answer that came while the process stood still is read before the limit counts.
+        const cancel = process.at(process.now() + request.limitMs, () =>
+          process.soon(() => end(noAnswer('timeout'))),
+        );
         if (closed) process.soon(() => end(closing));
         else this.travel(calls, process, (result) => process.arrive(() => end(result)));
       },

@@ -6,6 +6,7 @@ import {
   callTermMs,
   claimTermMs,
   claimWaitMs,
+  patientUntilMs,
 } from './claim-terms.ts';
 
 it('a replica that granted a claim comes before one that was refused for it, listed or not', () => {
@@ -47,7 +48,7 @@ it('the answers to a claim are awaited for half of its term at most, so that it 
     for (const factor of [1, 2, 16]) {
       const record = recordOf({ dueMs: 5000, gapMs, factor, replicas: ['a'] });
       for (const lateMs of [0, 10, gapMs / 2, gapMs, 2 * gapMs + 1]) {
-        for (const sleep of ['no', 'stale', 'over'] as const) {
+        for (const sleep of ['no', 'stale', 'over', 'long'] as const) {
           const waitMs = claimWaitMs(record, sleep, 5000 + lateMs);
           expect(waitMs).toBeGreaterThan(0);
           expect(waitMs).toBeLessThanOrEqual(claimTermMs(record, sleep, 5000 + lateMs) / 2);
@@ -67,5 +68,25 @@ it.each([
   ({ gapMs, lateMs, sleep, waitMs }) => {
     const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
     expect(claimWaitMs(record, sleep, 5000 + lateMs)).toBe(waitMs);
+  },
+);
+
+it.each([
+  { gapMs: 4000, lateMs: 700, sleep: 'over', granted: false, untilMs: 2900 },
+  { gapMs: 30_000, lateMs: 700, sleep: 'over', granted: false, untilMs: 5700 },
+  // Too late for any replica anyway: asked once.
+  { gapMs: 4000, lateMs: 4500, sleep: 'over', granted: false, untilMs: 2900 },
+  // To the others a member that slept for long was as good as dead.
+  { gapMs: 4000, lateMs: 2500, sleep: 'long', granted: false, untilMs: 7500 },
+  // A replica that is awake holds back.
+  { gapMs: 4000, lateMs: 2500, sleep: 'long', granted: true, untilMs: 2900 },
+  { gapMs: 3000, lateMs: 2500, sleep: 'long', granted: false, untilMs: 2500 },
+  { gapMs: 4000, lateMs: 700, sleep: 'stale', granted: false, untilMs: 700 },
+] as const)(
+  'a claimant of a pop with a gap of $gapMs ms, $lateMs ms late, sleep: $sleep, granted: $granted, asks again until $untilMs ms after it was due',
+  ({ gapMs, lateMs, sleep, granted, untilMs }) => {
+    const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
+    const asked = { firstMs: 5000 + lateMs, granted };
+    expect(patientUntilMs(record, sleep, asked)).toBe(5000 + untilMs);
   },
 );

@@ -11,8 +11,11 @@
 import type { TimerRecord } from '@carillon/core';
 import { latestMs, stepMs } from '../../timer/schedule.ts';
 
-/** How a sleep of the claimant concerns a pop. `over`: the pop fell due meanwhile. `stale`: others may not have told their news yet. */
-export type Sleep = 'no' | 'stale' | 'over';
+/**
+ * How a sleep of the claimant concerns a pop. `over`: the pop fell due meanwhile. `long`: the same, and the sleep was longer than a
+ * second. `stale`: others may not have told their news yet.
+ */
+export type Sleep = 'no' | 'stale' | 'over' | 'long';
 
 export const termMsMax = 3000;
 const termMsMin = 50;
@@ -22,6 +25,8 @@ const lateTermMsMin = 20;
 const claimWaitMsMax = 100;
 /** A claimant that comes late anyway can wait this long for the others to say that the pop was made. */
 const lateClaimWaitMs = 1000;
+/** How long a claimant that slept over the pop asks again and again: as long as other members may get no processor. */
+const patienceMsMax = 5000;
 /** From this gap up a member that slept over a pop would rather come late than twice: replicas that were awake keep to twice the gap. */
 const patientGapMs = 4000;
 
@@ -74,9 +79,32 @@ export function asksAgain({ gapMs }: TimerRecord, sleep: Sleep): boolean {
   return sleep !== 'no' && gapMs >= patientGapMs;
 }
 
+/**
+ * Until when a claimant that misses answers asks again instead of calling: a member that made the pop may stand still itself, and tell
+ * of it only afterwards. Beyond twice the gap only if the claimant slept for long, so that to the others it was as good as dead, and no
+ * replica holds back for it.
+ */
+export function patientUntilMs(record: TimerRecord, sleep: Sleep, asked: Asked): number {
+  const { firstMs, granted } = asked;
+  if (!isPatient(record, sleep)) return firstMs;
+  const { gapMs, retryMs, factor } = record;
+  const mostMs = firstMs + patienceMsMax;
+  if (sleep === 'long' && !granted) return mostMs;
+  const lastMs = retryMs + latestMs(gapMs, factor) - briefWaitMs(record) - lateClaimWaitMs;
+  return Math.min(mostMs, lastMs);
+}
+
+/** The claim of a pop so far. */
+interface Asked {
+  /** When the other replicas were first asked. */
+  readonly firstMs: number;
+  /** Whether one of them holds back. */
+  readonly granted: boolean;
+}
+
 /** Whether the claimant waits for answers beyond twice the gap. */
 function isPatient({ gapMs }: TimerRecord, sleep: Sleep): boolean {
-  return sleep === 'over' && gapMs >= patientGapMs;
+  return (sleep === 'over' || sleep === 'long') && gapMs >= patientGapMs;
 }
 
 function briefWaitMs({ gapMs, factor, replicas }: TimerRecord): number {

@@ -1,0 +1,57 @@
+/** Stories for tests: members that get no processor for seconds. */
+import { SeededRandom } from '@carillon/core/testing';
+import { Story } from '../../src/story.ts';
+
+const three = ['m0', 'm1', 'm2'];
+
+/** The second replica calls while the first gets no processor, and gets none itself before it can tell. */
+export async function lateNews() {
+  const story = await Story.begin({ members: three });
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
+  const { id, replicas } = await story.set({ seconds: 5 });
+  const [first = '', second = ''] = replicas;
+  await story.until(4.9);
+  story.cluster.member(first).stall(4500);
+  await story.until(7.3);
+  story.cluster.member(second).stall(4900);
+  await story.pass(30);
+  return { story, calls: story.calls(id) };
+}
+
+/** Timers of 4 to 6 s with two copies, set all the while at any of three members that get no processor for moments. */
+export async function starve(seed: number, spanMs: number, gapMs: number) {
+  const story = await Story.begin({ members: three, seed });
+  const { world } = story.cluster;
+  const random = new SeededRandom(seed);
+  const stall = (name: string, own: SeededRandom): void => {
+    const forMs = own.unit() * spanMs;
+    story.cluster.member(name).stall(forMs);
+    world.after(forMs + 100 + own.unit() * gapMs, () => stall(name, own));
+  };
+  for (const name of three) stall(name, random.fork());
+  for (let i = 0; i < 600; i++) {
+    world.after(i * 500, () => setOne(story, random.pick(three), 4 + 2 * random.unit()));
+  }
+  await story.until(330);
+  if (story.bugs.length > 0) throw new Error(story.bugs.join('; '));
+  const { calls } = story.cluster.receivers;
+  return { calls: calls.length, pops: new Set(calls.map(({ popId }) => popId)).size };
+}
+
+function setOne(story: Story, member: string, interval: number): void {
+  const timer = {
+    timing: { interval, 'repeat-for': interval * 3.5 },
+    callback: { http: { uri: 'http://r0/pop', opaque: '' } },
+    reliability: { 'replication-factor': 2 },
+  };
+  const request = {
+    method: 'POST',
+    path: '/timers',
+    query: '',
+    headers: {},
+    body: Buffer.from(JSON.stringify(timer)),
+  };
+  const sentMs = story.cluster.world.nowMs;
+  const attempt = { member, sentMs, arrivedMs: null, settledMs: null, status: null };
+  story.cluster.send(attempt, request, () => undefined);
+}
