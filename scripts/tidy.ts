@@ -14,7 +14,7 @@ import { deadLinks } from './tidy/links.ts';
 import { logLines } from './tidy/log-lines.ts';
 import { unreadOptions } from './tidy/options.ts';
 import { patterns } from './tidy/patterns/patterns.ts';
-import { folderSize, roomArrows } from './tidy/rooms.ts';
+import { folderSize, roomArrows, rootOfServer, twoWayFolders } from './tidy/rooms.ts';
 import { fileSize, functionSize, parameterCount } from './tidy/sizes.ts';
 import { type Finding, parse, type Rule } from './tidy/source.ts';
 import { bannedWords, exportStar, focusedTests, freeRelatives, leftovers } from './tidy/words.ts';
@@ -35,6 +35,8 @@ const fileRules: readonly Rule[] = [
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   packageArrows,
   roomArrows,
+  rootOfServer,
+  twoWayFolders,
   folderSize,
   valueCycles,
   deadFiles,

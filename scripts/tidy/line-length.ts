@@ -2,11 +2,8 @@
 import { lineLengthMax } from '../wrap-markdown.ts';
 import type { Finding } from './source.ts';
 
-const pages = /^(?:README|ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$|^docs\//;
-
 /** Tables and code blocks are excepted, and lines without a blank to break at. */
 export function longLines(path: string, text: string): Finding[] {
-  if (!pages.test(path)) return [];
   const findings: Finding[] = [];
   let inFence = false;
   for (const [index, line] of text.split('\n').entries()) {

@@ -1,12 +1,13 @@
 /**
  * The rooms of the server: which folder may import which, in full. An arrow that is not listed is refused, and so is a list
- * with two rooms that know each other. Tests may look around. And no folder of the repository holds too many files.
+ * with two rooms that know each other. Tests may look around. In the root of the server are its doors and the member, and
+ * nothing else. In no package do two folders know each other, and no folder of the repository holds too many files.
  */
 import { posix } from 'node:path';
 import { type Finding, isTest } from './source.ts';
 import { resolve, type Workspace } from './workspace.ts';
 
-/** ARCHITECTURE.md draws the same picture. `index.ts`, `internal.ts` and `member.ts` in the root know every room. */
+/** ARCHITECTURE.md draws the same picture. `index.ts`, `internal.ts` and `member.ts` in the root may import every room. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   access: ['config', 'http', 'quotas'],
   api: ['access', 'api/schema', 'callback', 'config', 'http', 'metrics', 'request', 'timer'],
@@ -91,6 +92,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'cluster/view',
     'config',
     'http',
+    'member.ts',
     'metrics',
     'network',
     'quotas',
@@ -126,12 +128,13 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 const root = 'packages/server/src/';
+const rootFiles = ['index.ts', 'internal.ts', 'member.ts'];
 const fileCountMax = 20;
 
 export function roomArrows(workspace: Workspace): Finding[] {
   return workspace.sources.flatMap((source) => {
     const home = roomOf(source.path);
-    if (home === null || isTest(source.path)) return [];
+    if (home === null || rootFiles.includes(home) || isTest(source.path)) return [];
     return source.imports.flatMap(({ from, line }) => {
       const target = resolve(source.path, from, workspace);
       const room = target === null ? null : roomOf(target);
@@ -143,11 +146,48 @@ export function roomArrows(workspace: Workspace): Finding[] {
   });
 }
 
-/** null: outside the server, in its root, or a test double. */
+/** A file of the root is a room of its own. null: outside the server, or a test double. */
 function roomOf(path: string): string | null {
   if (!path.startsWith(root) || path.includes('/testing/')) return null;
-  const folder = posix.dirname(path.slice(root.length));
-  return folder === '.' ? null : folder;
+  const inside = path.slice(root.length);
+  const folder = posix.dirname(inside);
+  return folder === '.' ? inside : folder;
+}
+
+export function rootOfServer({ sources }: Workspace): Finding[] {
+  const loose = sources.filter(
+    ({ path }) =>
+      posix.dirname(path) === root.slice(0, -1) &&
+      !isTest(path) &&
+      !rootFiles.includes(posix.basename(path)),
+  );
+  const says = `the root of the server holds ${rootFiles.join(', ')} and tests: give the file a room`;
+  return loose.map(({ path }) => ({ path, line: 1, says }));
+}
+
+/** The root of a package connects its folders, and may know them both ways. */
+export function twoWayFolders(workspace: Workspace): Finding[] {
+  const arrows = new Map<string, Finding>();
+  for (const source of workspace.sources) {
+    const home = folderOf(source.path);
+    if (home === null || isTest(source.path)) continue;
+    for (const { from, line } of source.imports) {
+      const target = resolve(source.path, from, workspace);
+      const other = target === null ? null : folderOf(target);
+      if (other === null || other === home) continue;
+      const says = `${home}/ and ${other}/ import each other: move what both need into one of them`;
+      arrows.set(`${home} ${other}`, { path: source.path, line, says });
+    }
+  }
+  return [...arrows].flatMap(([arrow, finding]) =>
+    arrows.has(arrow.split(' ').toReversed().join(' ')) ? [finding] : [],
+  );
+}
+
+/** A folder below the `src` of a package; null for others, and for test doubles. */
+function folderOf(path: string): string | null {
+  const isBelow = /^packages\/[^/]+\/src\/[^/]+\//.test(path);
+  return isBelow && !path.includes('/testing/') ? posix.dirname(path) : null;
 }
 
 export function folderSize({ sources }: Workspace): Finding[] {

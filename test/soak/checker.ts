@@ -8,7 +8,7 @@
 import { NeverEarly } from '../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../packages/sim/src/checkers/once.ts';
 import { Pops } from '../../packages/sim/src/checkers/pops.ts';
-import { FaultLog, noticeMs } from '../../packages/sim/src/faults/fault-log.ts';
+import { FaultLog, noticeMs } from '../../packages/sim/src/world/fault-log.ts';
 import {
   firstSentMs,
   type History,

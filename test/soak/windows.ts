@@ -2,7 +2,7 @@
  * Faults with their times, members and reasons: explanations for the checker, and marks for the pictures. Times are
  * from `performance.now()`.
  */
-import { noticeMs } from '../../packages/sim/src/faults/fault-log.ts';
+import { noticeMs } from '../../packages/sim/src/world/fault-log.ts';
 
 export type Kind =
   /** Killed, until it serves again. */

@@ -85,11 +85,6 @@ export class Lease {
     return this.lossSeen;
   }
 
-  /** The TTL that etcd granted. */
-  get grantedMs(): number {
-    return this.ttlMs;
-  }
-
   /** How long it may still be trusted without another renewal; 0 or less: not at all. */
   remainingMs(): number {
     if (this.lossSeen !== null) return 0;

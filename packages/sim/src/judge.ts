@@ -1,6 +1,6 @@
 /** The parts of a run that every checker sees, and the report of a broken promise. */
 import { compareVersions } from '@carillon/core';
-import { FaultLog, type Kind, noticeMs } from './faults/fault-log.ts';
+import { FaultLog, type Kind, noticeMs } from './world/fault-log.ts';
 import type { Attempt, History, Operation } from './history.ts';
 import { firstSentMs, isSettled, settledMs } from './history.ts';
 import { LostCopies } from './lost-copies.ts';

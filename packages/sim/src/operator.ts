@@ -8,7 +8,7 @@ import {
   type ViewMember,
   type ViewSource,
 } from '@carillon/server/internal';
-import { FaultLog } from './faults/fault-log.ts';
+import { FaultLog } from './world/fault-log.ts';
 import type { Operator } from './faults/faults.ts';
 import type { Process } from './world/process.ts';
 import type { SimCluster } from './sim-cluster.ts';

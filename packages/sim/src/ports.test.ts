@@ -5,7 +5,7 @@ import { callbacksContract } from '../../core/src/testing/callbacks.contract.ts'
 import { clockContract } from '../../core/src/testing/clock.contract.ts';
 import { diskContract } from '../../core/src/testing/disk.contract.ts';
 import { networkContract } from '../../core/src/testing/network.contract.ts';
-import { FaultLog } from './faults/fault-log.ts';
+import { FaultLog } from './world/fault-log.ts';
 import { Cables } from './world/network.ts';
 import { Process } from './world/process.ts';
 import { type Manner, Receivers } from './world/receivers.ts';

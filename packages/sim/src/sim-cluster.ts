@@ -11,7 +11,7 @@ import {
   configOf,
   type ViewSource,
 } from '@carillon/server/internal';
-import { FaultLog } from './faults/fault-log.ts';
+import { FaultLog } from './world/fault-log.ts';
 import type { Attempt } from './history.ts';
 import { Cables } from './world/network.ts';
 import type { ClockFaults, Process } from './world/process.ts';

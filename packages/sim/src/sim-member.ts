@@ -5,7 +5,7 @@
 import type { Clock, Log } from '@carillon/core';
 import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
 import { type Config, Member, type ViewSource } from '@carillon/server/internal';
-import type { FaultLog } from './faults/fault-log.ts';
+import type { FaultLog } from './world/fault-log.ts';
 import type { Cables } from './world/network.ts';
 import { numbering } from './world/numbering.ts';
 import { type ClockFaults, Process } from './world/process.ts';

@@ -10,7 +10,7 @@
 import { NeverEarly } from '../../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../../packages/sim/src/checkers/once.ts';
 import { Pops } from '../../../packages/sim/src/checkers/pops.ts';
-import { FaultLog, type Kind } from '../../../packages/sim/src/faults/fault-log.ts';
+import { FaultLog, type Kind } from '../../../packages/sim/src/world/fault-log.ts';
 import {
   firstSentMs,
   History,

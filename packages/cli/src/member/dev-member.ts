@@ -1,6 +1,7 @@
 /** One member of `carillon dev`: a child process, its log made readable, its end told. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readLogLine } from '../terminal/log-line.ts';
 import { oneLine } from '../terminal/style.ts';
 
@@ -73,9 +74,7 @@ export class DevMember {
       const answer = await fetch(`${this.url}/readyz`).catch(() => null);
       await answer?.arrayBuffer();
       if (answer?.ok === true) return this.running;
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
+      await sleep(50);
     }
     return false;
   }

@@ -324,10 +324,10 @@ describe('HttpCallbacks: pools', () => {
     await rig.clock.advance(60_000);
     await rig.call(other.uri());
     await rig.clock.advance(60_000);
-    expect(rig.callbacks.originCount).toBe(1);
+    expect(rig.callbacks['origins'].size).toBe(1);
     await until(() => one.openCount === 0);
     await rig.clock.advance(120_000);
-    expect(rig.callbacks.originCount).toBe(0);
+    expect(rig.callbacks['origins'].size).toBe(0);
     expect(rig.clock.nextMs(), 'an alarm is left behind').toBeNull();
   });
 
@@ -337,7 +337,7 @@ describe('HttpCallbacks: pools', () => {
     await rig.call(one.uri());
     await rig.call(two.uri());
     expect(await rig.call(three.uri())).toMatchObject({ status: 204 });
-    expect(rig.callbacks.originCount).toBe(2);
+    expect(rig.callbacks['origins'].size).toBe(2);
     two.behave = three.behave = () => null;
     rig.begin(two.uri());
     rig.begin(three.uri());

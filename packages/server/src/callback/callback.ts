@@ -85,11 +85,6 @@ export class HttpCallbacks implements Callbacks {
     for (const origin of origins) origin.destroy();
   }
 
-  /** Origins with connections, or lately used. */
-  get originCount(): number {
-    return this.origins.size;
-  }
-
   /** Why the attempt ends here; null when it may go on. */
   private hindrance(origin: Origin, request: CallbackRequest): CallbackResult | null {
     const refusal = refuseRequest(request) ?? origin.judge(this.guard);

@@ -5,7 +5,7 @@ import type { Quotas } from '../config/quota.ts';
 import { QuotaTable } from './quota-table.ts';
 import { rereadQuotas } from './reread-quotas.ts';
 
-it('a configuration that is read again is in force; one that cannot be used changes nothing', () => {
+it('a configuration that is read again is in force; one that cannot be used changes nothing', async () => {
   const table = new QuotaTable(defaultConfig);
   const told: string[] = [];
   const log = {
@@ -14,20 +14,20 @@ it('a configuration that is read again is in force; one that cannot be used chan
     error: (text: string) => told.push(text),
   };
   let read = (): Quotas => ({});
-  const quotas = rereadQuotas({ table, log, read: () => read(), file: null });
-  quotas.reload();
+  const quotas = await rereadQuotas({ table, log, read: () => read(), file: null });
+  await quotas.reload();
   expect(told).toEqual([]);
   read = () => ({ a: { timerCountMax: 5 } });
-  quotas.reload();
+  await quotas.reload();
   expect(table.of('a').timerCountMax).toBe(5);
   read = () => {
     throw new Error('The option namespaces must be an object.');
   };
-  quotas.reload();
+  await quotas.reload();
   expect(table.of('a').timerCountMax).toBe(5);
   expect(told).toEqual([
-    'The quotas of namespaces changed.',
-    'The configuration cannot be used; quotas stay as they were.',
+    'The configuration of quotas changed.',
+    'The configuration of quotas cannot be used; everything stays as it was.',
   ]);
   quotas.close();
 });

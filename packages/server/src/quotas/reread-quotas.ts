@@ -3,6 +3,7 @@
  * configuration file changes. A configuration that cannot be used is reported, and the quotas stay as they were.
  */
 import type { Log } from '@carillon/core';
+import { Reloading } from '../config/reloading.ts';
 import { watchFile } from '../config/watch-file.ts';
 import type { Quotas } from '../config/quota.ts';
 import type { QuotaTable } from './quota-table.ts';
@@ -17,39 +18,25 @@ export interface RereadOptions {
 }
 
 export interface RereadQuotas {
-  /** Never throws. */
-  readonly reload: () => void;
+  /** Never rejects. */
+  readonly reload: () => Promise<void>;
   readonly close: () => void;
 }
 
-export function rereadQuotas({ table, log, read, file }: RereadOptions): RereadQuotas {
-  let known = textOf(read);
-  const reload = (): void => {
-    try {
-      const quotas = read();
-      const text = JSON.stringify(quotas);
-      if (text === known) return;
-      known = text;
-      table.use(quotas);
-      log.info('The quotas of namespaces changed.', {
-        event: 'quotas-reloaded',
-        namespaces: Object.keys(quotas),
-      });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      log.error('The configuration cannot be used; quotas stay as they were.', {
-        event: 'quotas-unusable',
-        reason,
-      });
-    }
-  };
-  return { reload, close: file === null ? () => undefined : watchFile(file, reload) };
-}
-
-function textOf(read: () => Quotas): string {
-  try {
-    return JSON.stringify(read());
-  } catch {
-    return '';
-  }
+export async function rereadQuotas(options: RereadOptions): Promise<RereadQuotas> {
+  const { table, log, read, file } = options;
+  let newest: Quotas = {};
+  const reloading = await Reloading.open<Quotas>({
+    what: 'The configuration of quotas',
+    files: file === null ? [] : [file],
+    read: async () => {
+      newest = read();
+      return [JSON.stringify(newest)];
+    },
+    make: () => newest,
+    log,
+    changed: (quotas) => table.use(quotas),
+  });
+  const reload = (): Promise<void> => reloading.reload();
+  return { reload, close: file === null ? () => undefined : watchFile(file, () => void reload()) };
 }

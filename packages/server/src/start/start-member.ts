@@ -88,7 +88,7 @@ async function startWithin(
   const source = createSource(config, identity, env);
   const dashboard = createDashboard(name, resources, config);
   const rings = openRings(config, env);
-  const quotas = keepQuotas(resources, options);
+  const quotas = await keepQuotas(resources, options);
   const member = await Member.start({
     name,
     env,
@@ -127,7 +127,7 @@ async function startWithin(
     needsToken: gate.access.needsToken,
     reload: async () => {
       await resources.reload();
-      quotas.reload();
+      await quotas.reload();
       if (source instanceof StaticSource) await source.reload();
     },
     stop: async () => {
@@ -195,7 +195,10 @@ function countFiles(config: Config, log: Log): number | null {
   return filesMax;
 }
 
-function keepQuotas({ quotas, env }: Resources, { config, reread }: StartOptions): RereadQuotas {
+function keepQuotas(
+  { quotas, env }: Resources,
+  { config, reread }: StartOptions,
+): Promise<RereadQuotas> {
   const { file = null, config: again = () => config } = reread ?? {};
   return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
 }

@@ -121,7 +121,6 @@ describe('store', () => {
             attempt,
           });
           expect(store.stateOf(handle)).toBe(expected.state);
-          expect(store.dueOf(handle)).toBe(expected.dueMs);
           expect(store.replicasOf(handle)).toEqual(expected.replicas);
           expect(store.namespaceOf(handle)).toBe(expected.namespace);
         }

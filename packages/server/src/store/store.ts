@@ -192,10 +192,6 @@ export class Store {
     return { versionMs, versionTie, state, sequence, attempt };
   }
 
-  dueOf(handle: number): number {
-    return this.row(handle).readProgress().readTimes().dueMs;
-  }
-
   replicasOf(handle: number): readonly string[] {
     return this.sharedFields.get(this.row(handle).readProgress().combination).replicas;
   }

@@ -6,7 +6,7 @@
  */
 import type { FrameAnswered, FrameHandler, Network } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
-import type { FaultLog } from '../faults/fault-log.ts';
+import type { FaultLog } from './fault-log.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 

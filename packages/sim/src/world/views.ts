@@ -4,7 +4,7 @@
  */
 import type { ViewMember, ViewSource, ViewSpec } from '@carillon/server/internal';
 import type { SeededRandom } from '@carillon/core/testing';
-import type { FaultLog } from '../faults/fault-log.ts';
+import type { FaultLog } from './fault-log.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 

@@ -1,4 +1,5 @@
 /** `carillon cluster`: lists the members with their state, starts a resync, and drains a member. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import {
@@ -243,9 +244,7 @@ async function waitUntilEmpty(leaving: Carillon, request: DrainRequest, io: Io):
     if (left === 0) return true;
     if (left !== shown && !request.flags.json) io.err(`${left} timers left.`);
     shown = left;
-    await new Promise((resolve) => {
-      setTimeout(resolve, pollMs);
-    });
+    await sleep(pollMs);
   }
   return false;
 }

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hasConfig, type Lock, reach, Ring } from '@carillon/ring';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { duration, parseOptions } from '../../options.ts';
@@ -63,7 +64,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
 async function waitFor(ring: Ring, key: string, io: Io): Promise<Lock> {
   // Durable, so that `carillon ring status` and dashboards can show the holder and the waiters.
   const waiting = ring.lock(key, { signal: io.signal, durable: true });
-  const first = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300))]);
+  const first = await Promise.race([waiting, sleep(300)]);
   if (first === undefined) io.err(`carillon lock: waiting for "${key}".`);
   return waiting;
 }

@@ -30,7 +30,7 @@ test('when there are too many timers, one that was not tried again is forgotten'
   history.add(record(2), attempt(1), '');
   history.add(record(1), attempt(2), '');
   history.add(record(3), attempt(1), '');
-  expect(history.timerCount).toBe(2);
+  expect(history['timers'].size).toBe(2);
   expect(history.of('n', 0, 2)).toEqual([]);
   expect(history.of('n', 0, 1)).toHaveLength(2);
 });
@@ -42,7 +42,7 @@ test('however many come, no more are remembered than allowed, and the newest alw
     const record = recordOf({ hi: i % 3, lo: i % 3 === 0 ? i % 10 : i, namespace: `n${i % 2}` });
     history.add(record, attempt(i), '');
     expect(history.of(record.namespace, record.hi, record.lo).at(-1)?.sequence).toBe(i);
-    expect(history.timerCount).toBeLessThanOrEqual(50);
+    expect(history['timers'].size).toBeLessThanOrEqual(50);
   }
 });
 
@@ -63,7 +63,7 @@ test('a timer of another namespace has no attempts to show', () => {
 test('with a limit of 0 nothing is remembered', () => {
   const history = new History({ attemptCountMax: 0, timerCountMax: 2 });
   history.add(recordOf({ hi: 0, lo: 1 }), attempt(1), '');
-  expect(history.timerCount).toBe(0);
+  expect(history['timers'].size).toBe(0);
 });
 
 test('an attempt that failed is remembered with its detail', () => {

@@ -43,10 +43,6 @@ export class History {
     this.limits = limits;
   }
 
-  get timerCount(): number {
-    return this.timers.size;
-  }
-
   add(record: TimerRecord, attempt: BareAttempt, detail: string): void {
     const { attemptCountMax } = this.limits;
     if (attemptCountMax === 0) return;

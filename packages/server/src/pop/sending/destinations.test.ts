@@ -311,7 +311,7 @@ describe('Destinations: limits', () => {
       await rig.clock.advance(1);
     }
     expect(rig.outcomes).toHaveLength(10);
-    expect(rig.destinations.destinationCount).toBe(3);
+    expect(rig.destinations['destinations'].size).toBe(3);
     rig.call('http://dead-3.example/');
     rig.call(live);
     await rig.clock.advance(0);
@@ -344,7 +344,7 @@ describe('Destinations: limits', () => {
       () => request,
       (result) => results.push(result),
     );
-    expect([direct.inFlight, direct.destinationCount]).toEqual([0, 0]);
+    expect([direct.inFlight, direct['destinations'].size]).toEqual([0, 0]);
     await rig.clock.advance(0);
     expect(results).toMatchObject([{ reason: 'forbidden' }]);
   });

@@ -128,10 +128,6 @@ export class Destinations {
     return open;
   }
 
-  get destinationCount(): number {
-    return this.destinations.size;
-  }
-
   call({ split, namespace }: Addressee, begin: Begin, done: CallbackDone): void {
     if (this.closed) this.refuse(done, closing);
     else if (split === null) this.callNowhere(begin, done);
