@@ -124,6 +124,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'request',
     'store',
     'store/journal',
+    'timer',
   ],
 };
 

@@ -452,8 +452,9 @@ describe('carillon completion', () => {
     expect(of('completion')?.subcommands).toEqual(['bash', 'zsh', 'fish']);
     expect(of('set')?.subcommands).toEqual([]);
     expect(of('list')?.values).toEqual({
-      '--state': ['pending', 'retrying', 'dead'],
+      '--state': ['pending', 'retrying', 'failing', 'dead'],
       '--role': ['primary', 'backup'],
+      '--order': ['due'],
     });
     expect(of('token')?.values).toEqual({ '--scope': ['read', 'write', 'admin'] });
     expect(of('serve')?.values).toMatchObject({

@@ -26,6 +26,7 @@ import {
   readPage,
   readPreview,
   readTimer,
+  readTotal,
   type Timer,
   type TimerState,
 } from './shapes.ts';
@@ -83,7 +84,19 @@ export type PagedOptions = Pick<ListOptions, 'pageSize' | 'signal' | 'onMissing'
 
 export interface ListOptions extends CallOptions {
   readonly tag?: string;
-  readonly state?: TimerState;
+  /** The beginning of a tag. */
+  readonly tagPrefix?: string;
+  /** failing: pending, although the newest pop was given up. */
+  readonly state?: TimerState | 'failing';
+  /** Origin of the callback, such as http://a.example:8080, or with the beginning of its path. */
+  readonly receiver?: string;
+  /** Class of the newest attempt's failure, such as 5xx or refused, or an HTTP status. */
+  readonly failure?: string;
+  /** due: by the time of the next attempt, soonest first. */
+  readonly order?: 'due';
+  /** Only timers whose next attempt is at or after the one and before the other; they come by due time. */
+  readonly from?: Date;
+  readonly to?: Date;
   /** Only timers that this member holds, and as which of their replicas. */
   readonly member?: string;
   readonly role?: 'primary' | 'backup';
@@ -271,13 +284,20 @@ export class Carillon {
 
   /** All timers of the cluster that fit, page by page behind the scenes. */
   list(options: ListOptions = {}): AsyncGenerator<Timer, void, undefined> {
-    const { tag, state, member, role, pageSize, signal, onMissing } = options;
+    const { pageSize, signal, onMissing } = options;
     return pages(async (cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
-      const query = { tag, state, member, role, limit, cursor };
+      const query = { ...listQuery(options), limit, cursor };
       const answer = await this.send({ method: 'GET', path: '/timers', query, signal });
       return readPage(answer.body, 'timers', (item) => this.shown(item));
     }, onMissing);
+  }
+
+  /** How many timers of the cluster fit; not exact: about so many, because counting them would take long. */
+  async count(options: ListOptions = {}): Promise<{ count: number; exact: boolean }> {
+    const { signal } = options;
+    const query = { ...listQuery(options), limit: '1', total: 'true' };
+    return readTotal((await this.send({ method: 'GET', path: '/timers', query, signal })).body);
   }
 
   /** The view, the members and the progress of resync, as the member that answers sees them. */
@@ -451,4 +471,10 @@ function withText(spec: TimerSpec, asked: (text: string) => Asked): Asked | Prom
 function batchOutcome(json: unknown): BatchOutcome {
   const outcome = itemOutcome(new Fields(json));
   return outcome.ok ? { ok: true, ...outcome.confirmed } : outcome;
+}
+
+function listQuery(options: ListOptions): Record<string, string | undefined> {
+  const { tag, tagPrefix, state, receiver, failure, order, member, role, from, to } = options;
+  const range = { from: from?.toISOString(), to: to?.toISOString() };
+  return { tag, 'tag-prefix': tagPrefix, state, receiver, failure, order, member, role, ...range };
 }

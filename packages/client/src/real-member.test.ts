@@ -187,6 +187,22 @@ describe.each(kinds)('Carillon by %s and a real member', (kind, Client) => {
     expect(left).toEqual([]);
   });
 
+  test('list by due time goes over all pages in order, within a range, and count counts', async () => {
+    const tags = ['next:up'];
+    const at = (minutes: number): Date => new Date(Date.now() + minutes * 60_000);
+    const minutes = [50, 10, 40, 20, 30];
+    await client.setMany(minutes.map((m) => ({ in: m * 60_000, uri: later.uri, tags })));
+    const which = { tagPrefix: 'next:', from: at(15), to: at(45) };
+    const dues: number[] = [];
+    for await (const { nextDue } of client.list({ ...which, pageSize: 2 })) {
+      dues.push(Math.round(((nextDue?.getTime() ?? 0) - Date.now()) / 60_000));
+    }
+    expect(dues).toEqual([20, 30, 40]);
+    expect(await client.count({ tagPrefix: 'next:' })).toEqual({ count: 5, exact: true });
+    expect(await client.count({ ...which, order: 'due' })).toEqual({ count: 3, exact: true });
+    expect(await client.cancelByTag('next:up')).toBe(5);
+  });
+
   test('the versions of all kinds of changes are heard, and carried to the next', async () => {
     const seen: (string | null)[] = [];
     const note = (): number => seen.push(client.seen);

@@ -339,6 +339,12 @@ export function readPage<T>(json: unknown, name: string, read: (item: unknown) =
   };
 }
 
+/** Of a page that was asked for its total. */
+export function readTotal(json: unknown): { count: number; exact: boolean } {
+  const total = new Fields(json).inner('total');
+  return { count: total.number('count'), exact: total.flag('exact') };
+}
+
 export function readCluster(json: unknown): Cluster {
   const from = new Fields(json);
   const resync = from.inner('resync');

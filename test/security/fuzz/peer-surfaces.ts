@@ -54,6 +54,7 @@ const ask = {
   role: '',
   receiver: '',
   failure: '',
+  tagPrefix: '',
 } as const;
 
 const someMessages: Message[] = [
@@ -67,6 +68,10 @@ const someMessages: Message[] = [
   { type: 'range', range: 9, standings: [standing, standing] },
   { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
   { type: 'attempts', namespace: 'n', hi, lo },
+  {
+    type: 'search',
+    search: { ask, fromMs: 1, toMs: 2, after: { ms: 1, rank: 2, handle: 3 }, wantTotal: true },
+  },
 ];
 const outcome = {
   sequence: 1,

@@ -1,6 +1,7 @@
 /** Query parameters of lists. Unknown ones are ignored; of repeated ones the first counts. */
 import type { Limits } from '../config/config.ts';
 import { badRequest } from '../http/problem.ts';
+import { parseInstant } from './instant.ts';
 import { listedStates } from './schema/timer.ts';
 import type { LetterFilter, ListQuery } from '../request/service.ts';
 
@@ -15,11 +16,48 @@ export function parseListQuery(query: string, limits: Limits): Omit<ListQuery, '
     throw badRequest(`The parameter state must be one of ${listedStates.join(', ')}.`);
   }
   return {
-    tag: tagOf(parameters, limits),
+    ...letterFilterOf(parameters, limits),
+    tagPrefix: tagOf(parameters, limits, 'tag-prefix'),
     state: known,
+    ...orderOf(parameters, known),
+    wantTotal: totalOf(parameters),
     ...holderOf(parameters),
     ...pageOf(parameters, limits),
   };
+}
+
+/** Throws CarillonError. */
+function orderOf(
+  parameters: URLSearchParams,
+  state: string | null,
+): Pick<ListQuery, 'order' | 'fromMs' | 'toMs'> {
+  const order = parameters.get('order');
+  if (order !== null && order !== 'due') throw badRequest('The parameter order must be due.');
+  const fromMs = instantOf(parameters, 'from');
+  const toMs = instantOf(parameters, 'to');
+  if (state === 'dead' && (order !== null || fromMs !== null || toMs !== null)) {
+    throw badRequest(
+      'Dead letters are not due: leave order, from and to out, or ask for another state.',
+    );
+  }
+  return { order, fromMs, toMs };
+}
+
+/** Throws CarillonError. */
+function instantOf(parameters: URLSearchParams, name: 'from' | 'to'): number | null {
+  const text = parameters.get(name);
+  const ms = text === null ? null : parseInstant(text);
+  if (text !== null && ms === null) {
+    throw badRequest(`The parameter ${name} must be an instant such as 2030-01-31T09:00:00Z.`);
+  }
+  return ms;
+}
+
+/** Throws CarillonError. */
+function totalOf(parameters: URLSearchParams): boolean {
+  const total = parameters.get('total');
+  if (total === null || total === 'true' || total === 'false') return total === 'true';
+  throw badRequest('The parameter total must be true or false.');
 }
 
 const roles = ['primary', 'backup'] as const;
@@ -66,16 +104,20 @@ export function pageOf(
 }
 
 /** Throws CarillonError. */
-export function tagOf(parameters: URLSearchParams, limits: Limits): string | null {
-  const tag = parameters.get('tag');
+export function tagOf(
+  parameters: URLSearchParams,
+  limits: Limits,
+  name: 'tag' | 'tag-prefix' = 'tag',
+): string | null {
+  const tag = parameters.get(name);
   if (tag === null) return null;
   if (tag !== '' && Buffer.byteLength(tag) <= limits.tagBytesMax) return tag;
-  throw badRequest(`The parameter tag must have 1 to ${limits.tagBytesMax} bytes.`);
+  throw badRequest(`The parameter ${name} must have 1 to ${limits.tagBytesMax} bytes.`);
 }
 
 const receiverLengthMax = 2048;
 
-/** Which dead letters. Throws CarillonError. */
+/** Which dead letters, or timers. Throws CarillonError. */
 export function letterFilterOf(
   parameters: URLSearchParams,
   limits: Limits,

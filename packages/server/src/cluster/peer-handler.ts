@@ -8,13 +8,14 @@ import type { Popper } from '../pop/popper.ts';
 import type { MessageHandler } from '../replication/inbox.ts';
 import { isDueLater } from '../timer/merge.ts';
 import { listHere } from '../replication/lists/list.ts';
+import { searchHere } from '../replication/lists/search-here.ts';
+import type { SearchParts } from '../replication/lists/search-range.ts';
 import { tallyHere } from '../replication/lists/tally.ts';
-import type { ReadParts } from '../replication/read.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Message } from '../replication/wire/message.ts';
 
-export interface HandlerParts extends ReadParts {
+export interface HandlerParts extends SearchParts {
   readonly cluster: Cluster;
   readonly popper: Popper;
   readonly history: History;
@@ -42,6 +43,10 @@ export function createHandler(parts: HandlerParts): MessageHandler {
       case 'tally':
         return void tallyHere(parts, message.ask).then((groups) =>
           answer({ type: 'tally', groups }),
+        );
+      case 'search':
+        return void searchHere(parts, message.search).then((found) =>
+          answer({ type: 'found', ...found }),
         );
       case 'hello':
         cluster.heardHello(from, message.hello);

@@ -4,6 +4,8 @@ import { invariant, State, type TimerRecord } from '@carillon/core';
 export interface Used {
   /** Timers that are pending. */
   live: number;
+  /** Pending timers of which this member is the primary. */
+  primaries: number;
   /** Dead letters. */
   dead: number;
   /** Bytes that clients gave, in records of any state. */
@@ -12,7 +14,7 @@ export interface Used {
   records: number;
 }
 
-const nothing: Readonly<Used> = { live: 0, dead: 0, bytes: 0, records: 0 };
+const nothing: Readonly<Used> = { live: 0, primaries: 0, dead: 0, bytes: 0, records: 0 };
 
 export class Usage {
   private readonly all = new Map<string, Used>();
@@ -56,12 +58,13 @@ export class Usage {
   }
 
   /** A record is there from now on (1), or no longer (-1). */
-  count({ namespace, state, body }: TimerRecord, by: 1 | -1): void {
+  count({ namespace, state, body }: TimerRecord, by: 1 | -1, isPrimary = false): void {
     const used = this.used(namespace);
     used.records += by;
     this.recordCount += by;
     used.bytes += by * body.length;
     if (state === State.live) used.live += by;
+    if (state === State.live && isPrimary) used.primaries += by;
     if (state === State.dead) this.countLetter(used, by);
     invariant(used.records >= 0, 'a namespace has no fewer records than none');
     if (used.records > 0) return;

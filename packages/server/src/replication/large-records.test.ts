@@ -99,6 +99,7 @@ function answerTo(message: Message): Answer {
     case 'history':
     case 'erase':
     case 'facts':
+    case 'search':
       return { type: 'stored' };
   }
 }
@@ -262,6 +263,7 @@ describe('a list of large timers', () => {
     role: '',
     receiver: '',
     failure: '',
+    tagPrefix: '',
   };
 
   function parts(of: Uint8Array = body) {

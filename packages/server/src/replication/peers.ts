@@ -338,6 +338,7 @@ const bulky: ReadonlySet<Message['type']> = new Set([
   'range',
   'history',
   'erase',
+  'search',
 ]);
 
 function laneOf({ type }: Message): LaneName {

@@ -306,9 +306,9 @@ export class Replica {
   }
 
   private tally(record: TimerRecord, by: 1 | -1): void {
-    this.usage.count(record, by);
-    this.options.digests.toggle(record);
     const isPrimary = record.replicas[0] === this.options.self;
+    this.usage.count(record, by, isPrimary);
+    this.options.digests.toggle(record);
     if (isPrimary && record.state === State.dead) this.primaryLetterCount += by;
     if (isPrimary && record.state === State.live) this.primaryCount += by;
     if (record.attempt > 0 && record.state === State.live) this.retryingCount += by;

@@ -39,6 +39,7 @@ export function answerBytes(answer: Answer): number {
   if (answer.type === 'ahead') return recordBytes(answer.record);
   if (answer.type === 'record') return answer.record === null ? 0 : recordBytes(answer.record);
   if (answer.type === 'records') return sum(answer.records);
+  if (answer.type === 'found') return sum(answer.entries.map(({ record }) => record));
   return answer.type === 'difference' ? sum(answer.newer) : 0;
 }
 

@@ -12,7 +12,9 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { View } from '../cluster/view/view.ts';
+import { orderStart } from '../replication/lists/search-order.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
+import type { RankedPlace } from '../replication/wire/search.ts';
 
 export class ClientIds {
   private readonly numbering: Numbering;
@@ -50,6 +52,29 @@ export class ClientIds {
   short(namespace: string, number: Numbered): string {
     const { hi, lo } = this.numbering.outside(namespace, number);
     return hex16(hi, lo);
+  }
+
+  /** Of a list by due time; the beginning for a cursor that no page gave out. */
+  readPlace(namespace: string, cursor: string | null): RankedPlace {
+    const [time, rest] = [
+      parseHex16(cursor?.slice(0, 16) ?? ''),
+      parseHex16(cursor?.slice(16) ?? ''),
+    ];
+    if (time === null || rest === null) return orderStart;
+    const { hi, lo } = this.numbering.inside(cursorsOf(namespace), time);
+    const where = this.numbering.inside(cursorsOf(namespace), rest);
+    return { ms: hi * 2 ** 32 + lo, handle: where.hi, rank: where.lo };
+  }
+
+  place(namespace: string, place: RankedPlace | null): string | null {
+    if (place === null) return null;
+    const ms = Math.max(0, place.ms);
+    const time = { hi: Math.floor(ms / 2 ** 32), lo: ms % 2 ** 32 };
+    const where = { hi: Math.max(0, place.handle), lo: place.rank };
+    return [time, where]
+      .map((number) => this.numbering.outside(cursorsOf(namespace), number))
+      .map(({ hi, lo }) => hex16(hi, lo))
+      .join('');
   }
 
   /** Empty, the beginning of a list, for a cursor that no page gave out. */

@@ -29,6 +29,8 @@ import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { everybody, membersOf } from './everybody.ts';
 import { listEverywhere } from '../replication/lists/list.ts';
+import type { SearchParts } from '../replication/lists/search-range.ts';
+import { searchEverywhere } from '../replication/lists/search.ts';
 import { tallyEverywhere } from '../replication/lists/tally.ts';
 import type { ListAsk } from '../replication/wire/list.ts';
 import { failureOf } from '../timer/attempt.ts';
@@ -42,9 +44,11 @@ import { type Asked, letterSubject, noteChange, type NotingParts, type Subject }
 /** Of a list: timers of any holder and receiver, whether they fail or not. */
 const anywhere = { member: null, role: null } as const;
 const anyhow = { receiver: null, failure: null } as const;
+const anyTag = { tagPrefix: null } as const;
 
 /** A list as the coordinator asks for it: of timers or of dead letters. */
-type RecordQuery = Omit<ListQuery, 'state'> & LetterFilter & { readonly state: string };
+type RecordQuery = Pick<ListQuery, 'member' | 'role' | 'limit' | 'cursor' | 'tagPrefix'> &
+  LetterFilter & { readonly state: string };
 
 /** Dead letters that one request discards: more would keep its client waiting. */
 const discardCountMax = 5000;
@@ -64,7 +68,7 @@ const endsEachTurn = 50;
  */
 const aheadMsMax = 86_400_000;
 
-export interface CoordinatorParts extends ChangeParts, AttemptsParts, NotingParts {
+export interface CoordinatorParts extends ChangeParts, AttemptsParts, NotingParts, SearchParts {
   readonly metrics: Metrics;
   /** Why a namespace can have no further record right now; null when it can. */
   readonly refuseRecord: (namespace: string) => CarillonError | null;
@@ -168,16 +172,52 @@ export class Coordinator implements TimerService {
     return letter === null ? null : this.parts.ids.of(letter);
   }
 
-  list(query: ListQuery): Promise<Page<TimerView>> {
-    return this.page({ ...query, ...anyhow, state: query.state ?? '' });
+  async list(query: ListQuery): Promise<Page<TimerView>> {
+    const { order, fromMs, toMs, wantTotal, state, ...which } = query;
+    const asked = { ...which, state: state ?? '' };
+    if (order !== null || fromMs !== null || toMs !== null) return this.dueList(query);
+    const page = await this.page(asked);
+    if (!wantTotal) return page;
+    // Counting is a part of a search, here of one that shows nothing.
+    return {
+      ...page,
+      total: (await this.dueList({ ...query, limit: 0, cursor: null })).total ?? null,
+    };
+  }
+
+  private async dueList(query: ListQuery): Promise<Page<TimerView>> {
+    const { ids } = this.parts;
+    const { namespace, state, wantTotal } = query;
+    const search = {
+      ask: askOf({ ...query, cursor: null, state: state ?? '' }),
+      fromMs: query.fromMs ?? Number.NEGATIVE_INFINITY,
+      toMs: query.toMs ?? Number.POSITIVE_INFINITY,
+      after: ids.readPlace(namespace, query.cursor),
+      wantTotal,
+    };
+    const found = await searchEverywhere(this.parts, search, this.everybody());
+    const at = this.steady();
+    return {
+      items: found.records.map((record) => timerView(record, ids, at)),
+      cursor: ids.place(namespace, found.cursor),
+      missing: this.membersOf(found.missing),
+      ...(found.total !== null && { total: found.total }),
+    };
   }
 
   deadLetters(query: LetterQuery): Promise<Page<TimerView>> {
-    return this.page({ ...query, ...anywhere, state: 'dead' });
+    return this.page({ ...query, ...anywhere, ...anyTag, state: 'dead' });
   }
 
   async letterSummary(filter: LetterFilter): Promise<LetterSummary> {
-    const ask = askOf({ ...filter, ...anywhere, state: 'dead', limit: 0, cursor: null });
+    const ask = askOf({
+      ...filter,
+      ...anywhere,
+      ...anyTag,
+      state: 'dead',
+      limit: 0,
+      cursor: null,
+    });
     const { groups, missing } = await tallyEverywhere(this.parts, ask, this.everybody());
     const { nowMs, wallMs } = this.steady();
     const wall = (ms: number): number => Math.round(ms - nowMs + wallMs);
@@ -226,7 +266,7 @@ export class Coordinator implements TimerService {
     let count = 0;
     let cursor: string | null = null;
     do {
-      const query = { ...anywhere, ...which, limit: 500, cursor };
+      const query = { ...anywhere, ...anyTag, ...which, limit: 500, cursor };
       const page: Page<TimerRecord> = await this.records(query);
       if (page.missing.length > 0) {
         throw new CarillonError(
@@ -326,13 +366,18 @@ export class Coordinator implements TimerService {
 }
 
 /** The question as members ask each other. */
-function askOf({ member, role, cursor, receiver, failure, ...rest }: RecordQuery): ListAsk {
+function askOf(query: RecordQuery): ListAsk {
+  const { namespace, tag, state, limit } = query;
   return {
-    ...rest,
-    cursor: cursor ?? '',
-    holder: member ?? '',
-    role: role ?? '',
-    receiver: receiver ?? '',
-    failure: failure ?? '',
+    namespace,
+    tag,
+    state,
+    limit,
+    cursor: query.cursor ?? '',
+    holder: query.member ?? '',
+    role: query.role ?? '',
+    receiver: query.receiver ?? '',
+    failure: query.failure ?? '',
+    tagPrefix: query.tagPrefix ?? '',
   };
 }

@@ -88,7 +88,21 @@ export interface EndedView {
 export interface ListQuery {
   readonly namespace: string;
   readonly tag: string | null;
-  readonly state: TimerState | null;
+  /** The beginning of a tag; null: any. */
+  readonly tagPrefix: string | null;
+  /** failing: pending, although the newest pop was given up. */
+  readonly state: TimerState | 'failing' | null;
+  /** Origin of the callback, or with the beginning of its path; null: any. */
+  readonly receiver: string | null;
+  /** Class of the newest attempt's failure or HTTP status; null: any. */
+  readonly failure: string | null;
+  /** due: by the time of the next attempt. null: any order that stays the same. */
+  readonly order: 'due' | null;
+  /** Only timers whose next attempt is at or after the one and before the other, in wall-clock milliseconds. */
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+  /** Whether all timers that match are to be counted. */
+  readonly wantTotal: boolean;
   readonly limit: number;
   /** As an earlier page gave it out. */
   readonly cursor: string | null;
@@ -148,6 +162,8 @@ export interface Page<T> {
   readonly cursor: string | null;
   /** Members that did not answer; their timers may be missing from the page. */
   readonly missing: readonly string[];
+  /** How many match in all; not exact: about so many. Only where it was asked for. */
+  readonly total?: { readonly count: number; readonly exact: boolean } | null;
 }
 
 /** Ids are the ones that clients of the namespace know. */

@@ -192,6 +192,11 @@ export class Store {
     return { versionMs, versionTie, state, sequence, attempt };
   }
 
+  /** When the next attempt is. */
+  retryOf(handle: number): number {
+    return this.row(handle).readProgress().readTimes().retryMs;
+  }
+
   replicasOf(handle: number): readonly string[] {
     return this.sharedFields.get(this.row(handle).readProgress().combination).replicas;
   }

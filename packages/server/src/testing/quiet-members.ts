@@ -97,7 +97,17 @@ class QuietMember {
     });
     const history = new History({ attemptCountMax: 9, timerCountMax: 9 });
     const { peers } = cluster;
-    const parts = { self: name, clock, replica, peers, cluster, history, historyLog: null };
+    const distanceMs = (): number => Math.round(clock.wall() - clock.now());
+    const parts = {
+      self: name,
+      clock,
+      distanceMs,
+      replica,
+      peers,
+      cluster,
+      history,
+      historyLog: null,
+    };
     // Members that never pop are never asked for a claim.
     const handler = createHandler({ ...parts, popper: {} as Popper, facts: () => '{}' });
     void network.listen(createInbox(name, env, handler));

@@ -61,5 +61,6 @@ export const anything: ListAsk = {
   holder: '',
   role: '',
   receiver: '',
+  tagPrefix: '',
   failure: '',
 };

@@ -36,12 +36,21 @@ export function dueWallMs(record: Times, timing: Timing, at: Instant): number {
  * from one reading to the next.
  */
 export class SteadyInstants {
-  private distanceMs = Number.NaN;
+  private keptMs = Number.NaN;
 
-  of({ nowMs, wallMs }: Instant): Instant {
+  of(at: Instant): Instant {
+    return { nowMs: at.nowMs, wallMs: at.nowMs + this.keep(at) };
+  }
+
+  /** From the monotonic to the wall clock, in whole milliseconds. */
+  distanceMs(at: Instant): number {
+    return Math.round(this.keep(at));
+  }
+
+  private keep({ nowMs, wallMs }: Instant): number {
     const distanceMs = wallMs - nowMs;
-    if (!(Math.abs(distanceMs - this.distanceMs) <= distanceMsMax)) this.distanceMs = distanceMs;
-    return { nowMs, wallMs: nowMs + this.distanceMs };
+    if (!(Math.abs(distanceMs - this.keptMs) <= distanceMsMax)) this.keptMs = distanceMs;
+    return this.keptMs;
   }
 }
 

@@ -27,6 +27,7 @@ import { letterSubject, noteChange } from '../request/noting.ts';
 import type { SetParts } from '../request/set.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import { Store } from '../store/store.ts';
+import { SteadyInstants } from '../timer/due-wall.ts';
 import { refuseSet } from './admission.ts';
 import { createHistory } from './history.ts';
 import { nextNumber, reserveMs } from './numbers.ts';
@@ -43,6 +44,7 @@ export class Parts {
   /** null: no history is kept on disk. */
   readonly historyLog: HistoryLog | null;
   readonly versions = new VersionClock();
+  private readonly instants = new SteadyInstants();
   readonly diskCare: DiskCare;
   readonly cluster: Cluster;
   readonly ids: ClientIds;
@@ -258,8 +260,10 @@ export class Parts {
     const { env, name } = this.options;
     const { cluster, popper, replica, history, historyLog, ids } = this;
     const { peers } = cluster;
+    const distanceMs = (): number => this.instants.distanceMs(cluster.instant());
+    const own = { self: name, clock: env.clock, distanceMs };
     const kept = { history, historyLog };
-    return { self: name, clock: env.clock, replica, peers, cluster, popper, ids, ...kept };
+    return { ...own, replica, peers, cluster, popper, ids, ...kept };
   }
 
   private readGauges(): void {

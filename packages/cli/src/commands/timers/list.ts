@@ -1,5 +1,6 @@
 /** `carillon list`: timers of the whole cluster. */
-import type { Timer, TimerState } from '@carillon/client';
+import type { ListOptions, Timer } from '@carillon/client';
+import { parseDuration } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
@@ -7,16 +8,25 @@ import { type Json, listJson } from '../../timers/api-timer.ts';
 import { shownState } from '../../timers/shown-state.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
 
-const states = ['pending', 'retrying', 'dead'] as const satisfies readonly TimerState[];
+const states = ['pending', 'retrying', 'failing', 'dead'] as const;
+type ListedState = (typeof states)[number];
+const orders = ['due'] as const;
 const roles = ['primary', 'backup'] as const;
 const kinds = {
   ...connectOptions,
   tag: 'text',
+  'tag-prefix': 'text',
+  receiver: 'text',
+  failure: 'text',
   state: 'text',
+  order: 'text',
+  from: 'text',
+  to: 'text',
   member: 'text',
   role: 'text',
   limit: 'text',
   all: 'flag',
+  count: 'flag',
 } as const satisfies OptionKinds;
 /** With --all a table is printed in pieces of this many, so that nothing waits for the end. */
 const pieceLength = 1000;
@@ -27,14 +37,25 @@ export const command: Command = {
   usage: `Usage: carillon list [flags]
 
   --tag TAG        Only timers with this tag
+  --tag-prefix TEXT  Only timers with a tag that begins like this
+  --receiver URL   Only timers that call this origin, or origin and beginning of a path
+  --failure CLASS  Only timers whose newest attempt failed like this: 5xx, refused, timeout, 503 …
   --state STATE    Only timers in this state: ${states.join(', ')}
+  --order due      By the time of the next attempt, soonest first
+  --from WHEN      Only timers whose next attempt is then or later: an instant, or a duration from now
+  --to WHEN        Only timers whose next attempt is before
   --member NAME    Only timers that this member holds
   --role ROLE      As what, with --member: ${roles.join(' or ')}
   --limit N        At most N timers; default 100
   --all            All of them; exit 1 when a member did not answer, so that some may be missing
+  --count          Only how many there are
 ${connectUsage}`,
-  values: { '--state': states, '--role': roles },
-  examples: ['carillon list --tag ticks', 'carillon list --state retrying --all --json'],
+  values: { '--state': states, '--role': roles, '--order': orders },
+  examples: [
+    'carillon list --order due --to 1h',
+    'carillon list --tag-prefix order: --count',
+    'carillon list --state retrying --receiver http://a.example:8080 --all --json',
+  ],
   run: async (args, io) => {
     const { flags, operands } = parseOptions(args, kinds);
     if (operands.length > 0) {
@@ -43,8 +64,7 @@ ${connectUsage}`,
     if (flags.all && flags.limit !== undefined) {
       throw new UsageError('Give --limit or --all, not both.');
     }
-    const state = flags.state === undefined ? undefined : stateOf(flags.state);
-    const role = flags.role === undefined ? undefined : roleOf(flags.role, flags.member);
+    const which = whichOf(flags, Date.now());
     const limit = flags.all
       ? Number.POSITIVE_INFINITY
       : wholeNumber('--limit', flags.limit ?? '100', { min: 1, max: 1_000_000_000 });
@@ -59,27 +79,79 @@ ${connectUsage}`,
     const ending = (): number => (flags.all && missing.size > 0 ? exit.failed : exit.done);
     const client = connect(flags, io);
     const pageSize = Math.min(limit, pieceLength);
+    if (flags.count) {
+      const { count, exact } = await client.count({ ...which, signal: io.signal });
+      if (flags.json) jsonLine(io, { count, exact });
+      else io.out(`${exact ? '' : 'about '}${count}`);
+      return exit.done;
+    }
     if (flags.json) {
-      const query = { tag: flags.tag, state, member: flags.member, role };
+      const query = queryOf(which);
       const timers = listJson(client, { path: '/timers', query, pageSize, onMissing }, io);
       await printJson(timers, limit, io);
       return ending();
     }
-    const timers = client.list({
-      ...(flags.tag !== undefined && { tag: flags.tag }),
-      ...(state !== undefined && { state }),
-      ...(flags.member !== undefined && { member: flags.member }),
-      ...(role !== undefined && { role }),
-      pageSize,
-      signal: io.signal,
-      onMissing,
-    });
+    const timers = client.list({ ...which, pageSize, signal: io.signal, onMissing });
     await printTable(timers, limit, io);
     return ending();
   },
 };
 
-function stateOf(text: string): TimerState {
+interface WhichFlags {
+  readonly tag?: string | undefined;
+  readonly 'tag-prefix'?: string | undefined;
+  readonly receiver?: string | undefined;
+  readonly failure?: string | undefined;
+  readonly state?: string | undefined;
+  readonly order?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly member?: string | undefined;
+  readonly role?: string | undefined;
+}
+
+type Which = Omit<ListOptions, 'pageSize' | 'signal' | 'onMissing'>;
+
+function whichOf(flags: WhichFlags, nowMs: number): Which {
+  const { tag, receiver, failure, member } = flags;
+  if (flags.order !== undefined && flags.order !== 'due') {
+    throw new UsageError(`--order must be due, not "${flags.order}".`);
+  }
+  return {
+    ...(tag !== undefined && { tag }),
+    ...(flags['tag-prefix'] !== undefined && { tagPrefix: flags['tag-prefix'] }),
+    ...(receiver !== undefined && { receiver }),
+    ...(failure !== undefined && { failure }),
+    ...(flags.state !== undefined && { state: stateOf(flags.state) }),
+    ...(flags.order !== undefined && { order: flags.order }),
+    ...(flags.from !== undefined && { from: whenOf('--from', flags.from, nowMs) }),
+    ...(flags.to !== undefined && { to: whenOf('--to', flags.to, nowMs) }),
+    ...(member !== undefined && { member }),
+    ...(flags.role !== undefined && { role: roleOf(flags.role, member) }),
+  };
+}
+
+/** As the API has them. */
+function queryOf({ tagPrefix, from, to, ...same }: Which): Record<string, string | undefined> {
+  return {
+    ...same,
+    'tag-prefix': tagPrefix,
+    from: from?.toISOString(),
+    to: to?.toISOString(),
+  };
+}
+
+/** An instant, or a duration from now. */
+function whenOf(flag: string, text: string, nowMs: number): Date {
+  const ms = parseDuration(text);
+  const at = ms === null ? new Date(text) : new Date(nowMs + ms);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new UsageError(
+    `${flag} must be an instant such as 2030-01-31T09:00:00Z, or a duration from now such as 1h, not "${text}".`,
+  );
+}
+
+function stateOf(text: string): ListedState {
   const state = states.find((known) => known === text);
   if (state !== undefined) return state;
   throw new UsageError(`--state must be one of ${states.join(', ')}, not "${text}".`);

@@ -130,4 +130,50 @@ describe('list', () => {
     const said = result.err.filter((line) => line.includes('n2'));
     expect([result.code, said]).toEqual([code, ['No answer from n2: timers may be missing.']]);
   });
+
+  test('passes order, range and filters on; a duration counts from now', async () => {
+    const args = [
+      'list',
+      '--order',
+      'due',
+      '--from',
+      '2030-01-31T09:00:00Z',
+      '--to',
+      '1h',
+      '--json',
+    ];
+    const more = ['--tag-prefix', 'order:', '--receiver', 'http://a', '--failure', '5xx'];
+    const page = { body: { timers: [], cursor: null, missing: [] } };
+    const beforeMs = Date.now();
+    const { code, asked } = await cli([...args, ...more, '--state', 'failing'], () => page);
+    expect(code).toBe(0);
+    const query = new URL(asked[0]?.path ?? '', 'http://member').searchParams;
+    expect(Object.fromEntries(query)).toMatchObject({
+      order: 'due',
+      from: '2030-01-31T09:00:00.000Z',
+      'tag-prefix': 'order:',
+      receiver: 'http://a',
+      failure: '5xx',
+      state: 'failing',
+    });
+    expect(Date.parse(query.get('to') ?? '') - beforeMs).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  test.each([
+    [true, '12'],
+    [false, 'about 12'],
+  ])('--count says how many there are, exact %s', async (exact, words) => {
+    const body = { timers: [], cursor: null, missing: [], total: { count: 12, exact } };
+    const { out } = await cli(['list', '--tag', 'x', '--count'], () => ({ body }));
+    expect(out).toEqual([words]);
+  });
+
+  test.each([
+    ['--order', 'id'],
+    ['--from', 'soon'],
+    ['--to', ''],
+  ])('%s %s is refused in a sentence', async (flag, value) => {
+    const { code, err } = await cli(['list', flag, value]);
+    expect([code, err.join()]).toEqual([2, expect.stringContaining(flag)]);
+  });
 });

@@ -17,6 +17,8 @@ import {
   versionHeader,
 } from './parts.ts';
 
+const instant = { type: 'string', format: 'date-time' } as const;
+
 export const timerPaths = {
   '/timers': {
     post: {
@@ -37,7 +39,26 @@ export const timerPaths = {
       summary: 'List timers of the whole cluster',
       parameters: [
         query('tag', { type: 'string' }, 'Only timers with this tag.'),
-        query('state', { enum: listedStates }, 'Only timers in this state.'),
+        query('tag-prefix', { type: 'string' }, 'Only timers with a tag that begins like this.'),
+        query(
+          'receiver',
+          { type: 'string' },
+          'Only timers that call this origin, such as http://a.example:8080, or with the beginning of a path.',
+        ),
+        query(
+          'failure',
+          { type: 'string' },
+          'Only timers whose newest attempt failed like this: a class such as 5xx, or an HTTP status.',
+        ),
+        query(
+          'state',
+          { enum: listedStates },
+          'Only timers in this state; failing: pending, although the newest pop was given up.',
+        ),
+        query('order', { enum: ['due'] }, 'By the time of the next attempt, soonest first.'),
+        query('from', instant, 'Only timers whose next attempt is then or later; ordered by due.'),
+        query('to', instant, 'Only timers whose next attempt is before; ordered by due.'),
+        query('total', { type: 'boolean' }, 'How many timers match in all, in the member total.'),
         query('member', { type: 'string' }, 'Only timers that this member holds.'),
         query('role', { enum: ['primary', 'backup'] }, 'As what; beside member.'),
         ...paging,

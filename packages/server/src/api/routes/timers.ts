@@ -158,8 +158,9 @@ class Timers {
   async list(request: ApiRequest, { namespace }: Caller): Promise<ApiResponse> {
     const query = parseListQuery(request.query, this.options.limits);
     const page = await this.options.service.list({ namespace, ...query });
-    const { items, cursor, missing } = page;
-    return pageResponse('timers', items, renderTimer, { cursor, missing });
+    const { items, cursor, missing, total = null } = page;
+    const rest = { cursor, missing, ...(total !== null && { total }) };
+    return pageResponse('timers', items, renderTimer, rest);
   }
 
   async cancelByTag(request: ApiRequest, { namespace, name }: Caller): Promise<ApiResponse> {

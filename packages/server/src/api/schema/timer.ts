@@ -122,10 +122,10 @@ export type RetryBody = NonNullable<TimerBody['callback']['retry']>;
 export const timerBodyValidator = Compile(TimerBodySchema);
 
 /** States that lists can be asked for. */
-export const listedStates = ['pending', 'retrying', 'dead'] as const;
+export const listedStates = ['pending', 'retrying', 'failing', 'dead'] as const;
 
 /** A timer has ended where the request that set it is repeated under its key. */
-const timerStates = [...listedStates, 'ended'] as const;
+const timerStates = ['pending', 'retrying', 'dead', 'ended'] as const;
 
 /** A timer as stored, in the form of the body plus its state. */
 export const TimerSchema = Type.Object({
@@ -155,7 +155,11 @@ export const TimerSchema = Type.Object({
 
 export type TimerJson = Static<typeof TimerSchema>;
 
-export const TimerPageSchema = Type.Object({ timers: Type.Array(TimerSchema), ...pageMembers });
+export const TimerPageSchema = Type.Object({
+  timers: Type.Array(TimerSchema),
+  ...pageMembers,
+  total: Type.Optional(Type.Object({ count: Type.Integer({ minimum: 0 }), exact: Type.Boolean() })),
+});
 
 /** The callbacks of one timer that members remember. */
 export const AttemptsSchema = Type.Object({

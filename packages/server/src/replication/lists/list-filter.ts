@@ -39,11 +39,14 @@ function hasFailed({ outcome }: TimerRecord, failure: string): boolean {
   return failureOf(outcome) === failure || String(outcomeWord(outcome)) === failure;
 }
 
-function isDefinedAs({ body }: TimerRecord, { tag, receiver }: ListAsk): boolean {
-  if (tag === null && receiver === '') return true;
+function isDefinedAs({ body }: TimerRecord, { tag, tagPrefix, receiver }: ListAsk): boolean {
+  if (tag === null && tagPrefix === '' && receiver === '') return true;
   const { uri, tags, tagInfo } = decodeDefinition(body);
   if (!leadsTo(uri, receiver)) return false;
-  return tag === null || tags.includes(tag) || tagInfo.some(({ type }) => type === tag);
+  const hasTag = (test: (text: string) => boolean): boolean =>
+    tags.some(test) || tagInfo.some(({ type }) => test(type));
+  if (tagPrefix !== '' && !hasTag((text) => text.startsWith(tagPrefix))) return false;
+  return tag === null || hasTag((text) => text === tag);
 }
 
 function isHeldAs({ replicas }: TimerRecord, { holder, role }: ListAsk): boolean {

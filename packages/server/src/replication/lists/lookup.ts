@@ -3,7 +3,7 @@
  * record does match is for `list-filter.ts` to say.
  */
 import { compareNumbers, hashOf } from '../../store/number-index.ts';
-import type { Kind } from '../../store/search/text-hashes.ts';
+import { type Kind, prefixOf } from '../../store/search/text-hashes.ts';
 import type { Store } from '../../store/store.ts';
 import type { Replica } from '../replica.ts';
 import type { ListAsk } from '../wire/list.ts';
@@ -21,6 +21,8 @@ export interface Lookup {
 
 /** Handles of the index that are looked at in one turn of the event loop. */
 const sliceLength = 4000;
+/** So many candidates are read and sorted in about half a second. */
+const sortedCountMax = 1_000_000;
 /** Reading and comparing a record is as dear as looking at this many handles. */
 const readCost = 8;
 
@@ -32,8 +34,18 @@ export function lookupOf(store: Store, ask: ListAsk): Lookup | null {
   return lookup.count <= Math.max(sliceLength, walked * readCost) ? lookup : null;
 }
 
+/** The same for a list by due time, in which each candidate's row is read, and matching records may all be far behind. */
+export function dueLookupOf(store: Store, ask: ListAsk): Lookup | null {
+  const lookup = rarestOf(store, ask);
+  if (lookup === null) return null;
+  const all = store.search?.countOf(ask.namespace) ?? 0;
+  const walked = (ask.limit * all) / Math.max(1, lookup.count);
+  const isFew = lookup.count <= Math.max(sortedCountMax, walked * 2);
+  return isFew ? lookup : null;
+}
+
 /** The text of the filter that the fewest records have; null where it has none. */
-function rarestOf({ search }: Store, ask: ListAsk): Lookup | null {
+export function rarestOf({ search }: Store, ask: ListAsk): Lookup | null {
   if (search === null || !search.whole || ask.state === 'dead') return null;
   const { namespace } = ask;
   let rarest: Lookup | null = null;
@@ -44,9 +56,12 @@ function rarestOf({ search }: Store, ask: ListAsk): Lookup | null {
   return rarest;
 }
 
-function textsOf({ tag, receiver, state, failure }: ListAsk): (readonly [Kind, string])[] {
+function textsOf(ask: ListAsk): (readonly [Kind, string])[] {
+  const { tag, tagPrefix, receiver, state, failure } = ask;
   const texts: (readonly [Kind, string])[] = [];
   if (tag !== null) texts.push(['tag', tag]);
+  const prefix = prefixOf(tagPrefix);
+  if (prefix !== null) texts.push(['prefix', prefix]);
   if (receiver !== '') texts.push(['receiver', originOf(receiver)]);
   if (state === 'retrying' || state === 'failing' || failure !== '') texts.push(['failing', '']);
   return texts;
@@ -77,7 +92,7 @@ export async function nearestNumbers(
 }
 
 /** Shows the handles of a lookup in slices, each in a turn of its own, until `visit` returns false. */
-async function eachLooked(
+export async function eachLooked(
   { store: { search }, scans }: Pick<Replica, 'store' | 'scans'>,
   lookup: Lookup,
   visit: (handle: number) => boolean,

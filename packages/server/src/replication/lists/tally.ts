@@ -62,7 +62,10 @@ export async function tallyHere(parts: ReadParts, ask: ListAsk): Promise<readonl
 }
 
 /** Whether this member is the first of the replicas that answers. */
-export function speaksFor({ self, peers }: ReadParts, { replicas }: TimerRecord): boolean {
+export function speaksFor(
+  { self, peers }: Pick<ReadParts, 'self' | 'peers'>,
+  { replicas }: Pick<TimerRecord, 'replicas'>,
+): boolean {
   return replicas.find((name) => name === self || !(peers?.silent(name) ?? true)) === self;
 }
 

@@ -24,6 +24,7 @@ import {
   readMany,
   type Scope,
 } from './parts.ts';
+import { decodeFound, encodeFound, type Found } from './search.ts';
 
 export type Answer =
   | { readonly type: 'stored' }
@@ -56,7 +57,8 @@ export type Answer =
   | { readonly type: 'tally'; readonly groups: readonly TallyGroup[] }
   | { readonly type: 'history'; readonly read: HistoryRead }
   /** JSON, so that releases can tell more. */
-  | { readonly type: 'facts'; readonly text: string };
+  | { readonly type: 'facts'; readonly text: string }
+  | ({ readonly type: 'found' } & Found);
 
 const answerTypes = [
   'stored',
@@ -78,6 +80,7 @@ const answerTypes = [
   'tally',
   'history',
   'facts',
+  'found',
 ] as const;
 
 export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, version }: Scope): void {
@@ -122,6 +125,8 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
       return encodeHistoryRead(writer, answer.read);
     case 'facts':
       return writer.text(answer.text);
+    case 'found':
+      return encodeFound(writer, answer, nowMs);
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -161,6 +166,8 @@ export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answe
       return { type, read: decodeHistoryRead(from) };
     case 'facts':
       return { type, text: from.uniqueText() };
+    case 'found':
+      return { type, ...decodeFound(from, { nowMs, version }) };
     case 'stored':
     case 'granted':
     case 'unknown':

@@ -43,6 +43,7 @@ const ask: ListAsk = {
   role: '',
   receiver: '',
   failure: '',
+  tagPrefix: '',
 };
 
 const messages: Message[] = [
@@ -68,6 +69,16 @@ const messages: Message[] = [
   { type: 'list', ask: { ...ask, tag: 't', state: 'dead', cursor: 'ff', limit: 1 } },
   { type: 'list', ask: { ...ask, holder: 'n1', role: 'backup' } },
   { type: 'tally', ask: { ...ask, receiver: 'http://a', failure: '5xx' } },
+  {
+    type: 'search',
+    search: {
+      ask: { ...ask, tagPrefix: 'order:' },
+      fromMs: Number.NEGATIVE_INFINITY,
+      toMs: 1.8e12,
+      after: { ms: Number.NEGATIVE_INFINITY, rank: 0, handle: -1 },
+      wantTotal: true,
+    },
+  },
   { type: 'hello', hello },
   { type: 'hello', hello: { ...hello, load: null } },
   { type: 'attempts', namespace: 'n', hi, lo },
@@ -95,6 +106,14 @@ const answers: Answer[] = [
   { type: 'ok' },
   { type: 'later' },
   { type: 'tally', groups: [] },
+  { type: 'found', entries: [], stopped: null, total: null, refused: 'No.' },
+  {
+    type: 'found',
+    entries: [{ place: { ms: 1.7e12, handle: 67_108_863 }, record }],
+    stopped: { ms: 1.7e12 + 1, handle: -1 },
+    total: { count: 1e7, exact: false },
+    refused: '',
+  },
   {
     type: 'tally',
     groups: [{ receiver: 'http://a', failure: '5xx', count: 7, firstMs: -5, lastMs: 9 }],

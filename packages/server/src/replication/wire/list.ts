@@ -13,6 +13,8 @@ export interface ListAsk {
   readonly role: HolderRole;
   /** Only timers that call this receiver, as its origin or the beginning of a path; '' for any. */
   readonly receiver: string;
+  /** Only timers with a tag that begins like this; '' for any. */
+  readonly tagPrefix: string;
   /** Only timers whose newest attempt failed like this: a class or an HTTP status; '' for any. */
   readonly failure: string;
 }
@@ -46,6 +48,7 @@ export function encodeAsk(writer: ByteWriter, ask: ListAsk, version: number): vo
   if (version < 4) return;
   writer.text(ask.receiver);
   writer.text(ask.failure);
+  if (version >= 5) writer.text(ask.tagPrefix);
 }
 
 export function decodeAsk(from: ByteReader, version: number): ListAsk {
@@ -59,6 +62,7 @@ export function decodeAsk(from: ByteReader, version: number): ListAsk {
     role: roleOf(from.u8()),
     receiver: version >= 4 ? from.text() : '',
     failure: version >= 4 ? from.text() : '',
+    tagPrefix: version >= 5 ? from.text() : '',
   };
 }
 

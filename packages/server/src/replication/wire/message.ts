@@ -21,6 +21,7 @@ import {
   readMany,
   type Scope,
 } from './parts.ts';
+import { decodeSearch, encodeSearch, type SearchAsk } from './search.ts';
 
 /** How a `store` treats the receiver's record: any: merge. create: only where there is none. update: only over an older one. */
 export type StoreMode = 'any' | 'create' | 'update';
@@ -59,7 +60,9 @@ export type Message =
   /** The stored answers of this namespace's receivers are to be erased. */
   | { readonly type: 'erase'; readonly namespace: string }
   /** How this member is, as it tells it itself. From protocol 4. */
-  | { readonly type: 'facts' };
+  | { readonly type: 'facts' }
+  /** The next records by due time that this member speaks for. From protocol 5. */
+  | { readonly type: 'search'; readonly search: SearchAsk };
 
 const messageTypes = [
   'store',
@@ -76,6 +79,7 @@ const messageTypes = [
   'history',
   'erase',
   'facts',
+  'search',
 ] as const;
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 
@@ -107,6 +111,8 @@ export function encodeMessage(
     case 'list':
     case 'tally':
       return encodeAsk(writer, message.ask, version);
+    case 'search':
+      return encodeSearch(writer, message.search, version);
     case 'hello':
       return encodeHello(writer, message.hello);
     case 'digest':
@@ -160,6 +166,8 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
     case 'list':
     case 'tally':
       return { type, ask: decodeAsk(from, version) };
+    case 'search':
+      return { type, search: decodeSearch(from, version) };
     case 'hello':
       return { type, hello: decodeHello(from) };
     case 'digest':

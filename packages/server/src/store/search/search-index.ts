@@ -124,6 +124,17 @@ export class SearchIndex {
     return count === 0 ? null : placeOf(pairs[count * 2 - 2] as number, pairs.at(-1) as number);
   }
 
+  /** How many records of the namespace are due from the one millisecond up to the other, to 64 ms. */
+  countDue(namespace: string, fromMs: number, toMs: number): number {
+    const due = this.dues.get(namespace);
+    if (due === undefined || toMs <= fromMs) return 0;
+    return due.countBetween(
+      Math.floor(timeOf(fromMs) / stepMs),
+      0,
+      Math.floor(timeOf(toMs) / stepMs),
+    );
+  }
+
   /** The millisecond of a record in the order by due. */
   static dueMs(retryMs: number): number {
     return timeOf(Math.floor(retryMs)) - pastMs;

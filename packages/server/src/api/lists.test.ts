@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { definitionOf } from '../testing/records.ts';
+import { testApi, viewOf } from './stand-in.contract.ts';
+
+const id = '00000019000000010000000100000002-2';
+
+describe('lists', () => {
+  test('parameters reach the service, the page comes back', async () => {
+    const { ask, service } = testApi();
+    const request = { namespace: 'default', id: null, definition: definitionOf(), factor: 2 };
+    service.known = viewOf({ ...request, idempotencyKey: null }, 1);
+    const response = await ask('GET', '/timers?tag=a%20b&state=pending&limit=7&cursor=abc&x=y');
+    expect(service.calls[0]?.argument).toEqual({
+      namespace: 'default',
+      tag: 'a b',
+      state: 'pending',
+      limit: 7,
+      cursor: 'abc',
+      member: null,
+      role: null,
+      tagPrefix: null,
+      receiver: null,
+      failure: null,
+      order: null,
+      fromMs: null,
+      toMs: null,
+      wantTotal: false,
+    });
+    expect(JSON.parse(response.body)).toMatchObject({
+      timers: [{ id }],
+      cursor: 'next',
+      missing: ['b:1'],
+    });
+  });
+
+  test('without parameters: everything, a hundred at a time', async () => {
+    const { ask, service } = testApi();
+    await ask('GET', '/timers');
+    const expected = { tag: null, state: null, limit: 100, cursor: null };
+    expect(service.calls[0]?.argument).toMatchObject(expected);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=1001',
+    'limit=-1',
+    'limit=1.5',
+    'limit=1e2',
+    'limit=x',
+    'limit=',
+    'state=live',
+    'state=',
+    'tag=',
+    'tag-prefix=',
+    'receiver=a.example',
+    'failure=no%20way',
+    'order=id',
+    'order=',
+    'from=tomorrow',
+    'to=2030-13-01T00:00:00Z',
+    'state=dead&order=due',
+    'state=dead&to=2030-01-01T00:00:00Z',
+    'total=yes',
+    `tag=${'x'.repeat(129)}`,
+    'cursor=',
+    'cursor=a%20b',
+    `cursor=${'x'.repeat(513)}`,
+  ])('%s is 400', async (query) => {
+    const { ask, service } = testApi();
+    expect((await ask('GET', `/timers?${query}`)).status).toBe(400);
+    expect(service.calls).toEqual([]);
+  });
+
+  test('order, range, filters and the wish for a total reach the service', async () => {
+    const { ask, service } = testApi();
+    await ask(
+      'GET',
+      '/timers?order=due&from=2030-01-01T00:00:00Z&to=2030-01-02T00:00:00.5Z&tag-prefix=order:&receiver=http://a/x&failure=5xx&state=failing&total=true',
+    );
+    expect(service.calls.at(-1)?.argument).toMatchObject({
+      order: 'due',
+      fromMs: Date.UTC(2030, 0, 1),
+      toMs: Date.UTC(2030, 0, 2) + 500,
+      tagPrefix: 'order:',
+      receiver: 'http://a/x',
+      failure: '5xx',
+      state: 'failing',
+      wantTotal: true,
+    });
+  });
+
+  test('a member and its role for the timers reach the service', async () => {
+    const { ask, service } = testApi();
+    await ask('GET', '/timers?member=n1&role=backup');
+    expect(service.calls.at(-1)?.argument).toMatchObject({ member: 'n1', role: 'backup' });
+    for (const query of ['member=', 'role=primary', 'member=n1&role=leader']) {
+      expect((await ask('GET', `/timers?${query}`)).status).toBe(400);
+    }
+  });
+
+  test('DELETE by tag answers the count; without a tag it is 400 and cancels nothing', async () => {
+    const { ask, service } = testApi();
+    const response = await ask('DELETE', '/timers?tag=a');
+    expect([response.status, response.body]).toEqual([200, '{"cancelled":3}']);
+    expect((await ask('DELETE', '/timers')).status).toBe(400);
+    expect((await ask('DELETE', '/timers?tga=a')).status).toBe(400);
+    expect(service.calls).toEqual([{ name: 'cancelByTag', argument: 'a' }]);
+  });
+});
