@@ -107,23 +107,26 @@ export class HandOff {
     this.inFlight++;
     this.inFlightBytes += recordBytes(record);
     let left = others.length - silent.length;
-    let confirmed = true;
+    const confirmed: string[] = [];
     for (const name of others) {
       if (silent.includes(name)) continue;
       this.give(name, record, (ok) => {
-        confirmed &&= ok;
+        if (ok) confirmed.push(name);
         if (--left === 0) this.settled(record, confirmed, silent);
       });
     }
   }
 
-  private settled(record: TimerRecord, confirmed: boolean, silent: readonly string[]): void {
+  /** Every listed replica that is not silent has answered; `names` confirmed that they have the record. */
+  private settled(record: TimerRecord, names: readonly string[], silent: readonly string[]): void {
+    const { self } = this.parts;
+    const asked = record.replicas.filter((name) => name !== self && !silent.includes(name));
     this.inFlight--;
     invariant(this.inFlight >= 0, 'a hand-off is settled once');
     this.inFlightBytes -= recordBytes(record);
-    if (!confirmed) this.retryLater(record);
+    if (names.length < asked.length) this.retryLater(record);
     else if (silent.length > 0) this.leave(record, silent);
-    else this.release(record);
+    else this.release(record, names);
     this.work();
   }
 
@@ -135,7 +138,7 @@ export class HandOff {
   }
 
   /** All listed replicas have it: drop the own copy if it is not one of them. */
-  private release(record: TimerRecord): void {
+  private release(record: TimerRecord, names: readonly string[]): void {
     const { self, replica, busy, onDropped } = this.parts;
     const current = replica.get(record.hi, record.lo);
     if (current === undefined || current.replicas.includes(self)) return;
@@ -146,7 +149,10 @@ export class HandOff {
     }
     // Without the record the result of the callback could be told to no member.
     if (busy(record)) return this.retryLater(record);
-    invariant(record.replicas.length > 0, 'a record is dropped after others confirmed it');
+    invariant(
+      names.length > 0 && current.replicas.every((name) => names.includes(name)),
+      'a record is dropped after all its replicas confirmed it',
+    );
     replica.drop(current);
     onDropped();
   }

@@ -73,13 +73,15 @@ export class Attempts {
   }
 
   /** The request of the pop leaves now. */
-  begin(pop: Pop): PopContext {
+  begin(pop: Pop, nowMs: number): PopContext {
     const { metrics, rules, instant } = this.parts;
     const at = instant();
     const { record } = pop;
-    pop.startMs = this.parts.clock.now();
+    pop.startMs = nowMs;
     pop.missed = missedPops(record, pop.definition, at);
-    invariant(pop.startMs >= record.retryMs, 'no callback starts before it is due');
+    invariant(nowMs >= record.retryMs, 'no callback starts before it is due');
+    const isClaimed = pop.others.length === 0 || nowMs < pop.untilMs;
+    invariant(isClaimed, 'the claim of a pop is held when its request leaves');
     if (record.attempt === 0) metrics.popLateness.observe(pop.startMs - record.dueMs);
     return rules.context(pop, at);
   }

@@ -154,10 +154,11 @@ export class Popper {
   /** The receiver has a place. null: the pop is no longer this member's to make, or the others are asked again first. */
   private start(pop: Pop): PopContext | null {
     const { clock, claiming, attempts } = this.parts;
-    const isClaimed = pop.others.length === 0 || clock.now() < pop.untilMs;
+    const nowMs = clock.now();
+    const isClaimed = pop.others.length === 0 || nowMs < pop.untilMs;
     const isLate = isUnderWay(pop.phase) && !isClaimed;
     if (this.happens(pop, isLate ? 'place-late' : 'place') !== 'call') return null;
-    const context = attempts.begin(pop);
+    const context = attempts.begin(pop, nowMs);
     claiming.renew(pop);
     return context;
   }
