@@ -88,6 +88,7 @@ describe.skipIf(executable === null)('every page in a browser', () => {
     ['dead-letter', () => `#/dead-letters/${letter}`, 'Deliver again'],
     ['placement', () => '#/placement', 'The walk'],
     ['locks', () => '#/locks', 'No ring is connected'],
+    ['doctor', () => '#/doctor', 'answered'],
     ['unknown-page', () => '#/nowhere', 'There is no view'],
     ['reference', () => 'docs', 'Set a timer'],
   ])(

@@ -3,6 +3,7 @@ import { headersOf, problemOf, reasonIn, refuse } from './session.ts';
 import type {
   AttemptsShape,
   DeadLetterShape,
+  DoctorShape,
   EndedShape,
   LetterSummaryShape,
   LocksShape,
@@ -99,6 +100,14 @@ export async function getAttempts(id: string): Promise<AttemptsShape> {
 
 export async function getLocks(): Promise<LocksShape> {
   return (await (await ask('GET', 'locks')).json()) as LocksShape;
+}
+
+export async function getDoctor(): Promise<DoctorShape> {
+  return (await (await ask('GET', 'doctor')).json()) as DoctorShape;
+}
+
+export async function getBundle(): Promise<unknown> {
+  return (await ask('GET', 'doctor/bundle')).json();
 }
 
 /** Pops and lateness of a longer range, oldest first. */

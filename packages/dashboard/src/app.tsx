@@ -1,6 +1,7 @@
 /** The frame of the page: brand, navigation, which member this is, and the view in it. */
 import { useEffect, useState } from 'preact/hooks';
 import { DeadLetters } from './pages/dead-letters.tsx';
+import { Doctor } from './pages/doctor.tsx';
 import { Locks } from './pages/locks.tsx';
 import { Login } from './pages/login.tsx';
 import { lostMs, snapshot } from './live.ts';
@@ -23,6 +24,7 @@ const views: readonly (readonly [string, string])[] = [
   ['dead-letters', 'Dead letters'],
   ['placement', 'Placement'],
   ['locks', 'Locks'],
+  ['doctor', 'Doctor'],
 ];
 
 export function App() {
@@ -124,6 +126,8 @@ function View({ now }: { readonly now: Snapshot }) {
       return <Placement now={now} />;
     case 'locks':
       return <Locks />;
+    case 'doctor':
+      return <Doctor />;
     default:
       return <Missing view={view} />;
   }

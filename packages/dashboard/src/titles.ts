@@ -9,6 +9,7 @@ const names: Readonly<Record<string, string>> = {
   'dead-letters': 'Dead letters',
   placement: 'Placement',
   locks: 'Locks',
+  doctor: 'Doctor',
 };
 
 export function titleOf({ view, part, query }: Route, member: string | null): string {

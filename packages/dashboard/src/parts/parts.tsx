@@ -30,6 +30,9 @@ const tones: Readonly<Record<string, string>> = {
   dead: 'bad',
   silent: 'bad',
   ended: 'quiet',
+  wrong: 'bad',
+  look: 'warn',
+  note: 'quiet',
 };
 
 export function Badge({ word }: { readonly word: string }) {

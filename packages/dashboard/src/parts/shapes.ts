@@ -190,6 +190,43 @@ export interface LocksShape {
   readonly rings: readonly RingShape[];
 }
 
+export interface FindingShape {
+  readonly id: string;
+  readonly weight: string;
+  readonly member: string | null;
+  readonly says: string;
+  readonly do: string;
+}
+
+/** So many of so many. */
+export interface ShareShape {
+  readonly now: number;
+  readonly max: number;
+}
+
+/** Facts that a member tells the doctor. */
+export interface DoctorFacts {
+  readonly name: string;
+  readonly release: string;
+  readonly 'clock-offset-ms': number | null;
+  readonly 'disk-room': { readonly 'free-bytes': number } | null;
+  readonly 'fsync-p99-ms': number | null;
+  readonly 'lag-p99-ms': number | null;
+  readonly 'open-files': ShareShape | null;
+  readonly connections: ShareShape;
+  readonly timers: ShareShape;
+  readonly letters: ShareShape;
+}
+
+export interface DoctorShape {
+  readonly at: string;
+  readonly verdict: string;
+  /** Gravest first. */
+  readonly findings: readonly FindingShape[];
+  readonly members: readonly DoctorFacts[];
+  readonly missing: readonly string[];
+}
+
 export interface DeadLetterShape {
   readonly id: string;
   readonly timer: string;

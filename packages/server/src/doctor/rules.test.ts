@@ -111,6 +111,14 @@ test('every finding says what to do, in sentences', () => {
   }
 });
 
+test('letters whose primary does not answer are counted where their copies are', () => {
+  const members = [member({ primaryLetters: 3, letters: { now: 5, max: 100 } }), member()];
+  const says = (missing: readonly string[]) =>
+    examine(cluster({ members, missing })).find(({ id }) => id === 'dead-letters')?.says;
+  expect(says([])).toMatch(/^3 pops were given up/);
+  expect(says(['c'])).toMatch(/^5 pops or more were given up/);
+});
+
 test('the gravest findings come first', () => {
   const weights = examine(
     cluster({ members: [member({ durable: false, fsyncP99Ms: 150, diskFull: true }), member()] }),

@@ -392,15 +392,18 @@ function adviceFor(failure: string): string {
   return 'See the log of the receiver; carillon get ID shows its answers.';
 }
 
-function letters({ members }: ClusterFacts): Finding[] {
-  const count = members.reduce((sum, { primaryLetters }) => sum + primaryLetters, 0);
+/** Each letter is counted at its primary; letters of a member that is missing are counted by the most that another holds. */
+function letters({ members, missing }: ClusterFacts): Finding[] {
+  const atPrimaries = members.reduce((sum, { primaryLetters }) => sum + primaryLetters, 0);
+  const most = missing.length === 0 ? 0 : Math.max(0, ...members.map((one) => one.letters.now));
+  const count = Math.max(atPrimaries, most);
   if (count === 0) return [];
   return [
     {
       id: 'dead-letters',
       weight: 'look',
       member: null,
-      says: `${count} pops were given up and wait as dead letters.`,
+      says: `${count} pops${missing.length === 0 ? '' : ' or more'} were given up and wait as dead letters.`,
       do: 'carillon dead-letters list shows them; redeliver them when their receivers are well, or discard them.',
     },
   ];
