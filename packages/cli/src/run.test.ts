@@ -37,7 +37,7 @@ describe('carillon', () => {
     const { code, out, err } = await cli([]);
     expect(code).toBe(2);
     expect(out).toEqual([]);
-    expect(err.join('\n')).toContain('Usage: carillon COMMAND');
+    expect(err.join('\n')).toContain('Usage: npx carillon COMMAND');
   });
 
   test('--help lists every command', async () => {
@@ -58,7 +58,7 @@ describe('carillon', () => {
     const { code, err } = await cli(['gte', id]);
     expect(code).toBe(2);
     expect(err).toEqual([
-      'carillon: There is no command "gte"; carillon --help lists them. Did you mean "get"?',
+      'carillon: There is no command "gte"; npx carillon --help lists them. Did you mean "get"?',
     ]);
     expect((await cli(['--json'])).code).toBe(2);
   });
@@ -147,7 +147,11 @@ describe('every command', () => {
     expect(command.examples.length).toBeGreaterThan(0);
     const help = await cli([name, '--help']);
     expect(help.code).toBe(0);
-    expect(help.out.join('\n')).toContain(command.examples[0]);
+    // These tests run the sources, as a clone does.
+    expect(help.out.join('\n')).toContain(
+      command.examples[0]?.replaceAll('carillon ', 'npx carillon '),
+    );
+    expect(help.out.join('\n')).not.toMatch(/(?<!npx )\bcarillon [a-z-]+ (?:--|[A-Z])/);
     expect((await cli(['help', name])).out).toEqual(help.out);
   });
 

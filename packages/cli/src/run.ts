@@ -3,6 +3,7 @@ import { ApiError, UnreachableError } from '@carillon/client';
 import { nearestWord } from '@carillon/core';
 import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { asCalledHere, ownName } from './terminal/own-name.ts';
 import { inPlainWords, isWrongFile } from './terminal/plain-words.ts';
 import { paint, paintErr } from './terminal/style.ts';
 
@@ -20,7 +21,7 @@ export async function run(args: readonly string[], io: Io, release: string): Pro
   const name = asksHelp ? rest[0] : first;
   if (name === undefined || name.startsWith('-')) {
     if (asksHelp) io.out(overview(io));
-    else io.err(`carillon: ${first} is not a command; carillon --help lists them.`);
+    else io.err(`carillon: ${first} is not a command; ${ownName} --help lists them.`);
     return asksHelp ? exit.done : exit.usage;
   }
   const entry = commands.find((known) => known.name === name);
@@ -87,7 +88,7 @@ const tokenHint = '--token-file FILE or $CARILLON_TOKEN says which token to show
 const portHint = 'Is a member running there already? --listen HOST:PORT names another address.';
 
 function report(io: Io, asJson: boolean, what: Told): void {
-  const error = inPlainWords(what.error);
+  const error = here(inPlainWords(what.error));
   io.err(asJson ? JSON.stringify({ ...what, error }) : paintErr(io, 'red', error));
 }
 
@@ -100,7 +101,16 @@ function helpAsked(args: readonly string[]): boolean {
 
 function helpOf(command: Command, io: Io): string {
   const examples = command.examples.map((line) => `  ${line}`).join('\n');
-  return `${command.summary}\n\n${command.usage}\n\n${paint(io, 'bold', 'Examples')}\n${examples}`;
+  return here(
+    `${command.summary}\n\n${command.usage}\n\n${paint(io, 'bold', 'Examples')}\n${examples}`,
+  );
+}
+
+/** Every first word behind `carillon` in a command line. */
+const firstWords = new Set([...commands.map(({ name }) => name), 'COMMAND', '--help', '--version']);
+
+function here(text: string): string {
+  return asCalledHere(text, firstWords);
 }
 
 function overview(io: Io): string {
@@ -108,11 +118,11 @@ function overview(io: Io): string {
   const line = ({ name, summary }: Entry): string => `  ${name.padEnd(width)}  ${summary}`;
   return `${paint(io, 'bold', 'carillon')} rings the right bell on the right member at the right time.
 
-Usage: carillon COMMAND [ARGUMENTS] [--json] [--help]
+Usage: ${ownName} COMMAND [ARGUMENTS] [--json] [--help]
 
 ${commands.map(line).join('\n')}
 
-carillon COMMAND --help tells the flags of a command and shows examples.
+${ownName} COMMAND --help tells the flags of a command and shows examples.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
 }
 
@@ -120,5 +130,5 @@ function unknownCommand(name: string): string {
   const known = commands.map((entry) => entry.name);
   const near = nearestWord(name, known, Math.max(1, Math.floor(name.length / 3)));
   const hint = near === null ? '' : ` Did you mean "${near}"?`;
-  return `carillon: There is no command "${name}"; carillon --help lists them.${hint}`;
+  return `carillon: There is no command "${name}"; ${ownName} --help lists them.${hint}`;
 }
