@@ -1,6 +1,7 @@
 /**
  * Takes the pictures of the dashboard in `docs/images/` from a real cluster under a light load: `npm run screenshots`.
  * They look best where the font Inter is installed (Debian: fonts-inter). Locks are left as they are without etcd.
+ * `npm run screenshots -- trouble` takes the pictures of failing receivers and of the form only.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +14,7 @@ import { DashboardScene } from '../test/e2e/dashboard-scene.ts';
 import { chromiumForTests } from './chromium.ts';
 import { etcdForTests } from './etcd.ts';
 import { EtcdCluster } from './etcd-cluster.ts';
+import { takeTrouble } from './screenshots/trouble.ts';
 
 const images = join(import.meta.dirname, '../docs/images');
 /** How long the charts are filled before the pictures are taken. */
@@ -23,6 +25,9 @@ const words = ['session', 'reminder', 'invoice', 'retry', 'lease'];
 async function main(): Promise<void> {
   const executable = chromiumForTests();
   if (executable === null) return;
+  const everything = process.env['CARILLON_PICTURES'] ?? null;
+  await takeTrouble({ executable, images, everything });
+  if (process.argv[2] === 'trouble') return;
   const paths = etcdForTests();
   const etcd = paths === null ? null : await EtcdCluster.start({ paths });
   const endpoints = etcd?.endpoints.join() ?? '';

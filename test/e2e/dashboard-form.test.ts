@@ -46,7 +46,7 @@ describe.skipIf(executable === null)('the form in a browser', () => {
     const rows = preview.locator('tbody tr');
     expect(await rows.count()).toBe(5);
     for (const row of await rows.allTextContents())
-      expect(row).toMatch(/^\w{3} [\d-]{10} 09:00:00 \+0[12]:00\w{3} [\d-]{10} 0[78]:00:00$/);
+      expect(row).toMatch(/^\w{3} [\d-]{10} 09:00 \+0[12]:00\w{3} [\d-]{10} 0[78]:00$/);
     expect(await page.locator('#zones option').count()).toBeGreaterThan(300);
     await page.getByLabel('Cron expression').fill('0 9 31 2 *');
     await preview.getByText('never pop').waitFor({ timeout: soonMs });

@@ -15,6 +15,20 @@ const long = `customer-${'0123456789'.repeat(11)}`;
 const turned = '\u202eשלום';
 const opaque = JSON.stringify({ order: 17, items: ['bell', 'rope'], note: long });
 
+async function typeCron(page: Page): Promise<void> {
+  await page.getByLabel('By cron').check();
+  await page.getByLabel('Cron expression').fill('*/7 9 * * 1-5');
+  await page.getByLabel('Time zone').fill('America/Argentina/ComodRivadavia');
+  await page.getByText('It pops').waitFor();
+  await page.getByLabel('How often').selectOption('forever');
+  await page.getByText('The next 5 pops').waitFor();
+}
+
+/** In the page: titles of panels that hold something wider than themselves. */
+const burstPanels = `[...document.querySelectorAll('.panel')]
+  .filter((panel) => panel.scrollWidth > panel.clientWidth + 1)
+  .map((panel) => panel.querySelector('h2')?.textContent ?? 'a panel')`;
+
 describe.skipIf(executable === null)('every page in a browser', () => {
   let scene: DashboardScene;
   let page: Page;
@@ -99,6 +113,7 @@ describe.skipIf(executable === null)('every page in a browser', () => {
       await show(hash(), settled);
       // Dozens of operations are alike.
       if (name === 'reference') await page.getByRole('searchbox').fill('send a dead letter');
+      if (name === 'form') await typeCron(page);
       const found: string[] = [];
       for (const [width, scheme] of shapes) {
         await page.setViewportSize({ width, height: 900 });
@@ -106,6 +121,8 @@ describe.skipIf(executable === null)('every page in a browser', () => {
         await picture(`${name}-${width}-${scheme}`);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         if (wide > width) found.push(`${wide} pixels wide in a window of ${width}`);
+        const burst = await page.evaluate<string[]>(burstPanels);
+        found.push(...burst.map((title) => `${title} is wider than its panel at ${width}`));
         // Colours do not change with the width, nor names with the scheme.
         if (width === 1440 && scheme === 'dark') found.push(...(await faultsOf(page, contrast)));
         else if (scheme === 'light') found.push(...(await faultsOf(page)));

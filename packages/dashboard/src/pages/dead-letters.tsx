@@ -56,7 +56,7 @@ function One({ id }: { readonly id: string }) {
         <Empty title="It is no longer here">It was delivered again, or dropped.</Empty>
       ) : (
         <ul class="letters">
-          <Letter letter={data} again={again} />
+          <Letter letter={data} again={again} whole />
         </ul>
       )}
     </Panel>

@@ -89,15 +89,25 @@ function LockTable({ locks }: { readonly locks: readonly LockShape[] }) {
           {locks.map(({ key, holder, token, waiters }) => (
             <tr key={key} data-lock={key}>
               <td>
-                <strong>{key}</strong>
+                <strong>
+                  <bdi>{key}</bdi>
+                </strong>
               </td>
-              <td>{holder ?? <span class="dim">nobody at this moment</span>}</td>
+              <td>
+                {holder === null ? (
+                  <span class="dim">none at this moment</span>
+                ) : (
+                  <bdi>{holder}</bdi>
+                )}
+              </td>
               <td class="right number">{token ?? '–'}</td>
               <td>
                 {waiters.length === 0 ? <span class="dim">nobody</span> : null}
                 <ul class="waiters">
                   {waiters.map((waiter) => (
-                    <li key={waiter}>{waiter}</li>
+                    <li key={waiter}>
+                      <bdi>{waiter}</bdi>
+                    </li>
                   ))}
                 </ul>
               </td>

@@ -32,11 +32,17 @@ function Health({ now }: { readonly now: Snapshot }) {
       {found.length === 0 ? <p>{allWell(now)}</p> : null}
       {found.map(({ weight, says, link }) => (
         <p key={says} class={weight}>
-          {says} {link === undefined ? null : <a href={link}>Look</a>}
+          {says} {link === undefined ? null : <a href={link}>{linkName(link)}</a>}
         </p>
       ))}
     </section>
   );
+}
+
+/** Where a link leads, in words: several of them may stand below each other. */
+function linkName(link: string): string {
+  if (link.startsWith('#/dead-letters')) return 'See the dead letters';
+  return link.startsWith('#/timers') ? 'See these timers' : 'See the topology';
 }
 
 function Figures({ now }: { readonly now: Snapshot }) {

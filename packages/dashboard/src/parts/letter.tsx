@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { discard, redeliver } from '../api.ts';
 import { counted, instant, shortId } from '../format.ts';
 import { mayWrite } from '../session.ts';
+import { Opaque } from './opaque.tsx';
 import { Action } from './parts.tsx';
 import type { DeadLetterShape } from './shapes.ts';
 
@@ -10,10 +11,12 @@ export function Letter(props: {
   readonly letter: DeadLetterShape;
   readonly again: () => void;
   readonly chosen?: boolean;
+  /** Whether its opaque is shown too. */
+  readonly whole?: boolean;
   /** Not there: it cannot be chosen. */
   readonly choose?: (isChosen: boolean) => void;
 }) {
-  const { letter, again, chosen, choose } = props;
+  const { letter, again, chosen, choose, whole = false } = props;
   const [done, setDone] = useState('');
   const then = (act: (id: string) => Promise<void>, says: string) => async (): Promise<void> => {
     await act(letter.id);
@@ -47,6 +50,7 @@ export function Letter(props: {
         <p class="break reason">
           <bdi>{letter.reason}</bdi>
         </p>
+        {whole ? <Opaque text={http.opaque ?? ''} /> : null}
       </div>
       {mayWrite.value ? (
         <div class="actions">

@@ -75,11 +75,12 @@ function Pops({ preview: { timezone, pops, more } }: { readonly preview: Preview
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** `Mon 2026-11-16 09:00:00 +01:00`: the day and time that the text itself says. */
+/** `Mon 2026-11-16 09:00 +01:00`: the day and time that the text itself says, with seconds where there are some. */
 function shown(text: string): string {
   const day = text.slice(0, 10);
   const offset = text.endsWith('Z') ? '' : ` ${text.slice(23)}`;
-  return `${weekdays[new Date(day).getUTCDay()] ?? ''} ${day} ${text.slice(11, 19)}${offset}`;
+  const time = text.slice(11, 23).replace(/(:00)?\.000$/, '');
+  return `${weekdays[new Date(day).getUTCDay()] ?? ''} ${day} ${time}${offset}`;
 }
 
 function browserZone(): string {
