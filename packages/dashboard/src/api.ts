@@ -57,19 +57,41 @@ export interface TimerQuery {
   readonly role?: string;
 }
 
-export async function listTimers(query: TimerQuery): Promise<PageShape<TimerShape>> {
-  const parameters = new URLSearchParams({ limit: String(query.limit) });
+export function listTimers(query: TimerQuery): Promise<PageShape<TimerShape>> {
+  const parameters = new URLSearchParams();
   if (query.tag !== '') parameters.set('tag', query.tag);
   if (query.state !== '') parameters.set('state', query.state);
   if (query.member !== undefined) parameters.set('member', query.member);
   if (query.role !== undefined && query.role !== '') parameters.set('role', query.role);
-  if (query.cursor !== null) parameters.set('cursor', query.cursor);
+  return findTimers(parameters, query.limit, query.cursor);
+}
+
+/** A page of the timers that the parameters of `GET /timers` ask for. */
+export async function findTimers(
+  which: URLSearchParams,
+  limit: number,
+  cursor: string | null,
+): Promise<PageShape<TimerShape>> {
+  const parameters = new URLSearchParams(which);
+  parameters.set('limit', String(limit));
+  if (cursor !== null) parameters.set('cursor', cursor);
   const page = (await (await ask('GET', `timers?${parameters.toString()}`)).json()) as {
     timers: TimerShape[];
     cursor: string | null;
     missing: string[];
   };
   return { items: page.timers, cursor: page.cursor, missing: page.missing };
+}
+
+/** How many timers match in all; not exact: about so many. */
+export async function countTimers(
+  which: URLSearchParams,
+): Promise<{ readonly count: number; readonly exact: boolean }> {
+  const parameters = new URLSearchParams(which);
+  parameters.set('limit', '1');
+  parameters.set('total', 'true');
+  const answer = await ask('GET', `timers?${parameters.toString()}`);
+  return ((await answer.json()) as { total: { count: number; exact: boolean } }).total;
 }
 
 /** null: not known, or ended. */

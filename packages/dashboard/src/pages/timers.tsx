@@ -1,26 +1,43 @@
-/** The timers of the whole cluster: search by id and tag, filter by state, page by page. */
+/** The timers of the whole cluster: the next ones first; search by id, tag and receiver, by state and due time, page by page. */
 import { useState } from 'preact/hooks';
 import { parseLooseTimerId } from '@carillon/core';
-import { getTimer, listTimers } from '../api.ts';
+import { countTimers, findTimers, getTimer } from '../api.ts';
+import { count } from '../format.ts';
 import { useLoaded } from '../loaded.ts';
 import { Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
 import { addressTrail, Pager } from '../pages.tsx';
 import { go, route } from '../route.ts';
 import { mayWrite } from '../session.ts';
 import type { PageShape, TimerShape } from '../parts/shapes.ts';
+import {
+  addressOf,
+  filterOf,
+  instantOf,
+  isFiltered,
+  localOf,
+  parametersOf,
+  type TimerFilter,
+} from '../parts/timer-filter.ts';
 import { TimerTable } from '../parts/timer-table.tsx';
 
 const states: readonly (readonly [string, string])[] = [
   ['', 'All'],
   ['pending', 'Pending'],
   ['retrying', 'Retrying'],
+  ['failing', 'Failing'],
+];
+const orders: readonly (readonly [string, string])[] = [
+  ['', 'Next first'],
+  ['any', 'Any order'],
 ];
 const pageLength = 50;
 
+interface FilterProps {
+  readonly filter: TimerFilter;
+}
+
 export function Timers() {
-  const { query } = route.value;
-  const tag = query.get('tag') ?? '';
-  const state = query.get('state') ?? '';
+  const filter = filterOf(route.value.query);
   return (
     <>
       <div class="title">
@@ -32,40 +49,75 @@ export function Timers() {
         ) : null}
       </div>
       <div class="tools">
-        <Search tag={tag} state={state} />
-        <nav class="choice" aria-label="State">
-          {states.map(([value, title]) => (
-            <a
-              key={value}
-              href={address(tag, value)}
-              aria-current={value === state ? 'true' : undefined}
-            >
-              {title}
-            </a>
-          ))}
-        </nav>
+        <Search filter={filter} />
+        <Choice name="State" filter={filter} field="state" values={states} />
+        <Choice name="Order" filter={filter} field="order" values={orders} />
+        <Range filter={filter} />
       </div>
-      <Pages key={`${tag} ${state}`} tag={tag} state={state} />
+      <Pages key={addressOf(filter)} filter={filter} />
     </>
   );
 }
 
-function address(tag: string, state: string, at = ''): string {
-  const query = new URLSearchParams();
-  if (tag !== '') query.set('tag', tag);
-  if (state !== '') query.set('state', state);
-  if (at !== '') query.set('at', at);
-  return `#/timers${query.size === 0 ? '' : `?${query.toString()}`}`;
+function Choice(props: {
+  readonly name: string;
+  readonly filter: TimerFilter;
+  readonly field: 'state' | 'order';
+  readonly values: readonly (readonly [string, string])[];
+}) {
+  const { name, filter, field, values } = props;
+  return (
+    <nav class="choice" aria-label={name}>
+      {values.map(([value, title]) => (
+        <a
+          key={value}
+          href={addressOf({ ...filter, [field]: value })}
+          aria-current={value === filter[field] ? 'true' : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
 }
 
-function Search({ tag, state }: { readonly tag: string; readonly state: string }) {
+function Range({ filter }: FilterProps) {
+  const ends = [
+    ['from', 'Due from'],
+    ['to', 'Due before'],
+  ] as const;
+  return (
+    <>
+      {ends.map(([end, title]) => (
+        <label key={end} class="field due">
+          <span>{title}</span>
+          <input
+            key={filter[end]}
+            type="datetime-local"
+            name={end}
+            step={1}
+            defaultValue={localOf(filter[end])}
+            onChange={(event) =>
+              go(addressOf({ ...filter, [end]: instantOf(event.currentTarget.value) }))
+            }
+          />
+        </label>
+      ))}
+    </>
+  );
+}
+
+function Search({ filter }: FilterProps) {
   const [error, setError] = useState<string | null>(null);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const text = (form.elements.namedItem('search') as HTMLInputElement).value.trim();
     setError(null);
-    if (parseLooseTimerId(text.toLowerCase()) === null) return go(address(text, state));
+    if (parseLooseTimerId(text.toLowerCase()) === null) {
+      go(addressOf({ ...filter, search: text }));
+      return;
+    }
     try {
       const timer = await getTimer(text.toLowerCase());
       if (timer !== null) go(`#/timers/${timer.id}`);
@@ -77,12 +129,12 @@ function Search({ tag, state }: { readonly tag: string; readonly state: string }
   return (
     <form class="search" role="search" onSubmit={(event) => void submit(event)}>
       <input
-        key={tag}
+        key={filter.search}
         name="search"
         type="search"
-        defaultValue={tag}
-        placeholder="Timer id or tag"
-        aria-label="Timer id or tag"
+        defaultValue={filter.search}
+        placeholder="Timer id, tag, tag* or receiver"
+        aria-label="Timer id, tag, beginning of a tag with a star, or URL of a receiver"
         autocomplete="off"
         spellcheck={false}
       />
@@ -94,21 +146,24 @@ function Search({ tag, state }: { readonly tag: string; readonly state: string }
   );
 }
 
-function Pages({ tag, state }: { readonly tag: string; readonly state: string }) {
-  const trail = addressTrail(route.value.query, (at) => address(tag, state, at));
+function Pages({ filter }: FilterProps) {
+  const trail = addressTrail(route.value.query, (at) => addressOf(filter, at));
   const { cursor } = trail;
-  const load = (): Promise<PageShape<TimerShape>> =>
-    listTimers({ tag, state, limit: pageLength, cursor });
-  const { data, error } = useLoaded(`${tag} ${state} ${cursor}`, load, 2000);
+  const parameters = parametersOf(filter);
+  const load = (): Promise<PageShape<TimerShape>> => findTimers(parameters, pageLength, cursor);
+  const { data, error } = useLoaded(`${parameters.toString()} ${cursor}`, load, 2000);
+  // Counting the matches of a filter may take members half a second.
+  const totalMs = isFiltered(filter) ? 15_000 : 2000;
+  const total = useLoaded(`total ${parameters.toString()}`, () => countTimers(parameters), totalMs);
   if (data === undefined) return error === null ? <Loading /> : <Wrong says={error} />;
   return (
-    <Panel title={tag === '' ? 'Timers' : `Tagged “${tag}”`} note={`page ${trail.page}`}>
+    <Panel title={titleOf(filter)} note={`page ${trail.page}${inAll(total.data)}`}>
       <Wrong says={error} />
       {data.missing.length === 0 ? null : (
         <p class="note">{data.missing.join(', ')} did not answer; timers may be missing here.</p>
       )}
       {data.items.length === 0 ? (
-        <Nothing tag={tag} state={state} more={data.cursor !== null} />
+        <Nothing filter={filter} more={data.cursor !== null} />
       ) : (
         <TimerTable timers={data.items} />
       )}
@@ -117,10 +172,20 @@ function Pages({ tag, state }: { readonly tag: string; readonly state: string })
   );
 }
 
-function Nothing(props: { readonly tag: string; readonly state: string; readonly more: boolean }) {
-  const { tag, state, more } = props;
+function titleOf({ search }: TimerFilter): string {
+  if (search === '') return 'Timers';
+  if (/^https?:\/\//.test(search)) return `For ${search}`;
+  return search.endsWith('*') ? `Tags from “${search.slice(0, -1)}”` : `Tagged “${search}”`;
+}
+
+function inAll(total: { readonly count: number; readonly exact: boolean } | undefined): string {
+  if (total === undefined) return '';
+  return ` · ${total.exact ? '' : 'about '}${count(total.count)} in all`;
+}
+
+function Nothing({ filter, more }: FilterProps & { readonly more: boolean }) {
   if (more) return <p class="dim">None among those looked at so far; Next goes on.</p>;
-  if (tag === '' && state === '') {
+  if (!isFiltered(filter)) {
     return (
       <Empty title="No timer is waiting">
         <a href="#/timers/new">Set one</a> and watch it pop.
