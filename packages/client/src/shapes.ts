@@ -37,6 +37,10 @@ export interface Timer {
   readonly lastFailure: string | null;
   /** The dead letter of its newest pop, where that was given up; only where the timer was read by itself. */
   readonly deadLetter: string | null;
+  /** Url that is told of pops that were given up; null: none is. */
+  readonly onFailure: string | null;
+  /** Kind of the event that the timer tells of; null: a client set it. */
+  readonly event: string | null;
   readonly version: string;
   /** Members that hold it, primary first. */
   readonly replicas: readonly string[];
@@ -247,6 +251,8 @@ export function readTimer(json: unknown): Timer {
     attempt: from.number('attempt'),
     ...readLast(from),
     deadLetter: from.text('dead-letter') || null,
+    onFailure: from.inner('callback').inner('on-failure').text('uri') || null,
+    event: from.text('event') || null,
     version: from.text('version'),
     replicas: from.texts('replicas'),
   };

@@ -2,7 +2,7 @@
 import { type CallbackRequest, decodeDefinition } from '@carillon/core';
 import { MemoryDisk } from '@carillon/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOf } from '../config/config.ts';
+import { configOf, defaultConfig } from '../config/config.ts';
 import { type EventWish, eventKinds } from '../config/options/event-wish.ts';
 import type { Quota } from '../config/quota.ts';
 import { bodyText, header, type OneMember, startOne, timerBody } from '../testing/one-member.ts';
@@ -192,6 +192,22 @@ describe('events of a namespace', () => {
     await one.clock.advance(5000);
     expect(told()).toEqual([]);
   });
+});
+
+it('events that find no room at the member hold up no pop', async () => {
+  const limits = { ...defaultConfig.limits, pendingTimerCountMax: 20 };
+  one = await startOne({ config: { limits } });
+  one.receivers.script = ({ uri }) => (uri.startsWith('http://gone') ? 410 : 503);
+  const { timing, callback } = timerBody(1, gone);
+  const content = {
+    timing,
+    callback: { ...callback, 'on-failure': { uri: 'http://told.test/' } },
+  };
+  for (let i = 0; i < 16; i++) await one.request('POST', '/timers', content);
+  await one.clock.advance(10_000);
+  expect(one.member.store.counts).toMatchObject({ dead: 16 });
+  expect(one.member.metrics.events.count('refused')).toBeGreaterThan(0);
+  expect(one.member.store.counts.live).toBeLessThan(6);
 });
 
 describe('retention of dead letters', () => {

@@ -28,7 +28,7 @@ export interface TellingParts {
   readonly quotas: QuotaTable;
   /** Replicas of an event. */
   readonly factor: number;
-  readonly store: RetentionParts['store'];
+  readonly store: RetentionParts['store'] & { readonly size: number };
   readonly replica: { readonly usage: Usage; alarm(record: TimerRecord): number };
   readonly ids: {
     number(namespace: string, number: Numbered): Numbered;
@@ -44,7 +44,15 @@ export interface TellingParts {
   readonly damage: () => DamageView | null;
   /** Alarms of records were set anew. */
   readonly onArmed: () => void;
+  /** Records that this member may hold. */
+  readonly recordCountMax: number;
 }
+
+/** So much more than its quota a namespace may have in events that wait for their receiver. */
+const eventCountMax = 10_000;
+const eventBytesMax = 64 * 1024 * 1024;
+/** And all of them together so much more than the member may hold. */
+const recordRatio = 1.05;
 
 const lookMs = 5000;
 
@@ -128,12 +136,22 @@ export class Telling {
       factor,
       number: (namespace, number) => ids.number(namespace, number),
       idOf: (record) => ids.of(record),
-      create,
+      create: (record, done) =>
+        this.hasRoom(record.namespace) ? create(record, done) : done(false),
       read: ({ hi, lo }, copies, done) =>
         read({ hi, lo, bloomHi: 0, bloomLo: 0, factor: copies }, done),
       metrics,
       log: env.log,
     });
+  }
+
+  /** Events come past quotas, up to a bound: a receiver of events that is away must not fill the member. */
+  private hasRoom(namespace: string): boolean {
+    const { quotas, replica, store, recordCountMax } = this.parts;
+    const { timerCountMax, bytesMax } = quotas.of(namespace);
+    const { live, bytes } = replica.usage.of(namespace);
+    if (live >= timerCountMax + eventCountMax || bytes >= bytesMax + eventBytesMax) return false;
+    return store.size < recordCountMax * recordRatio;
   }
 
   private createRetention(): LetterRetention {

@@ -163,6 +163,7 @@ export class Parts {
       underReplicated: () => cluster.underReplicated,
       damage: () => this.diskCare.report.view(),
       onArmed: () => this.popper.poll(),
+      recordCountMax: config.limits.pendingTimerCountMax,
     });
   }
 

@@ -148,6 +148,8 @@ function timerText(timer: Timer, io: Io, nowMs: number): string {
     ...(timer.deadLetter === null ? [] : ([['dead letter', timer.deadLetter]] as const)),
     ['timing', JSON.stringify(timer.timing)],
     ['calls', timer.uri],
+    ...(timer.onFailure === null ? [] : ([['on failure', timer.onFailure]] as const)),
+    ...(timer.event === null ? [] : ([['event', timer.event]] as const)),
     ['opaque', shorten(timer.opaque, 200)],
     ['tags', timer.tags.join(', ') || '-'],
     ['set', at(timer.setAt)],
