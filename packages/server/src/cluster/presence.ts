@@ -42,6 +42,7 @@ export class Presence {
   private readonly seen = new Map<string, Hello>();
   /** Also of members that vanished: both sides of a split must go by the same clocks, though their views differ. */
   private readonly clocks = new Map<string, PeerClock>();
+  private medianMs = 0;
   private absentNames: ReadonlySet<string> = new Set();
   private cancel: Cancel | null = null;
   /** Members that have neither answered since the start nor been found gone, and how many more hellos they may leave unanswered. */
@@ -97,9 +98,14 @@ export class Presence {
 
   /** The median offset of all wall clocks of the cluster from this member's, its own included. */
   medianOffsetMs(): number {
+    return this.medianMs;
+  }
+
+  /** Kept, because every request and every pop asks for it. */
+  private updateMedian(): void {
     const offsets = [0, ...Array.from(this.clocks.values(), ({ offset }) => offset.ms)];
     offsets.sort((a, b) => a - b);
-    return offsets[Math.floor((offsets.length - 1) / 2)] ?? 0;
+    this.medianMs = offsets[Math.floor((offsets.length - 1) / 2)] ?? 0;
   }
 
   /** A peer's hello, or its answer to ours. */
@@ -144,6 +150,7 @@ export class Presence {
     const known = this.clocks.get(name) ?? { offset: new ClockOffset(), inViewMs };
     known.offset.add(exchange);
     this.clocks.set(name, known);
+    this.updateMedian();
   }
 
   /** Members that said they leave are forgotten with their clocks; vanished ones may be on the other side of a split. */
@@ -153,6 +160,7 @@ export class Presence {
       if (names.includes(name)) known.inViewMs = nowMs;
       else if (this.leaving(name) || nowMs - known.inViewMs > clockMs) this.clocks.delete(name);
     }
+    this.updateMedian();
     for (const name of this.seen.keys()) if (!names.includes(name)) this.seen.delete(name);
   }
 
