@@ -61,3 +61,16 @@ test.each(['k/0', 'k 0', 'k0', 'k-0', 'k'])(
     expect(header(single, 'location')).not.toBe(`/timers/${item?.id}`);
   },
 );
+
+test('batch: refused, repeated and new timers have their outcomes in order, and are counted once', async () => {
+  const past = { ...timerBody(1), timing: { cron: '0 0 1 1 *', until: '1970-01-02T00:00:00Z' } };
+  const keyed = { change: 'set', key: 'order 19', timer: timerBody(60) };
+  const outcomes = await batch([timerBody(60), past, keyed, timerBody(61), keyed]);
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 400, 200, 200, 200]);
+  expect(outcomes[2]?.id).toBe(outcomes[4]?.id);
+  expect(new Set(outcomes.map(({ id }) => id)).size).toBe(4);
+  const { body } = await world.request('GET', '/metrics');
+  expect(body).toContain('carillon_timers{state="pending"} 3');
+  expect(body).toContain('carillon_sets_total{result="created"} 4');
+  expect(body).toContain('carillon_sets_total{result="repeated"} 1');
+});

@@ -121,6 +121,18 @@ export class Replica {
     this.answerSynced(this.merged(stored, record), done);
   }
 
+  /**
+   * Stores a new record where its number is free, for a caller that stores many and waits once: the answer counts when `sync`
+   * has called back.
+   */
+  create(record: TimerRecord): 'stored' | 'taken' | 'full' {
+    this.options.versions.observe(record);
+    if (this.store.find(record.hi, record.lo) !== -1) return 'taken';
+    if (this.full && record.state === State.live) return 'full';
+    this.take(record, undefined);
+    return 'stored';
+  }
+
   /** Keeps the survivor of two records; returns the answer to the sender of the second. */
   private merged(stored: TimerRecord, incoming: TimerRecord): Answer {
     const wanted = this.options.desired(incoming);

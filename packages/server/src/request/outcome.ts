@@ -58,7 +58,7 @@ function notFound(): CarillonError {
   return new CarillonError('not_found', 'No timer has this id.');
 }
 
-function noRoom(): CarillonError {
+export function noRoom(): CarillonError {
   return new CarillonError(
     'disk_full',
     'No replica of this timer has room on its disk; nothing was stored.',

@@ -47,6 +47,10 @@ export type SetOutcome =
     })
   | { readonly ok: false; readonly error: CarillonError };
 
+export type ChangeOutcome =
+  | (Changed & { readonly ok: true })
+  | { readonly ok: false; readonly error: CarillonError };
+
 /** A timer as clients see it. Times are wall-clock milliseconds. */
 export interface TimerView {
   /** The refreshed id: bloom filter of the present replicas. */
@@ -171,7 +175,7 @@ export interface SetService {
   /** Never rejects for a user's mistake: the outcome tells the mistake. */
   set(request: SetRequest): Promise<SetOutcome>;
   /** One outcome per request, in order. */
-  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]>;
+  setMany(requests: readonly SetRequest[]): Promise<readonly ChangeOutcome[]>;
 }
 
 /** Ids and cursors are the ones that clients of the namespace know. `actor`: the name of the caller's token, for the history. */

@@ -11,11 +11,12 @@ import {
   type Timing,
   type Version,
 } from '@carillon/core';
-import type { SetOutcome, SetRequest, SetService, TimerView } from './service.ts';
+import type { ChangeOutcome, SetOutcome, SetRequest, SetService, TimerView } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { concurrently } from '../replication/concurrently.ts';
 import { isDigest, isOfRequest } from '../timer/request-digest.ts';
 import { firstPop, type Instant } from '../timer/schedule.ts';
+import { SetsAlone } from './set-alone.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
 import type { Action } from '../history/entry.ts';
@@ -47,21 +48,51 @@ export class Sets implements SetService {
     return new Promise((resolve, reject) => this.begin(request, at, resolve, reject));
   }
 
-  setMany(requests: readonly SetRequest[]): Promise<readonly SetOutcome[]> {
+  setMany(requests: readonly SetRequest[]): Promise<readonly ChangeOutcome[]> {
     const at = this.parts.instant();
     return new Promise((resolve, reject) => {
-      const outcomes: SetOutcome[] = [];
+      const outcomes: ChangeOutcome[] = [];
+      const alone = this.parts.peers === null ? new SetsAlone(this.parts) : null;
+      // The rest goes one by one: to other members, replaces, and timers that were refused or are there already.
+      const rest: { readonly index: number; readonly request: SetRequest }[] = [];
+      for (const [index, request] of requests.entries()) {
+        const isStored = alone !== null && this.createdAlone(alone, { index, request, at });
+        if (!isStored) rest.push({ index, request });
+      }
       const one = (i: number, done: () => void): void => {
-        const keep = (outcome: SetOutcome): void => {
-          outcomes[i] = outcome;
+        const { index, request } = rest[i] as (typeof rest)[number];
+        const keep = (outcome: ChangeOutcome): void => {
+          outcomes[index] = outcome;
           done();
         };
-        this.begin(requests[i] as SetRequest, at, keep, reject);
+        this.begin(request, at, keep, reject);
       };
-      concurrently({ count: requests.length, countMax: concurrentMax }, one, () =>
-        resolve(outcomes),
-      );
+      let left = alone === null ? 1 : 2;
+      const finished = (): void => {
+        if (--left === 0) resolve(outcomes);
+      };
+      alone?.finish(outcomes, (created, refused) => {
+        this.parts.metrics.sets.add('created', created);
+        this.parts.metrics.sets.add('refused', refused);
+        finished();
+      });
+      concurrently({ count: rest.length, countMax: concurrentMax }, one, finished);
     });
+  }
+
+  /** False: nothing was stored, and the request has to go the usual way, which tells why. */
+  private createdAlone(alone: SetsAlone, { index, request, at }: Placed): boolean {
+    const { namespace, definition, idempotencyKey: key, actor = '' } = request;
+    if (request.id !== null || request.runs !== undefined) return false;
+    if (this.parts.refuseSet(namespace, definition.timing) !== null) return false;
+    const pop = firstPop(definition.timing, at);
+    if (pop === null) return false;
+    const factor = request.factor ?? this.parts.factorDefault;
+    const keyed = key === null ? null : this.keyed(request, factor, key);
+    const number = keyed?.id ?? this.changes.newNumber(namespace);
+    const body = keyed?.body ?? encodeDefinition(definition);
+    const base = { namespace, factor, number, version: this.changes.stamp(at), at };
+    return alone.add(index, this.changes.draft(base, { ...pop, body }), actor);
   }
 
   /** Calls `reject` only for errors that are not the client's mistake. */
@@ -234,6 +265,13 @@ export class Sets implements SetService {
   }
 }
 
+/** One of many requests. */
+interface Placed {
+  readonly index: number;
+  readonly request: SetRequest;
+  readonly at: Instant;
+}
+
 /** A timer whose number follows from its idempotency key. */
 interface Keyed {
   readonly namespace: string;
@@ -276,6 +314,8 @@ function checkFactor(id: TimerId | null, factor: number): void {
 }
 
 function numberFromKey(namespace: string, key: string): Numbered {
-  const digest = hash('sha256', JSON.stringify([namespace, key]), 'buffer');
+  // As JSON.stringify of both in a list, which takes twice as long.
+  const text = `[${JSON.stringify(namespace)},${JSON.stringify(key)}]`;
+  const digest = hash('sha256', text, 'buffer');
   return { hi: digest.readUInt32LE(0), lo: digest.readUInt32LE(4) };
 }

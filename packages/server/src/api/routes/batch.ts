@@ -166,27 +166,33 @@ function* begin(round: Round, isPause: boolean, making: Making): Steps<Promise<u
 /** Each is done when its outcomes are in their places. */
 function beginSome(slice: Round, making: Making): Promise<unknown>[] {
   const requests: SetRequest[] = [];
-  const keepers: Keep[] = [];
+  // While the disk works, nothing of the items is held but these.
+  const places: Place[] = [];
   const made: Promise<unknown>[] = [];
+  const { outcomes } = making;
   for (const { index, change } of slice) {
-    const keep = keeper(making.outcomes, index, change.base);
+    const place = { index, base: change.base };
     if (change.kind === 'set') {
       requests.push(change.request);
-      keepers.push(keep);
-    } else made.push(outcomeOf(changeAlone(change, making)).then(keep));
+      places.push(place);
+    } else {
+      const outcome = outcomeOf(changeAlone(change, making));
+      made.push(outcome.then((one) => keep(outcomes, place, one)));
+    }
   }
   const set = making.options.sets.setMany(requests);
-  made.push(set.then((all) => all.forEach((outcome, i) => keepers[i]?.(outcome))));
+  made.push(set.then((all) => all.forEach((one, i) => keep(outcomes, places[i] as Place, one))));
   return made;
 }
 
-type Keep = (outcome: Outcome) => void;
+interface Place {
+  readonly index: number;
+  /** The beginning of pointers into the item's timer. */
+  readonly base: string;
+}
 
-/** Puts the outcome of an item into its place; holds nothing of the item. */
-function keeper(outcomes: Making['outcomes'], index: number, base: string): Keep {
-  return (outcome) => {
-    outcomes[index] = outcome.ok ? outcome : { ok: false, error: inItem(base, outcome.error) };
-  };
+function keep(outcomes: Making['outcomes'], { index, base }: Place, outcome: Outcome): void {
+  outcomes[index] = outcome.ok ? outcome : { ok: false, error: inItem(base, outcome.error) };
 }
 
 /** Rejects with CarillonError when this change cannot be made. */
