@@ -14,11 +14,14 @@ export interface SceneMember {
   /** Further arguments of `carillon serve`. */
   readonly args?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
+  /** Whether it keeps its timers on disk, so that it can be started again; default: no. */
+  readonly onDisk?: boolean;
 }
 
 interface Running {
   readonly url: string;
-  readonly process: CliProcess;
+  readonly args: readonly string[];
+  process: CliProcess;
 }
 
 const port = 7253;
@@ -57,8 +60,9 @@ export class DashboardScene implements AsyncDisposable {
     const folder = mkdtempSync(join(tmpdir(), 'carillon-dashboard-'));
     // Loopback addresses that no other process uses: no port can be taken.
     const net = `127.${1 + (process.pid % 250)}.${201 + ((process.pid >> 8) % 50)}`;
-    const addressed = specs.map(({ name, labels = {}, args = [] }, i) => ({
+    const addressed = specs.map(({ name, labels = {}, args = [], onDisk = false }, i) => ({
       name,
+      onDisk,
       address: `${net}.${i + 1}:${port}`,
       peer: `${net}.${i + 1}:${peerPort}`,
       labels,
@@ -73,10 +77,11 @@ export class DashboardScene implements AsyncDisposable {
     const file = join(folder, 'members.json');
     writeFileSync(file, JSON.stringify({ members: listed }));
     const members = new Map<string, Running>();
-    for (const { name, address, args } of addressed) {
-      const given = ['serve', '--json', '--name', name, '--members', file, '--memory', ...args];
-      const started = new CliProcess([...given, '--log-level', 'error']);
-      members.set(name, { url: `http://${address}`, process: started });
+    for (const { name, address, onDisk, args: more } of addressed) {
+      const kept = onDisk ? ['--data', join(folder, name)] : ['--memory'];
+      const given = ['serve', '--json', '--name', name, '--members', file, ...kept, ...more];
+      const args = [...given, '--log-level', 'error'];
+      members.set(name, { url: `http://${address}`, args, process: new CliProcess(args) });
     }
     const receiver = new Receiver();
     const receiverUrl = await receiver.listen();
@@ -100,6 +105,19 @@ export class DashboardScene implements AsyncDisposable {
 
   async kill(name: string): Promise<void> {
     await this.member(name).process.kill('SIGKILL');
+  }
+
+  /** Starts a member again that has ended, with the files that it left. */
+  async revive(name: string): Promise<void> {
+    const member = this.member(name);
+    member.process = new CliProcess([...member.args]);
+    await member.process.line((line) => typeof line['url'] === 'string');
+  }
+
+  /** Stops a member in order and starts it again. */
+  async restart(name: string): Promise<void> {
+    await this.member(name).process.kill('SIGTERM');
+    await this.revive(name);
   }
 
   /** A fresh browser with its page at the dashboard of a member. */

@@ -177,7 +177,7 @@ describe.skipIf(executable === null)('in a browser', () => {
     const pops = scene.receiver.callbacks.filter(({ opaque }) => opaque === 'from the form');
     expect(pops).toHaveLength(1);
     // Also after its end, and whichever member popped it.
-    const attempts = page.locator('tr[data-attempt="1.1"]');
+    const attempts = page.locator('li[data-attempt="1.1"]');
     await sees(attempts.filter({ hasText: '200' }));
     await page.reload();
     await sees(text('No live timer has this id'));
@@ -195,10 +195,11 @@ describe.skipIf(executable === null)('in a browser', () => {
     const retry = { limit: '1m', base: 50, maxWait: 50 };
     const { id } = await scene.client.set({ every: '2s', count: 100, uri, retry });
     await show(`#/timers/${id}`);
-    await sees(page.locator('tr[data-attempt="1.2"]', { hasText: '200' }));
-    const rows = await page.locator('tr[data-attempt]').allTextContents();
+    await sees(page.locator('li[data-attempt="1.2"]', { hasText: '200' }));
+    const rows = await page.locator('li[data-attempt]').allTextContents();
     expect(rows[0]).toContain('200');
-    expect(rows.at(-1)).toContain('503the <b>shelf</b> is empty');
+    expect(rows.at(-1)).toContain('503');
+    expect(rows.at(-1)).toContain('the <b>shelf</b> is empty');
     await scene.client.cancel(id);
     receiver.close();
     receiver.closeAllConnections();

@@ -1,17 +1,18 @@
 /** The member's API as the dashboard uses it. A refusal becomes an Error whose message can be shown. */
 import { headersOf, problemOf, reasonIn, refuse } from './session.ts';
 import type {
-  AttemptsShape,
   DeadLetterShape,
   DoctorShape,
   EndedShape,
+  HistoryChangeShape,
+  HistoryEntryShape,
   LetterSummaryShape,
   LocksShape,
   PageShape,
   PreviewShape,
   Sample,
-  TimingShape,
   TimerShape,
+  TimingShape,
 } from './parts/shapes.ts';
 
 const limitMs = 15_000;
@@ -115,9 +116,40 @@ export async function getEnded(id: string): Promise<EndedShape> {
   }
 }
 
-export async function getAttempts(id: string): Promise<AttemptsShape> {
-  const answer = await ask('GET', `timers/${encodeURIComponent(id)}/attempts`);
-  return (await answer.json()) as AttemptsShape;
+/** Attempts and changes of a timer, the newest first. */
+export async function getHistory(id: string, limit: number): Promise<PageShape<HistoryEntryShape>> {
+  const page = await askEntries(`timers/${encodeURIComponent(id)}/history?limit=${limit}`);
+  return page as PageShape<HistoryEntryShape>;
+}
+
+export interface AuditQuery {
+  /** Empty: of all tokens. */
+  readonly actor: string;
+  /** Empty: of every kind. */
+  readonly action: string;
+  /** RFC 3339; empty: as far back as members remember. */
+  readonly since: string;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export async function getAudit(query: AuditQuery): Promise<PageShape<HistoryChangeShape>> {
+  const parameters = new URLSearchParams({ limit: String(query.limit) });
+  for (const name of ['actor', 'action', 'since'] as const) {
+    if (query[name] !== '') parameters.set(name, query[name]);
+  }
+  if (query.cursor !== null) parameters.set('cursor', query.cursor);
+  const page = await askEntries(`audit?${parameters.toString()}`);
+  return page as PageShape<HistoryChangeShape>;
+}
+
+async function askEntries(path: string): Promise<PageShape<unknown>> {
+  const page = (await (await ask('GET', path)).json()) as {
+    entries: unknown[];
+    cursor: string | null;
+    missing: string[];
+  };
+  return { items: page.entries, cursor: page.cursor, missing: page.missing };
 }
 
 export async function getLocks(): Promise<LocksShape> {

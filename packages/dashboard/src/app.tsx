@@ -1,5 +1,6 @@
 /** The frame of the page: brand, navigation, which member this is, and the view in it. */
 import { useEffect, useState } from 'preact/hooks';
+import { Audit } from './pages/history/audit.tsx';
 import { DeadLetters } from './pages/dead-letters.tsx';
 import { Doctor } from './pages/doctor.tsx';
 import { Locks } from './pages/locks.tsx';
@@ -22,6 +23,7 @@ const views: readonly (readonly [string, string])[] = [
   ['topology', 'Topology'],
   ['timers', 'Timers'],
   ['dead-letters', 'Dead letters'],
+  ['audit', 'Audit'],
   ['placement', 'Placement'],
   ['locks', 'Locks'],
   ['doctor', 'Doctor'],
@@ -122,6 +124,8 @@ function View({ now }: { readonly now: Snapshot }) {
       return part === '' ? <Timers /> : <Timer key={part} id={part} />;
     case 'dead-letters':
       return <DeadLetters />;
+    case 'audit':
+      return <Audit />;
     case 'placement':
       return <Placement now={now} />;
     case 'locks':

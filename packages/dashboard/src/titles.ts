@@ -7,6 +7,7 @@ const names: Readonly<Record<string, string>> = {
   topology: 'Topology',
   timers: 'Timers',
   'dead-letters': 'Dead letters',
+  audit: 'Audit',
   placement: 'Placement',
   locks: 'Locks',
   doctor: 'Doctor',

@@ -1,7 +1,7 @@
 /** One timer: when it pops next, its definition, its replicas, how its attempts went. */
 import { useRef } from 'preact/hooks';
 import { getEnded, getTimer } from '../api.ts';
-import { Attempts } from './attempts.tsx';
+import { Timeline } from './history/timeline.tsx';
 import { counted, countdown, instant, milliseconds, shortId, timingText } from '../format.ts';
 import { nowMs } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
@@ -40,7 +40,7 @@ export function Timer({ id }: { readonly id: string }) {
         <Definition timer={timer} />
         <Replicas timer={timer} />
       </div>
-      <Attempts id={timer.id} note={progressText(timer)} />
+      <Timeline id={timer.id} note={progressText(timer)} />
       <details class="panel">
         <summary>As the API gives it</summary>
         <pre tabIndex={0}>{JSON.stringify(timer, null, 2)}</pre>
@@ -69,7 +69,7 @@ function Gone({ id }: { readonly id: string }) {
         </Empty>
       </div>
       <GivenUp letter={data?.['dead-letter']} says="The last pop of this timer was given up." />
-      <Attempts id={id} note="what members remember of this id" />
+      <Timeline id={id} note="as far as members remember" />
     </>
   );
 }

@@ -143,7 +143,7 @@ export interface EndedShape {
   readonly 'dead-letter'?: string;
 }
 
-export interface AttemptShape {
+interface AttemptShape {
   readonly pop: number;
   readonly attempt: number;
   readonly at: string;
@@ -156,11 +156,30 @@ export interface AttemptShape {
   readonly member: string;
 }
 
-export interface AttemptsShape {
-  /** Oldest first. */
-  readonly attempts: readonly AttemptShape[];
-  readonly missing: readonly string[];
+interface HistoryCommon {
+  readonly at: string;
+  /** Number of the timer: its id without replicas and factor. */
+  readonly timer: string;
+  readonly namespace: string;
+  readonly member: string;
 }
+
+export interface HistoryAttemptShape extends HistoryCommon, AttemptShape {
+  readonly kind: 'attempt';
+  /** The place of the member among the replicas; 0: it was the primary. */
+  readonly replica: number;
+}
+
+export interface HistoryChangeShape extends HistoryCommon {
+  readonly kind: 'change';
+  readonly action: string;
+  /** Name of the token; null: none was asked for. */
+  readonly actor: string | null;
+  readonly tag: string | null;
+  readonly pop: number | null;
+}
+
+export type HistoryEntryShape = HistoryAttemptShape | HistoryChangeShape;
 
 export interface LockShape {
   readonly key: string;

@@ -70,10 +70,12 @@ export async function readBack(parts: ReaderParts, ask: HistoryAsk): Promise<His
   return reading.result();
 }
 
-/** About as many bytes as an entry has in an answer. */
-function entryBytes(entry: Entry): number {
-  const texts = entry.kind === 'attempt' ? entry.detail : entry.actor + entry.tag;
-  return 64 + Buffer.byteLength(entry.namespace + texts);
+const entryBytes = 32;
+
+/** The texts of an entry; equal ones stand once in an answer. */
+function textsOf(entry: Entry): string {
+  const more = entry.kind === 'attempt' ? entry.detail : `${entry.actor} ${entry.tag}`;
+  return `${entry.namespace} ${more}`;
 }
 
 class Reading {
@@ -84,6 +86,8 @@ class Reading {
   private readonly found: PlacedEntry[] = [];
   private bytes = 0;
   private answerBytes = 0;
+  /** Of the entry before. */
+  private texts = '';
   private blocks = 0;
   private more: Position | null = null;
 
@@ -159,9 +163,15 @@ class Reading {
       }
       const shown = this.isErased(entry) ? withoutAnswer(entry) : entry;
       this.found.push({ entry: shown, position: { file, offset, index } });
-      this.answerBytes += entryBytes(shown);
+      this.count(shown);
     }
     return true;
+  }
+
+  private count(entry: Entry): void {
+    const texts = textsOf(entry);
+    this.answerBytes += entryBytes + (texts === this.texts ? 0 : Buffer.byteLength(texts));
+    this.texts = texts;
   }
 
   private matches(entry: Entry, file: number): boolean {

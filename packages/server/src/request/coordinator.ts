@@ -303,7 +303,8 @@ export class Coordinator implements TimerService {
   async redeliver(namespace: string, id: TimerId, actor = ''): Promise<Version | null> {
     const letter = await this.letter(namespace, this.parts.ids.read(namespace, id));
     if (letter === null) return null;
-    const record = resent(letter, this.parts.instant().nowMs);
+    const { nowMs, wallMs } = this.parts.instant();
+    const record = resent(letter, nowMs);
     const former = this.changes.formerHolders(id);
     const outcome = await this.changes.tryWrite({ record, mode: 'any', former });
     // Another request to send the same letter came first, which serves both; or the letter was discarded meanwhile.
@@ -311,7 +312,8 @@ export class Coordinator implements TimerService {
       return compareVersions(outcome.by, record) === 0 ? record : null;
     }
     const sent = written(outcome).record;
-    const asked: Asked = { action: 'redeliver', actor, tag: '' };
+    // Its pop may be made before all replicas have confirmed: first it was asked for, then it popped.
+    const asked: Asked = { action: 'redeliver', actor, tag: '', wallMs };
     noteChange(this.parts, sent, asked, letterSubject(this.parts.ids, letter));
     return sent;
   }

@@ -19,6 +19,8 @@ export interface Asked {
   readonly actor: string;
   /** By which tag the timer was chosen; empty: by its id. */
   readonly tag: string;
+  /** When it was asked for; default: now, when it is confirmed. */
+  readonly wallMs?: number;
 }
 
 /** The timer that a change is about, and which of its pops; 0: the timer as a whole. */
@@ -32,12 +34,12 @@ type Changed = Pick<TimerRecord, 'namespace' | 'hi' | 'lo' | 'versionMs' | 'vers
 export function noteChange(
   { historyLog, instant }: NotingParts,
   { namespace, hi, lo, versionMs, versionTie }: Changed,
-  { action, actor, tag }: Asked,
+  { action, actor, tag, wallMs }: Asked,
   subject?: Subject,
 ): void {
   historyLog?.note({
     kind: 'change',
-    wallMs: instant().wallMs,
+    wallMs: wallMs ?? instant().wallMs,
     namespace,
     hi: subject?.hi ?? hi,
     lo: subject?.lo ?? lo,

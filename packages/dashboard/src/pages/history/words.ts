@@ -1,0 +1,80 @@
+/** Entries of the history in words. */
+import { milliseconds } from '../../format.ts';
+import type {
+  HistoryAttemptShape,
+  HistoryChangeShape,
+  HistoryEntryShape,
+} from '../../parts/shapes.ts';
+
+export type Tone = 'good' | 'bad' | 'warn' | 'quiet';
+
+const actionWords: Readonly<Record<string, string>> = {
+  set: 'Set',
+  replace: 'Replaced',
+  cancel: 'Cancelled',
+  run: 'Run now',
+  'give-up': 'Given up: a dead letter',
+  redeliver: 'Dead letter delivered again',
+  discard: 'Dead letter dropped',
+  drop: 'Dead letter dropped by retention',
+  erase: 'Stored answers erased',
+};
+const actionTones: Readonly<Record<string, Tone>> = {
+  cancel: 'warn',
+  'give-up': 'bad',
+  drop: 'bad',
+};
+
+export const actions: readonly string[] = Object.keys(actionWords);
+
+export function actionText(action: string): string {
+  return actionWords[action] ?? action;
+}
+
+export function titleOfEntry(entry: HistoryEntryShape): string {
+  if (entry.kind === 'attempt') {
+    const again = entry.attempt > 1 ? `, attempt ${entry.attempt}` : '';
+    return `Pop ${entry.pop}${again}`;
+  }
+  const pop = entry.pop === null ? '' : ` of pop ${entry.pop}`;
+  return `${actionText(entry.action)}${pop}`;
+}
+
+export function toneOf(entry: HistoryEntryShape): Tone {
+  if (entry.kind === 'change') return actionTones[entry.action] ?? 'quiet';
+  const { status } = entry;
+  return typeof status === 'number' && status >= 200 && status < 300 ? 'good' : 'bad';
+}
+
+/** The token of a change; '' where there is none. */
+export function byText({ actor, tag }: HistoryChangeShape): string {
+  const by = actor === null ? '' : `by ${actor}`;
+  return tag === null ? by : `${by} ${by === '' ? 'by' : 'through'} the tag ${tag}`.trim();
+}
+
+/** How late, how long, and a word where a backup made the call. */
+export function measureText(entry: HistoryAttemptShape): string {
+  const late = `${milliseconds(entry['lateness-ms'])} late`;
+  return `${late}, took ${milliseconds(entry['took-ms'])}`;
+}
+
+/** A row of the audit: one change, or neighbours that one request by tag made. */
+export interface AuditRow {
+  readonly first: HistoryChangeShape;
+  readonly count: number;
+}
+
+export function auditRows(entries: readonly HistoryChangeShape[]): readonly AuditRow[] {
+  const rows: { readonly first: HistoryChangeShape; count: number }[] = [];
+  for (const entry of entries) {
+    const last = rows.at(-1);
+    if (last !== undefined && entry.tag !== null && keyOf(last.first) === keyOf(entry))
+      last.count++;
+    else rows.push({ first: entry, count: 1 });
+  }
+  return rows;
+}
+
+function keyOf({ action, actor, tag, member }: HistoryChangeShape): string {
+  return JSON.stringify([action, actor, tag, member]);
+}
