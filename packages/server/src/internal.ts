@@ -18,7 +18,9 @@ export { Peers } from './replication/peers.ts';
 export { Replica } from './replication/replica.ts';
 export { positionOf } from './timer/schedule.ts';
 export { Journal } from './store/journal/journal.ts';
+export { RecordChanges } from './request/change.ts';
 export { Coordinator } from './request/coordinator.ts';
+export { Scrub } from './store/journal/scrub.ts';
 export {
   type AttemptsInside,
   type GrantingInside,

@@ -1,6 +1,7 @@
 /** P5 and P6: a member that was away for longer than ended timers are remembered asks the others before it trusts its records. */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { type Change, changedAndRestarted } from './told/changed-and-restarted.ts';
 import { cancelledWhileAway } from './told/cancelled-while-away.ts';
 
 test.each([2, 3])(
@@ -27,42 +28,20 @@ test('ended while a member is away, at one that joined after the timer was set, 
   expect(story.bugs).toEqual([]);
 });
 
-const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
-
-type Change = (story: Story, id: string, via: string) => unknown;
-
-/** One member is cut off from the others, takes a change of their timer, and all lose power before the split heals. */
-async function changedAndRestarted(change: Change, isReplica = false) {
-  const tombstoneRetentionMs = isReplica ? 3_600_000 : 60_000;
-  const config = new Map([['tombstoneRetentionMs', tombstoneRetentionMs]]);
-  const story = await Story.begin({ members: five, config });
-  await story.pass(5);
-  const { id, replicas } = await story.set({ seconds: 140, times: 2, factor: 2, opaque: 'old' });
-  const [alone = ''] = five.filter((name) => replicas.includes(name) === isReplica);
-  await story.pass(50);
-  const mends = five.filter((name) => name !== alone).map((name) => story.part(alone, name));
-  await story.pass(3);
-  await change(story, id, alone);
-  const changedMs = story.cluster.world.nowMs;
-  await story.pass(35);
-  for (const name of five) story.cluster.member(name).crash({ power: true, wipe: false });
-  await story.pass(15);
-  for (const name of five) story.cluster.member(name).start();
-  await story.pass(11);
-  for (const mend of mends) mend();
-  await story.pass(400);
+/** The bodies of the callbacks after the change. */
+async function bodiesAfter(change: Change, isReplica = false): Promise<string[]> {
+  const { story, bodies } = await changedAndRestarted(change, isReplica);
   expect(story.bugs).toEqual([]);
-  const calls = story.calls(id).filter(({ startMs }) => startMs > changedMs);
-  return calls.map(({ body }) => body);
+  return bodies;
 }
 
 test('cancelled by a stand-in that was cut off, and all restart before the split heals: it does not pop', async () => {
-  const bodies = await changedAndRestarted((story, id, via) => story.cancel(id, via));
+  const bodies = await bodiesAfter((story, id, via) => story.cancel(id, via));
   expect(bodies).toEqual([]);
 });
 
 test('replaced by a stand-in that was cut off, and all restart before the split heals: only the new definition pops', async () => {
-  const bodies = await changedAndRestarted((story, id, via) =>
+  const bodies = await bodiesAfter((story, id, via) =>
     story.replace(id, { seconds: 100, opaque: 'new' }, via),
   );
   expect(bodies).toEqual(['new']);
@@ -70,8 +49,8 @@ test('replaced by a stand-in that was cut off, and all restart before the split 
 
 test('changed by a replica that was cut off, and all restart before the split heals: the others hear of it at once', async () => {
   const cancel: Change = (story, id, via) => story.cancel(id, via);
-  expect(await changedAndRestarted(cancel, true)).toEqual([]);
+  expect(await bodiesAfter(cancel, true)).toEqual([]);
   const replace: Change = (story, id, via) =>
     story.replace(id, { seconds: 100, opaque: 'new' }, via);
-  expect(await changedAndRestarted(replace, true)).toEqual(['new']);
+  expect(await bodiesAfter(replace, true)).toEqual(['new']);
 });

@@ -69,7 +69,7 @@ export type HandOffInside = Pick<HandOff, 'bury'> &
   typeof handOffMethods &
   ReturnType<typeof handOffFields>;
 
-const doubtMethods = { judge: Doubt.prototype['judge'] };
+const doubtMethods = { judge: Doubt.prototype['judge'], tell: Doubt.prototype['tell'] };
 
 function doubtFields(doubt: Doubt) {
   return { parts: doubt['parts'] };
@@ -87,11 +87,15 @@ export type ResyncInside = Pick<Resync, 'start' | 'noteIrregular'> &
   typeof resyncMethods &
   ReturnType<typeof resyncFields>;
 
+const replicaMethods = { inTime: Replica.prototype['inTime'] };
+
 function replicaFields(replica: Replica) {
   return { options: replica['options'] };
 }
 
-export type ReplicaInside = Pick<Replica, 'alarm'> & ReturnType<typeof replicaFields>;
+export type ReplicaInside = Pick<Replica, 'alarm'> &
+  typeof replicaMethods &
+  ReturnType<typeof replicaFields>;
 
 const writeMethods = {
   standIn: Write.prototype['standIn'],
@@ -120,7 +124,10 @@ const membershipMethods = { phaseOf: Membership.prototype['phaseOf'] };
 
 export type MembershipInside = Pick<Membership, 'stay'> & typeof membershipMethods;
 
-const memberMethods = { tellSource: Member.prototype['tellSource'] };
+const memberMethods = {
+  tellSource: Member.prototype['tellSource'],
+  hasOthers: Member.prototype['hasOthers'],
+};
 
 function memberFields(member: Member) {
   return { parts: member['parts'] };

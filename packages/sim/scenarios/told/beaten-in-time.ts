@@ -20,5 +20,6 @@ export async function beatenInTime(
     for (const mend of mends) mend();
   });
   const { status } = await story.cancel(id, first);
+  if (story.bugs.length > 0) throw new Error(story.bugs.join('; '));
   return { status, state: story.record(id, first)?.state ?? null };
 }

@@ -1,5 +1,5 @@
 /** A test of the tests: a cluster that reads late messages wrongly, or members that join or leave by half, breaks a promise. */
-import { Story } from '../story.ts';
+import { Story, timerBody } from '../story.ts';
 import { viewMember } from '../world/views.ts';
 import { arriving } from './arriving.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
@@ -78,6 +78,19 @@ everyVariantIsNoticed(arriving, {
     leaver.resume();
     await story.pass(60);
     return { story, kept: leaver.drained || story.holders(id).length === 2 };
+  },
+  // P8: one of them stays, and is given timers.
+  'two members that leave together do not look at each other': async () => {
+    const config = new Map([['shutdown.drainLimitMs', 5000]]);
+    const story = await Story.begin({ members: ['m0', 'm1'], config });
+    await story.set({ seconds: 300 });
+    for (const name of ['m0', 'm1']) void story.cluster.member(name).drain();
+    await story.pass(60);
+    const stayed = ['m0', 'm1'].filter((name) => !story.cluster.member(name).drained);
+    const [via] = stayed;
+    const content = timerBody({ seconds: 60 });
+    const { status } = await story.request({ method: 'POST', path: '/timers', content, via });
+    return { story, kept: status === 200 };
   },
   // P8: a member that could hand nothing on stays, and hands everything on later.
   'a drain that failed is not taken back': async () => {

@@ -92,4 +92,21 @@ const coming: readonly Broken[] = [
   },
 ];
 
-export const arriving: readonly Broken[] = [...late, ...coming];
+const starting: readonly Broken[] = [
+  {
+    name: 'two members that leave together do not look at each other',
+    apply: () => {
+      const { member, membership } = insides;
+      const { hasOthers } = member;
+      const { stay } = membership;
+      member.hasOthers = () => true;
+      membership.stay = () => undefined;
+      return () => {
+        member.hasOthers = hasOthers;
+        membership.stay = stay;
+      };
+    },
+  },
+];
+
+export const arriving: readonly Broken[] = [...late, ...coming, ...starting];

@@ -1,5 +1,6 @@
 /** Broken rules of giving up: which calls count as attempts, and the fate of a letter that is sent again or has no room. */
-import { type AttemptsInside, insides } from '@carillon/server/internal';
+import { decodeDefinition, State } from '@carillon/core';
+import { type AttemptsInside, insides, RecordChanges } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
 import { endsWith } from './popping.ts';
 
@@ -49,6 +50,39 @@ export const givingUp: readonly Broken[] = [
           : result,
       ),
     ),
+  },
+  {
+    name: 'the time limit of retries counts from the due time',
+    apply: () => {
+      const { popRules } = insides;
+      const { circumstances } = popRules;
+      popRules.circumstances = function (pop, at) {
+        return { ...circumstances.call(this, pop, at), startMs: pop.record.dueMs };
+      };
+      return () => {
+        popRules.circumstances = circumstances;
+      };
+    },
+  },
+  {
+    name: 'each request to send a letter again has a version of its own',
+    apply: () => {
+      const changes = RecordChanges.prototype;
+      const { tryWrite } = changes;
+      let asked = 0;
+      changes.tryWrite = function (request) {
+        const { record } = request;
+        const isResent =
+          record.state === State.live && decodeDefinition(record.body).origin !== null;
+        if (!isResent) return tryWrite.call(this, request);
+        asked++;
+        const stamped = { ...record, versionTie: record.versionTie + asked };
+        return tryWrite.call(this, { ...request, record: stamped });
+      };
+      return () => {
+        changes.tryWrite = tryWrite;
+      };
+    },
   },
   {
     name: 'a full letter box drops the pop',

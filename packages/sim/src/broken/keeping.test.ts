@@ -1,6 +1,7 @@
 /** A test of the tests: a cluster that keeps records too few, too short, too long or in the wrong places breaks a promise. */
 import { View } from '@carillon/server/internal';
-import { lastCopyAway } from '../../scenarios/told/damaged-disks.ts';
+import { changedAndRestarted } from '../../scenarios/told/changed-and-restarted.ts';
+import { lastCopyAway, zeroEntries } from '../../scenarios/told/damaged-disks.ts';
 import { formerHolder } from '../../scenarios/told/former-holder.ts';
 import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
 import { mostAreDown } from '../../scenarios/told/most-are-down.ts';
@@ -133,6 +134,23 @@ everyVariantIsNoticed(keeping, {
     const { story, id } = await lastCopyAway();
     await story.until(3 * 3600 + 60);
     return { story, kept: story.pops(id).length === 1 };
+  },
+  // P2: a crash finds only the damaged files.
+  'damage is looked for at a start only': async () => {
+    const story = await Story.begin({ members: ['m0'] });
+    const { id } = await story.set({ seconds: 200, factor: 1 });
+    await story.until(5);
+    zeroEntries(story, 'm0');
+    await story.until(100);
+    story.cluster.member('m0').crash({ power: true, wipe: false });
+    story.cluster.member('m0').start();
+    await story.until(300);
+    return { story, kept: story.calls(id).length === 1 };
+  },
+  // P6: the cancel is known to a stand-in only, and all restart before the split heals.
+  'a member that testifies with an older record is not told': async () => {
+    const { story, bodies } = await changedAndRestarted((told, id, via) => told.cancel(id, via));
+    return { story, kept: bodies.length === 0 };
   },
   // P2: the others lost everything while a member was gone, so they cannot know which timers have ended.
   'a doubtful record is dropped where others remember too little': async () => {

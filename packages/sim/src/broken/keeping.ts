@@ -1,6 +1,6 @@
 /** Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt, damage. */
 import { compareProgress, State } from '@carillon/core';
-import { DiskCare, HandOff, insides, Replica, View } from '@carillon/server/internal';
+import { DiskCare, HandOff, insides, Replica, Scrub, View } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
 import { nothingSentAgain } from './without-repair.ts';
 
@@ -169,7 +169,32 @@ const endings: readonly Broken[] = [
   },
 ];
 
-export const keeping: readonly Broken[] = [...places, ...endings];
+const care: readonly Broken[] = [
+  {
+    name: 'damage is looked for at a start only',
+    apply: () => {
+      const scrub = Scrub.prototype;
+      const { start } = scrub;
+      scrub.start = () => undefined;
+      return () => {
+        scrub.start = start;
+      };
+    },
+  },
+  {
+    name: 'a member that testifies with an older record is not told',
+    apply: () => {
+      const { doubt } = insides;
+      const { tell } = doubt;
+      doubt.tell = () => undefined;
+      return () => {
+        doubt.tell = tell;
+      };
+    },
+  },
+];
+
+export const keeping: readonly Broken[] = [...places, ...endings, ...care];
 
 /** The same object for all but these fields. */
 function changed<T extends object>(whole: T, fields: Partial<T>): T {

@@ -2,6 +2,7 @@
 import { State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
 import { beatenInTime } from '../../scenarios/told/beaten-in-time.ts';
+import { lateCron } from '../../scenarios/told/late-cron.ts';
 import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../world/views.ts';
@@ -83,6 +84,58 @@ everyVariantIsNoticed(merging, {
     await story.until(40);
     const sequences = story.calls(id).map(({ sequence }) => sequence);
     return { story, kept: new Set(sequences).size === sequences.length };
+  },
+  // The word of the first attempt arrives after that of the second; then its sender is gone: one attempt more than the policy allows.
+  'attempt ignored in merge': async () => {
+    const story = await Story.begin({ members: two });
+    const { receivers } = story.cluster;
+    receivers.behave('r0', { ...no, retryAfterMs: 3000 });
+    const retry = { 'max-attempts': 3, 'max-wait': 60 };
+    const { id, replicas } = await story.set({ seconds: 10, retry });
+    await story.until(9.9);
+    const end = delay(story);
+    await story.until(10.5);
+    end();
+    receivers.behave('r0', { ...no, retryAfterMs: 40_000 });
+    await story.until(15);
+    // The two compare their records after a while: the sender is gone before that.
+    const [, backup = ''] = replicas;
+    while (story.seconds < 35 && story.record(id, backup)?.attempt === 2) await story.pass(0.5);
+    story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: false });
+    await story.pass(200);
+    return { story, kept: story.calls(id).length <= 3 };
+  },
+  // A letter is sent again on both sides of a split, and delivered on one: it does not lie there to be sent once more (P5).
+  'a dead letter beats a tombstone of its version': async () => {
+    const story = await Story.begin({ members: two });
+    story.cluster.receivers.behave('r0', no);
+    for (let i = 0; i < 5; i++) await story.set({ seconds: 5, retry: { 'max-attempts': 1 } });
+    await story.until(8);
+    const letters = await story.deadLetters();
+    const resend = async (via: string): Promise<void> => {
+      for (const { id } of letters) {
+        const path = `/dead-letters/${id}/redeliver`;
+        story.send({ method: 'POST', path, via }, () => undefined);
+      }
+      await story.pass(8);
+    };
+    const mend = story.part('m0', 'm1');
+    await story.pass(3);
+    await resend('m0');
+    story.cluster.receivers.behave('r0', wellMannered);
+    await resend('m1');
+    mend();
+    let kept = true;
+    for (let i = 0; i < 300; i++) {
+      await story.pass(0.2);
+      kept &&= letters.every(({ id }) => story.record(id, 'm1')?.state !== State.dead);
+    }
+    return { story, kept };
+  },
+  // P4: the backup read of a pop late, and is then alone.
+  'a cron record that lay in a socket keeps its late time': async () => {
+    const { story, late } = await lateCron();
+    return { story, kept: late.length === 0 };
   },
   // A stand-in that the first replica does not know of is not told of its pop, and makes it again when it is alone (P5).
   'a list of replicas with a stand-in is not taken over': async () => {

@@ -53,6 +53,37 @@ export const merging: readonly Broken[] = [
     ),
   },
   {
+    name: 'attempt ignored in merge',
+    apply: takesAlso(
+      (stored, incoming) =>
+        sameVersion(stored, incoming) &&
+        stored.state === State.live &&
+        incoming.state === State.live &&
+        stored.sequence === incoming.sequence &&
+        stored.attempt > incoming.attempt,
+    ),
+  },
+  {
+    name: 'a dead letter beats a tombstone of its version',
+    apply: takesAlso(
+      (stored, incoming) =>
+        sameVersion(stored, incoming) &&
+        stored.state === State.tombstone &&
+        incoming.state === State.dead,
+    ),
+  },
+  {
+    name: 'a cron record that lay in a socket keeps its late time',
+    apply: () => {
+      const { replica } = insides;
+      const { inTime } = replica;
+      replica.inTime = (incoming) => incoming;
+      return () => {
+        replica.inTime = inTime;
+      };
+    },
+  },
+  {
     name: 'a list of replicas with a stand-in is not taken over',
     apply: () => {
       const replica = Replica.prototype;

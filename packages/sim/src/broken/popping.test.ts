@@ -29,13 +29,13 @@ const slowReceiver: Tale = async () => {
 };
 
 everyVariantIsNoticed(popping, {
-  // The second replica comes two seconds after the first, not at once.
+  // P5, without a fault: a claim and its answer take longer than the replicas of a short timer can wait for it.
   'no skew': async () => {
     const story = await Story.begin({ members: three });
-    const { id, replicas } = await story.set({ seconds: 20, factor: 3 });
-    story.cluster.member(replicas[0] ?? '').crash({ power: true, wipe: true });
-    await story.until(30);
-    return { story, kept: story.pops(id)[0]?.at === 22 };
+    story.cluster.cables.delayMs = 20;
+    const { id } = await story.set({ seconds: 0.1, times: 20, factor: 3 });
+    await story.pass(5);
+    return { story, kept: isOnce(story, id) };
   },
   // The third replica is inside 2n (P4).
   'two seconds of skew for every interval': async () => {
@@ -99,7 +99,7 @@ everyVariantIsNoticed(popping, {
     await story.pass(40);
     return { story, kept: ids.every((id) => isOnce(story, id)) };
   },
-  // P4: a successor whose time is over before it calls keeps no other member from the pop, not even within 2n.
+  // P4, "healthy cluster: within milliseconds of n": no fault happens, only the view changes for a moment.
   'claims are not given back': async () => {
     const story = await Story.begin({ members: six });
     const { cluster } = story;
@@ -115,7 +115,7 @@ everyVariantIsNoticed(popping, {
     await story.pass(10);
     const [call] = story.calls(id);
     const tookMs = (call?.startMs ?? Number.POSITIVE_INFINITY) - setMs;
-    return { story, kept: tookMs < 2500 };
+    return { story, kept: tookMs - 2000 < 200 };
   },
   // P2.
   'a failed callback counts as done': async () => {
