@@ -22,6 +22,22 @@ export function jsonLine(io: Io, value: unknown): void {
   io.out(JSON.stringify(value));
 }
 
+/** A line of facts under names of this program, written as the API writes names: `evenMinimum` as `even-minimum`. */
+export function jsonFacts(io: Io, named: object): void {
+  jsonLine(io, withApiNames(named));
+}
+
+export function withApiNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withApiNames);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      withApiNames(part),
+    ]),
+  );
+}
+
 /** Columns under their titles, as wide as they need to be. Cells are plain text: control characters from outside are replaced. */
 export function table(
   io: Io,

@@ -20,7 +20,10 @@ export function recordingIo(
   const outLines: string[] = [];
   const errLines: string[] = [];
   return {
-    out: (text) => void outLines.push(...text.split('\n')),
+    out: (text) => {
+      checkNames(text);
+      outLines.push(...text.split('\n'));
+    },
     err: (text) => void errLines.push(...text.split('\n')),
     terminal: color,
     color,
@@ -32,6 +35,15 @@ export function recordingIo(
     errLines,
     abort: () => controller.abort(new Error('Stopped by the test.')),
   };
+}
+
+/** Every line of JSON that a command writes, in any test, names its members as the API does. */
+function checkNames(text: string): void {
+  if (!text.startsWith('{')) return;
+  JSON.parse(text, (name, value: unknown) => {
+    if (/^[a-z]+[A-Z]/.test(name)) throw new Error(`${name} is no name of the API: ${text}`);
+    return value;
+  });
 }
 
 export interface Asked {

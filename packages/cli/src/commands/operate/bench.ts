@@ -10,7 +10,7 @@ import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { inParallel } from '../../timers/in-parallel.ts';
 import { duration, type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
 import { Progress } from '../../terminal/progress.ts';
-import { facts, jsonLine, paint } from '../../terminal/style.ts';
+import { facts, jsonFacts, paint } from '../../terminal/style.ts';
 
 const kinds = {
   ...connectOptions,
@@ -52,7 +52,7 @@ ${connectUsage}`,
     };
     const bench = new Bench(connect(flags, io), options, io, !flags.json);
     const result = await bench.run();
-    if (flags.json) jsonLine(io, result);
+    if (flags.json) jsonFacts(io, result);
     else io.out(resultText(result, io));
     const { refused, lost, early } = result;
     return refused + lost + early === 0 ? exit.done : exit.failed;

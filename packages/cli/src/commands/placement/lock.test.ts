@@ -152,7 +152,7 @@ describe.skipIf(paths === null)('carillon lock', () => {
     const held = { key: 'demo', holder: member?.id, token: expect.stringMatching(/^\d+$/) };
     expect(JSON.parse(json.out)).toMatchObject({
       ring: 'shown',
-      free: 16_383,
+      'free-slots': 16_383,
       locks: [{ ...held, waiters: [] }],
     });
     const second = lock('shown', 'echo', 'second');

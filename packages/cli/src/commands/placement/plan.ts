@@ -24,7 +24,7 @@ import {
   poolOptions,
   poolUsage,
 } from '../../placement/policy-flags.ts';
-import { facts, jsonLine, table } from '../../terminal/style.ts';
+import { facts, jsonFacts, table } from '../../terminal/style.ts';
 
 /** Rows of the tables for people; --json has all. */
 const rowsMax = 20;
@@ -73,7 +73,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const { hot } = after;
   if (flags.json) {
     const fingerprints = { before: before.fingerprint, after: after.fingerprint };
-    jsonLine(io, { ...fingerprints, algorithm: after.algorithm, ...change, hot });
+    jsonFacts(io, { ...fingerprints, algorithm: after.algorithm, ...change, hot });
   } else printChange(io, change, after.policy.replicas, hot);
   return exit.done;
 }
@@ -143,7 +143,7 @@ async function planTables(
     tables.push({ name, ...totalsOf(last) });
   }
   if (last !== null && flags.table.length === 1) {
-    if (flags.json) jsonLine(io, { table: flags.table[0], ...last });
+    if (flags.json) jsonFacts(io, { table: flags.table[0], ...last });
     else printChange(io, last, policyOf(asked, 'rank').replicas);
   } else tellEach(tables, { title: 'table', json: flags.json }, io);
   return exit.done;
@@ -164,7 +164,7 @@ function tellEach(
   };
   if (json) {
     const named = parts.map(({ name, ...totals }) => ({ [title]: name, ...totals }));
-    jsonLine(io, { [`${title}s`]: named, all });
+    jsonFacts(io, { [`${title}s`]: named, all });
     return;
   }
   const rows = [...parts, { name: 'all of them', ...all }].map((one) => [

@@ -3,7 +3,7 @@ import { type LockStatus, reach, type RingStatus, ringStatus } from '@carillon/r
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { commonOptions, parseOptions } from '../../options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
-import { oneLine } from '../../terminal/style.ts';
+import { jsonLine, oneLine } from '../../terminal/style.ts';
 
 const usage = `carillon ring status [flags]
 
@@ -23,7 +23,8 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   try {
     await reach(etcd, place.endpoints);
     const status = await ringStatus(etcd, place.prefix);
-    if (flags.json) io.out(JSON.stringify({ ring: place.prefix, ...status }));
+    const { free, ...rest } = status;
+    if (flags.json) jsonLine(io, { ring: place.prefix, ...rest, 'free-slots': free });
     else io.out(describe(place.prefix, status));
     return status.config === null ? exit.failed : exit.done;
   } finally {

@@ -368,7 +368,7 @@ children:
     const { json } = await run(plan, ...args, '--account', 'a', '--account', 'b', '--json');
     expect(json().accounts.map(({ account }: { account: string }) => account)).toEqual(['a', 'b']);
     expect(json().all.moved / json().all.copies).toBeCloseTo(0.5, 1);
-    expect(json().all.evenMinimum).toBe(2000);
+    expect(json().all['even-minimum']).toBe(2000);
     const { out } = await run(plan, ...args, '--account', 'a', '--account', 'b');
     expect(out.join('\n')).toMatch(/all of them +4000 +\d+\.\d\d % +\d+\.\d\d % +50\.00 %/);
     const half = file('half.yaml', grown(0.5));
@@ -384,8 +384,8 @@ describe('carillon plan', () => {
     const change = json();
     expect(change.moved).toBe(change.minimum);
     expect(change.moved / change.copies).toBeCloseTo(0.25, 2);
-    expect(change.betweenSurvivors).toBe(0);
-    expect(change.evenMinimum).toBe(25_000);
+    expect(change['between-survivors']).toBe(0);
+    expect(change['even-minimum']).toBe(25_000);
     expect(new Set(change.flows.map(({ to }: { to: string }) => to))).toEqual(new Set(['D']));
   });
 

@@ -21,7 +21,7 @@ import {
   poolOptions,
   poolUsage,
 } from '../../placement/policy-flags.ts';
-import { jsonLine, paint, table } from '../../terminal/style.ts';
+import { jsonLine, paint, table, withApiNames } from '../../terminal/style.ts';
 
 const usage = `Usage: carillon where KEY --members A,B,C [flags]
        carillon where --id HEX16 --members FILE [flags]
@@ -91,7 +91,8 @@ async function inPool(
   const wanted = policyOf(flags, 'rank').replicas;
   const replicas = locateIn(tree, text, wanted);
   const { steps } = explainTable(tree, text, wanted);
-  if (flags.json) jsonLine(io, { key: text, replicas, ...(flags.explain ? { steps } : {}) });
+  if (flags.json)
+    jsonLine(io, { key: text, replicas, ...(flags.explain ? { steps: withApiNames(steps) } : {}) });
   else {
     const titles = Object.keys(replicas[0]?.at ?? {}).map((name) => name.toUpperCase());
     const rows = replicas.map(({ at }, i) => [roleOf(i), ...Object.values(at).map(String)]);

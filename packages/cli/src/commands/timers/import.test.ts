@@ -247,7 +247,7 @@ describe('carillon import', () => {
     expect(out.map((text) => JSON.parse(text) as object)).toEqual(
       expect.arrayContaining([
         { line: 2, error: 'This is not JSON.' },
-        { set: 1, unchanged: 0, skipped: 0, failed: 1, dryRun: true },
+        { set: 1, unchanged: 0, skipped: 0, failed: 1, 'dry-run': true },
       ]),
     );
     expect(asked.every(({ method }) => method === 'GET')).toBe(true);

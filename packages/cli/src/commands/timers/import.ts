@@ -123,7 +123,7 @@ class Import {
 
   summarize(): void {
     const { io, counts, options } = this;
-    if (options.json) jsonLine(io, { ...counts, dryRun: options.dryRun });
+    if (options.json) jsonLine(io, { ...counts, 'dry-run': options.dryRun });
     else io.out(`${countsText(counts, options.dryRun)}.`);
   }
 
