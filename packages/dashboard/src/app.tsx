@@ -8,6 +8,7 @@ import { Login } from './pages/login.tsx';
 import { lostMs, snapshot } from './live.ts';
 import { Overview } from './pages/overview.tsx';
 import { Placement } from './pages/placement.tsx';
+import { clusterFigures } from './parts/cluster-figures.ts';
 import { route } from './route.ts';
 import { namespace, standing } from './session.ts';
 import type { Snapshot } from './parts/shapes.ts';
@@ -62,7 +63,7 @@ export function App() {
           {views.map(([name, title]) => (
             <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
               {title}
-              {name === 'dead-letters' && (now?.timers.dead ?? 0) > 0 ? (
+              {name === 'dead-letters' && clusterFigures(now?.cluster.members ?? []).letters > 0 ? (
                 <span class="dot" title="There are some" />
               ) : null}
             </a>

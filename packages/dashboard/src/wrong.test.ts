@@ -21,6 +21,9 @@ function member(name: string, part: Partial<MemberShape> = {}): MemberShape {
       'lateness-p99-ms': 2,
       'lag-ms': 0,
     },
+    'dead-letters': 0,
+    retrying: 0,
+    answers: {},
     ...part,
   };
 }
@@ -91,8 +94,12 @@ test('a page that hears nothing says how old it is', () => {
 
 test.each([
   [{ unready: 'The disk is full.' }, 'warn', 'The disk is full.'],
-  [{ timers: { ...well.timers, dead: 2 } }, 'warn', '2 dead letters at n0'],
-  [{ timers: { ...well.timers, retrying: 1 } }, 'note', '1 timer at n0 retrying'],
+  [
+    withMembers(member('n0', { 'dead-letters': 1 }), member('n1', { 'dead-letters': 1 })),
+    'warn',
+    '2 dead letters to be read',
+  ],
+  [withMembers(member('n1', { retrying: 1 })), 'note', '1 timer retrying'],
   [loaded({ 'lateness-p99-ms': 1500 }), 'warn', 'Pops at n1 are late: 1 in 100 by more than 1.5 s'],
   [loaded({ 'lag-ms': 700 }), 'warn', 'n1 is overloaded: its event loop came around 700 ms late'],
 ])('%j is told', (part, weight, words) => {

@@ -1,6 +1,7 @@
 /** Findings about the cluster in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
 import { hotMembers } from '@carillon/placement';
 import { count, counted, milliseconds } from './format.ts';
+import { clusterFigures } from './parts/cluster-figures.ts';
 import { placedMembers } from './parts/domains.ts';
 import type { DamageShape, MemberShape, Snapshot } from './parts/shapes.ts';
 
@@ -123,7 +124,7 @@ function aboutShares({ cluster, factor }: Snapshot): Finding[] {
   }));
 }
 
-function aboutPops({ timers, cluster, self }: Snapshot): Finding[] {
+function aboutPops({ cluster }: Snapshot): Finding[] {
   const found: Finding[] = [];
   for (const { name, load, reachable } of cluster.members) {
     if (!reachable || load === null) continue;
@@ -137,12 +138,13 @@ function aboutPops({ timers, cluster, self }: Snapshot): Finding[] {
       found.push({ weight: 'warn', says });
     }
   }
-  if (timers.dead > 0) {
-    const says = `${counted(timers.dead, 'dead letter')} at ${self} to be read: pops that were given up.`;
+  const { letters, retrying } = clusterFigures(cluster.members);
+  if (letters > 0) {
+    const says = `${counted(letters, 'dead letter')} to be read: pops that were given up.`;
     found.push({ weight: 'warn', says, link: '#/dead-letters' });
   }
-  if (timers.retrying > 0) {
-    const says = `${counted(timers.retrying, 'timer')} at ${self} retrying: receivers that do not answer with 2xx.`;
+  if (retrying > 0) {
+    const says = `${counted(retrying, 'timer')} retrying: receivers that do not answer with 2xx.`;
     found.push({ weight: 'note', says, link: '#/timers?state=retrying' });
   }
   return found;

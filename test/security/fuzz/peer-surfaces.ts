@@ -43,6 +43,7 @@ const hello = {
   timers: 5,
   primaries: 2,
   load,
+  figures: { letters: 1, retrying: 2, answers: { '2xx': 3 } },
 };
 const ask = {
   namespace: 'n',

@@ -1,5 +1,6 @@
 /** The first view: findings, counts, charts, and the table of members. */
 import { CallbackResults } from '../parts/callback-results.tsx';
+import { clusterFigures } from '../parts/cluster-figures.ts';
 import { count, milliseconds, percent, rate } from '../format.ts';
 import { lostMs } from '../live.ts';
 import { MemberTable } from '../parts/member-table.tsx';
@@ -47,13 +48,13 @@ function linkName(link: string): string {
 
 function Figures({ now }: { readonly now: Snapshot }) {
   const { members } = now.cluster;
-  const primaries = members.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
-  const { sample, callbacks, timers, self } = now;
+  const { timers, letters, of } = clusterFigures(members);
+  const { sample, callbacks, self } = now;
   const late = largest(members, 'lateness-p99-ms');
   const lag = largest(members, 'lag-ms');
   return (
     <dl class="figures">
-      <Figure name="Timers pending" value={count(primaries)} note="in the cluster" />
+      <Figure name="Timers pending" value={count(timers)} note={of} />
       <Figure
         name="Pops per second"
         value={rate(sample.all.pops)}
@@ -74,7 +75,7 @@ function Figures({ now }: { readonly now: Snapshot }) {
         value={count(callbacks['in-flight'])}
         note={`at ${self}, ${callbacks.queued > 0 ? count(callbacks.queued) : 'none'} waiting`}
       />
-      <Figure name="Dead letters" value={count(timers.dead)} note={`at ${self}`} />
+      <Figure name="Dead letters" value={count(letters)} note={of} />
     </dl>
   );
 }

@@ -107,7 +107,9 @@ function Leaf(props: {
         <Badge word={member.reachable ? member.phase : 'silent'} />
       </span>
       <span class="dim">
-        {counted(member.timers ?? 0, 'timer')}, {count(member.primaries ?? 0)} as primary
+        {member.timers === null
+          ? 'timers not known'
+          : `${counted(member.timers, 'timer')}, ${count(member.primaries ?? 0)} as primary`}
       </span>
       <Share ratio={ratio} expected={expected} />
       <span class="dim">aims at {percent(expected)}</span>

@@ -1,5 +1,6 @@
-/** Answers of receivers to callbacks since the serving member started, as bars. */
+/** Answers of receivers to callbacks of all members since these started, as bars. */
 import { count, percent } from '../format.ts';
+import { clusterFigures } from './cluster-figures.ts';
 import { Panel } from './parts.tsx';
 import type { Snapshot } from './shapes.ts';
 
@@ -13,13 +14,15 @@ const words: Readonly<Record<string, string>> = {
   unresolvable: 'name not resolvable',
   forbidden: 'address not allowed',
   cut: 'connection cut',
+  tls: 'certificate not trusted',
 };
 
 export function CallbackResults({ now }: { readonly now: Snapshot }) {
-  const all = Object.entries(now.callbacks.answers).filter(([, n]) => n > 0);
+  const { answers, of } = clusterFigures(now.cluster.members);
+  const all = Object.entries(answers).filter(([, n]) => n > 0);
   const total = all.reduce((sum, [, n]) => sum + n, 0);
   return (
-    <Panel title="Callbacks by result" note={`by ${now.self}, since it started`}>
+    <Panel title="Callbacks by result" note={`${of}, since each member started`}>
       {total === 0 ? <p class="dim">No callback yet.</p> : null}
       <ul class="bars">
         {all

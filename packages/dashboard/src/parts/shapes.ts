@@ -16,6 +16,10 @@ export interface MemberShape {
   readonly disk: 'whole' | 'mending' | 'mended' | 'lost' | null;
   /** null: it does not tell. */
   readonly load: LoadShape | null;
+  /** Of the timers and letters of which it is the primary, and of its callbacks since it started; null: it does not tell. */
+  readonly 'dead-letters': number | null;
+  readonly retrying: number | null;
+  readonly answers: Readonly<Record<string, number>> | null;
 }
 
 /** Load of one member over the last ten seconds. */

@@ -144,6 +144,7 @@ export class StandIn implements TimerService, SetService, MemberControl, History
   cluster() {
     const self = { name: 'a:1', address: 'a:1', phase: 'active', weight: 1, labels: { zone: 'x' } };
     const heard = { self: true, reachable: true, clockOffsetMs: null, timers: 1, primaries: 1 };
+    const figures = { letters: 2, retrying: 3, answers: { '2xx': 4 } };
     const load = { popsPerSecond: 2.5, latenessP50Ms: 0.5, latenessP99Ms: null, lagMs: 1 };
     return {
       viewId: 'v',
@@ -151,7 +152,7 @@ export class StandIn implements TimerService, SetService, MemberControl, History
       source: 'alone',
       placementId: 'carillon-placement-1',
       hot: [],
-      members: [{ ...self, ...heard, disk: 'mended' as const, load }],
+      members: [{ ...self, ...heard, disk: 'mended' as const, load, figures }],
       resync: { running: false, checked: 0, total: 0, moved: 0 },
       repair: { unconfirmedRecords: 0, underReplicated: 0 },
       damage: {

@@ -1,6 +1,7 @@
 /** The words of a member about itself and the others: the hello to its peers, and the cluster as operators see it. */
 import type { Clock } from '@carillon/core';
 import type { LoadMeter } from '../metrics/load.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { ClusterView, MemberView } from '../metrics/status.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
@@ -22,6 +23,7 @@ export interface ReportParts {
   /** Since when this member's memory reaches back, on the monotonic clock. */
   readonly historySinceMs: () => number;
   readonly disk: DiskReport;
+  readonly metrics: Metrics;
   readonly load: LoadMeter;
   readonly membership: Membership;
   /** Replicas of a timer whose client names no factor. */
@@ -58,6 +60,11 @@ export class ClusterReport {
       timers: replica?.store.counts.live ?? 0,
       primaries: replica?.primaries ?? 0,
       load: load.now(),
+      figures: {
+        letters: replica?.primaryLetters ?? 0,
+        retrying: replica?.primaryRetrying ?? 0,
+        answers: this.parts.metrics.callbackAnswers.counted(),
+      },
     };
   }
 
@@ -82,7 +89,10 @@ export class ClusterReport {
     const member = membership.view.member(name);
     const presence = this.parts.repair()?.presence;
     const self = name === this.parts.self;
+    const reachable = self || !(peers?.silent(name) ?? false);
     const hello = self ? this.hello() : (presence?.lastHello(name) ?? null);
+    // Figures of a member that is silent are old, and others may hold its timers by now.
+    const heard = reachable ? hello : null;
     return {
       name,
       address: member?.address ?? '',
@@ -90,12 +100,13 @@ export class ClusterReport {
       weight: member?.weight ?? 0,
       labels: member?.labels ?? {},
       self,
-      reachable: self || !(peers?.silent(name) ?? false),
+      reachable,
       clockOffsetMs: self ? 0 : (presence?.offsetMs(name) ?? null),
-      timers: hello?.timers ?? null,
-      primaries: hello?.primaries ?? null,
+      timers: heard?.timers ?? null,
+      primaries: heard?.primaries ?? null,
+      figures: heard?.figures ?? null,
       disk: hello?.disk ?? null,
-      load: hello?.load ?? null,
+      load: heard?.load ?? null,
     };
   }
 }

@@ -20,6 +20,7 @@ const hello: Hello = {
   timers: 0,
   primaries: 0,
   load: null,
+  figures: null,
 };
 
 function presenceOf(clock: VirtualClock, peers: object, others: () => readonly string[]): Presence {

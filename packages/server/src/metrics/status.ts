@@ -19,6 +19,15 @@ export interface DamageView {
   readonly recordsFetched: number;
 }
 
+/** Figures of a member; their sums over all members are figures of the cluster. */
+export interface Figures {
+  /** Dead letters, and timers whose present pop has failed before, of which it is the primary. */
+  readonly letters: number;
+  readonly retrying: number;
+  /** Answers to its callbacks since it started, by result. */
+  readonly answers: Readonly<Record<string, number>>;
+}
+
 export interface MemberView {
   readonly name: string;
   readonly address: string;
@@ -29,12 +38,14 @@ export interface MemberView {
   /** Whether this member hears from it; true for itself. */
   readonly reachable: boolean;
   readonly clockOffsetMs: number | null;
-  /** Live timers it holds, and how many of them as primary, as last heard. */
+  /** Live timers it holds, and how many of them as primary; null of a member that is not heard. */
   readonly timers: number | null;
   readonly primaries: number | null;
+  /** null: it is not heard, or does not tell. */
+  readonly figures: Figures | null;
   /** Whether damage was found on its disk since it started, as last heard. */
   readonly disk: DiskState | null;
-  /** How busy it is, as last heard. */
+  /** How busy it is; null of a member that is not heard. */
   readonly load: Load | null;
 }
 

@@ -35,6 +35,7 @@ const hello: Hello = {
   timers: 0,
   primaries: 0,
   load: null,
+  figures: null,
 };
 
 let clock: VirtualClock;

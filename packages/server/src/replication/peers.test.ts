@@ -22,6 +22,7 @@ const hello: Hello = {
   timers: 0,
   primaries: 0,
   load: { popsPerSecond: 1, latenessP50Ms: 1, latenessP99Ms: 1, lagMs: 1 },
+  figures: null,
 };
 
 let clock: VirtualClock;

@@ -68,6 +68,7 @@ export class Replica {
   private primaryCount = 0;
   private primaryLetterCount = 0;
   private retryingCount = 0;
+  private primaryRetryingCount = 0;
   /** By handle: 1 for records from disk that may be out of date (see cluster/doubt.ts). */
   private doubtful = new Uint8Array(0);
   private doubtfulLeft = 0;
@@ -95,6 +96,11 @@ export class Replica {
   /** Live timers whose present pop has failed before. */
   get retrying(): number {
     return this.retryingCount;
+  }
+
+  /** The same, of which this member is the primary. */
+  get primaryRetrying(): number {
+    return this.primaryRetryingCount;
   }
 
   /** No room on disk for new timers. */
@@ -323,8 +329,11 @@ export class Replica {
     this.options.digests.toggle(record);
     if (isPrimary && record.state === State.dead) this.primaryLetterCount += by;
     if (isPrimary && record.state === State.live) this.primaryCount += by;
-    if (record.attempt > 0 && record.state === State.live) this.retryingCount += by;
-    const least = Math.min(this.retryingCount, this.primaryCount, this.primaryLetterCount);
+    if (record.attempt > 0 && record.state === State.live) {
+      this.retryingCount += by;
+      if (isPrimary) this.primaryRetryingCount += by;
+    }
+    const least = Math.min(this.primaryRetryingCount, this.primaryCount, this.primaryLetterCount);
     invariant(least >= 0, 'records are counted once');
   }
 }

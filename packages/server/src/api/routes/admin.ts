@@ -95,11 +95,14 @@ export function renderCluster(view: ClusterView): ClusterJson {
     source: view.source,
     'placement-id': view.placementId,
     hot: [...view.hot],
-    members: view.members.map(({ clockOffsetMs, labels, load, ...member }) => ({
+    members: view.members.map(({ clockOffsetMs, labels, load, figures, ...member }) => ({
       ...member,
       labels: { ...labels },
       'clock-offset-ms': clockOffsetMs,
       load: load === null ? null : renderLoad(load),
+      'dead-letters': figures?.letters ?? null,
+      retrying: figures?.retrying ?? null,
+      answers: figures === null ? null : { ...figures.answers },
     })),
     resync: view.resync,
     repair: {

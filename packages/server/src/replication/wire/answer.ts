@@ -104,7 +104,7 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
       for (const record of answer.records) encodeRecord(writer, record, nowMs);
       return;
     case 'hello':
-      return encodeHello(writer, answer.hello);
+      return encodeHello(writer, answer.hello, version);
     case 'ranges':
       return writer.blob(Uint8Array.from(answer.ranges));
     case 'difference':
@@ -153,7 +153,7 @@ export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answe
     case 'records':
       return { type, stopped: from.text(), records: readMany(from, record) };
     case 'hello':
-      return { type, hello: decodeHello(from) };
+      return { type, hello: decodeHello(from, version) };
     case 'ranges':
       return { type, ranges: [...from.blob()] };
     case 'difference':

@@ -31,6 +31,7 @@ const hello: Hello = {
   timers: 12_345_678,
   primaries: 5,
   load: { popsPerSecond: 12.5, latenessP50Ms: 0.4, latenessP99Ms: null, lagMs: 3 },
+  figures: { letters: 3, retrying: 4, answers: { '2xx': 5, refused: 6 } },
 };
 
 const ask: ListAsk = {
@@ -80,7 +81,7 @@ const messages: Message[] = [
     },
   },
   { type: 'hello', hello },
-  { type: 'hello', hello: { ...hello, load: null } },
+  { type: 'hello', hello: { ...hello, load: null, figures: null } },
   { type: 'attempts', namespace: 'n', hi, lo },
   { type: 'digest', hashes: Uint32Array.from({ length: 256 }, (_, i) => i * 16_777_213) },
   { type: 'range', range: 255, standings: [standing, { ...standing, lo: 9 }] },

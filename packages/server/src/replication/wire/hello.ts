@@ -1,6 +1,6 @@
 /** The words of a member about itself, once a second to each of the others, and in answer to their hello. */
 import type { ByteReader, ByteWriter } from '@carillon/core';
-import type { DiskState } from '../../metrics/status.ts';
+import type { DiskState, Figures } from '../../metrics/status.ts';
 import type { Load } from '../../metrics/load.ts';
 
 export interface Hello {
@@ -23,15 +23,19 @@ export interface Hello {
   readonly primaries: number;
   /** null: it does not tell. */
   readonly load: Load | null;
+  /** null before protocol 5. */
+  readonly figures: Figures | null;
 }
 
+/** There are fewer results of callbacks. */
+const answerCountMax = 64;
 const leavingBit = 1;
 const fullBit = 2;
 /** Two bits; members of earlier releases send none of them and read neither. */
 const diskStates = ['whole', 'mending', 'mended', 'lost'] as const satisfies readonly DiskState[];
 const diskShift = 2;
 
-export function encodeHello(writer: ByteWriter, hello: Hello): void {
+export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
   writer.text(hello.release);
   writer.u8(hello.protocolMin);
   writer.u8(hello.protocolMax);
@@ -43,9 +47,10 @@ export function encodeHello(writer: ByteWriter, hello: Hello): void {
   writer.varint(hello.timers);
   writer.varint(hello.primaries);
   encodeLoad(writer, hello.load);
+  if (version >= 5) encodeFigures(writer, hello.figures);
 }
 
-export function decodeHello(from: ByteReader): Hello {
+export function decodeHello(from: ByteReader, version: number): Hello {
   return {
     release: from.text(),
     protocolMin: from.u8(),
@@ -58,6 +63,7 @@ export function decodeHello(from: ByteReader): Hello {
     timers: from.varint(),
     primaries: from.varint(),
     load: decodeLoad(from),
+    figures: version >= 5 ? decodeFigures(from) : null,
   };
 }
 
@@ -101,4 +107,25 @@ function encodeMeasured(writer: ByteWriter, value: number | null): void {
 function decodeMeasured(from: ByteReader): number | null {
   const value = from.f64();
   return Number.isNaN(value) ? null : value;
+}
+
+function encodeFigures(writer: ByteWriter, figures: Figures | null): void {
+  writer.u8(figures === null ? 0 : 1);
+  if (figures === null) return;
+  writer.varint(figures.letters);
+  writer.varint(figures.retrying);
+  const answers = Object.entries(figures.answers).slice(0, answerCountMax);
+  writer.u8(answers.length);
+  for (const [result, count] of answers) {
+    writer.text(result);
+    writer.varint(count);
+  }
+}
+
+function decodeFigures(from: ByteReader): Figures | null {
+  if (from.u8() === 0) return null;
+  const letters = from.varint();
+  const retrying = from.varint();
+  const answers = Array.from({ length: from.u8() }, () => [from.text(), from.varint()] as const);
+  return { letters, retrying, answers: Object.fromEntries(answers) };
 }

@@ -114,7 +114,7 @@ export function encodeMessage(
     case 'search':
       return encodeSearch(writer, message.search, version);
     case 'hello':
-      return encodeHello(writer, message.hello);
+      return encodeHello(writer, message.hello, version);
     case 'digest':
       return writer.blob(
         new Uint8Array(message.hashes.buffer, message.hashes.byteOffset, message.hashes.byteLength),
@@ -169,7 +169,7 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
     case 'search':
       return { type, search: decodeSearch(from, version) };
     case 'hello':
-      return { type, hello: decodeHello(from) };
+      return { type, hello: decodeHello(from, version) };
     case 'digest':
       return { type, hashes: decodeHashes(from.blob()) };
     case 'range':

@@ -1,0 +1,32 @@
+/** Figures of the whole cluster, from the members that are heard. Pure. */
+import type { MemberShape } from './shapes.ts';
+
+export interface ClusterFigures {
+  /** Timers that will pop, each counted once. */
+  readonly timers: number;
+  readonly letters: number;
+  readonly retrying: number;
+  /** Answers to callbacks since the members started, by result. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Which members are counted, in words. */
+  readonly of: string;
+}
+
+export function clusterFigures(members: readonly MemberShape[]): ClusterFigures {
+  const heard = members.filter(({ reachable }) => reachable);
+  const answers: Record<string, number> = {};
+  for (const member of heard) {
+    for (const [result, count] of Object.entries(member.answers ?? {})) {
+      answers[result] = (answers[result] ?? 0) + count;
+    }
+  }
+  const sum = (read: (member: MemberShape) => number | null | undefined): number =>
+    heard.reduce((all, member) => all + (read(member) ?? 0), 0);
+  return {
+    timers: sum(({ primaries }) => primaries),
+    letters: sum((member) => member['dead-letters']),
+    retrying: sum(({ retrying }) => retrying),
+    answers,
+    of: heard.length === members.length ? 'in the cluster' : 'of the members that answer',
+  };
+}
