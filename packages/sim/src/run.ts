@@ -9,6 +9,7 @@ import { Once } from './checkers/once.ts';
 import { Pops } from './checkers/pops.ts';
 import { Safe } from './checkers/safe.ts';
 import { Sticks } from './checkers/sticks.ts';
+import { eventOptions, eventReceiver, ToldOnce } from './checkers/told.ts';
 import { Client, inNamespace } from './client.ts';
 import { type Fault, inflict } from './faults/faults.ts';
 import { History, SeenVersion } from './history.ts';
@@ -73,6 +74,7 @@ class Run {
         ['tombstoneRetentionMs', plan.tombstoneMs],
         ['idempotencyRetentionMs', plan.tombstoneMs],
         ...(plan.callPlaces === undefined ? [] : [[placesOption, plan.callPlaces] as const]),
+        ...eventOptions(plan.seed),
       ]),
       ...(meeting !== null && {
         source: (_cluster, process) => meeting.source(process, sourceRandom.fork()),
@@ -106,7 +108,9 @@ class Run {
     ];
     this.clerk = this.createClient(random.fork());
     cluster.onServes = (member) => judge.returns.note(member);
+    const told = new ToldOnce(judge);
     cluster.receivers.onCall = (call) => {
+      if (call.receiver === eventReceiver) return told.onCall(call);
       for (const checker of this.checkers) checker.onCall?.(call);
     };
   }

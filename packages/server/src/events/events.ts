@@ -87,14 +87,16 @@ export class Events {
     if (wish !== null && event !== null) raised.push([event, wish]);
     let left = raised.length;
     if (left === 0) return done();
-    for (const [one, to] of raised) this.store(one, to, () => --left === 0 && done());
+    const at = this.parts.instant();
+    for (const [one, to] of raised) this.store(one, to, at, () => --left === 0 && done());
   }
 
   /** A letter is about to be dropped by its namespace's retention. `done`: whether the event about it is safe, if one is wanted. */
   letterDropped(record: TimerRecord, done: (told: boolean) => void): void {
     const wish = this.wishFor(record.namespace, 'letter-dropped');
     if (wish === null) return done(true);
-    this.store(letterDroppedEvent(this.letterOf(record)), wish, done);
+    const event = letterDroppedEvent(this.letterOf(record));
+    this.store(event, wish, this.parts.instant(), done);
   }
 
   /**
@@ -124,7 +126,8 @@ export class Events {
     wish: EventWish,
     done: (told: boolean) => void,
   ): void {
-    const { nowMs, wallMs } = this.parts.instant();
+    const at = this.parts.instant();
+    const { nowMs, wallMs } = at;
     const startMs = Math.floor(wallMs / statePeriodMs) * statePeriodMs;
     const event = stateEvent(finding, startMs);
     const text = textOf(event);
@@ -134,17 +137,17 @@ export class Events {
       if (!isStored) this.said.delete(text);
       done(isStored);
     };
-    if (wallMs - startMs >= apartMs) return this.store(event, wish, stored);
+    if (wallMs - startMs >= apartMs) return this.store(event, wish, at, stored);
     const before = stateEvent(finding, startMs - statePeriodMs);
     this.parts.read(this.numberOf(before), this.parts.factor, (known) => {
       if (known !== null && nowMs - known.startMs < apartMs) done(true);
-      else this.store(event, wish, stored);
+      else this.store(event, wish, at, stored);
     });
   }
 
-  private store(event: Event, to: Addressed, done: (stored: boolean) => void): void {
-    const { instant, factor, create, metrics, log } = this.parts;
-    const at = instant();
+  /** `at`: in the period that the event belongs to. */
+  private store(event: Event, to: Addressed, at: Instant, done: (stored: boolean) => void): void {
+    const { factor, create, metrics, log } = this.parts;
     create(eventRecord(event, to, this.numberOf(event), { at, factor }), (stored) => {
       metrics.events.add(stored ? 'stored' : 'refused');
       if (!stored) {
