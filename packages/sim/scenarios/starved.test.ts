@@ -61,6 +61,26 @@ test.each([1, 2].flatMap((factor) => [450, 700, 950].map((stallMs) => ({ factor,
   },
 );
 
+test('a member that slept over a pop, asks one that stands still, and sleeps again, keeps no third from it: made by 2n (R=2, n=5 s)', async () => {
+  const story = await Story.begin({ members: three });
+  const { id, replicas } = await story.set({ seconds: 5 });
+  const [first = '', second = ''] = replicas;
+  const third = three.find((name) => !replicas.includes(name)) ?? '';
+  const { cluster } = story;
+  await story.until(4.9);
+  cluster.member(third).pause();
+  cluster.member(first).stall(1700);
+  await story.until(6.7);
+  cluster.member(first).stall(1500);
+  await story.until(8.3);
+  cluster.member(first).stall(1900);
+  await story.until(30);
+  const [pop] = story.pops(id);
+  expect(pop?.by).toBe(second);
+  expect(pop?.at).toBeLessThanOrEqual(10);
+  expect(story.bugs).toEqual([]);
+});
+
 test('a pop that was made by a member that then got no processor for 5 s is not made again by one that got none before (R=2, P5)', async () => {
   const { story, calls } = await lateNews();
   expect(calls).toHaveLength(1);

@@ -86,7 +86,7 @@ export class Claiming {
     pop.askedMs ??= nowMs;
     const round = ++pop.rounds;
     const sleep = awake.sleepOf(record);
-    const termMs = claimTermMs(record, sleep, nowMs);
+    const termMs = claimTermMs(record, nowMs);
     pop.untilMs = nowMs + termMs;
     if (others.length === 0) return void happens(pop, 'unopposed');
     // After a sleep this member has heard no answers, so a silent peer may be well.

@@ -53,13 +53,11 @@ export function callTermMs(gapMs: number): number {
 
 /**
  * How long a claim holds before its call: short enough that the next replica is still inside twice the gap, also where the
- * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual, and so does
- * one of a patient claimant.
+ * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual.
  */
-export function claimTermMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
+export function claimTermMs(record: TimerRecord, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
   const fullMs = callTermMs(gapMs);
-  if (isPatient(record, sleep)) return fullMs;
   const leftMs =
     retryMs + latestMs(gapMs, factor) - nowMs - afterGrantMs(replicas.length) - briefWaitMs(record);
   return leftMs <= 0 ? fullMs : Math.min(fullMs, Math.max(lateTermMsMin, leftMs));
@@ -71,7 +69,7 @@ export function claimTermMs(record: TimerRecord, sleep: Sleep, nowMs: number): n
  * the claim's term: a claim that is over when the wait is would have to be asked for again, and again.
  */
 export function claimWaitMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
-  return Math.min(claimTermMs(record, sleep, nowMs) / 2, patienceMs(record, sleep, nowMs));
+  return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, sleep, nowMs));
 }
 
 /** Whether the claimant asks again where it could not ask: its connections may not be there yet, shortly after a start. */
@@ -81,8 +79,8 @@ export function asksAgain({ gapMs }: TimerRecord, sleep: Sleep): boolean {
 
 /**
  * Until when a claimant that misses answers asks again instead of calling: a member that made the pop may stand still itself, and tell
- * of it only afterwards. Beyond twice the gap only if the claimant slept for long, so that to the others it was as good as dead, and no
- * replica holds back for it.
+ * of it only afterwards. For a second at least; for longer beyond twice the gap only if the claimant slept for long, so that to the others
+ * it was as good as dead, and no replica holds back for it.
  */
 export function patientUntilMs(record: TimerRecord, sleep: Sleep, asked: Asked): number {
   const { firstMs, granted } = asked;
@@ -91,7 +89,7 @@ export function patientUntilMs(record: TimerRecord, sleep: Sleep, asked: Asked):
   const mostMs = firstMs + patienceMsMax;
   if (sleep === 'long' && !granted) return mostMs;
   const lastMs = retryMs + latestMs(gapMs, factor) - briefWaitMs(record) - lateClaimWaitMs;
-  return Math.min(mostMs, lastMs);
+  return Math.max(firstMs + lateClaimWaitMs, Math.min(mostMs, lastMs));
 }
 
 /** The claim of a pop so far. */
