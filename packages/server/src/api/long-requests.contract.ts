@@ -40,6 +40,10 @@ function single(name: string, body: () => string): LongRequest {
   return { name: `one timer: ${name}`, request: () => posted('/timers', body(), {}) };
 }
 
+function preview(name: string, body: () => string): LongRequest {
+  return { name: `a preview: ${name}`, request: () => posted('/timers/preview', body(), {}) };
+}
+
 function posted(path: string, body: string, headers: ApiRequest['headers']): ApiRequest {
   return { method: 'POST', path, query: '', headers, body: Buffer.from(body) };
 }
@@ -124,6 +128,15 @@ const alone: LongRequest[] = [
     () => `{${Array.from({ length: 20_000 }, (_, i) => `"m${i}":0`).join()}}`,
   ),
   single('a cron that never comes', () => impossibleAnd(0)),
+  preview('a cron that never comes', () => impossibleAnd(1)),
+  preview('leap days that are a Sunday', () => cron('59 59 23 29 2 +7')),
+  preview('a cron of 256 signs', () => cron(filled(256, '1,', '', '1 * * * *'))),
+  preview('the last second of every fifth Sunday in its own zone', () =>
+    cron('59 59 23 * * 7#5').replace(
+      '"forever"',
+      '"timezone":"America/Argentina/ComodRivadavia","forever"',
+    ),
+  ),
   single('a cron of 256 signs', () => cron(filled(256, '1,', '', '1 * * * *'))),
 ];
 
