@@ -19,6 +19,8 @@ import { takeTrouble } from './screenshots/trouble.ts';
 const images = join(import.meta.dirname, '../docs/images');
 /** How long the charts are filled before the pictures are taken. */
 const loadMs = 120_000;
+/** How long the members are left alone after their start. */
+const settleMs = 15_000;
 const width = 1280;
 const words = ['session', 'reminder', 'invoice', 'retry', 'lease'];
 
@@ -42,6 +44,8 @@ async function main(): Promise<void> {
   const camera = new Camera(page, scene.url('ber-1'));
   const stop = new AbortController();
   const moody = await moodyReceiver();
+  // Members that have just started are late.
+  await sleep(settleMs);
   const watched = await scene.client.set({
     every: '7s',
     count: 500,
@@ -105,6 +109,7 @@ async function takeAll(camera: Camera, timer: string, withLocks: boolean): Promi
   await page.setViewportSize({ width: 390, height: 844 });
   await page.evaluate(() => {
     location.hash = '#/overview';
+    scrollTo(0, 0);
   });
   await camera.shoot('phone');
 }

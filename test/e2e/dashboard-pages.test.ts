@@ -156,6 +156,19 @@ describe.skipIf(executable === null)('every page in a browser', () => {
     }
   });
 
+  test('another page begins at its top', async () => {
+    await page.setViewportSize({ width: 390, height: 500 });
+    await show('#/overview', 'Late p99');
+    await page.evaluate(() => scrollTo(0, 600));
+    expect(await page.evaluate(() => scrollY)).toBe(600);
+    await page
+      .locator('tr[data-member=n1] a')
+      .first()
+      .evaluate((link: HTMLElement) => link.click());
+    await page.getByText('Timers it holds').waitFor({ timeout: soonMs });
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
+  });
+
   test('on a phone each row of a table is a card with the words of its columns', async () => {
     await show('#/timers', 'orders');
     const cell = page.locator(`tr[data-timer="${failing.slice(0, 16)}"] td`).nth(1);

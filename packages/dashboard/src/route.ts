@@ -29,14 +29,28 @@ function decoded(text: string): string {
 
 export const route = signal<Route>(parseRoute(''));
 
+/** Whether the next change of the address comes from a link or a form, and not from Back or Forward. */
+let isOnward = false;
+
 export function followAddress(): void {
   const take = (): void => {
     route.value = parseRoute(location.hash);
   };
-  addEventListener('hashchange', take);
+  addEventListener('hashchange', () => {
+    const { view, part } = route.value;
+    take();
+    const isOtherPage = route.value.view !== view || route.value.part !== part;
+    // Another page begins at its top; Back leads to where the page was left.
+    if (isOnward && isOtherPage) scrollTo(0, 0);
+    isOnward = false;
+  });
+  addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('a[href^="#/"]') !== null) isOnward = true;
+  });
   take();
 }
 
 export function go(hash: string): void {
+  isOnward = true;
   location.hash = hash;
 }

@@ -58,17 +58,17 @@ function Figures({ now }: { readonly now: Snapshot }) {
       <Figure
         name="Pops per second"
         value={rate(sample.all.pops)}
-        note={members.length === 1 ? 'last 10 s' : 'all members, last 10 s'}
+        note={members.length === 1 ? 'last 10\u00a0s' : 'all members, last 10\u00a0s'}
       />
       <Figure
         name="Lateness p99"
         value={late === null ? '–' : milliseconds(late.ms)}
-        note={late === null ? 'no pop in 10 s' : `at ${late.name}, last 10 s`}
+        note={late === null ? 'no pop in 10\u00a0s' : `at ${late.name}, last 10\u00a0s`}
       />
       <Figure
         name="Event loop lag"
         value={lag === null ? '–' : milliseconds(lag.ms)}
-        note={lag === null ? 'not known' : `at ${lag.name}, last 10 s`}
+        note={lag === null ? 'not known' : `at ${lag.name}, last 10\u00a0s`}
       />
       <Figure
         name="Callbacks under way"
