@@ -63,7 +63,8 @@ export function popValues(
 ): Record<string, number | null> {
   return {
     ...latenessValues(arrivals),
-    lost: expectedCount - arrivals.arrived,
+    // A set that was refused for want of an answer may have been made all the same.
+    lost: Math.max(0, expectedCount - arrivals.arrived),
     duplicates: arrivals.duplicates,
   };
 }

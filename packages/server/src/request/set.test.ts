@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CarillonError, openNumbering, parseTimerId, type TimerId } from '@carillon/core';
 import { describe, expect, it, vi } from 'vitest';
 import { QuietMembers } from '../testing/quiet-members.ts';
@@ -134,6 +135,17 @@ describe('a timer under an idempotency key', () => {
     expect(await all.until(all.of('c').sets.set(keyed))).toMatchObject({ copies: { have: 2 } });
     const sequences = Object.values(all.held(record)).map(({ sequence }) => sequence);
     expect(sequences).toEqual([2, 2]);
+  });
+
+  it('has the number that its key gave in every release: the first eight bytes of a SHA-256', async () => {
+    const all = await QuietMembers.start(['a']);
+    for (const idempotencyKey of ['order 17', '"\\', 'k\n0', '~']) {
+      const text = JSON.stringify(['default', idempotencyKey]);
+      const digest = createHash('sha256').update(text).digest();
+      const outcome = await all.until(all.of('a').sets.set(requestOf({ idempotencyKey })));
+      const { hi, lo } = idIn(outcome);
+      expect([hi, lo]).toEqual([digest.readUInt32LE(0), digest.readUInt32LE(4)]);
+    }
   });
 
   it('is refused with another body', async () => {
