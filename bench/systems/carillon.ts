@@ -46,6 +46,14 @@ export const carillonInMemory: System = {
   start: (options) => start(options, ['--memory']),
 };
 
+/** For the memory that the search indexes take. */
+export const carillonUnindexed: System = {
+  ...carillon,
+  name: 'carillon-unindexed',
+  label: 'Carillon, search.indexes: off',
+  start: (options) => start(options, ['--data', options.folder, '--search-indexes', 'off']),
+};
+
 const recordCountMax = 200_000_000;
 const roomy: readonly string[] = [
   '--limits-pending-timer-count-max',

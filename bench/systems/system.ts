@@ -12,7 +12,8 @@ export const systemNames = [
   'heap',
 ] as const;
 
-export type SystemName = (typeof systemNames)[number];
+/** `carillon-unindexed` is a row of W4 alone, beside `carillon`. */
+export type SystemName = (typeof systemNames)[number] | 'carillon-unindexed';
 
 export interface System {
   readonly name: SystemName;

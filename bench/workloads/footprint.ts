@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withScratch } from '../support/scratch.ts';
 import type { Column, Row, Section } from '../page/section.ts';
+import { carillonUnindexed } from '../systems/carillon.ts';
 import type { System } from '../systems/system.ts';
 import { type Session, startSession } from './session.ts';
 import { type Context, failed, rowOf } from './workload.ts';
@@ -42,7 +43,7 @@ export async function footprint(context: Context): Promise<readonly Section[]> {
   const rows = await withScratch(async (folder) => {
     const all: Filled[] = [];
     try {
-      for (const system of context.systems) all.push(await startOne(system, folder));
+      for (const system of systemsOf(context)) all.push(await startOne(system, folder));
       await weighAll(context, all, 'emptyBytes');
       await each(all, (filled) => fill(context, filled, [0, smallCount]));
       await sleep(settleMs);
@@ -57,6 +58,13 @@ export async function footprint(context: Context): Promise<readonly Section[]> {
     return all.map(({ system, values, note }) => rowOf(system, allColumns, values, note));
   });
   return sections(context, rows);
+}
+
+/** Beside the member as it comes, one without search indexes: the difference is their memory. */
+function systemsOf({ systems }: Context): readonly System[] {
+  return systems.flatMap((system) =>
+    system.name === 'carillon' ? [system, carillonUnindexed] : [system],
+  );
 }
 
 async function startOne(system: System, folder: string): Promise<Filled> {
