@@ -14,10 +14,11 @@ import { burstOf } from '../workloads/burst.ts';
 import { withSession } from '../workloads/session.ts';
 import { fullSizes } from '../sizes.ts';
 
-const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants) [--rounds N] [--json]
+const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --b-args=ARGS) [--rounds N] [--json]
 
   --against FOLDER      B is the clone in this folder, with its packages installed
   --without-invariants  B is this clone, its invariants left out
+  --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0"
   --rounds N            how many pairs (9)
   --json                the figures for programs
 
@@ -27,6 +28,8 @@ Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and fo
 interface Build {
   readonly folder: string;
   readonly nodeFlags: readonly string[];
+  /** Further arguments of `carillon serve`. */
+  readonly args: readonly string[];
 }
 
 interface Costs {
@@ -46,19 +49,20 @@ async function main(): Promise<void> {
     options: {
       against: { type: 'string' },
       'without-invariants': { type: 'boolean', default: false },
+      'b-args': { type: 'string' },
       rounds: { type: 'string', default: '9' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const other = otherBuild(values.against, values['without-invariants']);
+  const other = otherBuild(values.against, values['without-invariants'], values['b-args']);
   const rounds = Number(values.rounds);
   if (values.help || other === null || !(Number.isInteger(rounds) && rounds > 0)) {
     console.log(help);
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const pairs = await measurePairs({ folder: here, nodeFlags: [] }, other, rounds);
+  const pairs = await measurePairs({ folder: here, nodeFlags: [], args: [] }, other, rounds);
   if (values.json) console.log(JSON.stringify(pairs));
   else {
     for (const [label, key] of [
@@ -70,11 +74,18 @@ async function main(): Promise<void> {
   }
 }
 
-function otherBuild(against: string | undefined, isBare: boolean): Build | null {
-  if (against !== undefined && !isBare) return { folder: resolve(against), nodeFlags: [] };
-  if (against !== undefined || !isBare) return null;
+/** null: not exactly one of the three is given. */
+function otherBuild(
+  against: string | undefined,
+  isBare: boolean,
+  args: string | undefined,
+): Build | null {
+  const given = [against !== undefined, isBare, args !== undefined].filter(Boolean).length;
+  if (given !== 1) return null;
+  if (against !== undefined) return { folder: resolve(against), nodeFlags: [], args: [] };
+  if (args !== undefined) return { folder: here, nodeFlags: [], args: args.split(' ') };
   const hook = join(import.meta.dirname, 'without-invariants.ts');
-  return { folder: here, nodeFlags: ['--import', hook] };
+  return { folder: here, nodeFlags: ['--import', hook], args: [] };
 }
 
 async function measurePairs(
@@ -104,12 +115,16 @@ async function costs(build: Build): Promise<Costs> {
   return { setMicros, popMicros: values['popMicros'] ?? Number.NaN };
 }
 
-function memberOf({ folder: clone, nodeFlags }: Build): Pick<System, 'start'> {
+function memberOf({ folder: clone, nodeFlags, args }: Build): Pick<System, 'start'> {
   return {
     start: async ({ folder, uri }) => {
       const script = join(clone, 'packages/cli/src/main.ts');
       const flags = ['--listen', '127.0.0.1:0', '--data', folder, '--log-level', 'warn'];
-      const member = await ServerProcess.start(script, ['serve', '--json', ...flags], nodeFlags);
+      const member = await ServerProcess.start(
+        script,
+        ['serve', '--json', ...flags, ...args],
+        nodeFlags,
+      );
       return {
         pids: () => [member.pid],
         setter: { kind: 'carillon', urls: [member.url.href], uri, factor: 1 },

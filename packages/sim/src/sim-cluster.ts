@@ -41,6 +41,8 @@ const simulated: readonly (readonly [string, unknown])[] = [
   ['callbacks.timeoutMs', 5000],
   // Scrubs so often that damage is found before the next disk is damaged.
   ['scrubIntervalMs', 30_000],
+  // So short that files of the history are begun, removed and written anew in a run.
+  ['history.bytesMax', 64 * 1024],
 ];
 
 export class SimCluster {

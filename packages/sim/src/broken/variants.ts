@@ -5,6 +5,7 @@ import { givingUp } from './giving-up.ts';
 import { keeping } from './keeping.ts';
 import { merging } from './merging.ts';
 import { popping } from './popping.ts';
+import { remembering } from './remembering.ts';
 import { splitting } from './splitting.ts';
 import { telling } from './telling.ts';
 
@@ -16,4 +17,5 @@ export const variants: readonly Broken[] = [
   ...arriving,
   ...splitting,
   ...telling,
+  ...remembering,
 ];
