@@ -51,7 +51,9 @@ function chance(name: string): number {
   return hashText(name, 0) / 2 ** 32;
 }
 
-function caseOf(number: number): Case {
+const weights = [0.5, 1, 1, 2, 3];
+
+function caseOf(number: number, isWeighted: boolean): Case {
   const draw = (what: string, from: number, to: number) =>
     from + Math.floor(chance(`${number} ${what}`) * (to - from + 1));
   const zones = draw('zones', 1, zoneCountMax);
@@ -62,6 +64,7 @@ function caseOf(number: number): Case {
     Array.from({ length: size }, (_, i) => ({
       name: `10.${number % 256}.${zone}.${i}:7253`,
       labels: { zone: `zone-${zone}` },
+      ...(isWeighted && { weight: weights[draw(`weight ${zone} ${i}`, 0, 4)] ?? 1 }),
     })),
   );
   const into = draw('into', 0, zones);
@@ -96,17 +99,19 @@ function measure(one: Case, id: string, tally: Tally): void {
   tally.swaps += swaps(before, after, factor);
 }
 
-/** The hottest zone's members against the most that distinct zones make any member hold. */
+/** The zone that holds most of the share that weights and distinct zones ask of its members, as a multiple of that share. */
 function zoneTimes(
   members: readonly LabelledMember[],
   shares: ReturnType<typeof evenShares>,
   held: ReadonlyMap<string, number>,
 ): number {
-  const most = Math.max(...shares.map(({ even, fair }) => Math.max(even, fair)));
+  const possible = new Map(shares.map(({ name, even, fair }) => [name, Math.max(even, fair)]));
   const zones = Map.groupBy(members, ({ labels }) => labels?.['zone']);
-  const mean = (inside: readonly LabelledMember[]) =>
-    inside.reduce((sum, { name }) => sum + (held.get(name) ?? 0), 0) / inside.length / keyCount;
-  return Math.max(...[...zones.values()].map(mean)) / most;
+  const sum = (inside: readonly LabelledMember[], of: ReadonlyMap<string, number>) =>
+    inside.reduce((total, { name }) => total + (of.get(name) ?? 0), 0);
+  return Math.max(
+    ...[...zones.values()].map((inside) => sum(inside, held) / keyCount / sum(inside, possible)),
+  );
 }
 
 function copies(placer: Placer, factor: number): Map<string, number> {
@@ -152,9 +157,11 @@ function row(title: string, tally: Tally): string {
 
 function table(clusters: number): string {
   const rows = [
-    ['before: `carillon-placement-1`', algorithm],
-    ['now: `carillon-labels-2`', labelsAlgorithm],
-  ].map(([title = '', id = '']) => {
+    { title: 'before: `carillon-placement-1`', id: algorithm, isWeighted: false },
+    { title: 'now: `carillon-labels-2`', id: labelsAlgorithm, isWeighted: false },
+    { title: 'before, weights 0.5 to 3', id: algorithm, isWeighted: true },
+    { title: 'now, weights 0.5 to 3', id: labelsAlgorithm, isWeighted: true },
+  ].map(({ title, id, isWeighted }) => {
     const tally: Tally = {
       hottest: [],
       over: 0,
@@ -165,7 +172,8 @@ function table(clusters: number): string {
       minimum: 0,
       elsewhere: 0,
     };
-    for (let number = 0; number < clusters; number++) measure(caseOf(number), id, tally);
+    for (let number = 0; number < clusters; number++)
+      measure(caseOf(number, isWeighted), id, tally);
     return row(title, tally);
   });
   return [

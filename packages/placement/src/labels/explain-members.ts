@@ -8,7 +8,8 @@ import { hashNumber, hashText } from '../flat/hash.ts';
 import { type Key, type NumberKey, readKey } from '../flat/key.ts';
 import { logOf, logOfHash } from '../flat/logarithm.ts';
 import { type Domain, groupMembers, type LabelledMember, type Ranked } from './members.ts';
-import { strengthMax } from './spread.ts';
+import { liftedWeight, rankOfHash } from './labelled-targets.ts';
+import { liftOf, strengthMax } from './spread.ts';
 
 /** Each step of placing a key on members, with labels or without. */
 export function explainMembers(
@@ -39,6 +40,8 @@ interface Entry {
   readonly path: string;
   readonly weight: number;
   readonly own: number;
+  /** Its place in the order of the domains. */
+  readonly rank: number;
   /** The hashes it stands with at the two ends, and how near these are. */
   readonly lowest: Standing;
   readonly highest: Standing;
@@ -58,7 +61,8 @@ function placeBelow(reading: Reading, domain: Domain, wanted: Wanted): string[] 
   const { domains } = domain;
   const some = copies < domains.length;
   const strength = some ? (strengthMax * (copies - 1)) / (domains.length - 1) : 0;
-  const entries = domains.map((inner) => domainEntry(reading, inner, strength));
+  const lift = some ? liftOf(copies, domains.length) : 0;
+  const entries = domains.map((inner) => domainEntry(reading, inner, { strength, lift }));
   let first: Entry | null = null;
   if (!some) first = giveEach(entries, domain, wanted);
   else if (primary) first = giveSome(entries, copies);
@@ -90,7 +94,7 @@ function placeMembers(reading: Reading, domain: Domain, wanted: Wanted): string[
 
 /** Fewer copies than domains: the ends of the order keep their roles, domains of several members may take others' (L3). */
 function giveSome(entries: readonly Entry[], copies: number): Entry {
-  const order = entries.toSorted((a, b) => a.own - b.own);
+  const order = entries.toSorted((a, b) => a.rank - b.rank);
   const backupsFrom = order.length - (copies - 1);
   const several = (entry: Entry) => entry.room > 1;
   const [start] = order;
@@ -104,7 +108,7 @@ function giveSome(entries: readonly Entry[], copies: number): Entry {
 
 /** One copy for each domain, and more round after round; the primary's domain keeps a member free (L4). */
 function giveEach(entries: readonly Entry[], { members }: Domain, wanted: Wanted): Entry | null {
-  const first = entries.toSorted((a, b) => a.own - b.own)[0] as Entry;
+  const first = entries.toSorted((a, b) => a.rank - b.rank)[0] as Entry;
   const spare = wanted.primary && first.room > 1 && wanted.copies < members.length ? 1 : 0;
   for (let left = wanted.copies; left > 0; ) {
     for (const entry of byHighest(entries)) {
@@ -116,7 +120,11 @@ function giveEach(entries: readonly Entry[], { members }: Domain, wanted: Wanted
   return wanted.primary ? first : null;
 }
 
-function domainEntry(reading: Reading, domain: Domain, strength: number): Entry {
+function domainEntry(
+  reading: Reading,
+  domain: Domain,
+  { strength, lift }: { readonly strength: number; readonly lift: number },
+): Entry {
   const own = hashOf(reading, domain.seed);
   const heaviest = Math.max(...domain.members.map(({ weight }) => weight));
   const anchor = domain.members.find(({ weight }) => weight === heaviest);
@@ -137,6 +145,7 @@ function domainEntry(reading: Reading, domain: Domain, strength: number): Entry 
     path: domain.path,
     weight: domain.weight,
     own,
+    rank: rankOfHash(own, liftedWeight(heaviest, lift)),
     lowest: nearest(mirror),
     highest: nearest((hash) => hash),
     room: domain.members.length,
@@ -152,6 +161,7 @@ function memberEntry(reading: Reading, domain: Domain, { name, weight, seed }: R
     path: domain.path === '' ? name : `${domain.path}/${name}`,
     weight,
     own: hash,
+    rank: 0,
     lowest: { hash, near: logOfHash(mirror(hash)) / weight },
     highest: { hash, near: logOfHash(hash) / weight },
     room: 1,

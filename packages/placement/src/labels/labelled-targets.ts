@@ -7,8 +7,8 @@
  *     domain of one member stands with its own hash alone.
  * L2. Replicas in distinct domains one after the other favour small domains; a domain of several members is made
  *     stronger to make up for it, the more of all domains a key needs (`heft`, `strength`).
- * L3. Roles stay. Domains are in the order of their own hashes, which no member changes: the first one is the place
- *     of the primary, the last ones are the places of the backups. Only a domain of several members takes a place
+ * L3. Roles stay. Domains are in the order of their own hashes, which no member changes; where weights differ, a light
+ *     domain is nearer the middle of that order (`rankOfHash`, and `liftedWeight` for the reason of L2). The first one is the place of the primary, the last ones are the places of the backups. Only a domain of several members takes a place
  *     that is not its own, because it has different members for the two roles: its lowest for the primary, its
  *     highest for a backup. So no primary becomes a backup nor the reverse, as long as there are as many domains
  *     before and after as replicas or the domains stay the same ones, and members weigh the same.
@@ -80,6 +80,10 @@ export class LabelledTargets implements Placer, Hashes {
   nearness(flipped: number, weight: number, high: boolean): number {
     const hash = (flipped ^ flip) >>> 0;
     return logOfHash(high ? hash : 0xffff_ffff - hash) / weight;
+  }
+
+  rankOf({ own, liftedWeights }: Place, lift: number): number {
+    return this.#uniform ? own : rankOfHash((own ^ flip) >>> 0, liftedWeights[lift] as number);
   }
 
   /** How near an end a place is with its own hash or that of its best member, the anchor aside (L1). */
@@ -188,6 +192,23 @@ export class LabelledTargets implements Placer, Hashes {
   }
 }
 
+/**
+ * Where a hash of some weight stands between the two ends: below zero near the lowest, above near the highest. A heavy one is
+ * nearer its end; with one weight the order is that of the hashes.
+ */
+export function rankOfHash(hash: number, weight: number): number {
+  const isLow = hash < 0x8000_0000;
+  const near = logOfHash(isLow ? 0xffff_ffff - hash : hash);
+  return isLow ? weight / near : -weight / near;
+}
+
+/** A weight to the power of 1 to 2, in quarters. Square roots are exact everywhere, other powers are not. */
+export function liftedWeight(weight: number, lift: number): number {
+  const half = Math.sqrt(weight);
+  const quarter = Math.sqrt(half);
+  return weight * ([1, quarter, half, half * quarter, weight][lift] as number);
+}
+
 interface Task {
   readonly place: Place;
   readonly copies: number;
@@ -223,9 +244,11 @@ function layOut(domain: Domain, layout: Layout, depth: number): Place {
     end,
     anchor: start + layout.names.slice(start, end).indexOf(anchor ?? ''),
     anchorWeight: heaviest,
+    liftedWeights: [0, 1, 2, 3, 4].map((lift) => liftedWeight(heaviest, lift)),
     heft: logOf(domain.weight / heaviest),
     order: [...places],
     own: 0,
+    rank: 0,
     copies: 0,
     low: 0,
     high: 0,

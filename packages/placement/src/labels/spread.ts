@@ -12,12 +12,16 @@ export interface Place {
   /** The member whose hash does not count, because the domain's own stands for it (L1). */
   readonly anchor: number;
   readonly anchorWeight: number;
+  /** The same, lifted by 0 to 4 quarters (L3). */
+  readonly liftedWeights: readonly number[];
   /** The logarithm of the weight of all its members over the weight of the heaviest: 0 for one member (L2). */
   readonly heft: number;
   /** The places below, the ones with copies first: the primary's, then from the highest hash down. */
   readonly order: Place[];
   /** The domain's own hash, flipped. */
   own: number;
+  /** Its place in the order of the domains (L3). */
+  rank: number;
   copies: number;
   /** How near the two ends it stands. */
   low: number;
@@ -27,6 +31,8 @@ export interface Place {
 /** The hashes of the key at hand that the spread needs. */
 export interface Hashes {
   hash(seed: number): number;
+  /** The place of a domain in their order, by its own hash and the weight of its heaviest member, lifted (L3). */
+  rankOf(place: Place, lift: number): number;
   /** How near the lowest (`high` false) or the highest end a place is, by its own hash and the hashes of its members. */
   placeNearness(place: Place, high: boolean): number;
 }
@@ -48,8 +54,10 @@ export class Spread {
     const { order } = parent;
     const some = copies < order.length;
     const strength = some ? (strengthMax * (copies - 1)) / (order.length - 1) : 0;
+    const lift = some ? liftOf(copies, order.length) : 0;
     for (const place of order) {
       place.own = this.#hashes.hash(place.domain.seed);
+      place.rank = this.#hashes.rankOf(place, lift);
       place.high = this.#standing(place, true, strength);
       place.copies = 0;
     }
@@ -136,6 +144,11 @@ export class Spread {
   }
 }
 
+/** How far weights are lifted, in quarters: the more of all domains a key needs, the more a light one would get (L3). */
+export function liftOf(copies: number, domains: number): number {
+  return Math.round((4 * (copies - 1)) / (domains - 1));
+}
+
 /** Only such a place has different members for the two roles. */
 function hasSeveral({ start, end }: Place): boolean {
   return end - start > 1;
@@ -145,7 +158,7 @@ function isHigher(a: Place, b: Place): boolean {
   return a.high > b.high;
 }
 
-/** In the order of the places' own hashes, which no member changes. */
+/** In the order of the places' own hashes, which no member of the same weight changes. */
 function isBefore(a: Place, b: Place): boolean {
-  return a.own < b.own;
+  return a.rank < b.rank;
 }
