@@ -46,3 +46,21 @@ test('so many receivers are remembered that memory stays small, the ones heard o
   for (let i = 0; i < 5000; i++) receivers.heard(numbered(i), answer(500));
   expect([0, 903, 904, 4999].map((i) => receivers.countMax(numbered(i)))).toEqual([1, 1, 500, 500]);
 });
+
+test('a namespace with very many receivers forgets its own, and none of others', () => {
+  const receivers = new TogetherReceivers(new VirtualClock());
+  const says = {
+    kind: 'answer',
+    status: 200,
+    retryAfterMs: null,
+    together: { countMax: 9 },
+  } as never;
+  receivers.heard({ namespace: 'good', uri: 'http://good.test/' }, says);
+  for (let i = 0; i < 5000; i++) {
+    receivers.heard({ namespace: 'bad', uri: `http://bad.test/${i}` }, says);
+  }
+  const counts = ['good.test/', 'bad.test/0', 'bad.test/904', 'bad.test/905', 'bad.test/4999'].map(
+    (place) => receivers.countMax({ namespace: place.split('.')[0] ?? '', uri: `http://${place}` }),
+  );
+  expect(counts).toEqual([9, 1, 1, 9, 9]);
+});
