@@ -100,7 +100,7 @@ export interface ClusterMember {
 
 /** Damage found on the disk of the member that answered, since it started. */
 export interface DiskDamage {
-  /** mending, mended (every record that others had is there again) or lost (there was no other member to ask). */
+  /** mending, mended (every record that others had is there again) or lost (timers are gone, or there was no member to ask). */
   readonly state: string;
   readonly foundAt: Date | null;
   /** Damaged stretches and missing files. */
@@ -109,6 +109,8 @@ export interface DiskDamage {
   readonly entriesLost: number;
   /** There may be more that cannot be counted. */
   readonly moreLost: boolean;
+  /** Timers that are gone because no other member had a copy, at most; null: that cannot be told. */
+  readonly timersLost: number | null;
   readonly recordsFetched: number;
 }
 
@@ -383,6 +385,7 @@ function readDamage(from: Fields): DiskDamage {
     stretches: from.number('stretches'),
     entriesLost: from.number('entries-lost'),
     moreLost: from.flag('more-lost'),
+    timersLost: from.numberOrNull('timers-lost'),
     recordsFetched: from.number('records-fetched'),
   };
 }

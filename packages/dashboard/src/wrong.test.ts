@@ -115,11 +115,11 @@ test('damaged disks are told, with the losses of the member that serves the page
     member('n1', { disk: 'lost' }),
     member('n2', { disk: 'mended' }),
   ];
-  const damage = { 'entries-lost': 100, 'more-lost': true, 'records-fetched': 7 };
+  const damage = { 'entries-lost': 100, 'more-lost': true, 'timers-lost': 3, 'records-fetched': 7 };
   const found = findings({ ...well, cluster: { ...well.cluster, members, damage } }, null);
   expect(found.map(({ weight, says }) => `${weight}: ${says}`)).toEqual([
-    'bad: The disk of n1 is damaged, and its lost records are gone: there was no other member to ask.',
-    'warn: The disk of n0 is damaged; its lost records are being fetched from other members. At least 100 entries lost, 7 records fetched.',
+    'bad: The disk of n1 is damaged, and timers are gone: no other member has a copy of them.',
+    'warn: The disk of n0 is damaged; its lost records are being fetched from other members. At least 100 entries lost, 7 records fetched. Up to 3 timers gone.',
     'warn: Damage on the disk of n2 is mended; look at the disk.',
   ]);
 });

@@ -83,7 +83,7 @@ function aboutDisks({ cluster: { members, damage } }: Snapshot): Finding[] {
       const says = `The disk of ${name} is damaged; its lost records are being fetched from other members.${figures}`;
       found.push({ weight: 'warn', says });
     } else if (disk === 'lost') {
-      const says = `The disk of ${name} is damaged, and its lost records are gone: there was no other member to ask.${figures}`;
+      const says = `The disk of ${name} is damaged, and timers are gone: no other member has a copy of them.${figures}`;
       found.push({ weight: 'bad', says });
     } else if (disk === 'mended') {
       const says = `Damage on the disk of ${name} is mended; look at the disk.${figures}`;
@@ -95,7 +95,9 @@ function aboutDisks({ cluster: { members, damage } }: Snapshot): Finding[] {
 
 function damageFigures(damage: DamageShape): string {
   const lost = `${damage['more-lost'] ? 'At least ' : ''}${counted(damage['entries-lost'], 'entry', 'entries')} lost`;
-  return `${lost}, ${counted(damage['records-fetched'], 'record')} fetched.`;
+  const timers = damage['timers-lost'];
+  const gone = timers === 0 || timers === null ? '' : ` Up to ${counted(timers, 'timer')} gone.`;
+  return `${lost}, ${counted(damage['records-fetched'], 'record')} fetched.${gone}`;
 }
 
 function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {

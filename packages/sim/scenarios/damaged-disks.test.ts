@@ -61,6 +61,7 @@ test('entries damaged while a member was down are fetched at once, and every tim
   expect(await damageOf(story, 'm1')).toMatchObject({
     state: 'mending',
     'entries-lost': held,
+    'timers-lost': 0,
     'more-lost': false,
     'records-fetched': held,
   });
@@ -123,6 +124,28 @@ test('a segment that is gone while it is written to is noticed, and replaced', a
   expect(story.bugs).toEqual([]);
 });
 
+test('timers with one copy that damage took are counted and said to be lost, in a cluster too (R=1 and R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  const single = [];
+  for (let i = 0; i < 30; i++) single.push(await story.set({ seconds: 300, factor: 1 }));
+  const twofold = await setMany(story, 30, 300);
+  const damaged = story.cluster.member('m1');
+  await story.until(20);
+  const gone = single.filter(({ id }) => story.holders(id).includes('m1'));
+  expect(gone.length).toBeGreaterThan(3);
+  damaged.crash({ power: true, wipe: false });
+  zeroEntries(story, 'm1');
+  damaged.start();
+  await story.until(90);
+  expect(await damageOf(story, 'm1')).toMatchObject({ state: 'lost', 'timers-lost': gone.length });
+  const { body } = await story.ask('GET', '/metrics', 'm1');
+  expect(body).toContain(`carillon_lost_timers ${gone.length}`);
+  await story.until(600);
+  for (const { id } of twofold) expect(story.pops(id).length).toBe(1);
+  const popped = single.filter(({ id }) => story.pops(id).length === 1);
+  expect(popped.length).toBe(single.length - gone.length);
+});
+
 test('alone, a member starts with the records it can read, and says how many are lost', async () => {
   const story = await Story.begin({ members: ['m0'] });
   await setMany(story, 5, 300);
@@ -137,6 +160,7 @@ test('alone, a member starts with the records it can read, and says how many are
   expect(await damageOf(story, 'm0')).toMatchObject({
     state: 'lost',
     'entries-lost': 5,
+    'timers-lost': 5,
     'more-lost': false,
     'records-fetched': 0,
   });

@@ -49,6 +49,7 @@ export interface ClusterShape {
 export interface DamageShape {
   readonly 'entries-lost': number;
   readonly 'more-lost': boolean;
+  readonly 'timers-lost': number | null;
   readonly 'records-fetched': number;
 }
 

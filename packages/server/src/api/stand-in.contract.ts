@@ -161,6 +161,7 @@ export class StandIn implements TimerService, SetService, MemberControl, History
         stretches: 2,
         entriesLost: 3,
         moreLost: false,
+        timersLost: 0,
         recordsFetched: 3,
       },
     };

@@ -99,6 +99,7 @@ test('damage is told of once, and more of it once more', () => {
       stretches,
       entriesLost: 0,
       moreLost: false,
+      timersLost: 0,
       recordsFetched: 0,
     },
   });

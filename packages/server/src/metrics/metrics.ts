@@ -180,6 +180,10 @@ export class Metrics {
     'carillon_journal_lost_entries',
     'Entries of the journal lost to damage that was found since the start, at least.',
   );
+  readonly lostTimers = this.gauge(
+    'carillon_lost_timers',
+    'Timers without another copy lost to damage that was found at the start, at most.',
+  );
   readonly mending = this.gauge(
     'carillon_disk_mending',
     '1 while lost records are being fetched or damaged files replaced, 0 otherwise.',

@@ -3,7 +3,8 @@ import type { Load } from './load.ts';
 
 /**
  * whole: no damage was found. mending: lost records are being fetched, or damaged files are being replaced. mended:
- * every record that another member had is here again. lost: there was no other member to fetch records from.
+ * every record that another member had is here again. lost: timers are gone of which no other member has a copy, or there was
+ * no other member to ask.
  */
 export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
 
@@ -16,6 +17,8 @@ export interface DamageView {
   readonly entriesLost: number;
   /** True: more entries were lost that cannot be counted. */
   readonly moreLost: boolean;
+  /** Timers that are gone because no other member had a copy, at most; null: that cannot be told. */
+  readonly timersLost: number | null;
   readonly recordsFetched: number;
 }
 

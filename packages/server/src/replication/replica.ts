@@ -69,6 +69,7 @@ export class Replica {
   private primaryLetterCount = 0;
   private retryingCount = 0;
   private primaryRetryingCount = 0;
+  private singleCount = 0;
   /** By handle: 1 for records from disk that may be out of date (see cluster/doubt.ts). */
   private doubtful = new Uint8Array(0);
   private doubtfulLeft = 0;
@@ -91,6 +92,11 @@ export class Replica {
   /** Dead letters of which this member is the primary. */
   get primaryLetters(): number {
     return this.primaryLetterCount;
+  }
+
+  /** Live timers of which this member has the only copy. */
+  get singles(): number {
+    return this.singleCount;
   }
 
   /** Live timers whose present pop has failed before. */
@@ -329,6 +335,8 @@ export class Replica {
     this.options.digests.toggle(record);
     if (isPrimary && record.state === State.dead) this.primaryLetterCount += by;
     if (isPrimary && record.state === State.live) this.primaryCount += by;
+    const isSingle = isPrimary && record.replicas.length === 1;
+    if (isSingle && record.state === State.live) this.singleCount += by;
     if (record.attempt > 0 && record.state === State.live) {
       this.retryingCount += by;
       if (isPrimary) this.primaryRetryingCount += by;

@@ -19,12 +19,13 @@ export async function recover(parts: Parts): Promise<Awakening> {
       put: (record) => replica.restore(record),
       drop: (hi, lo) => replica.forget(hi, lo),
     },
+    singles: () => replica.singles,
     onFailed: (error: DiskError) => options.onFailed(error),
     onSync: (tookMs) => metrics.journalSync.observe(tookMs),
   });
   parts.journal = journal;
   const { marked } = journal;
-  const { historySinceMs, awakening } = await diskCare.begin(disk, journal);
+  const { historySinceMs, awakening } = await diskCare.begin(disk, journal, replica.singles);
   parts.historySinceMs = historySinceMs;
   // No mark before this member is among the others: one whose start fails now is still away.
   parts.numbers = new NumberSource(marked);

@@ -138,10 +138,10 @@ const endings: readonly Broken[] = [
     apply: () => {
       const diskCare = DiskCare.prototype;
       const { begin } = diskCare;
-      diskCare.begin = function (disk, journal) {
+      diskCare.begin = function (disk, journal, singles) {
         const snapshots = changed(journal.snapshots, { rewrite: () => undefined });
         const blind = changed(journal, { damaged: [], lost: null, torn: false, snapshots });
-        return begin.call(this, disk, blind);
+        return begin.call(this, disk, blind, singles);
       };
       return () => {
         diskCare.begin = begin;

@@ -141,6 +141,7 @@ describe('carillon cluster', () => {
       stretches: 2,
       'entries-lost': 100,
       'more-lost': false,
+      'timers-lost': 7,
       'records-fetched': 40,
     };
     const disks = [
@@ -152,10 +153,10 @@ describe('carillon cluster', () => {
     expect(code).toBe(1);
     expect(out.slice(0, 2)).toEqual([
       'The disk of n0 is damaged; its lost records are being fetched from other members.',
-      'The disk of n1 is damaged, and its lost records are gone: there was no other member to ask.',
+      'The disk of n1 is damaged, and timers are gone: no other member has a copy of them.',
     ]);
     expect(out.join('\n')).toContain(
-      'damaged in 2 places, found at 2026-11-16T12:00:00.000Z: 100 entries lost, 40 records fetched, mending',
+      'damaged in 2 places, found at 2026-11-16T12:00:00.000Z: 100 entries lost, 40 records fetched, up to 7 timers are gone, mending',
     );
   });
 

@@ -105,7 +105,7 @@ function diskWorry(name: string, disk: string | null): string[] {
   }
   if (disk === 'lost') {
     return [
-      `The disk of ${name} is damaged, and its lost records are gone: there was no other member to ask.`,
+      `The disk of ${name} is damaged, and timers are gone: no other member has a copy of them.`,
     ];
   }
   return [];
@@ -114,10 +114,15 @@ function diskWorry(name: string, disk: string | null): string[] {
 /** Of the member that was asked. */
 function damageText(damage: DiskDamage | null): string {
   if (damage === null) return 'no damage found';
-  const { state, entriesLost, moreLost, recordsFetched, stretches, foundAt } = damage;
+  const { state, entriesLost, moreLost, timersLost, recordsFetched, stretches, foundAt } = damage;
   const lost = `${moreLost ? 'at least ' : ''}${entriesLost} entries lost`;
+  const gone = timersLost === 0 ? '' : `, ${lostTimers(timersLost)}`;
   const since = foundAt === null ? '' : ` at ${foundAt.toISOString()}`;
-  return `damaged in ${stretches} places, found${since}: ${lost}, ${recordsFetched} records fetched, ${state}`;
+  return `damaged in ${stretches} places, found${since}: ${lost}, ${recordsFetched} records fetched${gone}, ${state}`;
+}
+
+function lostTimers(count: number | null): string {
+  return count === null ? 'timers without another copy are gone' : `up to ${count} timers are gone`;
 }
 
 interface Found {

@@ -120,6 +120,7 @@ function renderDamage(damage: DamageView): NonNullable<ClusterJson['damage']> {
     stretches: damage.stretches,
     'entries-lost': damage.entriesLost,
     'more-lost': damage.moreLost,
+    'timers-lost': damage.timersLost,
     'records-fetched': damage.recordsFetched,
   };
 }

@@ -63,6 +63,10 @@ const DamageSchema = Type.Object({
   stretches: whole,
   'entries-lost': whole,
   'more-lost': Type.Boolean({ description: 'There may be more that cannot be counted.' }),
+  'timers-lost': Type.Union([whole, Type.Null()], {
+    description:
+      'Timers that are gone because no other member had a copy, at most. null: that cannot be told.',
+  }),
   'records-fetched': whole,
 });
 

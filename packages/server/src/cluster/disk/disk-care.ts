@@ -7,10 +7,9 @@
  * K3  Damage that is found while the member runs costs nothing: everything is in memory, and is written anew.
  */
 import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
-import { DiskReport } from './disk-report.ts';
+import { type Damage, DiskReport } from './disk-report.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { bornWallMs } from '../../store/journal/files/born.ts';
-import type { Lost } from '../../store/journal/files/contents.ts';
 import type { Journal } from '../../store/journal/journal.ts';
 import { Scrub } from '../../store/journal/scrub.ts';
 
@@ -33,6 +32,21 @@ export interface Awakening {
   readonly onMended: ((asked: number) => void) | null;
 }
 
+/**
+ * Timers of which this member had the only copy and that are gone; null: that cannot be told. As noted some seconds before the end,
+ * so timers that ended since may be among them.
+ */
+function lostTimers(
+  { lost, singlesBefore }: Pick<Journal, 'lost' | 'singlesBefore'>,
+  singles: number,
+): number | null {
+  if (lost === null) return 0;
+  if (singlesBefore === null) return null;
+  const missing = Math.max(0, singlesBefore - singles);
+  // Each entry is a change of one timer.
+  return lost.more ? missing : Math.min(missing, lost.entries);
+}
+
 export class DiskCare {
   private readonly parts: DiskCareParts;
   private journal: Journal | null = null;
@@ -45,20 +59,26 @@ export class DiskCare {
     this.parts = parts;
     const { metrics } = parts;
     metrics.lostEntries.read(() => this.report.entriesLost);
+    metrics.lostTimers.read(() => this.report.timersLost ?? 0);
     metrics.mending.read(() => (this.report.state === 'mending' ? 1 : 0));
   }
 
   /**
    * The journal is open: tells the member how far back it remembers (on the monotonic clock), and in which state it starts.
+   * `singles`: timers that are here and of which it has the only copy.
    */
   async begin(
     disk: Disk,
     journal: Journal,
+    singles: number,
   ): Promise<{ historySinceMs: number; awakening: Awakening }> {
     const { clock } = this.parts;
     this.journal = journal;
     const { damaged, lost, torn, marked } = journal;
-    if (damaged.length > 0 || lost !== null) this.note({ stretches: damaged.length, lost });
+    if (damaged.length > 0 || lost !== null) {
+      const timersLost = lostTimers(journal, singles);
+      this.note({ stretches: damaged.length, lost, timersLost });
+    }
     const wallMs = clock.wall();
     if (lost !== null) this.fetchingSinceMs = wallMs;
     // Damage in the last seconds before a crash looks like a torn tail: no testimony about the time before either of them.
@@ -92,7 +112,7 @@ export class DiskCare {
     };
   }
 
-  private note(damage: { readonly stretches: number; readonly lost: Lost | null }): void {
+  private note(damage: Damage): void {
     const { clock, metrics } = this.parts;
     metrics.damage.add(damage.stretches);
     this.report.found(damage, clock.wall());
@@ -105,16 +125,16 @@ export class DiskCare {
     this.report.settle(asked);
     this.fetchingSinceMs = Number.NEGATIVE_INFINITY;
     this.journal?.snapshots.rewrite();
-    const { entriesLost, recordsFetched, moreLost } = this.report.view() ?? {};
-    const figures = { entriesLost, andMaybeMore: moreLost, recordsFetched };
-    if (asked > 0)
+    const { entriesLost, recordsFetched, moreLost, timersLost } = this.report.view() ?? {};
+    const figures = { entriesLost, andMaybeMore: moreLost, recordsFetched, timersLost };
+    if (asked > 0 && timersLost === 0)
       log.info('The records lost to damage have been fetched from the replicas.', {
         event: 'damage-mended',
         ...figures,
       });
     else
-      log.error('Entries are lost for good: no other member holds these timers.', {
-        event: 'entries-lost',
+      log.error('Timers are lost for good: no other member has a copy of them.', {
+        event: 'timers-lost',
         ...figures,
       });
   }
@@ -133,7 +153,7 @@ export class DiskCare {
           event: 'file-rewritten',
           file,
         });
-        this.note({ stretches: 1, lost: null });
+        this.note({ stretches: 1, lost: null, timersLost: 0 });
       },
     });
   }

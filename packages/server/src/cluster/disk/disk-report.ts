@@ -2,11 +2,19 @@
 import type { DamageView, DiskState } from '../../metrics/status.ts';
 import type { Lost } from '../../store/journal/files/contents.ts';
 
+export interface Damage {
+  readonly stretches: number;
+  readonly lost: Lost | null;
+  /** Timers without another copy that are gone; null: that cannot be told. */
+  readonly timersLost: number | null;
+}
+
 export class DiskReport {
   private readonly rewriting: () => boolean;
   private foundMs: number | null = null;
   private stretches = 0;
   private lost: Lost | null = null;
+  private goneTimers: number | null = 0;
   private fetched = 0;
   private isFetching = false;
   private isAlone = false;
@@ -19,16 +27,22 @@ export class DiskReport {
   get state(): DiskState {
     if (this.foundMs === null) return 'whole';
     if (this.isFetching || this.rewriting()) return 'mending';
-    return this.isAlone && this.lost !== null ? 'lost' : 'mended';
+    const isGone = this.isAlone || (this.goneTimers ?? 0) > 0;
+    return isGone && this.lost !== null ? 'lost' : 'mended';
   }
 
   get entriesLost(): number {
     return this.lost?.entries ?? 0;
   }
 
-  found(damage: { readonly stretches: number; readonly lost: Lost | null }, wallMs: number): void {
+  get timersLost(): number | null {
+    return this.goneTimers;
+  }
+
+  found(damage: Damage, wallMs: number): void {
     this.foundMs = wallMs;
     this.stretches += damage.stretches;
+    if (damage.lost !== null) this.goneTimers = damage.timersLost;
     this.lost ??= damage.lost;
     this.isFetching ||= damage.lost !== null;
   }
@@ -53,6 +67,7 @@ export class DiskReport {
       stretches,
       entriesLost: this.entriesLost,
       moreLost: lost?.more ?? false,
+      timersLost: this.goneTimers,
       recordsFetched: fetched,
     };
   }

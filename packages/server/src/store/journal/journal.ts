@@ -57,6 +57,8 @@ export interface JournalOptions {
   /** Whose records these are: files of another identity are refused. */
   readonly identity: string;
   readonly replay: Replay;
+  /** Timers of which this member has the only copy; default: none. */
+  readonly singles?: () => number;
   /** Called once: entries that were not synced are lost and nothing is written any more. The member must stop. */
   readonly onFailed: (error: DiskError) => void;
   /** Called after each sync with the time it took. */
@@ -74,6 +76,8 @@ export class Journal {
   readonly damaged: readonly Damage[];
   /** Entries lost at this start, and at earlier starts unless made up for since; null: everything is there. */
   readonly lost: Lost | null;
+  /** Timers of which this member had the only copy, as noted before this start; null: not known. */
+  readonly singlesBefore: number | null;
   /** Whether recovery cut something off that was being written, or damaged in the last seconds. */
   readonly torn: boolean;
   private markedMs: number;
@@ -115,6 +119,7 @@ export class Journal {
     );
     this.damaged = recovered.damaged;
     this.lost = recovered.lost;
+    this.singlesBefore = recovered.singles;
     this.torn = recovered.torn;
     this.markedMs = recovered.marked;
   }

@@ -69,6 +69,8 @@ export interface Recovered {
   readonly damaged: readonly Damage[];
   /** Entries that are missing here, also from an earlier start that was not made up for since; null: none. */
   readonly lost: Lost | null;
+  /** Timers of which this member had the only copy, as noted last; null: that is not known. */
+  readonly singles: number | null;
   /** Something stood behind the last intact entry: it was being written, or it was damaged in the last seconds. */
   readonly torn: boolean;
   /** In the segments since the snapshot. */
@@ -195,6 +197,7 @@ class Recovery implements EntrySink {
       marked: this.marked,
       damaged: this.damaged,
       lost: this.lost,
+      singles: this.contents?.singles ?? null,
       torn: this.torn,
       journalBytes: segments.reduce((sum, { size }) => sum + size, 0),
       entryCount: this.entryCount,

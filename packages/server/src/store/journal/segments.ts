@@ -19,6 +19,8 @@ export interface SegmentsParts {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly identity: string;
+  /** Timers of which this member has the only copy. */
+  readonly singles?: () => number;
 }
 
 export class Segments {
@@ -34,6 +36,8 @@ export class Segments {
   private syncedEntries = 0;
   private notedBytes = 0;
   private lostEntries: Lost | null;
+  /** As noted before entries were lost. */
+  private readonly singlesBefore: number;
   private opening = false;
 
   /** Behind the files that recovery found; `open` comes next. */
@@ -45,6 +49,7 @@ export class Segments {
     this.earlier = found.segments;
     this.present = { file: none, number: found.nextNumber - 1, salt: 0 };
     this.lostEntries = found.lost;
+    this.singlesBefore = found.singles ?? 0;
   }
 
   get number(): number {
@@ -142,14 +147,20 @@ export class Segments {
     await file.sync();
     const before = this.earlier.filter((filed) => filed.number < number);
     const earlier = this.present.file === none ? before : [...before, this.filed()];
-    const { snapshot, lostEntries: lost } = this;
+    const { snapshot, singles, lostEntries: lost } = this;
     const fresh: Filed = { number, salt, bytes: file.size, entries: 0 };
-    await this.contents.write(() => ({ snapshot, segments: [...earlier, fresh], lost }));
+    await this.contents.write(() => ({ snapshot, segments: [...earlier, fresh], lost, singles }));
     this.earlier = earlier;
     this.present = { file, number, salt };
     this.syncedBytes = file.size;
     this.syncedEntries = 0;
     this.notedBytes = file.size;
+  }
+
+  /** While lost entries have not been made up for, a second start must find the number from before the damage. */
+  private get singles(): number {
+    const now = this.parts.singles?.() ?? 0;
+    return this.lostEntries === null ? now : Math.max(now, this.singlesBefore);
   }
 
   private filed(): Filed {
@@ -161,7 +172,7 @@ export class Segments {
     let bytes = 0;
     await this.contents.write(() => {
       bytes = this.syncedBytes;
-      return { ...this.files, lost: this.lostEntries };
+      return { ...this.files, lost: this.lostEntries, singles: this.singles };
     });
     this.notedBytes = bytes;
   }

@@ -8,7 +8,7 @@
  *
  * Written as a whole, beside the old one, and put in its place: it is never torn. The name of the file is `contents`.
  *
- *   "carillon" · format u16 · kind u8 · identity text · snapshot u8, file · count varint, files · lost u8, f64, u8 · checksum u32
+ *   "carillon" · format u16 · kind u8 · identity text · snapshot u8, file · count varint, files · lost u8, f64, u8 · singles f64 · checksum u32
  *   file: number u32 · salt u32 · bytes f64 · entries f64
  */
 import { ByteReader, ByteWriter, type Disk, MalformedError } from '@carillon/core';
@@ -47,6 +47,8 @@ export interface Contents {
   readonly segments: readonly Filed[];
   /** Entries that were lost and have not been made up for yet; null: none. */
   readonly lost: Lost | null;
+  /** Timers of which this member had the only copy; null: an earlier build wrote the table, which did not count them. */
+  readonly singles?: number | null;
 }
 
 /** A table that this release must not read: of a later release, or of another member. */
@@ -67,6 +69,7 @@ export function encodeContents(contents: Contents, identity: string): Uint8Array
   out.u8(contents.lost === null ? 0 : 1);
   out.f64(contents.lost?.entries ?? 0);
   out.u8(contents.lost?.more === true ? 1 : 0);
+  out.f64(contents.singles ?? 0);
   out.u32(checksum(out.written(), 0, out.length, 0));
   return out.copy();
 }
@@ -95,7 +98,8 @@ function decodeContents(bytes: Uint8Array, identity: string): Contents {
   const segments = Array.from({ length: from.varint() }, () => decodeFiled(from));
   const isLost = from.u8() === 1;
   const lost = { entries: from.f64(), more: from.u8() === 1 };
-  return { snapshot, segments, lost: isLost ? lost : null };
+  const singles = from.left > 0 ? from.f64() : null;
+  return { snapshot, segments, lost: isLost ? lost : null, singles };
 }
 
 /** null: there is no table, or none that can be read. Rejects when that cannot be found out for lack of a descriptor. */
