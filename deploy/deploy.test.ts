@@ -56,6 +56,17 @@ describe('metrics', () => {
     expect(panels.length).toBeGreaterThan(20);
   });
 
+  test('panels and alerts tell clusters in one Prometheus apart', () => {
+    for (const panel of panels) {
+      const selectors = [...panel.matchAll(/\b(?:carillon|process)_[a-z_]+\{([^}]*)\}/g)];
+      expect(selectors.length, panel).toBeGreaterThan(0);
+      for (const [, labels] of selectors) expect(labels, panel).toContain('cluster=~"$cluster"');
+    }
+    for (const expression of [...alerts, ...panels]) {
+      expect(expression).not.toMatch(/\bon \((?!job, instance, cluster\))|\bjob=/);
+    }
+  });
+
   test.each([...new Set(series.map(({ name }) => name))])('%s exists and is fed', (name) => {
     const family = name.replace(/_(bucket|sum|count)$/, '');
     expect(known).toContain(family);

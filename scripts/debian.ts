@@ -22,6 +22,11 @@ export const tools = {
   nginx: { programs: ['nginx'], packages: ['nginx'], tests: 'nginx in front' },
   haproxy: { programs: ['haproxy'], packages: ['haproxy'], tests: 'haproxy in front' },
   promtool: { programs: ['promtool'], packages: ['prometheus'], tests: 'alert rules' },
+  systemdAnalyze: {
+    programs: ['systemd-analyze'],
+    packages: ['systemd'],
+    tests: 'the unit for systemd',
+  },
 } as const satisfies Readonly<Record<string, Tool>>;
 
 const installMsMax = 10 * 60_000;

@@ -12,7 +12,7 @@ import { buildPackages } from './release/build.ts';
 import { EmptyProject, type Serving } from './release/rehearsal/empty-project.ts';
 import { followGettingStarted } from './release/rehearsal/getting-started.ts';
 import { schemasOutput, schemasProgram } from './release/rehearsal/schemas.ts';
-import { runtimeForTests, runtimes } from './runtimes.ts';
+import { leastRuntime, runtimeForTests, runtimes } from './runtimes.ts';
 
 const root = join(import.meta.dirname, '..');
 const programs = [
@@ -123,14 +123,26 @@ test('types that are generated from /openapi.json compile and fit', async () => 
   expect(await project.run('npx', 'tsc', ...given, '--types', 'node', 'generated.ts')).toBe('');
 });
 
+async function runsMember(program: string): Promise<void> {
+  const started = await project.serve(program, 'node_modules/carillon/bin/carillon.js');
+  expect(await (await fetch(`${started.url}/ping`)).text()).toBe('OK');
+  expect(await started.stop()).toBe(0);
+}
+
+const least = runtimeForTests(leastRuntime);
+test.skipIf(least === null)(
+  `${leastRuntime.name}, the least that packages name, runs a member`,
+  () => {
+    const manifest = readFileSync(join(root, 'packages/cli/package.json'), 'utf8');
+    expect(manifest).toContain(`">=${leastRuntime.version.slice(0, -2)}"`);
+    return runsMember(least ?? '');
+  },
+);
+
 describe.concurrent.each(wholeProduct)('$name', ({ program }) => {
   const runtime = program ?? '';
 
-  test.skipIf(program === null)('runs a member', async () => {
-    const started = await project.serve(runtime, 'node_modules/carillon/bin/carillon.js');
-    expect(await (await fetch(`${started.url}/ping`)).text()).toBe('OK');
-    expect(await started.stop()).toBe(0);
-  });
+  test.skipIf(program === null)('runs a member', () => runsMember(runtime));
 
   test.skipIf(program === null)('runs an Express app that gets its timer', async () => {
     expect(await project.run(runtime, 'receiver-express.ts')).toBe('Express: pop 1 of order 17\n');

@@ -22,6 +22,9 @@ export const runtimes: readonly Runtime[] = [
   { name: 'Deno', kind: 'deno', version: '2.9.6' },
 ];
 
+/** The least release in `engines`. It does not take TypeScript, as the examples are, so that it runs members alone. */
+export const leastRuntime: Runtime = { name: 'Node 22.2', kind: 'node', version: '22.2.0' };
+
 const cache = join(import.meta.dirname, '..', '.cache', 'runtimes');
 
 /** The program of a runtime; null when it is missing and cannot be installed. */

@@ -5,7 +5,7 @@
 import { chromiumForTests } from './chromium.ts';
 import { toolForTests, tools } from './debian.ts';
 import { etcdForTests } from './etcd.ts';
-import { runtimeForTests, runtimes } from './runtimes.ts';
+import { leastRuntime, runtimeForTests, runtimes } from './runtimes.ts';
 
 const runtimeMajorMin = 24;
 
@@ -19,7 +19,7 @@ function main(): void {
   etcdForTests();
   chromiumForTests();
   for (const tool of Object.values(tools)) toolForTests(tool);
-  for (const runtime of runtimes) runtimeForTests(runtime);
+  for (const runtime of [leastRuntime, ...runtimes]) runtimeForTests(runtime);
 }
 
 try {

@@ -6,11 +6,17 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const leastMajor = 22;
+const least = [22, 2];
 
 /** @param {string} path From this file. */
 function at(path) {
   return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** @param {string} version Such as 22.1.0. */
+function isTooOld(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < least[0] || (major === least[0] && minor < least[1]);
 }
 
 /** @param {string} sentence */
@@ -42,6 +48,6 @@ const isClone = existsSync(at('../src/main.ts'));
 if (isClone && existsSync(pinnedNode)) runSources(pinnedNode);
 else if (!existsSync(at('../dist/main.js'))) {
   refuse('carillon: run "npm ci" first; it brings the Node that the sources need.');
-} else if (Number(process.versions.node.split('.')[0]) < leastMajor) {
-  refuse(`carillon needs Node ${leastMajor} or later; this is Node ${process.versions.node}.`);
+} else if (isTooOld(process.versions.node)) {
+  refuse(`carillon needs Node ${least.join('.')} or later; this is Node ${process.versions.node}.`);
 } else await import('../dist/main.js');
