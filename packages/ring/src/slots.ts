@@ -77,12 +77,16 @@ export class Slots {
   private readonly hooks: SlotHooks;
   private readonly writer: SlotWriter;
   private readonly byKey: ReadonlyMap<string, Slot>;
+  /** The member that placement names for each slot; null: there is none. */
   private targets: readonly (string | null)[];
   /** Targets once the members on their way out are gone, whose slots other own members may take over at once. */
   private targetsLater: readonly (string | null)[] = [];
+  /** The end of the time that holders have to finish, by slot that drains. */
   private readonly drains = new Map<Slot, Cancel>();
   private readonly departing = new Map<LocalMember, Departure>();
+  /** Called when nothing is held in any slot of the member. */
   private readonly idleWaiters = new Map<LocalMember, () => void>();
+  /** Slots whose next epoch is being fetched. */
   private readonly refreshing = new Set<Slot>();
   private troubleUntilMs = Number.NEGATIVE_INFINITY;
   private cancelTrouble: Cancel = () => {};
@@ -229,6 +233,7 @@ export class Slots {
     this.evaluateAll();
   }
 
+  /** The mirror has read everything: slots without a record are learned as gone. */
   private onRead(): void {
     const { entries, revision } = this.options.membership.mirror;
     for (const slot of this.all) this.learn(slot, entries.get(slot.key) ?? null, revision);
@@ -331,6 +336,7 @@ export class Slots {
     return local === undefined || this.departing.has(local) ? null : local;
   }
 
+  /** S5: takes the state from the table, and then carries out the effect of the step. */
   private apply(slot: Slot, happening: SlotHappening, reason: LossReason = 'removed'): void {
     const from = slot.state;
     const to = slotTransitions[from][happening];
@@ -381,6 +387,7 @@ export class Slots {
     }
   }
 
+  /** S2: asks the holders to finish, and ends their locks when the drain limit is over. */
   private startDrain(slot: Slot): void {
     const { clock, drainMs } = this.options;
     this.hooks.onRevoking(slot);
@@ -407,6 +414,7 @@ export class Slots {
     return target !== undefined && isWishing(target);
   }
 
+  /** etcd did not take the claim: another process was faster, or the member has a new incarnation. */
   private onClaimOver(slot: Slot, incarnation: number): void {
     if (this.closed || slot.state !== 'claiming') return;
     if (slot.member !== null && slot.member.incarnation !== incarnation) return;
@@ -414,6 +422,7 @@ export class Slots {
     this.evaluate(slot);
   }
 
+  /** S4: `isKnown` false means that etcd did not say whether it took the transaction. */
   private onMoveOver(slot: Slot, isKnown: boolean): void {
     if (this.closed || slot.state !== 'moving') return;
     if (isKnown) {
@@ -430,6 +439,7 @@ export class Slots {
     });
   }
 
+  /** Writes the record anew for a higher epoch, under which tokens count from 0 again. */
   private refresh(slot: Slot): void {
     const { member } = slot;
     if (this.closed || slot.state !== 'owned' || member === null) return;
@@ -456,6 +466,7 @@ export class Slots {
       );
   }
 
+  /** Whether claims and moves wait, because etcd just failed. */
   private inTrouble(): boolean {
     return this.options.clock.now() < this.troubleUntilMs;
   }

@@ -62,11 +62,15 @@ export class Store {
    * the row. Of a handle not in use, the first is the next such handle + 1.
    */
   private readonly columns: Uint32Array[] = [];
+  /** Handles given out so far, in use or not: the columns reach this far. */
   private handleCount = 0;
+  /** Head of the chain of handles not in use, + 1; 0: there is none. */
   private freeHandle = 0;
+  /** By `State`: live, dead, tombstone. */
   private readonly countByState: [number, number, number] = [0, 0, 0];
   /** Finds live records by time and text; null: switched off. */
   readonly search: SearchIndex | null;
+  /** One of each for all calls: the search indexes read them and keep neither. */
   private readonly before = emptyRow();
   private readonly after = emptyRow();
   /** The next handle that the compaction under way looks at; −1: none is. */
@@ -76,6 +80,7 @@ export class Store {
     this.search = searchIndexes ? new SearchIndex() : null;
   }
 
+  /** Records in every state. */
   get size(): number {
     return this.countByState[0] + this.countByState[1] + this.countByState[2];
   }
@@ -101,6 +106,7 @@ export class Store {
   put(record: TimerRecord): number {
     invariant(record.sequence >= 0 && record.attempt >= 0, 'pops and attempts count from 0');
     invariant(!Number.isNaN(record.dueMs + record.retryMs), 'a record is due at a number');
+    // Packed before a place is chosen: the length decides whether the old place fits.
     const combination = this.sharedFields.take(record);
     this.writer.pack(record, combination);
     let handle = this.index.find(record.hi, record.lo);
@@ -110,6 +116,7 @@ export class Store {
       this.setRef(handle, this.arena.allocate(this.writer.length));
       this.search?.change(handle, null, this.rowOf(record));
     } else {
+      // The indexes compare with the stored row, so they are told while it is still there.
       this.search?.change(handle, this.storedRow(handle), this.rowOf(record));
       this.leaveRow(handle);
     }
@@ -121,10 +128,11 @@ export class Store {
     return handle;
   }
 
-  /** False when the number was not here. */
+  /** The handle may belong to another number afterwards. False when the number was not here. */
   remove(hi: number, lo: number): boolean {
     const handle = this.index.find(hi, lo);
     if (handle < 0) return false;
+    // S1 and S2: every other structure lets go before the handle does.
     this.search?.change(handle, this.storedRow(handle), null);
     this.wheel.remove(handle);
     this.index.remove(hi, lo);
@@ -143,6 +151,7 @@ export class Store {
     return this.index.find(hi, lo);
   }
 
+  /** undefined when the number is not here. */
   get(hi: number, lo: number): TimerRecord | undefined {
     const handle = this.index.find(hi, lo);
     return handle < 0 ? undefined : this.read(handle);
@@ -173,14 +182,17 @@ export class Store {
     };
   }
 
+  /** High half of the number. */
   hiOf(handle: number): number {
     return this.word(handle, 0);
   }
 
+  /** Low half of the number. */
   loOf(handle: number): number {
     return this.word(handle, 1);
   }
 
+  /** Without a look at any other field of the row. */
   stateOf(handle: number): State {
     return this.row(handle).state;
   }
@@ -197,6 +209,7 @@ export class Store {
     return this.row(handle).readProgress().readTimes().retryMs;
   }
 
+  /** In order, primary first. The list is shared by all records with the same replicas: read only. */
   replicasOf(handle: number): readonly string[] {
     return this.sharedFields.get(this.row(handle).readProgress().combination).replicas;
   }
@@ -250,6 +263,10 @@ export class Store {
     return this.letters === null ? null : this.walked(this.letters, { after, limit }, out);
   }
 
+  /**
+   * A position is a number, not a place in a structure: the walk goes on behind it although the record there is gone
+   * meanwhile. A page that is not full was the last.
+   */
   private walked(
     index: NumberIndex,
     { after, limit }: { readonly after: Position | null; readonly limit: number },
@@ -303,6 +320,7 @@ export class Store {
     return before;
   }
 
+  /** A record that is put, as the search indexes see it; null: it is not live. */
   private rowOf(record: TimerRecord): IndexedRow | null {
     if (record.state !== State.live) return null;
     const { after } = this;
@@ -315,11 +333,13 @@ export class Store {
     return after;
   }
 
+  /** Most members never have a letter, and pay nothing for the index. */
   private addLetter(handle: number): void {
     this.letters ??= new NumberIndex(this);
     this.letters.insert(handle);
   }
 
+  /** The one reader of the store, at the row of this handle: valid until the next call. */
   private row(handle: number): RowReader {
     const ref = this.refOf(handle);
     invariant(ref !== unused, 'a handle that is read is in use');
@@ -334,6 +354,7 @@ export class Store {
     this.setWord(handle, 2, ref);
   }
 
+  /** `which`: 0 and 1 are the halves of the number, 2 is the ref. */
   private word(handle: number, which: number): number {
     const page = this.columns[handle >>> pageBits] as Uint32Array;
     return page[(handle & pageMask) * 3 + which] as number;
@@ -351,11 +372,13 @@ export class Store {
     if (this.reader.state === State.dead)
       this.letters?.remove(this.hiOf(handle), this.loOf(handle));
     const ref = this.refOf(handle);
+    // A row of about the same length stays where it is: a timer that is put off again and again moves no bytes.
     if (this.arena.fits(ref, this.writer.length)) return;
     this.arena.release(ref);
     this.setRef(handle, this.arena.allocate(this.writer.length));
   }
 
+  /** The handle that was given back last, or else a new one. */
   private takeHandle(hi: number, lo: number): number {
     let handle = this.freeHandle - 1;
     if (handle >= 0) this.freeHandle = this.hiOf(handle);
@@ -368,13 +391,18 @@ export class Store {
     return handle;
   }
 
+  /** Puts the handle at the head of the chain, whose next link takes the place of the number. */
   private giveHandle(handle: number): void {
     this.setRef(handle, unused);
     this.setWord(handle, 0, this.freeHandle);
     this.freeHandle = handle + 1;
   }
 
-  /** Moves rows out of sparse pages, a few handles at a time. */
+  /**
+   * Moves rows out of sparse pages, a few handles at a time (S3). Example: of a million records 900,000 are cancelled.
+   * The arena calls its pages sparse; the next 15,625 changes of the store look at 64 handles each, and then the
+   * emptied pages are free.
+   */
   private compactSlice(): void {
     if (this.compacting < 0) {
       if (this.arena.wantsCompaction && this.arena.beginCompaction()) this.compacting = 0;
