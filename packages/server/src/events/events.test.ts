@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { configOf, defaultConfig } from '../config/config.ts';
 import { type EventWish, eventKinds } from '../config/options/event-wish.ts';
 import type { Quota } from '../config/quota.ts';
+import { QuotaTable } from '../quotas/quota-table.ts';
 import { bodyText, header, type OneMember, startOne, timerBody } from '../testing/one-member.ts';
 
 const events: EventWish = { uri: 'http://events.test/', kinds: eventKinds, form: 'plain' };
@@ -238,6 +239,18 @@ describe('retention of dead letters', () => {
     for (let record = next(); record !== undefined; record = next())
       if (record.body.length > 0) letters.push(decodeDefinition(record.body).opaque);
     expect(letters.toSorted()).toEqual(['2', '3', '4']);
+  });
+
+  it('follows a configuration that is read again, for letters that are there already', async () => {
+    const quotas = new QuotaTable(defaultConfig);
+    one = await startOne({ more: () => ({ quotas }) });
+    one.receivers.script = () => 410;
+    await one.request('POST', '/timers', timerBody(1, gone));
+    await one.clock.advance(120_000);
+    expect(kept()).toBe(1);
+    quotas.use({ default: { letterAgeMsMax: 60_000 } });
+    await one.clock.advance(10_000);
+    expect(kept()).toBe(0);
   });
 
   it('keeps a letter whose event finds no place', async () => {

@@ -29,7 +29,9 @@ export interface OneMemberOptions {
   readonly config?: Partial<Config>;
   readonly clock?: VirtualClock;
   /** Further options of the member. */
-  readonly more?: (clock: Clock) => Partial<Pick<MemberOptions, 'access' | 'numbering' | 'routes'>>;
+  readonly more?: (
+    clock: Clock,
+  ) => Partial<Pick<MemberOptions, 'access' | 'numbering' | 'quotas' | 'routes'>>;
   /** Instead of the scripted receivers. */
   readonly callbacks?: (clock: Clock) => Callbacks;
 }
