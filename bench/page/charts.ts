@@ -91,7 +91,7 @@ export function drawLines({ title, x, y, series }: Lines): string {
   };
   const plot: PicturePlot = {
     height: 310,
-    marginLeft: 70,
+    marginLeft: 84,
     marginRight: 40,
     marginTop: 26,
     marginBottom: 44,
