@@ -34,14 +34,25 @@ export function lookupOf(store: Store, ask: ListAsk): Lookup | null {
   return lookup.count <= Math.max(sliceLength, walked * readCost) ? lookup : null;
 }
 
-/** The same for a list by due time, in which each candidate's row is read, and matching records may all be far behind. */
-export function dueLookupOf(store: Store, ask: ListAsk): Lookup | null {
+export interface DuePlan {
+  /** null: the filter has no text that is indexed. */
+  readonly lookup: Lookup | null;
+  /** How many records a walk by due may pass before the lookup is sorted instead; 0: no walk. */
+  readonly walkCountMax: number;
+}
+
+/**
+ * How to find the next records by due time. A walk is cheap where many records match, unless they are all far behind: then it is
+ * given up when it has cost as much as sorting all candidates would. Very many candidates are never sorted.
+ */
+export function duePlanOf(store: Store, ask: ListAsk): DuePlan {
   const lookup = rarestOf(store, ask);
-  if (lookup === null) return null;
+  if (lookup === null || lookup.count > sortedCountMax) {
+    return { lookup, walkCountMax: Number.POSITIVE_INFINITY };
+  }
   const all = store.search?.countOf(ask.namespace) ?? 0;
   const walked = (ask.limit * all) / Math.max(1, lookup.count);
-  const isFew = lookup.count <= Math.max(sortedCountMax, walked * 2);
-  return isFew ? lookup : null;
+  return { lookup, walkCountMax: walked * readCost < lookup.count ? lookup.count / 2 : 0 };
 }
 
 /** The text of the filter that the fewest records have; null where it has none. */

@@ -6,10 +6,11 @@
 import type { TimerRecord } from '@carillon/core';
 import { type DuePlace, SearchIndex } from '../../store/search/search-index.ts';
 import { frameBytesMax, recordBytes, turnBytesMax } from '../sizes.ts';
+import type { ListAsk } from '../wire/list.ts';
 import type { Found, Place, SearchAsk } from '../wire/search.ts';
 import { eachCandidate } from './candidates.ts';
 import { matches } from './list-filter.ts';
-import { dueLookupOf, eachLooked, type Lookup } from './lookup.ts';
+import { duePlanOf, eachLooked, type Lookup } from './lookup.ts';
 import { Smallest } from './smallest.ts';
 import { isInRange, type SearchParts, slackMs, startOf } from './search-range.ts';
 import { speaksFor } from './tally.ts';
@@ -33,11 +34,9 @@ export async function searchHere(parts: SearchParts, search: SearchAsk): Promise
     if (refused !== '') return { ...nothing, refused };
     return { ...(await pickSmallest(parts, search, null)), total };
   }
-  const lookup = dueLookupOf(store, search.ask);
-  const found = await (lookup === null
-    ? walkDue(parts, search, store.search)
-    : pickSmallest(parts, search, lookup));
-  return { ...found, total };
+  const { lookup, walkCountMax } = duePlanOf(store, search.ask);
+  const walked = walkCountMax > 0 ? await walkDue(parts, search, walkCountMax) : null;
+  return { ...(walked ?? (await pickSmallest(parts, search, lookup))), total };
 }
 
 function refusal({ self, replica: { store } }: SearchParts): string {
@@ -83,7 +82,12 @@ class Part {
   }
 }
 
-async function walkDue(parts: SearchParts, search: SearchAsk, index: SearchIndex): Promise<Found> {
+/** null: it passed `countMax` records without filling the page. */
+async function walkDue(
+  parts: SearchParts,
+  search: SearchAsk,
+  countMax: number,
+): Promise<Found | null> {
   const { clock, self, replica } = parts;
   const { store, scans } = replica;
   const distanceMs = parts.distanceMs();
@@ -91,9 +95,11 @@ async function walkDue(parts: SearchParts, search: SearchAsk, index: SearchIndex
   const untilMs = clock.now() + partMs;
   const endMs = search.toMs + slackMs - distanceMs;
   let place = startOf(self, search, distanceMs);
+  let passed = 0;
   for (;;) {
     const handles: number[] = [];
-    index.nextDue(search.ask.namespace, place, sliceLength, handles);
+    store.search?.nextDue(search.ask.namespace, place, sliceLength, handles);
+    passed += handles.length;
     let bytes = 0;
     for (const handle of handles) {
       const ms = SearchIndex.dueMs(store.retryOf(handle));
@@ -109,6 +115,7 @@ async function walkDue(parts: SearchParts, search: SearchAsk, index: SearchIndex
     if (handles.length === 0 || isLast) return { ...nothing, entries: part.entries };
     if (part.full || clock.now() > untilMs)
       return { ...nothing, entries: part.entries, stopped: part.wall(place) };
+    if (passed > countMax) return null;
     await scans.next();
   }
 }
@@ -120,6 +127,14 @@ interface Candidate extends DuePlace {
 
 function byPlace(a: DuePlace, b: DuePlace): number {
   return a.ms - b.ms || a.handle - b.handle;
+}
+
+/** Whether few of the candidates may match, so that each is compared before it is sorted. */
+function isLoose(ask: ListAsk, lookup: Lookup | null): boolean {
+  if (lookup === null || lookup.kind === 'prefix') return true;
+  const { tag, tagPrefix, state, holder, receiver, failure } = ask;
+  const asked = [tag ?? '', tagPrefix, state, holder, receiver, failure];
+  return asked.filter((text) => text !== '').length > 1;
 }
 
 /** The next of all candidates, which may come in any order: of the lookup, or of all records. */
@@ -134,6 +149,7 @@ async function pickSmallest(
   const part = new Part(parts, search, distanceMs);
   const untilMs = clock.now() + partMs;
   const endMs = search.toMs + slackMs - distanceMs;
+  const isSparse = isLoose(search.ask, lookup);
   let place = startOf(self, search, distanceMs);
   for (;;) {
     const countMax = search.ask.limit * 2 + 1;
@@ -141,6 +157,7 @@ async function pickSmallest(
     const visit = (handle: number): boolean => {
       const ms = SearchIndex.dueMs(store.retryOf(handle));
       if (ms >= endMs || ms < place.ms || byPlace({ ms, handle }, place) <= 0) return true;
+      if (isSparse && !matches(store.read(handle), search.ask)) return true;
       smallest.add({ ms, handle, hi: store.hiOf(handle), lo: store.loOf(handle) });
       return true;
     };
