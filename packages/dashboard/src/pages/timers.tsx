@@ -87,7 +87,7 @@ function Range({ filter }: FilterProps) {
     ['to', 'Due before'],
   ] as const;
   return (
-    <>
+    <div class="due-range">
       {ends.map(([end, title]) => (
         <label key={end} class="field due">
           <span>{title}</span>
@@ -95,7 +95,6 @@ function Range({ filter }: FilterProps) {
             key={filter[end]}
             type="datetime-local"
             name={end}
-            step={1}
             defaultValue={localOf(filter[end])}
             onChange={(event) =>
               go(addressOf({ ...filter, [end]: instantOf(event.currentTarget.value) }))
@@ -103,7 +102,7 @@ function Range({ filter }: FilterProps) {
           />
         </label>
       ))}
-    </>
+    </div>
   );
 }
 

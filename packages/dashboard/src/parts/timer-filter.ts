@@ -49,12 +49,12 @@ export function parametersOf({ search, state, order, from, to }: TimerFilter): U
   return parameters;
 }
 
-/** For a field of local time; empty for no instant. */
+/** For a field of local time, which has minutes; empty for no instant. */
 export function localOf(instant: string): string {
   const ms = Date.parse(instant);
   if (Number.isNaN(ms)) return '';
   const shifted = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
+  return shifted.toISOString().slice(0, 16);
 }
 
 /** The instant of a local time, as such a field gives it; empty for none. */
