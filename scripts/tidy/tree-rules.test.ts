@@ -180,7 +180,7 @@ test('a file that is started as a process is reached by its name', () => {
 describe('dependencies', () => {
   test('core, placement and client have no dependency but each other', () => {
     expect(manifests([packageNamed('core', { lodash: '1.0.0' })])).toHaveLength(1);
-    expect(manifests([packageNamed('client', { '@carillon/core': '0.1.0' })])).toEqual([]);
+    expect(manifests([packageNamed('client', { '@carillon/core': '0.2.0' })])).toEqual([]);
     expect(manifests([packageNamed('server', { undici: '1.0.0' })])).toEqual([]);
   });
 

@@ -1,2 +1,2 @@
 /** Public surface of this package. */
-export const release = '0.1.0';
+export const release = '0.2.0';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Handshake, type HandshakeOptions, handshakeBytesMax, nonceBytes } from './handshake.ts';
 import { RefusedPeerError } from './refusals.ts';
 
-const open: HandshakeOptions = { protocols: { min: 1, max: 3 }, release: '0.1.0', secrets: [] };
+const open: HandshakeOptions = { protocols: { min: 1, max: 3 }, release: '0.2.0', secrets: [] };
 const secured: HandshakeOptions = { ...open, secrets: ['cluster secret'] };
 
 let nonceCount = 0;
@@ -37,8 +37,8 @@ describe('Handshake', () => {
   ])('%s both sides agree on the highest common protocol', (_how, options) => {
     const sides = pair({ ...options, protocols: { min: 2, max: 9 } }, options);
     converse(sides);
-    expect(sides.dialer.agreement).toMatchObject({ protocol: 3, release: '0.1.0' });
-    expect(sides.acceptor.agreement).toMatchObject({ protocol: 3, release: '0.1.0' });
+    expect(sides.dialer.agreement).toMatchObject({ protocol: 3, release: '0.2.0' });
+    expect(sides.acceptor.agreement).toMatchObject({ protocol: 3, release: '0.2.0' });
   });
 
   test('with a secret nothing is agreed before both proofs are there', () => {

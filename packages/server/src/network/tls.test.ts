@@ -49,7 +49,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
       random: new SystemRandom(),
       log: { debug: line, info: line, warn: line, error: line },
       listen: { host: '127.0.0.1', port: 0 },
-      release: '0.1.0',
+      release: '0.2.0',
       credentials: { secrets, tls: files },
       members: members ?? null,
       limits,
