@@ -11,7 +11,7 @@ import type { Replica } from '../replica.ts';
 import { ScanTurns } from '../scan-turns.ts';
 import type { Answer } from '../wire/answer.ts';
 import type { Message } from '../wire/message.ts';
-import type { SearchAsk } from '../wire/search.ts';
+import type { RankedPlace, SearchAsk } from '../wire/search.ts';
 import { matches } from './list-filter.ts';
 import { searchHere } from './search-here.ts';
 import { orderStart } from './search-order.ts';
@@ -180,6 +180,26 @@ it('half of all timers with a tag, all of them due last, are found after a walk 
     after = page.cursor ?? orderStart;
   }
   expect(found).toEqual(Array.from({ length: 30 }, (_, i) => 4000 + i));
+});
+
+it('timers of several members in one millisecond are shown once each, whatever the length of a page', async () => {
+  const { put, search } = clusterOf(['a', 'b', 'c'], 'on');
+  for (let lo = 0; lo < 12; lo++)
+    put(recordOf({ lo, dueMs: 5, replicas: [['a', 'b', 'c'][lo % 3] ?? 'a'] }));
+  for (const limit of [1, 2, 3, 5, 7]) {
+    const found: number[] = [];
+    let after: RankedPlace | null = orderStart;
+    while (after !== null && found.length < 50) {
+      const page: SearchPage = await search('b', {
+        ...everything,
+        ask: { ...anything, limit },
+        after,
+      });
+      found.push(...page.records.map(({ lo }) => lo));
+      after = page.cursor;
+    }
+    expect(found.toSorted((x, y) => x - y)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+  }
 });
 
 it('a member that stopped early holds back the later records of others', async () => {
