@@ -1,6 +1,10 @@
-/** P1 and spec §10: "Restart after kill -9 or power loss: every confirmed record is back." §8: "etcd away: everything goes on with the last view." */
+/**
+ * P1 and spec §10: "Restart after kill -9 or power loss: every confirmed record is back." §8: "etcd away: everything goes on with the last view."
+ * Found by seed 573608288.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { unreached } from '../src/broken/unreached.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
@@ -118,6 +122,37 @@ test.each(
       .find(({ at, sequence }) => at > upAt && sequence >= expected.sequence);
     expect(pop?.by).toBe(last);
     expect(pop?.at).toBeLessThanOrEqual(expected.by);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+test.each([6, 6.7, 6.9])(
+  'restart: a member that cannot reach the caller of a pop at first asks again before it pops: made once (R=2, n=5 s, started at %d s)',
+  async (startS) => {
+    const { story, calls } = await unreached(startS);
+    expect(calls).toHaveLength(1);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+test.each([1, 4, 13])(
+  'restart: etcd is away for %d s while a member waits for its old lease to end, and lets leases begin anew: the member joins all the same',
+  async (awayS) => {
+    const story = await Story.begin({ members: three, etcd: true });
+    const { cluster, etcd } = story;
+    if (etcd === null) throw new Error('This story has an etcd.');
+    const { id } = await story.set({ seconds: 100, factor: 3 });
+    cluster.member('m1').crash({ power: false, wipe: false });
+    cluster.member('m1').start();
+    await story.pass(1);
+    etcd.away = true;
+    await story.pass(awayS);
+    etcd.away = false;
+    await story.pass(30);
+    expect(cluster.member('m1').member).not.toBeNull();
+    expect(story.holders(id)).toEqual(three);
+    await story.until(110);
+    expect(story.pops(id)).toHaveLength(1);
     expect(story.bugs).toEqual([]);
   },
 );

@@ -1,4 +1,7 @@
-/** P4 and P5 on a slow machine: "A member that gets no processor for a second must come late, not twice." */
+/**
+ * P4 and P5 on a slow machine: "A member that gets no processor for a second must come late, not twice."
+ * Found by seeds 573607438, 573607611 and 1901724897.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { lateNews, starve } from './told/starved.ts';

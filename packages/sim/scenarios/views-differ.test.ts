@@ -1,4 +1,7 @@
-/** P5 and spec §9: "Old and new replicas both know the timer meanwhile; claims prevent double pops." Here meanwhile lasts. */
+/**
+ * P5 and spec §9: "Old and new replicas both know the timer meanwhile; claims prevent double pops." Here meanwhile lasts.
+ * Found by seed 3060.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { slowAndLeftBehind } from './told/slow-and-left-behind.ts';

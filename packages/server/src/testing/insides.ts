@@ -10,6 +10,7 @@ import { Presence } from '../cluster/presence.ts';
 import { Resync } from '../cluster/resync.ts';
 import { Events } from '../events/events.ts';
 import { Member } from '../member.ts';
+import { Alarm } from '../pop/alarm.ts';
 import { Attempts } from '../pop/attempts.ts';
 import { Claiming } from '../pop/claiming.ts';
 import { Granting } from '../pop/granting.ts';
@@ -24,6 +25,16 @@ function claimingFields(claiming: Claiming) {
 
 export type ClaimingInside = Pick<Claiming, 'ask' | 'renew' | 'giveBack'> &
   ReturnType<typeof claimingFields>;
+
+const alarmMethods = { rang: Alarm.prototype['rang'] };
+
+function alarmFields(alarm: Alarm) {
+  return { parts: alarm['parts'], set: alarm['set'] };
+}
+
+export type AlarmInside = Pick<Alarm, 'poll'> &
+  typeof alarmMethods &
+  ReturnType<typeof alarmFields>;
 
 function grantingFields(granting: Granting) {
   return { parts: granting['parts'], claims: granting['claims'] };
@@ -138,6 +149,7 @@ export type MemberInside = typeof memberMethods & ReturnType<typeof memberFields
 /** The parts that tests break, private ones included. */
 export const insides = {
   claiming: Claiming.prototype as unknown as ClaimingInside,
+  alarm: Alarm.prototype as unknown as AlarmInside,
   granting: Granting.prototype as unknown as GrantingInside,
   readiness: Readiness.prototype as unknown as ReadinessInside,
   attempts: Attempts.prototype as unknown as AttemptsInside,

@@ -1,6 +1,7 @@
 /** A test of the tests: a member that calls when it must not, or mistakes the result of a call, breaks a promise. */
 import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
 import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
+import { unreached } from './unreached.ts';
 import { lateNews, starve } from '../../scenarios/told/starved.ts';
 import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
@@ -52,6 +53,22 @@ everyVariantIsNoticed(popping, {
   'an answer to an earlier question counts after a sleep': async () => {
     const { calls, pops } = await starve(1, 5000, 2000);
     return { story: null, kept: calls - pops <= pops / 1000 };
+  },
+  // P6: a cancel lies in the socket of the only replica when its alarm rings late.
+  'alarms that ring late go before messages that came meanwhile': async () => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 5, factor: 1 });
+    const other = three.find((name) => !replicas.includes(name));
+    await story.until(4.7);
+    story.cluster.member(replicas[0] ?? '').stall(450);
+    await story.cancel(id, other);
+    await story.until(20);
+    return { story, kept: story.calls(id).length === 0 };
+  },
+  // P5: the member has just started, and its connections are not there yet.
+  'a question that could not be asked counts as answered': async () => {
+    const { story, calls } = await unreached();
+    return { story, kept: calls.length === 1 };
   },
   'a member that slept for long waits for answers as briefly as any': async () => {
     const { story, calls } = await lateNews();

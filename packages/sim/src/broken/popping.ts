@@ -215,6 +215,41 @@ const starving: readonly Broken[] = [
     }),
   },
   {
+    name: 'alarms that ring late go before messages that came meanwhile',
+    apply: () => {
+      const { alarm } = insides;
+      const { rang } = alarm;
+      alarm.rang = function () {
+        const { awake, clock } = this.parts;
+        if (this.set !== null) awake.rang(this.set.ringsMs, clock.now());
+        this.set = null;
+        this.poll();
+      };
+      return () => {
+        alarm.rang = rang;
+      };
+    },
+  },
+  {
+    name: 'a question that could not be asked counts as answered',
+    apply: () => {
+      const { claiming } = insides;
+      const { ask } = claiming;
+      claiming.ask = function (pop) {
+        const { peers } = this.parts;
+        if (peers === null) return ask.call(this, pop);
+        const send: typeof peers.send = (name, message, done) =>
+          peers.send(name, message, (answer) => done(answer ?? { type: 'unknown' }));
+        const silent = (name: string): boolean => peers.silent(name);
+        const parts = { ...this.parts, peers: { send, silent } };
+        ask.call(Object.create(this, { parts: { value: parts } }), pop);
+      };
+      return () => {
+        claiming.ask = ask;
+      };
+    },
+  },
+  {
     name: 'a member that slept for long waits for answers as briefly as any',
     apply: beforeAsking((pop) => {
       pop.askedMs = Number.NEGATIVE_INFINITY;
