@@ -40,6 +40,7 @@ export class Catalogue {
   private readonly parts: CatalogueParts;
   private known: HistoryFile[] = [];
   private openFile: OpenFile | null = null;
+  private hasBegun = false;
   /** The last one in use, also by a file that cannot be read; null: not known yet. */
   private lastNumber: number | null = null;
 
@@ -96,7 +97,9 @@ export class Catalogue {
     const { clock } = this.parts;
     if (this.lastNumber === null) await this.find();
     const last = this.known.at(-1);
-    const goesOn = last !== undefined && last.bytes <= littleBytes;
+    // Only after a start: a file that is short and complete has very many blocks.
+    const goesOn = !this.hasBegun && last !== undefined && last.bytes <= littleBytes;
+    this.hasBegun = true;
     for (const file of this.known)
       if (file.places !== null) await this.complete(file, goesOn && file === last);
     const begun = goesOn ? await this.goOn(last) : await this.create();

@@ -156,6 +156,33 @@ describe('the log of the history', () => {
     expect(short.length).toBeLessThan(3);
   });
 
+  it('makes whole blocks of entries that come while the disk is slow', async () => {
+    const clock = new VirtualClock();
+    const disk = new MemoryDisk({ clock });
+    const world = await worldOf(disk, { fileBytesMax: MiB }, clock);
+    disk.latencyMs = 300;
+    fill(world, 60_000);
+    await world.pass(10_000);
+    disk.latencyMs = 0;
+    await world.pass(10_000);
+    expect(disk.usedBytes / 60_000).toBeLessThan(40);
+    expect(world.history.omitted).toBe(0);
+    expect((await world.readAll()).length).toBe(60_000);
+  });
+
+  it('begins another file after very many blocks, and does not copy the one before', async () => {
+    const disk = new MemoryDisk();
+    const world = await worldOf(disk, { fileBytesMax: 8 * MiB });
+    for (let i = 0; i < 4100; i++) {
+      fill(world, 1, {}, i);
+      await world.done(world.history.flush());
+    }
+    const files = disk.look().filter(({ name }) => /-\d+$/.test(name));
+    expect(files.map(({ name }) => name)).toEqual(['history-0000000001', 'history-0000000002']);
+    expect(files[1]?.size).toBeLessThan(1000);
+    expect((await world.readAll()).length).toBe(4100);
+  });
+
   it('answers in pages that repeat and skip nothing while more is noted', async () => {
     const world = await worldOf(new MemoryDisk());
     fill(world, 5000);

@@ -113,6 +113,12 @@ export class HistoryLog implements Notes {
     }
     this.writer.add(entry);
     if (this.writer.isFull) this.seal();
+    this.flushLater();
+  }
+
+  private flushLater(): void {
+    const { clock } = this.parts;
+    if (this.isFlushing || this.isStopped) return;
     if (this.sealedBytes > flushBytes) this.flushNow();
     else this.cancelFlush ??= clock.at(clock.now() + flushMs, this.flushNow);
   }
@@ -176,12 +182,14 @@ export class HistoryLog implements Notes {
   private readonly flushNow = (): void => {
     this.cancelFlush?.();
     this.cancelFlush = null;
+    // Entries of the meantime make whole blocks of their own, not one block each.
+    if (this.isFlushing) return;
     if (this.writer.entryCount > 0) this.seal();
-    if (this.isFlushing || this.sealed.length === 0) return;
+    if (this.sealed.length === 0) return;
     this.isFlushing = true;
     const flushed = (): void => {
       this.isFlushing = false;
-      if (this.sealedBytes > flushBytes) this.flushNow();
+      if (this.sealed.length > 0 || this.writer.entryCount > 0) this.flushLater();
     };
     this.inTurn(() => this.writeOut()).then(flushed, flushed);
   };
