@@ -47,9 +47,10 @@ export class Readiness {
     const slept = awake.sleptOver(record);
     // No pop is kept waiting for longer than half of its gap: the promised time counts more than news that may still come.
     const sinceMs = slept ? awake.sinceMs : record.retryMs;
-    const canWait = clock.now() < sinceMs + record.gapMs / 2;
-    const isHeld = canWait && holds(handle, slept, slept || awake.mayBeStale(record));
-    return isHeld ? clock.now() + holdMs : null;
+    const untilMs = sinceMs + record.gapMs / 2;
+    const nowMs = clock.now();
+    const isHeld = nowMs < untilMs && holds(handle, slept, slept || awake.mayBeStale(record));
+    return isHeld ? Math.min(nowMs + holdMs, untilMs) : null;
   }
 
   /** How long the pop had better wait for its wall-clock time, or for its receiver; 0: no longer. */
