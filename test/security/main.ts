@@ -1,8 +1,10 @@
 /**
  * `npm run security`: first the attacks that once stopped or misled a member (`findings/`), then a million inputs that no client sends
  * in good faith, into every place where bytes from outside come in (`fuzz/`). Ends with 1 when one of them is over its limit, and
- * says how to see it again; `--write` puts both tables into docs/security.md.
+ * says how to see it again; `--write` puts both tables into docs/security.md. Then the parts that are tests of their own: a million
+ * inputs against llhttp, nginx and haproxy in front, and a browser.
  */
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { findings } from './findings/findings.ts';
 import { asRows, tryFindings } from './findings/try.ts';
@@ -14,7 +16,7 @@ import { writeBlock } from './page/blocks.ts';
 
 const help = `npm run security -- [options]
 
-  --part PART      only this one: findings, fuzz
+  --part PART      only this one: findings, fuzz, others (llhttp, proxies, browser)
   --finding N      only the attacks of this finding
   --inputs N       how many, all surfaces together (1000000)
   --seed N|any     which ones (1); any: others each time
@@ -26,6 +28,13 @@ const help = `npm run security -- [options]
 
 /** Far above what the corpora and the compiled code take. */
 const rssBytesMax = 1024 * 1024 * 1024;
+
+const parts = ['findings', 'fuzz', 'others'];
+const otherTests = [
+  ['security', 'test/security/differential'],
+  ['security-processes', 'test/security/proxies'],
+  ['e2e', 'test/e2e/browser-origins'],
+] as const;
 
 interface Given {
   readonly seed: number;
@@ -55,13 +64,26 @@ async function main(): Promise<void> {
     return;
   }
   const { part, surface, finding, write, json, input } = values;
-  if (part !== undefined && part !== 'findings' && part !== 'fuzz')
-    fail(`There is no part ${part}.`);
-  if (part !== 'fuzz' && surface === undefined) await attack(finding, write);
+  if (part !== undefined && !parts.includes(part)) fail(`There is no part ${part}.`);
+  const isAll = part === undefined && surface === undefined && finding === undefined;
+  if ((part === 'findings' || part === undefined) && surface === undefined)
+    await attack(finding, write);
   const seed = values.seed === 'any' ? Date.now() >>> 0 : wholeNumber(values.seed, '--seed');
   const inputs = wholeNumber(values.inputs, '--inputs');
-  if (part !== 'findings' && finding === undefined)
+  if ((part === 'fuzz' || part === undefined) && finding === undefined)
     await fuzz({ seed, inputs, surface, input, write, json });
+  if (isAll || part === 'others') others();
+}
+
+/** Tests that `npm test` runs too, here with more inputs. */
+function others(): void {
+  for (const [project, files] of otherTests) {
+    const env = { ...process.env, DIFFERENTIAL_INPUTS: '1000000' };
+    const args = ['vitest', 'run', '--project', project, files];
+    console.error(`security: ${args.join(' ')}`);
+    const { status } = spawnSync('npx', args, { stdio: 'inherit', env });
+    if (status !== 0) process.exitCode = 1;
+  }
 }
 
 /** Every attack of the table, one after the other. */

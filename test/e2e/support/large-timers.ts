@@ -56,7 +56,7 @@ async function read(
   recorder: Recorder,
   options: LargeOptions,
 ): Promise<LargeTimers> {
-  const { timers, times, pages } = options;
+  const { timers, times, intervalSeconds, pages } = options;
   const urls = cluster.running.map(({ url }) => url);
   const uri = await recorder.listen();
   const copies: string[] = [];
@@ -75,7 +75,8 @@ async function read(
       return readUntil({ url: urls[i % urls.length] ?? '', limit }, isOver, isEarly);
     }),
   ]);
-  await until('every pop delivered', 120_000, async () => isOver());
+  const limitMs = 120_000 + times * intervalSeconds * 1000;
+  await until('every pop delivered', limitMs, async () => isOver());
   await sleep(1000);
   const { calls } = recorder;
   return {

@@ -1,4 +1,4 @@
-/** Attacks by single requests at a member: findings 5, 8, 9 and 11. */
+/** Attacks by single requests at a member: findings 5, 8, 9 and 11 (with `details.ts`). */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { newNumberKey, newToken, renderTokens, tokenDigest } from '@carillon/server';
 import { serve } from '../../e2e/cli-process.ts';
 import { sent } from '../proxies/load.ts';
+import { forgetsLeavers, saysTheSame } from './details.ts';
 import type { Finding } from './finding.ts';
 
 interface Member {
@@ -178,8 +179,8 @@ const small: readonly (readonly [text: string, fits: RegExp])[] = [
 const details: Finding = {
   number: 11,
   attack:
-    'HEAD refused early, `x_sequence_number`, `gzip;q=0`, `/metrics/`, JSON without `nosniff`, batch key `k` item 0 as `k/0`',
-  before: '6 of 6 wrong',
+    'HEAD refused early, `x_sequence_number`, `gzip;q=0`, `/metrics/`, JSON without `nosniff`, batch key `k` item 0 as `k/0`, refusals cut anywhere, TLS clients that leave',
+  before: '8 of 8 wrong',
   limit: '0 wrong',
   run: () =>
     atMember([], async ({ url, port }) => {
@@ -192,7 +193,9 @@ const details: Finding = {
       }[];
       const single = (await keyed('/timers', 'k/0', timer)).headers.get('location');
       if (single === `/timers/${batch[0]?.id}`) wrong++;
-      return { now: `${wrong} of ${small.length + 1} wrong`, holds: wrong === 0 };
+      if (!(await saysTheSame(port))) wrong++;
+      if (!(await forgetsLeavers())) wrong++;
+      return { now: `${wrong} of ${small.length + 3} wrong`, holds: wrong === 0 };
     }),
 };
 

@@ -31,7 +31,12 @@ const headBytes = 8;
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function diskSurfaces(): Surface[] {
-  return [files('journal', 'journal-files'), files('snapshot', 'snapshot-files'), entries()];
+  return [
+    files('journal', 'journal-files'),
+    files('snapshot', 'snapshot-files'),
+    contentsFiles(),
+    entries(),
+  ];
 }
 
 function headerOf(kind: FileKind): Buffer {
@@ -49,14 +54,28 @@ function body(kind: FileKind, records: number): Buffer {
 }
 
 /** The file of that kind holds the input; beside it stand the files that recovery needs: a segment, and a table that notes neither. */
-async function diskWith(kind: FileKind, input: Uint8Array): Promise<MemoryDisk> {
-  const disk = new MemoryDisk();
-  await (await disk.create(fileName(kind, 1))).append(input);
-  if (kind === 'snapshot')
-    await (await disk.create(fileName('journal', 1))).append(headerOf('journal'));
+function diskWith(kind: FileKind, input: Uint8Array): Promise<MemoryDisk> {
   const contents = encodeContents({ snapshot: null, segments: [], lost: null }, identity);
-  await (await disk.create(contentsName)).append(contents);
+  const segment = kind === 'snapshot' ? { [fileName('journal', 1)]: headerOf('journal') } : {};
+  return diskOf({ [fileName(kind, 1)]: input, ...segment, [contentsName]: contents });
+}
+
+async function diskOf(named: Readonly<Record<string, Uint8Array>>): Promise<MemoryDisk> {
+  const disk = new MemoryDisk();
+  for (const [name, bytes] of Object.entries(named)) {
+    await (await disk.create(name)).append(bytes);
+  }
   return disk;
+}
+
+/** Starts with this disk. `input`: the bytes that may be wrong. */
+async function started(disk: MemoryDisk, input: Uint8Array): Promise<Verdict> {
+  let put = 0;
+  const replay = { put: () => put++, drop: () => {} };
+  const given = { disk, log: silentLog, identity, baseMs: 0, replay };
+  const verdict = await recover(given).then(taken, refusedBy);
+  hold(put * 20 <= input.length, 'More records are found than fit into the file.');
+  return verdict;
 }
 
 function files(kind: FileKind, name: string): Surface {
@@ -68,15 +87,40 @@ function files(kind: FileKind, name: string): Surface {
     name,
     share: 4,
     make: (random) => mutator.make(random),
-    put: async (input) => {
-      const disk = await diskWith(kind, input);
-      let put = 0;
-      const replay = { put: () => put++, drop: () => {} };
-      const given = { disk, log: silentLog, identity, baseMs: 0, replay };
-      const verdict = await recover(given).then(taken, refusedBy);
-      hold(put * 20 <= input.length, 'More records are found than fit into the file.');
-      return verdict;
+    put: async (input) => started(await diskWith(kind, input), input),
+  };
+}
+
+/** Tables of contents beside a snapshot and a segment; half of them have a checksum that fits. */
+function contentsFiles(): Surface {
+  const snapshot = Buffer.concat([headerOf('snapshot'), body('snapshot', 2)]);
+  const segment = Buffer.concat([headerOf('journal'), body('journal', 3)]);
+  const filed = { number: 1, salt, bytes: segment.length, entries: 5 };
+  const inSnapshot = { number: 1, salt, bytes: snapshot.length, entries: 4 };
+  const corpus = [
+    encodeContents({ snapshot: null, segments: [filed], lost: null }, identity),
+    encodeContents({ snapshot: inSnapshot, segments: [filed], lost: null }, identity),
+    encodeContents(
+      { snapshot: null, segments: [filed, filed], lost: { entries: 3, more: true } },
+      identity,
+    ),
+  ];
+  const mutator = new Mutator({ corpus, bytesMax: 4096 });
+  const others = { [fileName('snapshot', 1)]: snapshot, [fileName('journal', 1)]: segment };
+  return {
+    name: 'contents-files',
+    share: 4,
+    make: (random) => {
+      const made = Buffer.from(mutator.make(random));
+      const end = made.length - 4;
+      if (end >= 0 && random.u32() % 2 === 0) made.writeUInt32LE(checksum(made, 0, end, 0), end);
+      return made;
     },
+    put: async (input) =>
+      started(
+        await diskOf({ ...others, [contentsName]: input }),
+        Buffer.concat([snapshot, segment]),
+      ),
   };
 }
 

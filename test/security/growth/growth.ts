@@ -7,7 +7,7 @@
 
 const sizes = [1, 2, 4, 8, 16].map((kib) => kib * 1024);
 /** Below this the clock and the collector decide. */
-const floorMs = 1;
+const leastMsSaying = 1;
 const timesMax = 3;
 const triesOfSuspects = 12;
 const suspectMsMax = 3000;
@@ -19,12 +19,16 @@ export interface Shape {
 }
 
 /** The doubling that took more than three times the work, in words; null: there is none. */
-export function growth(shape: Shape, read: (input: Buffer) => unknown): string | null {
+export async function growth(
+  shape: Shape,
+  read: (input: Buffer) => unknown,
+  floorMs = leastMsSaying,
+): Promise<string | null> {
   let beforeMs = Number.POSITIVE_INFINITY;
   for (const size of sizes) {
     const input = shape.of(size);
     const limitMs = timesMax * Math.max(beforeMs, floorMs);
-    const ms = fewestMs(() => read(input), limitMs);
+    const ms = await fewestMs(() => read(input), limitMs);
     if (ms > limitMs)
       return `${size} bytes take ${ms.toFixed(1)} ms, half as many ${beforeMs.toFixed(1)} ms`;
     beforeMs = ms;
@@ -33,20 +37,22 @@ export function growth(shape: Shape, read: (input: Buffer) => unknown): string |
 }
 
 /** Measures again when a time seems to be over the limit; less often when it is far over. */
-function fewestMs(work: () => unknown, limitMs: number): number {
-  let leastMs = Math.min(tookMs(work), tookMs(work));
+async function fewestMs(work: () => unknown, limitMs: number): Promise<number> {
+  let leastMs = Math.min(await tookMs(work), await tookMs(work));
   let spentMs = 0;
   for (let i = 0; i < triesOfSuspects && leastMs > limitMs && spentMs < suspectMsMax; i++) {
-    const ms = tookMs(work);
+    const ms = await tookMs(work);
     spentMs += ms;
     leastMs = Math.min(leastMs, ms);
   }
   return leastMs;
 }
 
-function tookMs(work: () => unknown): number {
+/** With everything that the work does until its promise settles. */
+async function tookMs(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
-  work();
+  const result = work();
+  if (result instanceof Promise) await result;
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1000;
 }
