@@ -195,6 +195,9 @@ const uses: Readonly<Record<string, (ask: Ask, aims: readonly string[]) => Promi
   // These routes show the sum over all namespaces of a member: see the test below.
   'GET /cluster': () => Promise.resolve(),
   'GET /metrics': () => Promise.resolve(),
+  // A token that is bound to a namespace may not ask these.
+  'GET /doctor': (ask) => ask('GET', '/doctor'),
+  'GET /doctor/bundle': (ask) => ask('GET', '/doctor/bundle'),
 };
 const dashboardRoutes = ['GET /', 'GET /docs', 'GET /dashboard/:id', 'GET /events'];
 
