@@ -21,7 +21,7 @@ import {
   judgeClaim,
   type OwnPop,
 } from './claims/claims.ts';
-import type { Pop } from './pop.ts';
+import { concerns, type Pop } from './pop.ts';
 import { isOut } from './pop-phase.ts';
 
 export interface GrantingParts {
@@ -64,7 +64,7 @@ export class Granting {
     const handle = store.find(ask.standing.hi, ask.standing.lo);
     const stored = handle === -1 ? undefined : store.read(handle);
     const pop = pops.get(handle);
-    const known = { claim: this.claims.get(handle), own: this.own(pop), from };
+    const known = { claim: this.claims.get(handle), own: this.own(pop, ask), from };
     const judgement = judgeClaim(stored, ask, known, nowMs);
     if (judgement.type === 'granted' && stored !== undefined) {
       if (judgement.yields && pop !== undefined) yields(pop);
@@ -78,9 +78,10 @@ export class Granting {
     return claimAnswer(judgement, stored);
   }
 
-  private own(pop: Pop | undefined): OwnPop {
+  private own(pop: Pop | undefined, { standing }: ClaimAsk): OwnPop {
     if (pop === undefined) return null;
     const { phase, position, untilMs } = pop;
-    return { by: this.parts.self, calling: isOut(phase), position, untilMs };
+    const calling = isOut(phase) && concerns(pop, standing);
+    return { by: this.parts.self, calling, position, untilMs };
   }
 }

@@ -3,6 +3,7 @@ import {
   type Cancel,
   compareVersions,
   type Definition,
+  type Progress,
   State,
   type TimerRecord,
 } from '@carillon/core';
@@ -81,13 +82,13 @@ export function claimMessage(pop: Pop, termMs: number): Message {
  * Whether the outcome of the pop is still news for the record: not after a replace, nor once another member delivered it. A call
  * that stands for several pops is news while one of them is not delivered.
  */
-export function concerns(pop: Pop, now: TimerRecord | null): boolean {
+export function concerns(pop: Pop, now: Progress | null): boolean {
   const { record } = pop;
   if (now === null || now.state !== State.live || compareVersions(now, record) !== 0) return false;
   return now.sequence >= record.sequence && missedFrom(pop, now) >= 0;
 }
 
 /** How many pops before its own a call stands for that the record still waits for; below 0: not even its own. */
-export function missedFrom({ phase, record, missed }: Pop, now: TimerRecord): number {
+export function missedFrom({ phase, record, missed }: Pop, now: Progress): number {
   return (isOut(phase) ? missed : 0) + record.sequence - now.sequence;
 }

@@ -40,6 +40,15 @@ it('lets a claimant that knows more go on, remembers that, and gives up its own 
   });
 });
 
+it('lets no claimant go on, however much it knows, with a pop that the call of this member stands for', () => {
+  const own = { by: 'self', calling: true, position: 1, untilMs: 2000 };
+  for (const newer of [{ sequence: 4 }, { attempt: 1 }]) {
+    const standing = { ...stored, ...newer };
+    const judgement = judgeClaim(stored, ask({ standing }), { ...nothing, own }, nowMs);
+    expect(judgement).toEqual({ type: 'claimed', leftMs: 1000 });
+  }
+});
+
 it('a claim for a state yet to come holds against claims for that state and older ones, not against claims for newer ones', () => {
   const claims = new GrantedClaims();
   const [coming, further] = [4, 5].map((sequence) => ({ ...stored, sequence }));

@@ -16,6 +16,8 @@
  *     are for, and when the record comes the member would otherwise pop it too.
  * C6  A claim ends at the same moment for the claimant and for a member that grants it, also where the claim was read late: it
  *     says when its pop is due, and so how long it lay in the socket of a member that stood still.
+ * C7  A call under way that stands for several pops goes before a claim for any of them, also where the claimant has made the first
+ *     of them and this member has yet to hear of it.
  *
  * Example: pop 4 of a timer with replicas a, b and c, at c. At 40.000 s b claims it for 3 s (a is slow): c grants, and holds
  * back until 43.000 s. At 40.010 s a claims it too: a is earlier in the list and b does not call yet, so c grants it to a
@@ -49,6 +51,7 @@ export interface Claim {
 export type OwnPop = {
   /** The name of this member. */
   readonly by: string;
+  /** Whether its request has left, and stands for the pop that is asked for: by itself or among others. */
   readonly calling: boolean;
   readonly position: number;
   /** When its claim at the others ends. */
@@ -95,8 +98,9 @@ export function judgeClaim(
   const { own, from } = known;
   const claim = concerning(known.claim, ask);
   const asker = { by: from, position: ask.position };
-  // A claimant that knows a newer state is past the pop that this member wants to make.
-  if (own !== null && order === 0) {
+  // A claimant that knows a newer state is past the pop that this member wants to make, but maybe not past the last one that a
+  // call under way stands for.
+  if (own !== null && (order === 0 || own.calling)) {
     const first = !goesBefore(asker, own) && own.untilMs > nowMs && !ask.calling;
     if (own.calling || first) return { type: 'claimed', leftMs: Math.max(0, own.untilMs - nowMs) };
     return { type: 'granted', remember: true, yields: true };
