@@ -45,7 +45,9 @@ describe.skipIf(executable === null || paths === null)('a member that sees a rin
     row().locator(`td:nth-child(${index})`).innerText();
 
   test('a ring that was never opened is told as such', async () => {
-    await sees(page.locator('.panel', { hasText: 'Ring unused' }).getByText('Nobody has opened'));
+    await sees(
+      page.locator('.panel', { hasText: 'Ring unused' }).getByText('No process has opened'),
+    );
   });
 
   test('the holder, its token and the waiters are shown while they last', async () => {
@@ -53,9 +55,9 @@ describe.skipIf(executable === null || paths === null)('a member that sees a rin
     await sees(row());
     const holder = await cell(2);
     const token = BigInt(await cell(3));
-    expect(await cell(4)).toContain('nobody');
+    expect(await cell(4)).toContain('none');
     const second = lock('sleep', '60');
-    await expect.poll(() => cell(4), { timeout: soonMs }).not.toContain('nobody');
+    await expect.poll(() => cell(4), { timeout: soonMs }).not.toContain('none');
     const waiter = (await cell(4)).trim();
     expect(waiter).not.toBe(holder);
     first.signal('SIGTERM');

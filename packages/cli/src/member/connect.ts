@@ -18,8 +18,8 @@ export const connectOptions = {
 export const connectUsage = `  --server URL     A member, or several (repeat it, or separate by commas); any member will do. HOST:PORT is http.
                    Default: $CARILLON_SERVER, else ${defaultServer}
   --token-file FILE, --token TOKEN
-                   What lets you in, where tokens are asked for. Default: $CARILLON_TOKEN, which unlike a flag nobody else
-                   on the machine can read
+                   The token to send, where members ask for one. Default: $CARILLON_TOKEN, which other users of the
+                   machine cannot read, unlike a flag
   --namespace NAME Whose timers. Default: $CARILLON_NAMESPACE, else the one that the token is for, else default
   --json           One JSON value a line instead of text`;
 

@@ -43,7 +43,7 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
   --members FILE         The members of the cluster, JSON or YAML; read again on change and on SIGHUP
   --etcd URL             Members find each other through etcd instead
   --etcd-ca FILE, --etcd-cert FILE, --etcd-key FILE
-                         TLS of etcd: who signed its certificate; a certificate to show it, and its key
+                         TLS of etcd: the authority of its certificate; a certificate to show it, and its key
   --etcd-user NAME, --etcd-password-file FILE
                          Where etcd asks for a password. Without the file: $CARILLON_ETCD_PASSWORD
   --cluster NAME         Which cluster, with --etcd
@@ -52,7 +52,7 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
   --peer-tls-certificate FILE, --peer-tls-key FILE, --peer-tls-ca FILE  TLS between members
   --advertise HOST:PORT  What others are told instead of --listen; --advertise-peer for --peer-listen
   --tokens FILE          The tokens that let clients in; default tokens.json in the data folder. See carillon token
-  --insecure-no-auth     Start although somebody else than this machine gets in without a token or secret
+  --insecure-no-auth     Start although other machines get in without a token or secret
   --labels zone=a        Where this member stands; copies spread over different values
 
 Every other option of docs/configuration.md is a flag too: limits.bodyBytesMax is --limits-body-bytes-max.

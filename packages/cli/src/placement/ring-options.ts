@@ -18,7 +18,7 @@ export const ringOptions = {
 export const ringUsage = `  --ring PREFIX    The ring's name. Default: $CARILLON_RING, else locks
   --etcd URL       An etcd endpoint, or several (repeat it, or separate by commas).
                    Default: $CARILLON_ETCD, else http://127.0.0.1:2379
-  --etcd-ca FILE   Who may have signed etcd's certificate, in PEM. Default: whom the system trusts
+  --etcd-ca FILE   Authorities of etcd's certificate, in PEM. Default: the ones that the system trusts
   --etcd-cert FILE, --etcd-key FILE
                    A certificate and its key, in PEM, where etcd asks for one
   --etcd-user NAME, --etcd-password-file FILE

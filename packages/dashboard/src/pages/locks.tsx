@@ -50,7 +50,7 @@ function Ring({ ring }: { readonly ring: RingShape }) {
       <Panel title={`Ring ${name}`}>
         <Wrong says={problem} />
         {problem === null ? (
-          <Empty title="Nobody has opened this ring yet">
+          <Empty title="No process has opened this ring yet">
             <code>carillon lock KEY --ring {name} -- COMMAND</code> opens it.
           </Empty>
         ) : null}
@@ -102,7 +102,7 @@ function LockTable({ locks }: { readonly locks: readonly LockShape[] }) {
               </td>
               <td class="right number">{token ?? '–'}</td>
               <td>
-                {waiters.length === 0 ? <span class="dim">nobody</span> : null}
+                {waiters.length === 0 ? <span class="dim">none</span> : null}
                 <ul class="waiters">
                   {waiters.map((waiter) => (
                     <li key={waiter}>

@@ -104,7 +104,7 @@ function Result({ members, replicas, removed, added }: ResultProps) {
       throw error;
     }
   }, [members, replicas, removed, added]);
-  if (result === null) return <p class="dim">Nobody would be left to hold anything.</p>;
+  if (result === null) return <p class="dim">No member would be left to hold anything.</p>;
   if (typeof result === 'string') return <Wrong says={result} />;
   if (removed.size === 0 && added.length === 0) {
     return <p class="dim">Remove or add a member to see what would move.</p>;

@@ -36,7 +36,7 @@ export const command: Command = {
        carillon cluster drain NAME
        carillon cluster resync [NAME]
 
-status   One look: who is there, what is wrong, which callbacks fail, what is being moved. Exit 1 when something is wrong
+status   One look: members, findings, callbacks that fail, records on the move. Exit 1 when something is wrong
          with the cluster; receivers that fail are told, and no reason for that.
 members  Every member with its phase, timers and clock.
 drain    Makes a member hand its timers on and leave; waits until it holds none.

@@ -46,10 +46,10 @@ export const command: Command = {
 
 create   Prints a new token, once: what is kept is a digest of it. Two tokens may have the same name, so that one can take
          over from the other before that is revoked.
-list     Who has which, never the tokens themselves.
+list     Name, scope and namespace of each token, never the token itself.
 revoke   By the id that list shows. Members notice within a second or two.
 
-  --name NAME            Who is to use it
+  --name NAME            The person or program that is to use it
   --scope SCOPE          read: look at timers and members. write: also set, replace, cancel, redeliver.
                          admin: also drain and resync members
   --namespace NAMESPACE  The only one it is for, or * for any. Default: default; of an admin *

@@ -7,7 +7,7 @@ import { jsonLine, oneLine } from '../../terminal/style.ts';
 
 const usage = `carillon ring status [flags]
 
-Shows the members of a lock ring, how many of its slots each one owns, and who holds and who waits for its locks.
+Shows the members of a lock ring, how many of its slots each one owns, and the holders and waiters of its locks.
 Locks of carillon lock are shown; those that programs take with the library, if they take them with durable: true.
 
 ${ringUsage}

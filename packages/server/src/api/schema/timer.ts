@@ -178,7 +178,7 @@ export const AttemptsSchema = Type.Object({
         description:
           'Of a failure: the first 256 bytes of the answer as one line of text, or why there was none; empty where neither is known.',
       }),
-      member: Type.String({ description: 'Who made it.' }),
+      member: Type.String({ description: 'The member that made it.' }),
     }),
   ),
   missing: Type.Array(Type.String(), {
