@@ -25,6 +25,11 @@ it.each([1000, 5300, 26_800, 30_390, 41_000])(
   },
 );
 
+it('a delay on the way to the sender, which has read the due time from its clock since, makes no pop early', () => {
+  const startMs = 4000 + 1000 + 250;
+  expect(onCronTime(readLate(1000, { startMs }), older, at)).toEqual(readLate(0));
+});
+
 it.each([
   ['a delay below the difference between two clocks', readLate(900)],
   ['a due time that is one of the pattern', { ...readLate(7000), dueMs: 120_000 }],

@@ -36,13 +36,18 @@ export function onCronTime(
   const { timing } = decodeDefinition(record.body);
   if (timing.kind !== 'cron') return record;
   const at = instant();
-  const dueMs = record.dueMs - byMs;
-  const offMs = (ms: number): number => {
+  const toldMs = record.dueMs - byMs;
+  /** How long after this moment the time of the pattern is that it may stand for. */
+  const leftMs = (ms: number): number => {
     const wallMs = ms - at.nowMs + at.wallMs;
     const timeMs = nextCron(timing.cron, timing.timezone, wallMs - nearMs - 1);
-    return timeMs === null ? Number.POSITIVE_INFINITY : Math.abs(timeMs - wallMs);
+    return timeMs === null ? Number.POSITIVE_INFINITY : timeMs - wallMs;
   };
+  const toldLeftMs = leftMs(toldMs);
+  const offMs = Math.abs(toldLeftMs);
   // A delay of whole periods leaves both near a time of the pattern: the nearer one is right.
-  if (offMs(dueMs) > nearMs || offMs(record.dueMs) <= offMs(dueMs)) return record;
+  if (offMs > nearMs || Math.abs(leftMs(record.dueMs)) <= offMs) return record;
+  // Part of the delay may be from the way to the sender, which has read the due time from its clock since: not before the pattern's.
+  const dueMs = toldMs + Math.max(0, toldLeftMs);
   return { ...record, startMs: older.startMs, dueMs, retryMs: dueMs, triedMs: dueMs };
 }
