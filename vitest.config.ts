@@ -56,6 +56,8 @@ const projects = [
     include: ['test/security/{differential,fuzz,growth,page}/*.test.ts'],
     // Some measure the memory of their process.
     isolate: true,
+    // Some measure CPU time, in which a busy machine shows.
+    retry: 1,
   }),
   project(3, { name: 'scripts', include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'] }),
   project(3, { name: 'examples', include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'] }),
@@ -87,13 +89,14 @@ interface ProjectOptions {
   readonly name: string;
   readonly include: string[];
   readonly exclude?: string[];
-  /** Instead of the group's. */
+  /** Both instead of the group's. */
   readonly isolate?: boolean;
+  readonly retry?: number;
 }
 
 function project(order: number, options: ProjectOptions) {
   const group = groups[order - 1] as Group;
-  const { name, include, exclude = [], isolate = group.isolate } = options;
+  const { name, include, exclude = [], isolate = group.isolate, retry = group.retry } = options;
   return {
     extends: true as const,
     test: {
@@ -102,7 +105,7 @@ function project(order: number, options: ProjectOptions) {
       exclude: ['**/node_modules/**', ...exclude],
       testTimeout: group.timeoutMs,
       hookTimeout: group.timeoutMs,
-      retry: group.retry,
+      retry,
       isolate,
       sequence: { groupOrder: order },
       maxWorkers: group.workers,
