@@ -114,7 +114,10 @@ function encodeFigures(writer: ByteWriter, figures: Figures | null): void {
   if (figures === null) return;
   writer.varint(figures.letters);
   writer.varint(figures.retrying);
-  const answers = Object.entries(figures.answers).slice(0, answerCountMax);
+  // Most results never occur: a hello without them is a third as long.
+  const answers = Object.entries(figures.answers)
+    .filter(([, count]) => count > 0)
+    .slice(0, answerCountMax);
   writer.u8(answers.length);
   for (const [result, count] of answers) {
     writer.text(result);
