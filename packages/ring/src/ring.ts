@@ -19,8 +19,8 @@ import { defaultTtlMs, Membership, type MemberEvent } from './membership.ts';
 import { type HashFunction, rendezvous, type RingPlacement, successor } from './placements.ts';
 import { reach } from './reach.ts';
 import { agreeOnConfig, checkOptions, type RingConfig } from './ring-config.ts';
-import type { Slot } from './slot.ts';
-import { Slots } from './slots.ts';
+import type { Slot } from './slots/slot.ts';
+import { Slots } from './slots/slots.ts';
 import { WaitingRecords } from './locks/waiting.ts';
 import { wishFor } from './wishes.ts';
 

@@ -1,7 +1,7 @@
 /** A ring as etcd shows it, read once and without joining it: for `carillon ring status` and for people. */
 import type { Etcd, KeyValue } from './etcd/etcd.ts';
 import { decodeMember, type Member } from './member.ts';
-import { decodeOwner } from './slot.ts';
+import { decodeOwner } from './slots/slot.ts';
 
 export interface RingStatus {
   readonly revision: number;

@@ -9,7 +9,7 @@
  */
 import { type Clock, sleep } from '@carillon/core';
 import { type Change, type Etcd, EtcdError, type KeyValue } from '../etcd/etcd.ts';
-import type { Slot } from '../slot.ts';
+import type { Slot } from '../slots/slot.ts';
 import type { Lock } from './lock.ts';
 
 const txnLimitMs = 2000;

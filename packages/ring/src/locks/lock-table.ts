@@ -10,7 +10,7 @@ import { type Clock, invariant } from '@carillon/core';
 import { LockTimeoutError, type LossReason, RingClosedError, RingFullError } from '../errors.ts';
 import { Lock } from './lock.ts';
 import { LockQueue, type Waiter } from './lock-queue.ts';
-import type { Slot } from '../slot.ts';
+import type { Slot } from '../slots/slot.ts';
 
 /** The part of the slots that the locks use. */
 export interface LockSlots {

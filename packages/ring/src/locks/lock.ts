@@ -6,7 +6,7 @@
 import { invariant } from '@carillon/core';
 import { LockLostError, type LossReason } from '../errors.ts';
 import type { LocalMember } from '../local-member.ts';
-import { countersPerEpoch, type Slot, trustedMs } from '../slot.ts';
+import { countersPerEpoch, type Slot, trustedMs } from '../slots/slot.ts';
 
 /** The part of the lock table that a lock uses. */
 export interface LockOwner {

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { LockLostError } from '../errors.ts';
 import type { Lock } from '../locks/lock.ts';
 import { Ring, type RingOptions } from '../ring.ts';
-import { Slots } from '../slots.ts';
+import { Slots } from '../slots/slots.ts';
 
 export interface WorkerOptions
   extends Pick<RingOptions, 'endpoints' | 'prefix' | 'ttlMs' | 'slots'> {

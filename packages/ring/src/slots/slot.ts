@@ -1,6 +1,6 @@
 /** One slot as this process sees it, and its record in etcd: `P/s/<slot>`, under the owner's lease. */
-import type { KeyValue } from './etcd/etcd.ts';
-import type { LocalMember } from './local-member.ts';
+import type { KeyValue } from '../etcd/etcd.ts';
+import type { LocalMember } from '../local-member.ts';
 import type { SlotState } from './slot-state.ts';
 
 export interface Slot {

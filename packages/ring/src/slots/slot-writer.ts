@@ -10,8 +10,8 @@
  *     even later is seen by the watch and handled there.
  */
 import { type Clock, invariant, type Log, sleep } from '@carillon/core';
-import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from './etcd/etcd.ts';
-import type { LocalMember } from './local-member.ts';
+import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from '../etcd/etcd.ts';
+import type { LocalMember } from '../local-member.ts';
 import { encodeOwner, type Slot } from './slot.ts';
 
 export interface SlotWriterHooks {
@@ -27,6 +27,8 @@ export interface SlotWriterHooks {
   onTrouble(error: EtcdError): void;
 }
 
+/** After trouble with etcd, the same slot is not written for this long. */
+export const troublePauseMs = 200;
 const txnLimitMs = 2000;
 const lookLimitMs = 2000;
 const lookPauseMs = 50;

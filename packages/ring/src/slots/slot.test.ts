@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LocalMember } from './local-member.ts';
+import type { LocalMember } from '../local-member.ts';
 import { newSlot, trustedMs } from './slot.ts';
 
 const trustedFor = (ms: number): LocalMember => ({ remainingMs: () => ms }) as LocalMember;

@@ -1,11 +1,11 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { KeyValue } from './etcd/etcd.ts';
-import type { LocalMember } from './local-member.ts';
+import type { KeyValue } from '../etcd/etcd.ts';
+import type { LocalMember } from '../local-member.ts';
 import { newSlot, type Slot } from './slot.ts';
 import { SlotWriter } from './slot-writer.ts';
-import { KeptLog } from './testing/kept-log.ts';
-import { type SimulatedClient, SimulatedEtcd } from './testing/simulated-etcd.ts';
+import { KeptLog } from '../testing/kept-log.ts';
+import { type SimulatedClient, SimulatedEtcd } from '../testing/simulated-etcd.ts';
 
 const lease = 7n;
 let clock: VirtualClock;

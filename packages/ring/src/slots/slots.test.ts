@@ -1,11 +1,11 @@
 import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
-import { LockTable } from './locks/lock-table.ts';
-import { Membership } from './membership.ts';
-import { rendezvous } from './placements.ts';
+import { LockTable } from '../locks/lock-table.ts';
+import { Membership } from '../membership.ts';
+import { rendezvous } from '../placements.ts';
 import { Slots } from './slots.ts';
-import { KeptLog } from './testing/kept-log.ts';
-import { SimulatedEtcd } from './testing/simulated-etcd.ts';
+import { KeptLog } from '../testing/kept-log.ts';
+import { SimulatedEtcd } from '../testing/simulated-etcd.ts';
 
 /** Slots whose counter is used up after `countersMax` grants. */
 async function make(countersMax: number) {

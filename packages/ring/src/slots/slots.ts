@@ -10,6 +10,13 @@
  *     locks stay held with their tokens. Until the answer is known they are trusted only while both members are.
  * S5  Every state and happening is in `slot-state.ts`; this file has no other rule about them.
  *
+ * Its parts: `slot-targets.ts` names the member that should have a slot, `slot-epochs.ts` counts the numbers in tokens,
+ * `slot-writer.ts` carries out transactions. This file learns the records in etcd, compares, and takes the steps:
+ *
+ *   mirror, answers of etcd ──► learn ──┐
+ *   view, joined, lost ─────────────────┼──► evaluate ──► apply: table ──► effect: writer, or locks by the hooks
+ *   end of a lock, drain limit ─────────┘
+ *
  * Example: process 1 owns slot 7 for its member a, by a record of revision 120. The third lock granted there has the token
  * 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the slot goes
  * from `owned` to `draining`: nothing more is granted, and the holder has 10 s to finish. It releases after 0.3 s, so
@@ -18,16 +25,16 @@
  * of process 1.
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
-import type { LossReason } from './errors.ts';
-import type { Change, Etcd, EtcdError, KeyValue } from './etcd/etcd.ts';
-import type { LocalMember } from './local-member.ts';
-import type { MemberView } from './member.ts';
-import type { Membership } from './membership.ts';
-import type { RingPlacement } from './placements.ts';
-import { countersPerEpoch, decodeOwner, newSlot, type Slot } from './slot.ts';
+import type { LossReason } from '../errors.ts';
+import type { Change, Etcd, EtcdError, KeyValue } from '../etcd/etcd.ts';
+import type { LocalMember } from '../local-member.ts';
+import type { Membership } from '../membership.ts';
+import type { RingPlacement } from '../placements.ts';
+import { decodeOwner, newSlot, type Slot } from './slot.ts';
+import { SlotEpochs } from './slot-epochs.ts';
 import { type SlotHappening, slotEffect, slotTransitions } from './slot-state.ts';
-import { SlotWriter } from './slot-writer.ts';
-import { assignWithWishes, isWishing } from './wishes.ts';
+import { SlotTargets } from './slot-targets.ts';
+import { SlotWriter, troublePauseMs } from './slot-writer.ts';
 
 /** Called for each slot that changes, so that the locks in it follow. */
 export interface SlotHooks {
@@ -49,45 +56,35 @@ export interface SlotHooks {
 }
 
 export interface SlotsOptions {
+  /** All slots are under this prefix, slot 7 at `<prefix>s/00007`. Every process of a ring has the same prefix and count. */
+  readonly prefix: string;
+  readonly count: number;
   readonly etcd: Etcd;
   readonly clock: Clock;
   readonly log: Log;
   readonly membership: Membership;
   readonly placement: RingPlacement;
-  readonly prefix: string;
-  readonly count: number;
+  /** How long the holders in a slot that goes to another process have to finish; infinity: as long as they like. */
   readonly drainMs: number;
+  /** Grants under one epoch (`slot-epochs.ts`). */
   readonly countersMax?: number | undefined;
 }
 
-/** After trouble with etcd, claims wait this long. */
-const troublePauseMs = 200;
-
-/** A member on its way out, until the view no longer shows it. */
-interface Departure {
-  readonly incarnation: number;
-  /** Its idle slots are released one by one, because some of its locks need time. */
-  isReleasing: boolean;
-  isOver: boolean;
-}
-
 export class Slots {
+  /** By index, for the whole life of the process: a slot is changed in place, so that locks can point to it. */
   readonly all: readonly Slot[];
   private readonly options: SlotsOptions;
   private readonly hooks: SlotHooks;
   private readonly writer: SlotWriter;
+  /** By the key of the slot's record in etcd. */
   private readonly byKey: ReadonlyMap<string, Slot>;
-  /** The member that placement names for each slot; null: there is none. */
-  private targets: readonly (string | null)[];
-  /** Targets once the members on their way out are gone, whose slots other own members may take over at once. */
-  private targetsLater: readonly (string | null)[] = [];
+  private readonly targets: SlotTargets;
+  private readonly epochs: SlotEpochs;
   /** The end of the time that holders have to finish, by slot that drains. */
   private readonly drains = new Map<Slot, Cancel>();
-  private readonly departing = new Map<LocalMember, Departure>();
   /** Called when nothing is held in any slot of the member. */
   private readonly idleWaiters = new Map<LocalMember, () => void>();
-  /** Slots whose next epoch is being fetched. */
-  private readonly refreshing = new Set<Slot>();
+  /** Claims and moves wait until then, because etcd has just failed. Releases do not: locks elsewhere wait for them. */
   private troubleUntilMs = Number.NEGATIVE_INFINITY;
   private cancelTrouble: Cancel = () => {};
   private closed = false;
@@ -98,43 +95,43 @@ export class Slots {
     this.hooks = hooks;
     this.all = Array.from({ length: count }, (_, index) => newSlot(prefix, index));
     this.byKey = new Map(this.all.map((slot) => [slot.key, slot]));
-    this.targets = this.assign(membership.view);
+    this.targets = new SlotTargets(options);
     this.writer = new SlotWriter(options, {
       onRecord: (slot, entry, revision) => this.learn(slot, entry, revision),
       onClaimOver: (slot, incarnation) => this.onClaimOver(slot, incarnation),
       onReleaseOver: (slot) => {
+        // The record is still there: etcd failed, or its answer was lost and the look found the record.
         if (slot.state === 'releasing') this.writer.release(slot);
       },
       onMoveOver: (slot, isKnown) => this.onMoveOver(slot, isKnown),
       onTrouble: (error) => this.onTrouble(error),
     });
+    this.epochs = new SlotEpochs(options, this.writer, (slot) => {
+      if (this.grantable(slot)) this.hooks.onGrantable(slot);
+    });
     this.onRead();
     membership.mirror.onRead(() => this.onRead());
     membership.mirror.onChange((changes) => this.onChanges(changes));
-    membership.on('view', (view) => this.onView(view));
+    membership.on('view', () => this.onView());
     membership.on('joined', () => this.evaluateAll());
     membership.on('lost', ({ member, reason }) => this.onMemberLost(member, reason));
   }
 
+  /** The id of the member that placement names for the slot, of any process; null: the ring has no active member. */
   targetOf(index: number): string | null {
-    return this.targets[index] ?? null;
+    return this.targets.nameOf(index);
   }
 
-  /** S1, and a number left for the token. */
+  /** S1, and a number left for the token. Asked before each grant, since a lease runs out without an event. */
   grantable(slot: Slot): boolean {
     return (
-      slot.state === 'owned' &&
-      slot.counter < this.countersMax() - 1 &&
-      (slot.member?.remainingMs() ?? 0) > 0
+      slot.state === 'owned' && this.epochs.hasNumber(slot) && (slot.member?.remainingMs() ?? 0) > 0
     );
   }
 
-  /** The next number under the slot's epoch. Half way through, a new epoch is fetched. */
+  /** The number of the next token under the slot's epoch. */
   nextCounter(slot: Slot): number {
-    slot.counter++;
-    invariant(slot.counter < this.countersMax(), 'a token is granted once under an epoch');
-    if (slot.counter >= this.countersMax() / 2) this.refresh(slot);
-    return slot.counter;
+    return this.epochs.next(slot);
   }
 
   /** Removes the record of a lock that has just ended together with its slot, if the slot moves away with it. True: it is gone. */
@@ -142,19 +139,23 @@ export class Slots {
     return this.writer.removedWith(slot, key);
   }
 
-  /** The last lock in the slot has gone. */
+  /**
+   * The last lock in the slot has gone. A slot that drains is released now. The exception is a member that has just begun
+   * to leave: if no other lock of it is held, revoking its lease removes the records of all its slots at once.
+   */
   onIdle(slot: Slot): void {
     const { member } = slot;
     if (
       slot.state === 'draining' &&
       member !== null &&
-      this.departing.get(member)?.isReleasing !== false
+      this.targets.departureOf(member)?.isReleasing !== false
     ) {
       this.apply(slot, 'idle');
     }
     if (member !== null) this.onSlotLeft(member);
   }
 
+  /** Lets `depart` go on when this was the member's last slot with a lock. */
   private onSlotLeft(member: LocalMember): void {
     if (this.idleWaiters.has(member) && this.busy(member) === 0) this.idleWaiters.get(member)?.();
   }
@@ -164,11 +165,8 @@ export class Slots {
    * them, at the latest after the drain limit. Its lease can then be revoked.
    */
   async depart(member: LocalMember): Promise<void> {
-    const { incarnation } = member;
-    const departure = { incarnation, isReleasing: false, isOver: false };
-    this.departing.set(member, departure);
-    this.assignAll(this.options.membership.view);
-    this.evaluateAll();
+    const departure = this.targets.startDeparture(member);
+    this.onView();
     if (this.busy(member) === 0) return;
     // Some holders need time. Slots without a holder are released meanwhile.
     departure.isReleasing = true;
@@ -186,50 +184,31 @@ export class Slots {
     await new Promise<void>((resolve) => this.idleWaiters.set(member, resolve));
   }
 
-  /** After the member is gone. */
+  /** After the member's lease is revoked. The departure counts until the view shows its incarnation no more. */
   departed(member: LocalMember): void {
     this.idleWaiters.delete(member);
-    const departure = this.departing.get(member);
+    const departure = this.targets.departureOf(member);
     if (departure !== undefined) departure.isOver = true;
-    this.onView(this.options.membership.view);
+    this.onView();
   }
 
   close(): void {
     this.closed = true;
     this.writer.close();
+    this.epochs.close();
     this.cancelTrouble();
     for (const cancel of this.drains.values()) cancel();
     this.drains.clear();
   }
 
+  /** How many slots of the member have a lock. */
   private busy(member: LocalMember): number {
     return this.all.filter((slot) => slot.member === member && slot.held > 0).length;
   }
 
-  private countersMax(): number {
-    return this.options.countersMax ?? countersPerEpoch;
-  }
-
-  private assign(view: MemberView): readonly (string | null)[] {
-    const active = view.members.filter((member) => member.phase === 'active');
-    return assignWithWishes(this.options.placement, active, this.options.count);
-  }
-
-  private assignAll(view: MemberView): void {
-    this.targets = this.assign(view);
-    for (const [member, { isOver, incarnation }] of this.departing) {
-      if (isOver && !view.members.some((one) => one.incarnation === incarnation)) {
-        this.departing.delete(member);
-      }
-    }
-    if (this.departing.size === 0) return;
-    const leaving = new Set([...this.departing.values()].map(({ incarnation }) => incarnation));
-    const members = view.members.filter(({ incarnation }) => !leaving.has(incarnation));
-    this.targetsLater = this.assign({ ...view, members });
-  }
-
-  private onView(view: MemberView): void {
-    this.assignAll(view);
+  /** Members changed, or one of them is on its way out: placement is asked again, then each slot is compared with it. */
+  private onView(): void {
+    this.targets.update(this.options.membership.view);
     this.evaluateAll();
   }
 
@@ -239,6 +218,7 @@ export class Slots {
     for (const slot of this.all) this.learn(slot, entries.get(slot.key) ?? null, revision);
   }
 
+  /** Changes that the watch has seen. A deletion has no record, so its revision comes from the change itself. */
   private onChanges(changes: readonly Change[]): void {
     for (const change of changes) {
       const put = change.kind === 'put';
@@ -249,6 +229,10 @@ export class Slots {
     }
   }
 
+  /**
+   * The member's lease may be over at this moment, so every lock under it ends, also in slots that were about to be handed
+   * over to it (S4). `depart` waits for nothing more.
+   */
   private onMemberLost(member: LocalMember, reason: LossReason): void {
     for (const slot of this.all) {
       if (slot.member === member || slot.heir === member) this.apply(slot, 'member-lost', reason);
@@ -256,7 +240,10 @@ export class Slots {
     this.idleWaiters.get(member)?.();
   }
 
-  /** Takes in the slot's record as of `revision`; null: there was none. */
+  /**
+   * Takes in the slot's record as of `revision`; null: there was none. The same record comes from the watch and from the
+   * answer to a transaction, in any order: the first one counts, the other one is not newer and is ignored (S3).
+   */
   private learn(slot: Slot, entry: KeyValue | null, revision: number): void {
     if (this.closed || revision <= slot.seenRevision) return;
     slot.seenRevision = revision;
@@ -265,6 +252,7 @@ export class Slots {
     if (entry === null) this.apply(slot, 'gone', 'removed');
     else if (owner === null) this.apply(slot, 'theirs', 'removed');
     else {
+      // Tokens grow because revisions do: a new epoch is above every token of the old one, so its counter starts anew.
       if (entry.modRevision > slot.epoch) {
         slot.epoch = entry.modRevision;
         slot.counter = 0;
@@ -274,12 +262,13 @@ export class Slots {
     this.evaluate(slot);
   }
 
-  /** The record is that of a local member. */
+  /** The record is that of a local member: its claim was taken, or the slot was handed over to it. */
   private own(slot: Slot, owner: LocalMember): void {
     if (slot.state === 'moving' && owner === slot.heir) {
       const before = slot.member;
       slot.member = owner;
       slot.heir = null;
+      // The locks learn their new member before the waiters are served under it.
       this.hooks.onMoved(slot);
       this.apply(slot, 'passed');
       if (before !== null) this.onSlotLeft(before);
@@ -303,18 +292,23 @@ export class Slots {
     for (const slot of this.all) this.evaluate(slot);
   }
 
-  /** Compares the slot with the owner that placement names, and wants it or gives it up. */
+  /**
+   * Compares the slot with the owner that placement names, and wants it or gives it up. Called after every event that may
+   * change the answer. In `claiming`, `moving`, `releasing` and `lost` the answer of etcd comes first.
+   */
   private evaluate(slot: Slot): void {
     if (this.closed) return;
-    const wanting = this.wanting(slot);
+    const wanting = this.targets.trustedOf(slot.index);
     if (slot.state === 'foreign') {
+      // A slot with a record has an owner in another process; its deletion is news that leads here again.
       if (wanting === null || slot.entry !== null || this.inTrouble()) return;
       slot.member = wanting;
       this.apply(slot, 'want');
     } else if (slot.state === 'owned' || slot.state === 'draining') {
+      // Out of `draining` too: placement changed its mind before the holders had finished.
       if (wanting === slot.member) this.apply(slot, 'want');
       else if (wanting === null) {
-        const local = this.localTarget(slot);
+        const local = this.targets.localOf(slot.index);
         // An own member that is still joining takes the slot over in a moment.
         if (local === null || local === slot.member) this.apply(slot, 'unwant');
       } else if (!this.inTrouble()) {
@@ -324,24 +318,13 @@ export class Slots {
     }
   }
 
-  /** The local member that should have the slot; null: none, or it cannot be trusted now. */
-  private wanting(slot: Slot): LocalMember | null {
-    const local = this.localTarget(slot);
-    return local !== null && local.remainingMs() > 0 ? local : null;
-  }
-
-  private localTarget({ index }: Slot): LocalMember | null {
-    const targets = this.departing.size > 0 ? this.targetsLater : this.targets;
-    const local = this.options.membership.local.get(targets[index] ?? '');
-    return local === undefined || this.departing.has(local) ? null : local;
-  }
-
   /** S5: takes the state from the table, and then carries out the effect of the step. */
   private apply(slot: Slot, happening: SlotHappening, reason: LossReason = 'removed'): void {
     const from = slot.state;
     const to = slotTransitions[from][happening];
     if (from === to) return;
     slot.state = to;
+    // Released, wanted again or lost: its holders have no time limit any more.
     if (from === 'draining') {
       this.drains.get(slot)?.();
       this.drains.delete(slot);
@@ -352,6 +335,7 @@ export class Slots {
         this.writer.claim(slot, slot.member);
         break;
       case 'gain':
+        // From `draining` and `moving` the slot was this process's all the time.
         if (from !== 'draining' && from !== 'moving') this.hooks.onGained(slot);
         this.hooks.onGrantable(slot);
         break;
@@ -360,6 +344,7 @@ export class Slots {
           slot.heir !== null && slot.heir !== slot.member,
           'a slot moves to another member',
         );
+        // Locks are granted under neither member until the answer is known; the held ones stay.
         this.writer.move(slot, slot.heir);
         break;
       case 'revoke':
@@ -369,11 +354,13 @@ export class Slots {
         invariant(slot.held === 0, 'a slot is given up after its last lock');
         this.writer.release(slot);
         break;
+      // The deletion was seen, so another process may grant in the slot; this one ended its last lock before (S2).
       case 'released':
         this.hooks.onReleased(slot, slot.member?.id ?? '');
         slot.member = null;
         break;
       case 'abort':
+        // The hook ends every lock of the slot before it returns: another process may own the slot already.
         slot.heir = null;
         this.hooks.onLost(slot, reason);
         invariant(slot.held === 0, 'no lock outlives its slot');
@@ -387,7 +374,10 @@ export class Slots {
     }
   }
 
-  /** S2: asks the holders to finish, and ends their locks when the drain limit is over. */
+  /**
+   * S2: asks the holders to finish, and ends their locks when the drain limit is over. A slot that goes to a member which
+   * joined for this slot alone has no limit: that member waits for the holders, however long they take.
+   */
   private startDrain(slot: Slot): void {
     const { clock, drainMs } = this.options;
     this.hooks.onRevoking(slot);
@@ -397,24 +387,20 @@ export class Slots {
       this.onIdle(slot);
       return;
     }
-    if (drainMs === Number.POSITIVE_INFINITY || this.goesToWish(slot)) return;
+    if (drainMs === Number.POSITIVE_INFINITY || this.targets.goesToWish(slot.index)) return;
     this.drains.set(
       slot,
       clock.at(clock.now() + drainMs, () => {
-        const leaving = slot.member !== null && this.departing.has(slot.member);
+        const leaving = slot.member !== null && this.targets.departureOf(slot.member) !== undefined;
         this.hooks.onDrainLimit(slot, leaving ? 'closed' : 'rebalanced');
       }),
     );
   }
 
-  /** A member that is here for this slot alone waits for the holders, however long they take. */
-  private goesToWish({ index }: Slot): boolean {
-    const { members } = this.options.membership.view;
-    const target = members.find(({ id }) => id === this.targets[index]);
-    return target !== undefined && isWishing(target);
-  }
-
-  /** etcd did not take the claim: another process was faster, or the member has a new incarnation. */
+  /**
+   * The transaction with the claim has ended. After a success the slot is `owned` by now; one that still is `claiming` was
+   * refused: another process was faster, or the member has a new incarnation, whose own claim is then under way.
+   */
   private onClaimOver(slot: Slot, incarnation: number): void {
     if (this.closed || slot.state !== 'claiming') return;
     if (slot.member !== null && slot.member.incarnation !== incarnation) return;
@@ -422,7 +408,10 @@ export class Slots {
     this.evaluate(slot);
   }
 
-  /** S4: `isKnown` false means that etcd did not say whether it took the transaction. */
+  /**
+   * S4: the transaction that hands the slot over has ended. `isKnown` false means that etcd did not say whether it took
+   * the transaction, so the locks stay trusted only while both members are, until a later answer decides.
+   */
   private onMoveOver(slot: Slot, isKnown: boolean): void {
     if (this.closed || slot.state !== 'moving') return;
     if (isKnown) {
@@ -435,35 +424,8 @@ export class Slots {
     clock.at(clock.now() + troublePauseMs, () => {
       const { member, heir } = slot;
       if (this.closed || slot.state !== 'moving' || member === null || heir === null) return;
-      this.writer.move(slot, this.wanting(slot) === heir ? heir : member);
+      this.writer.move(slot, this.targets.trustedOf(slot.index) === heir ? heir : member);
     });
-  }
-
-  /** Writes the record anew for a higher epoch, under which tokens count from 0 again. */
-  private refresh(slot: Slot): void {
-    const { member } = slot;
-    if (this.closed || slot.state !== 'owned' || member === null) return;
-    if (this.refreshing.has(slot)) return;
-    this.refreshing.add(slot);
-    const over = (): void => {
-      this.refreshing.delete(slot);
-      if (this.closed) return;
-      if (this.grantable(slot)) this.hooks.onGrantable(slot);
-      // Nothing left to grant with, and no grant that would ask again: this one must.
-      else if (slot.counter >= this.countersMax() - 1) {
-        const { clock } = this.options;
-        clock.at(clock.now() + troublePauseMs, () => this.refresh(slot));
-      }
-    };
-    this.writer
-      .refresh(slot, member)
-      .finally(over)
-      .catch((error: unknown) =>
-        this.options.log.error('A slot of a ring was not refreshed.', {
-          event: 'ring-slot-unrefreshed',
-          reason: String(error),
-        }),
-      );
   }
 
   /** Whether claims and moves wait, because etcd just failed. */
@@ -471,6 +433,7 @@ export class Slots {
     return this.options.clock.now() < this.troubleUntilMs;
   }
 
+  /** Waits before the next claims and moves, and then compares all slots: the ones that failed want their slot again. */
   private onTrouble(error: EtcdError): void {
     const { clock } = this.options;
     this.options.log.debug('A transaction of a ring was not taken by etcd.', {
