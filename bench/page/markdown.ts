@@ -1,5 +1,6 @@
 /** The parts of docs/benchmarks.md, README.md and docs/cost.md that a whole run writes: everything between their two marks. */
-import { wrapMarkdown } from '../../scripts/wrap-markdown.ts';
+import { withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
+import { wrapMarkdown } from '../../scripts/markdown/wrap-markdown.ts';
 import { picturesOf } from './charts.ts';
 import { conditions } from './html.ts';
 import { figure } from './figures.ts';
@@ -59,12 +60,8 @@ function costRow(of: string, costs: string | null, part: string, unit = ''): str
     : [`| ${of} | ${costs}${unit} | \`npm run bench -- --only ${part}\` |`];
 }
 
-function between(page: string, what: string, text: string): string {
-  const begin = `<!-- ${what}: written by npm run bench -->`;
-  const from = page.indexOf(begin);
-  const to = page.indexOf(`<!-- end of ${what} -->`);
-  if (from === -1 || to < from) throw new Error(`The page has no ${begin} … end.`);
-  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
+function between(page: string, name: string, text: string): string {
+  return withMarkedBlock(page, { name, by: 'npm run bench' }, [text]);
 }
 
 function figures(report: Report): string {

@@ -142,7 +142,7 @@ describe('the page', () => {
   });
 
   test('without marks is refused instead of losing text', () => {
-    expect(() => withFigures('# Title', report([]))).toThrow('has no <!-- figures');
+    expect(() => withFigures('# Title', report([]))).toThrow('has no block figures');
   });
 });
 
@@ -169,6 +169,6 @@ describe('pages beside the benchmarks', () => {
   });
 
   test('a page without the marks is refused', () => {
-    expect(() => withCosts('nothing', report([]))).toThrow('The page has no <!-- costs');
+    expect(() => withCosts('nothing', report([]))).toThrow('The page has no block costs');
   });
 });

@@ -2,7 +2,7 @@
 import { eachOption, type OptionEntry } from '../../packages/server/src/config/config.ts';
 import { Wrong } from '../../packages/server/src/config/options/kinds.ts';
 import { flagOf, variableOf } from '../../packages/server/src/config/load.ts';
-import { wrapMarkdown } from '../wrap-markdown.ts';
+import { wrapMarkdown } from '../markdown/wrap-markdown.ts';
 import { Metrics } from '../../packages/server/src/metrics/metrics.ts';
 
 const generated = 'Written by `npm run reference` from the code; a test compares both.';

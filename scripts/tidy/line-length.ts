@@ -1,5 +1,5 @@
 /** Lines of the documents are short enough to be read side by side, and to show what changed. */
-import { lineLengthMax } from '../wrap-markdown.ts';
+import { lineLengthMax } from '../markdown/wrap-markdown.ts';
 import type { Finding } from './source.ts';
 
 /** Tables and code blocks are excepted, and lines without a blank to break at. */

@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { judgeSoak, type Verdict } from './checker.ts';
 import { type FaultName, faultNames, Faults, possibleOn } from './faults.ts';
+import { type Block, blockFor, writeBlock } from './page.ts';
 import { report } from './report.ts';
 import { Sampler } from './sampler.ts';
 import { names, Scene } from './scene.ts';
-import { asText, summarize } from './summary.ts';
+import { asText, repeatedShareMax, summarize } from './summary.ts';
 import { inSeconds } from './windows.ts';
 
 const help = `npm run soak -- [options]
@@ -21,6 +22,7 @@ const help = `npm run soak -- [options]
   --only FAULT  nothing but this one, such as "restarted", to see something again
   --stall N     a stalled member has no processor for up to so many milliseconds at a time (1000)
   --json        the summary for programs, on standard output
+  --write       the summary into docs/security.md, in the place of the one of an earlier run like this
   --help        this
 
 Members are cut off from each other and from etcd by network namespaces, which need root, ip and iptables.
@@ -28,7 +30,6 @@ Progress goes to standard error. Ends with 0 when every promise was kept, with 1
 soak.json and the pictures soak-memory, soak-lateness, soak-waits and soak-faults (.svg) are left in bench/report.
 `;
 
-const repeatedShareMax = 0.001;
 const folder = join(import.meta.dirname, '../../bench/report');
 
 async function main(): Promise<void> {
@@ -41,12 +42,14 @@ async function main(): Promise<void> {
   const setsPerSecond = positive(values.rate, '--rate');
   const only = faultNamed(values.only);
   const stallMsMax = positive(values.stall, '--stall');
+  const block = values.write ? blockFor(only, stallMsMax) : null;
+  if (block instanceof Error) refuse(block.message);
   const seed = Date.now() >>> 0;
   const scene = await Scene.begin({ setsPerSecond, seed });
   const interrupted = (): void => void scene.end().finally(() => process.exit(130));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
-    await soak(scene, { minutes, seed, only, stallMsMax, json: values.json });
+    await soak(scene, { minutes, seed, only, stallMsMax, json: values.json, block });
   } finally {
     await scene.end();
   }
@@ -58,10 +61,12 @@ interface Given {
   readonly only: FaultName | null;
   readonly stallMsMax: number;
   readonly json: boolean;
+  /** The part of docs/security.md to write; null: none. */
+  readonly block: Block | null;
 }
 
 async function soak(scene: Scene, given: Given): Promise<void> {
-  const { minutes, seed, only, stallMsMax, json } = given;
+  const { minutes, seed, only, stallMsMax, json, block } = given;
   const { windows, history, recorder, stage } = scene;
   const sampler = new Sampler(scene);
   const possible = possibleOn(stage).filter((name) => only === null || name === only);
@@ -87,6 +92,7 @@ async function soak(scene: Scene, given: Given): Promise<void> {
   const summary = summarize({ ...about, calls, windows, samples });
   await report({ summary, windows, samples }, folder);
   console.log(json ? JSON.stringify(summary) : asText(summary));
+  if (block !== null) writeBlock(block, summary);
   if (!summary.kept) process.exitCode = 1;
 }
 
@@ -143,6 +149,7 @@ function optionsGiven() {
         only: { type: 'string' },
         stall: { type: 'string', default: '1000' },
         json: { type: 'boolean', default: false },
+        write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     }).values;

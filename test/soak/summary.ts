@@ -50,6 +50,8 @@ export interface Summary {
 }
 
 const mib = 2 ** 20;
+/** Of pops that are called twice while nothing but processors is missing, however long the stalls are. */
+export const repeatedShareMax = 0.001;
 /** With a machine as busy as that the promises were hardly tried. */
 const starvedShareMax = 0.2;
 

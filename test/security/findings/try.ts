@@ -1,5 +1,5 @@
 /** Runs the attacks one after the other, and makes a table of the results. */
-import { table } from '../page/blocks.ts';
+import { table } from '../../../scripts/markdown/marked-block.ts';
 import type { Finding, Measured } from './finding.ts';
 
 export interface Tried extends Finding, Measured {}

@@ -1,5 +1,5 @@
 /** The findings of a run, as a table for people and as JSON. */
-import { table } from '../page/blocks.ts';
+import { table } from '../../../scripts/markdown/marked-block.ts';
 import { type Found, type SurfaceResult, stopMs } from './run.ts';
 import type { Tally } from './surface.ts';
 

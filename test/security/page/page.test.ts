@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { table } from '../../../scripts/markdown/marked-block.ts';
 import { findings } from '../findings/findings.ts';
-import { table, withBlock } from './blocks.ts';
+import { withBlock } from './blocks.ts';
 import { defaultRows } from './defaults.ts';
 
 const root = join(import.meta.dirname, '../../..');
