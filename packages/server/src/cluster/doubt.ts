@@ -23,6 +23,7 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 
+/** The answer of one other member about one record. */
 export interface Testimony {
   readonly name: string;
   readonly record: TimerRecord | null;
@@ -32,16 +33,22 @@ export interface Testimony {
 
 /** After this time every replica has got the records that it did not confirm at first. */
 const settledMs = 300_000;
+/** Records that one slice looks at, before other work gets its turn. */
 const sliceLength = 200;
 const noBytes = new Uint8Array();
 /** So many records are asked about at a time: all of them may be in doubt, after damage on disk. */
 const askedMax = 2000;
 const waitMs = 5;
+/** Records whose replicas did not all answer are asked about again after this time. */
 const againMs = 2000;
 /** Pops of doubtful records wait this long for an answer. */
 const holdMs = 5000;
 
-/** drop: it has ended. trust: it is as good as any. */
+/**
+ * The rules D1 to D3. drop: the record has ended. trust: it is as good as any other. Pure.
+ *
+ * A testimony with a record means trust, whichever of the two is newer: the merge has decided that already (D1).
+ */
 export function judgeDoubt(
   record: TimerRecord,
   testimonies: readonly Testimony[],
@@ -73,6 +80,7 @@ export class Doubt {
   private readonly holdUntilMs: number;
   private cancel: Cancel = () => {};
   private after: Numbered | null = null;
+  /** Records whose answers have not all come. */
   private askedCount = 0;
 
   constructor(parts: DoubtParts) {
@@ -113,6 +121,10 @@ export class Doubt {
     this.cancel = clock.at(clock.now() + ms, () => this.slice());
   }
 
+  /**
+   * Asks all other holders of the record. It is judged when all have answered and each has said how far back it remembers;
+   * if one is missing, the record stays in doubt and the next round asks again.
+   */
   private ask(record: TimerRecord): void {
     const { peers, othersOf, historyMs } = this.parts;
     const others = othersOf(record);
@@ -133,6 +145,7 @@ export class Doubt {
     }
   }
 
+  /** Takes in the records of the others, then drops or trusts the own one. A record that changed meanwhile is judged in the next round. */
   private judge(record: TimerRecord, testimonies: readonly Testimony[]): void {
     const { clock, replica, awaySinceMs } = this.parts;
     const current = replica.get(record.hi, record.lo);
@@ -146,7 +159,7 @@ export class Doubt {
     this.tell(current, testimonies);
   }
 
-  /** D4 */
+  /** D4: sends the record to members that testified with an older one. */
   private tell(current: TimerRecord, testimonies: readonly Testimony[]): void {
     for (const { name, record } of testimonies) {
       if (record === null || compareProgress(current, record) <= 0) continue;

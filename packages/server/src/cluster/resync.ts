@@ -26,6 +26,7 @@ import { recordBytes, turnBytesMax } from '../replication/sizes.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { HandOff } from './hand-off.ts';
 
+/** Records that one slice of the walk looks at, before other work gets its turn. */
 const sliceLength = 200;
 /**
  * The walk waits while this many records are on their way: until the new first replica has its copy, the old one pops
@@ -35,6 +36,7 @@ const handOffMax = 1200;
 const waitMs = 5;
 /** A list that is not the view's gets this long to be explained by a view that is on its way. */
 const irregularMs = 5000;
+/** With more such records than this, a walk over everything is cheaper than remembering them. */
 const irregularMax = 100_000;
 
 export interface ResyncParts {
@@ -42,6 +44,7 @@ export interface ResyncParts {
   readonly clock: Clock;
   readonly replica: Replica;
   readonly handOff: HandOff;
+  /** The replicas that the present view asks for, primary first. */
   readonly desired: (record: TimerRecord) => readonly string[];
   /** In the view and answering; this member itself counts. */
   readonly present: (name: string) => boolean;
@@ -55,10 +58,12 @@ export interface ResyncParts {
 
 export class Resync {
   private readonly parts: ResyncParts;
+  /** Where the next slice begins, null at the start; no walk is under way when this is null itself. */
   private walk: { after: Numbered | null } | null = null;
   private checked = 0;
   private total = 0;
   private moved = 0;
+  /** Numbers of records that are looked at again after 5 s; the walk does not change that. */
   private readonly irregular = new Map<string, Numbered>();
   private cancelIrregular: Cancel | null = null;
 
@@ -104,6 +109,10 @@ export class Resync {
     });
   }
 
+  /**
+   * One slice of the walk, then a turn for other work. It ends early after records of 1 MB, because a turn in which
+   * large records are read would take long; the next slice then goes on behind the last record looked at.
+   */
   private slice(): void {
     const { walk } = this;
     if (walk === null) return;
@@ -135,7 +144,7 @@ export class Resync {
     this.parts.onFinished();
   }
 
-  /** How many bytes it read. */
+  /** Gives the record its right list, unless it is in doubt (`doubt.ts`). Returns how many bytes were read. */
   private regularize({ hi, lo }: Numbered): number {
     const { replica } = this.parts;
     const record = replica.get(hi, lo);
@@ -144,6 +153,7 @@ export class Resync {
     return recordBytes(record);
   }
 
+  /** S1: writes the right list into the record, and offers the record where that is this member's job (S2). */
   private relist(record: TimerRecord): void {
     const { self, replica, handOff, desired, onUnchanged } = this.parts;
     const wanted = desired(record);
@@ -177,7 +187,7 @@ export class Resync {
     return replicas.filter((name) => !wanted.includes(name) && lasting(name));
   }
 
-  /** Whether it falls to this member to tell the new replicas. */
+  /** S2: whether it falls to this member to tell the new replicas. With no replica there it does: one teller too many is harmless. */
   private pushes(record: TimerRecord): boolean {
     const { self, present } = this.parts;
     const first = record.replicas.find(present);

@@ -42,6 +42,7 @@ const unused = 0xffffffff;
 /** Handles that each change of the store looks at while a compaction is under way. */
 const compactionSlice = 64;
 
+/** Records of each state; their sum is the size of the store. */
 export interface Counts {
   readonly live: number;
   readonly dead: number;
@@ -90,7 +91,10 @@ export class Store {
     return { live, dead, tombstone };
   }
 
-  /** Memory of everything here, used or set aside. */
+  /**
+   * Memory of everything here, used or set aside. It comes in whole pages, so it falls later than records go: see
+   * `compactSlice`.
+   */
   get bytes(): number {
     const { arena, index, wheel, columns, search } = this;
     const searchBytes = search?.bytes ?? 0;
@@ -102,7 +106,10 @@ export class Store {
     return this.arena.usedBytes;
   }
 
-  /** Stores the record in place of the one with its number, if any. Returns its handle. */
+  /**
+   * Stores the record in place of the one with its number, if any. Returns its handle. The alarm stays as it was: the
+   * caller decides when the record is due, and calls `arm`.
+   */
   put(record: TimerRecord): number {
     invariant(record.sequence >= 0 && record.attempt >= 0, 'pops and attempts count from 0');
     invariant(!Number.isNaN(record.dueMs + record.retryMs), 'a record is due at a number');
@@ -204,7 +211,7 @@ export class Store {
     return { versionMs, versionTie, state, sequence, attempt };
   }
 
-  /** When the next attempt is. */
+  /** When the next attempt is: the due time of the pop, or of its retry. */
   retryOf(handle: number): number {
     return this.row(handle).readProgress().readTimes().retryMs;
   }
@@ -218,7 +225,7 @@ export class Store {
     return this.sharedFields.get(this.row(handle).readProgress().combination).namespace;
   }
 
-  /** Sets the record's one alarm, in place of an earlier one. */
+  /** Sets the record's one alarm, in place of an earlier one. The wheel holds the handle alone, and no record. */
   arm(handle: number, atMs: number): void {
     invariant(this.refOf(handle) !== unused, `handle ${handle} is in use when it is armed`);
     this.wheel.insert(handle, atMs);
@@ -237,7 +244,7 @@ export class Store {
     return this.wheel.nextDue();
   }
 
-  /** Which of the 256 ranges a number belongs to. */
+  /** Which of the 256 ranges a number belongs to; two members compare their records range by range. */
   rangeOf(hi: number, lo: number): number {
     return rangeOf(hi, lo);
   }
@@ -295,7 +302,10 @@ export class Store {
     };
   }
 
-  /** Adds up to `limit` further records to the search indexes. Returns whether all are in them now. */
+  /**
+   * Adds up to `limit` further records to the search indexes, in the order of handles. Returns whether all are in them now.
+   * After a start the indexes are built in slices like this, while `put` and `remove` go on behind and ahead of the slice.
+   */
   buildSearch(limit: number): boolean {
     const { search } = this;
     if (search === null || search.whole) return true;

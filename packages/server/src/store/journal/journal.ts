@@ -33,7 +33,7 @@ import { Segments } from './segments.ts';
 import { Snapshots } from './snapshots.ts';
 
 export interface JournalLimits {
-  /** Room set aside for pops and cancels on a full disk. */
+  /** Room set aside for pops and cancels on a full disk: 16 MB are some 200,000 tombstones. */
   readonly reserveBytes: number;
   /** A snapshot is not worth it for less journal than this. */
   readonly snapshotBytesMin: number;
@@ -66,6 +66,10 @@ export interface JournalOptions {
   readonly limits?: Partial<JournalLimits>;
 }
 
+/**
+ * The door to the four parts. Itself it decides only when nothing may be appended any more: after a failed sync (J3) and
+ * after `close`.
+ */
 export class Journal {
   private readonly options: JournalOptions;
   private readonly segments: Segments;
@@ -80,6 +84,7 @@ export class Journal {
   readonly singlesBefore: number | null;
   /** Whether recovery cut something off that was being written, or damaged in the last seconds. */
   readonly torn: boolean;
+  /** See `mark`. Also written into each snapshot, which replaces the segments that have the mark. */
   private markedMs: number;
   private putCount = 0;
   private closing = false;
@@ -89,15 +94,18 @@ export class Journal {
     const { clock } = options;
     const limits = { ...defaults, ...options.limits };
     const onFailed = (error: DiskError): void => this.fail(error);
+    // Room, groups and snapshots need each other: the functions below are called after all three are there.
     const segments = new Segments(options, recovered);
     const room: DiskRoom = new DiskRoom({
       ...options,
       ...limits,
       isStopped: () => this.isStopped,
+      // A snapshot that is being written gives up on a full disk too: its room comes free before the reserve is touched.
       spared: () => this.snapshots.fileUnderWay,
       onRoom: () => this.groups.resume(),
       onFailed,
     });
+    // The segments have grown by `bytes`: once they are larger than the records themselves, a snapshot is due.
     const onSync = (bytes: number, tookMs: number): void => {
       this.snapshots.grow(bytes);
       options.onSync?.(tookMs);
@@ -173,11 +181,16 @@ export class Journal {
     return this.segments.files;
   }
 
+  /**
+   * Appends the record in place of the one with its number. In memory only until the next sync: the caller may answer a
+   * client after `commit` has called back, and not before.
+   */
   put(record: TimerRecord): void {
     this.putCount++;
     if (!this.isStopped) this.groups.put(record);
   }
 
+  /** Appends that the member holds nothing under this number any more. */
   drop(hi: number, lo: number): void {
     if (!this.isStopped) this.groups.drop(hi, lo);
   }
@@ -189,7 +202,10 @@ export class Journal {
     this.groups.mark(this.markedMs);
   }
 
-  /** Calls `done` when everything appended before is on disk, or with the reason why it is not. */
+  /**
+   * Calls `done` when everything appended before is on disk, or with the reason why it is not (J1). Commits of one moment
+   * share one sync: a thousand sets that arrive together cost one.
+   */
   commit(done: Committed): void {
     this.groups.commit(done);
   }
@@ -200,6 +216,7 @@ export class Journal {
     try {
       await this.segments.note();
     } catch (cause) {
+      // Without room the note is left out: a start then knows less about damage, and loses nothing.
       const error = asDiskError(cause);
       if (error.kind === 'failed') this.fail(error);
     }
@@ -238,6 +255,7 @@ export class Journal {
     await this.closeSegments();
   }
 
+  /** A start that finds the note of the end knows that nothing was cut off. Closing goes on without it. */
   private async closeSegments(): Promise<void> {
     try {
       if (this.failed === null) await this.segments.note();
@@ -250,15 +268,24 @@ export class Journal {
     await this.segments.close();
   }
 
+  /** Nothing may be appended any more. */
   private get isStopped(): boolean {
     return this.closing || this.groups.failed !== null;
   }
 
+  /**
+   * Opens the segment of this start, if need be in the room of the reserve, and then sets the reserve aside again. A member
+   * on a full disk starts all the same, so that its timers pop.
+   */
   private async start(): Promise<void> {
     await this.room.withReserve(() => this.segments.open());
     if (!this.full) await this.room.fill();
   }
 
+  /**
+   * J3. After a failed sync the kernel may have dropped the pages it could not write, and a second sync would succeed
+   * without them. So the first failure ends the journal: all commits that wait get the error, and the member stops.
+   */
   private fail(error: DiskError): void {
     if (this.failed !== null) return;
     this.room.stopRetrying();
