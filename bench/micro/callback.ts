@@ -13,7 +13,7 @@ import { SystemClock } from '@carillon/core/system';
 import { type Dispatcher, Pool } from 'undici';
 import { HttpCallbacks } from '../../packages/server/src/callback/callback.ts';
 import { Destinations } from '../../packages/server/src/pop/sending/destinations.ts';
-import { Guard } from '../../packages/server/src/callback/guard.ts';
+import { Guard } from '../../packages/server/src/callback/guard/guard.ts';
 import { Signer } from '../../packages/server/src/callback/sign.ts';
 
 /** Of a whole run. */

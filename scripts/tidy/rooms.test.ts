@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { folderSize, roomArrows, rooms, rootOfServer, twoWayFolders } from './rooms.ts';
 import { parse } from './source.ts';
@@ -79,28 +77,4 @@ test('a folder holds at most 20 source files, tests not counted', () => {
       says: expect.stringContaining('21 source files'),
     }),
   ]);
-});
-
-const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-
-test('ARCHITECTURE.md lists every room with its number of source files', () => {
-  const told = [...page.matchAll(/^\| `(\S+)\/` \| .* \| (\d+) \| [^|]* \|$/gm)];
-  const counted = Object.keys(rooms).map((room) => {
-    const names = readdirSync(join(root, 'packages/server/src', room));
-    return [room, names.filter((name) => /^[^.]+\.ts$/.test(name)).length];
-  });
-  expect(Object.fromEntries(told.map(([, room, count]) => [room, Number(count)]))).toEqual(
-    Object.fromEntries(counted),
-  );
-});
-
-test('ARCHITECTURE.md draws these arrows and no others', () => {
-  const drawn = [...page.matchAll(/^ {2}\w+\[(\S+)\] --> \w+\[(\S+)\]$/gm)].map(
-    ([, from, to]) => `${from} → ${to}`,
-  );
-  const held = Object.entries(rooms).flatMap(([from, known]) =>
-    known.map((to) => `${from} → ${to}`),
-  );
-  expect(drawn.toSorted()).toEqual(held.toSorted());
 });

@@ -160,19 +160,29 @@ const filesNamed = 5;
  * A comment names the thing it speaks of (CONTRIBUTING.md, "Words"): "who", "those" or "what" send the reader to the
  * code below. Some sentences need such a word, so the rule limits the total over all packages instead of each comment.
  */
-export function freeRelatives({ sources }: Workspace, countMax = freeRelativeCountMax): Finding[] {
-  const found = sources
+export function freeRelatives(workspace: Workspace, countMax = freeRelativeCountMax): Finding[] {
+  const count = freeRelativeCount(workspace);
+  if (count <= countMax) return [];
+  return commentsThatSend(workspace)
+    .toSorted((a, b) => b.lines.length - a.lines.length)
+    .slice(0, filesNamed)
+    .map(({ path, lines }) => ({
+      path,
+      line: (lines[0] as Comment).line,
+      says: `${lines.length} of ${count} one-line comments in packages say who, those, nobody or what, at most ${countMax} may: name the thing`,
+    }));
+}
+
+/** How many one-line comments in `packages` have such a word. */
+export function freeRelativeCount(workspace: Workspace): number {
+  return commentsThatSend(workspace).reduce((sum, { lines }) => sum + lines.length, 0);
+}
+
+function commentsThatSend({ sources }: Workspace): { path: string; lines: Comment[] }[] {
+  return sources
     .filter(({ path }) => path.startsWith('packages/'))
     .map(({ path, comments }) => ({ path, lines: comments.filter(sendsToTheCode) }))
-    .filter(({ lines }) => lines.length > 0)
-    .toSorted((a, b) => b.lines.length - a.lines.length);
-  const count = found.reduce((sum, { lines }) => sum + lines.length, 0);
-  if (count <= countMax) return [];
-  return found.slice(0, filesNamed).map(({ path, lines }) => ({
-    path,
-    line: (lines[0] as Comment).line,
-    says: `${lines.length} of ${count} one-line comments in packages say who, those, nobody or what, at most ${countMax} may: name the thing`,
-  }));
+    .filter(({ lines }) => lines.length > 0);
 }
 
 function sendsToTheCode({ text, line, lineEnd }: Comment): boolean {

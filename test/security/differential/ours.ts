@@ -2,7 +2,7 @@
 import {
   AnswerParser,
   type Progress,
-} from '../../../packages/server/src/callback/answer-parser.ts';
+} from '../../../packages/server/src/callback/answers/answer-parser.ts';
 import { defaultConfig } from '../../../packages/server/src/config/config.ts';
 import type { RequestHead } from '../../../packages/server/src/http/head.ts';
 import { HttpParser } from '../../../packages/server/src/http/parser.ts';

@@ -9,7 +9,7 @@ import { refuseUri } from '../../../packages/server/src/api/uri.ts';
 import { splitUri } from '../../../packages/server/src/callback/uri.ts';
 import { HttpCallbacks } from '../../../packages/server/src/callback/callback.ts';
 import { judgeReceiver, receiverOf } from '../../../packages/server/src/callback/connect.ts';
-import { Guard, parseAllow } from '../../../packages/server/src/callback/guard.ts';
+import { Guard, parseAllow } from '../../../packages/server/src/callback/guard/guard.ts';
 import { TestReceiver } from '../../../packages/server/src/callback/receiver.contract.ts';
 import { Mutator } from './mutate.ts';
 import { anyAddress, spelled } from './spellings.ts';

@@ -12,7 +12,7 @@ import {
   parseMembers,
 } from '../../../packages/server/src/cluster/sources/members-file.ts';
 import { loadConfig } from '../../../packages/server/src/config/load.ts';
-import { parseRetryAfter } from '../../../packages/server/src/callback/retry-after.ts';
+import { parseRetryAfter } from '../../../packages/server/src/callback/answers/retry-after.ts';
 import { testToken } from '../../../packages/server/src/testing/tokens.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, bytesOf, hold, type Surface, textOf, type Verdict } from './surface.ts';

@@ -23,12 +23,12 @@ import { testApi } from '../../../packages/server/src/api/stand-in.contract.ts';
 import { refuseUri } from '../../../packages/server/src/api/uri.ts';
 import { defaultConfig } from '../../../packages/server/src/config/config.ts';
 import { address } from '../../../packages/server/src/config/options/kinds.ts';
-import { parseAddress, parseRange } from '../../../packages/server/src/callback/address.ts';
-import { AnswerParser } from '../../../packages/server/src/callback/answer-parser.ts';
+import { parseAddress, parseRange } from '../../../packages/server/src/callback/guard/address.ts';
+import { AnswerParser } from '../../../packages/server/src/callback/answers/answer-parser.ts';
 import { refuseHeader } from '../../../packages/server/src/callback/callback-request.ts';
 import { UriSplitter } from '../../../packages/server/src/callback/uri.ts';
-import { parseAllow } from '../../../packages/server/src/callback/guard.ts';
-import { parseRetryAfter } from '../../../packages/server/src/callback/retry-after.ts';
+import { parseAllow } from '../../../packages/server/src/callback/guard/guard.ts';
+import { parseRetryAfter } from '../../../packages/server/src/callback/answers/retry-after.ts';
 import { FrameReader } from '../../../packages/server/src/network/frames.ts';
 import {
   decodeAnswers,

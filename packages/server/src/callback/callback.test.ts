@@ -6,9 +6,9 @@ import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
 import { HttpCallbacks, type HttpCallbacksOptions } from './callback.ts';
-import { type Endpoint, Guard } from './guard.ts';
+import { type Endpoint, Guard } from './guard/guard.ts';
 import { type Behaviour, ok, TestReceiver } from './receiver.contract.ts';
-import type { Resolve } from './resolve.ts';
+import type { Resolve } from './guard/resolve.ts';
 import { splitUri } from './uri.ts';
 
 const none: readonly Endpoint[] = [];

@@ -18,16 +18,16 @@ import type {
   Cancel,
   Clock,
 } from '@carillon/core';
-import type { HeardAnswer } from './answer-parser.ts';
+import type { HeardAnswer } from './answers/answer-parser.ts';
 import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
 import { refuseRequest } from './callback-request.ts';
-import type { Guard } from './guard.ts';
+import type { Guard } from './guard/guard.ts';
 import { Origin, type OriginOptions, type ReceiverCall } from './origin.ts';
 import type { ReceiverConnection, Turn } from './receiver-connection.ts';
-import { type Resolve, systemResolve } from './resolve.ts';
-import { parseRetryAfter } from './retry-after.ts';
-import { saidText } from './said.ts';
-import { togetherOf } from './together.ts';
+import { type Resolve, systemResolve } from './guard/resolve.ts';
+import { parseRetryAfter } from './answers/retry-after.ts';
+import { saidText } from './answers/said.ts';
+import { togetherOf } from './answers/together.ts';
 
 export interface HttpCallbacksOptions {
   readonly clock: Clock;

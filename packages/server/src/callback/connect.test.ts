@@ -5,9 +5,9 @@ import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
 import { ForbiddenError, guardedConnect } from './connect.ts';
-import { type Endpoint, Guard, type GuardOptions, parseAllow } from './guard.ts';
+import { type Endpoint, Guard, type GuardOptions, parseAllow } from './guard/guard.ts';
 import { TestReceiver } from './receiver.contract.ts';
-import type { Resolve } from './resolve.ts';
+import type { Resolve } from './guard/resolve.ts';
 import { splitUri } from './uri.ts';
 
 const none: readonly Endpoint[] = [];

@@ -5,8 +5,8 @@
 import { isIP, type LookupFunction, connect as plainConnect, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { Clock } from '@carillon/core';
-import type { Guard } from './guard.ts';
-import type { Resolve } from './resolve.ts';
+import type { Guard } from './guard/guard.ts';
+import type { Resolve } from './guard/resolve.ts';
 
 const tcpKeepAliveMs = 60_000;
 

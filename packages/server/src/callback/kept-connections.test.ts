@@ -5,7 +5,7 @@ import type { CallbackResult } from '@carillon/core';
 import { SystemClock } from '@carillon/core/system';
 import { afterEach, expect, it } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
-import { Guard } from './guard.ts';
+import { Guard } from './guard/guard.ts';
 import { splitUri } from './uri.ts';
 
 const yes = 'HTTP/1.1 204 Yes\r\n\r\n';

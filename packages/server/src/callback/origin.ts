@@ -14,7 +14,7 @@ import {
   type Receiver,
   receiverOf,
 } from './connect.ts';
-import type { Guard } from './guard.ts';
+import type { Guard } from './guard/guard.ts';
 import {
   type Asking,
   type ConnectionEvents,

@@ -3,11 +3,11 @@ import type { CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
-import { Denied } from './denied.ts';
-import { Guard, parseAllow } from './guard.ts';
-import { NameServer, type Zone } from './name-server.contract.ts';
+import { Denied } from './guard/denied.ts';
+import { Guard, parseAllow } from './guard/guard.ts';
+import { NameServer, type Zone } from './guard/name-server.contract.ts';
 import { TestReceiver } from './receiver.contract.ts';
-import { systemResolve } from './resolve.ts';
+import { systemResolve } from './guard/resolve.ts';
 import { splitUri } from './uri.ts';
 
 const clock = new VirtualClock();

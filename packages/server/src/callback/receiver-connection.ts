@@ -10,7 +10,7 @@
  */
 import type { Socket } from 'node:net';
 import type { CallbackRequest } from '@carillon/core';
-import { AnswerParser, type HeardAnswer } from './answer-parser.ts';
+import { AnswerParser, type HeardAnswer } from './answers/answer-parser.ts';
 import type { Connect } from './connect.ts';
 
 /** The sender of a request. One of these is called, once. */

@@ -2,7 +2,7 @@ import type { CallbackResult } from '@carillon/core';
 import { SystemClock } from '@carillon/core/system';
 import { expect, test } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
-import { Guard } from './guard.ts';
+import { Guard } from './guard/guard.ts';
 import { ok, TestReceiver } from './receiver.contract.ts';
 import { splitUri } from './uri.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '../config/config.ts';
 import { connectionsWithin, openFilesMax, tooFewFiles } from './open-files.ts';
-import { machineAddresses } from '../callback/guard.ts';
+import { machineAddresses } from '../callback/guard/guard.ts';
 import { residentBytes } from './system-heap.ts';
 
 const limits = (soft: string): string =>

@@ -13,7 +13,7 @@ import pino from 'pino';
 import { isLoopback } from '../access/start-rule.ts';
 import type { Config } from '../config/config.ts';
 import { HttpCallbacks } from '../callback/callback.ts';
-import { type Endpoint, Guard, parseAllow } from '../callback/guard.ts';
+import { type Endpoint, Guard, parseAllow } from '../callback/guard/guard.ts';
 
 export interface SystemEnvOptions {
   readonly config: Config;

@@ -1,5 +1,5 @@
 /** Options of callbacks, their retries and the memory of attempts. */
-import { parseAllow } from '../../callback/guard.ts';
+import { parseAllow } from '../../callback/guard/guard.ts';
 import { bytes, type Kind, list, ms, optional, text, whole, Wrong } from './kinds.ts';
 import { second, minute, hour, day, MiB, option } from './option.ts';
 

@@ -5,7 +5,7 @@
  * A line that two readers could understand differently is odd. An odd head does not undo the status that stands before it: the
  * receiver has spoken. But where such an answer ends cannot be trusted, so its connection is not used again.
  */
-import { colon, lowerBytes, space, tab, tokenBytes, valueBytes } from '../http/syntax.ts';
+import { colon, lowerBytes, space, tab, tokenBytes, valueBytes } from '../../http/syntax.ts';
 
 const versionBytes = Buffer.from('HTTP/1.');
 const statusAt = versionBytes.length + 2;

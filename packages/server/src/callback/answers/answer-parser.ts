@@ -8,8 +8,8 @@
  *  3. Heads of up to 16 KiB and content of up to 16 KiB are read. More is no failure: the status is known.
  *  4. Every byte is looked at once, wherever the bytes are cut.
  */
-import { areExtensions } from '../http/chunk-extension.ts';
-import { cr, hexValues, lf } from '../http/syntax.ts';
+import { areExtensions } from '../../http/chunk-extension.ts';
+import { cr, hexValues, lf } from '../../http/syntax.ts';
 import { HeadLines, statusLineOf } from './head-lines.ts';
 
 const headBytesMax = 16 * 1024;
