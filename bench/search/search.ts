@@ -98,6 +98,9 @@ function questionsOf(count: number): readonly Question[] {
     { name: 'one tag', ask: { tag: `order:${last}` } },
     { name: 'a tag of one in a thousand', ask: { tag: 'batch:0' } },
     { name: 'tags from batch:', ask: { tagPrefix: 'batch:' } },
+    { name: 'tags from ba', ask: { tagPrefix: 'ba' } },
+    { name: 'tags from ord, which all have', ask: { tagPrefix: 'ord' } },
+    { name: 'tags from order:1234', ask: { tagPrefix: 'order:1234' } },
     { name: 'a receiver of one in ten', ask: { receiver: 'http://10.0.0.3:8080' } },
     { name: 'retrying', ask: { state: 'retrying' } },
     {

@@ -1,7 +1,8 @@
 import type { Network } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { recordOf } from '../testing/records.ts';
+import { anything, recordOf } from '../testing/records.ts';
+import { orderStart } from './lists/search-order.ts';
 import { Peers } from './peers.ts';
 import type { Answer } from './wire/answer.ts';
 import { decodeMessages, encodeAnswers, protocol } from './wire/frame.ts';
@@ -85,6 +86,20 @@ test('speaks the lowest protocol to an older release', async () => {
   await greet();
   await greet();
   expect(asked.map((frame) => frame.protocol)).toEqual([protocol.min, protocol.min]);
+});
+
+test('a message that the release of a peer does not know is not sent, and has no answer', async () => {
+  const count: Message = { type: 'tally', ask: anything };
+  expect(await send(count)).toBeNull();
+  knows = 3;
+  await greet();
+  expect(await send(count)).toBeNull();
+  knows = 4;
+  await greet();
+  expect(await send({ type: 'facts' })).not.toBeNull();
+  const search = { ask: anything, fromMs: 0, toMs: 1, after: orderStart, wantTotal: false };
+  expect(await send({ type: 'search', search })).toBeNull();
+  expect(asked.flatMap((frame) => frame.types)).toEqual(['hello', 'hello', 'facts']);
 });
 
 test('a peer that knows more than this release is spoken to in the highest protocol of both', async () => {

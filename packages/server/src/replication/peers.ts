@@ -14,7 +14,7 @@ import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, messageBytes } from './sizes.ts';
 import type { Answer } from './wire/answer.ts';
 import { decodeAnswers, encodeMessages, protocol } from './wire/frame.ts';
-import type { Message } from './wire/message.ts';
+import { isKnownTo, type Message } from './wire/message.ts';
 import type { Hello } from './wire/hello.ts';
 
 export type MessageAnswered = (answer: Answer | null) => void;
@@ -118,7 +118,10 @@ export class Peers {
     this.options = options;
   }
 
-  /** Calls `done` exactly once; null: no answer, the peer may or may not have acted. */
+  /**
+   * Calls `done` exactly once; null: no answer, the peer may or may not have acted. A message that the peer's release does not
+   * know is not sent and has no answer; before its first hello a peer counts as one of the oldest release.
+   */
   send(name: string, message: Message, done: MessageAnswered): void {
     const peer = this.peer(name);
     const lane = peer.lanes[laneOf(message)];
@@ -207,13 +210,15 @@ export class Peers {
     }
   }
 
-  private sendFrame(peer: Peer, lane: Lane, batch: readonly Sent[]): void {
+  private sendFrame(peer: Peer, lane: Lane, taken: readonly Sent[]): void {
     const { clock, network, addressOf, self } = this.options;
     const address = addressOf(peer.name);
     if (address === undefined) {
-      for (const { done } of batch) done(null);
+      for (const { done } of taken) done(null);
       return;
     }
+    const batch = peer.protocol === protocol.max ? taken : onlyKnown(taken, peer.protocol);
+    if (batch.length === 0) return;
     const sentMs = clock.now();
     const items = batch.map((item) => item.message);
     const frame = encodeMessages({ protocol: peer.protocol, from: self, items }, sentMs);
@@ -291,6 +296,15 @@ function takeFrame(lane: Lane): readonly Sent[] {
   }
   lane.queueBytes -= bytes;
   return lane.queue.splice(0, count);
+}
+
+/** The messages that the release of a peer knows; the others have no answer. */
+function onlyKnown(taken: readonly Sent[], known: number): readonly Sent[] {
+  return taken.filter(({ message, done }) => {
+    const isKnown = isKnownTo(known, message);
+    if (!isKnown) done(null);
+    return isKnown;
+  });
 }
 
 /** Hands out the answers; messages whose answer did not fit into the frame go again, before later ones. */

@@ -1,7 +1,8 @@
 /**
  * Lists in the order that all stores share. Every member gives its records after the cursor; the pages are merged and of each
  * timer the newest copy is kept, so that a dead primary hides nothing. The part of one member is bounded in bytes, and so is a
- * page, which is made of several such rounds: it is full, unless it is the last or its bound in bytes was reached.
+ * page, which is made of several such rounds: it is full, unless it is the last or its bound in bytes was reached, and never
+ * empty while more follow.
  *
  * Where few records match, they are looked up in the search indexes (`lookup.ts`); where many do, or the indexes are off, the
  * records are walked.
@@ -15,11 +16,8 @@ import type { ListAsk } from '../wire/list.ts';
 import type { Numbered } from '../wire/parts.ts';
 import { matches } from './list-filter.ts';
 import { type Lookup, lookupOf, nearestNumbers } from './lookup.ts';
+import { Patience } from './patience.ts';
 
-/** How long a page may take that has something to show. */
-const fillMs = 3000;
-/** How long it may take before it is given out empty, although more may follow. */
-const emptyMs = 10_000;
 /** How long a member works at its part. */
 const partMs = 500;
 /** A scan gives way to other work after this many records. */
@@ -39,21 +37,24 @@ export async function listEverywhere(
   ask: ListAsk,
   names: readonly string[],
 ): Promise<RecordPage> {
-  const startMs = parts.clock.now();
+  const patience = new Patience(parts.clock);
+  const missing: string[] = [];
   const records: TimerRecord[] = [];
   let bytes = 0;
   let { cursor } = ask;
   for (;;) {
     const left = { ...ask, cursor, limit: ask.limit - records.length };
-    const round = await listRound(parts, left, { names, bytesMax: pageBytesMax - bytes });
+    const answering = names.filter((name) => !missing.includes(name));
+    const bytesMax = pageBytesMax - bytes;
+    const round = await listRound(parts, left, { names: answering, bytesMax });
+    missing.push(...round.missing);
     for (const record of round.records) {
       records.push(record);
       bytes += recordBytes(record);
     }
     const full = records.length >= ask.limit || bytes >= pageBytesMax;
-    const tookMs = parts.clock.now() - startMs;
-    const over = full || tookMs > (records.length > 0 ? fillMs : emptyMs);
-    if (over || round.missing.length > 0 || round.cursor === null) return { ...round, records };
+    if (full || round.cursor === null || patience.isOver(records.length))
+      return { records, cursor: round.cursor, missing };
     ({ cursor } = round);
   }
 }
@@ -69,8 +70,10 @@ async function listRound(
   ask: ListAsk,
   { names, bytesMax }: RoundOptions,
 ): Promise<RecordPage> {
+  // One more than there is room for: where it does not come, the page is the last.
+  const asked = { ...ask, limit: ask.limit + 1 };
   const pages = await Promise.all(
-    names.map(async (name) => ({ name, page: await listAt(parts, name, ask) })),
+    names.map(async (name) => ({ name, page: await listAt(parts, name, asked) })),
   );
   const missing = pages.filter(({ page }) => page === null).map(({ name }) => name);
   const answers = pages.flatMap(({ page }) => (page === null ? [] : [page]));

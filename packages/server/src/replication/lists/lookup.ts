@@ -3,7 +3,7 @@
  * record does match is for `list-filter.ts` to say.
  */
 import { compareNumbers, hashOf } from '../../store/number-index.ts';
-import { type Kind, prefixOf } from '../../store/search/text-hashes.ts';
+import type { Lookup as TextLookup, TextPlace } from '../../store/search/search-index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Replica } from '../replica.ts';
 import type { ListAsk } from '../wire/list.ts';
@@ -11,10 +11,7 @@ import type { Numbered } from '../wire/parts.ts';
 import { originOf } from './list-filter.ts';
 import { Smallest } from './smallest.ts';
 
-export interface Lookup {
-  readonly namespace: string;
-  readonly kind: Kind;
-  readonly text: string;
+export interface Lookup extends TextLookup {
   /** About how many records have the text. */
   readonly count: number;
 }
@@ -61,18 +58,17 @@ export function rarestOf({ search }: Store, ask: ListAsk): Lookup | null {
   const { namespace } = ask;
   let rarest: Lookup | null = null;
   for (const [kind, text] of textsOf(ask)) {
-    const count = search.countText(namespace, kind, text);
+    const count = search.countText({ namespace, kind, text });
     if (rarest === null || count < rarest.count) rarest = { namespace, kind, text, count };
   }
   return rarest;
 }
 
-function textsOf(ask: ListAsk): (readonly [Kind, string])[] {
+function textsOf(ask: ListAsk): (readonly [TextLookup['kind'], string])[] {
   const { tag, tagPrefix, receiver, state, failure } = ask;
-  const texts: (readonly [Kind, string])[] = [];
+  const texts: (readonly [TextLookup['kind'], string])[] = [];
   if (tag !== null) texts.push(['tag', tag]);
-  const prefix = prefixOf(tagPrefix);
-  if (prefix !== null) texts.push(['prefix', prefix]);
+  if (tagPrefix !== '') texts.push(['prefix', tagPrefix]);
   if (receiver !== '') texts.push(['receiver', originOf(receiver)]);
   if (state === 'retrying' || state === 'failing' || failure !== '') texts.push(['failing', '']);
   return texts;
@@ -102,18 +98,43 @@ export async function nearestNumbers(
   return { nearest: found.slice(0, limit), more: found.length > limit };
 }
 
-/** Shows the handles of a lookup in slices, each in a turn of its own, until `visit` returns false. */
+/** Shows each handle of a lookup once, in slices, each in a turn of its own, until `visit` returns false. */
 export async function eachLooked(
   { store: { search }, scans }: Pick<Replica, 'store' | 'scans'>,
   lookup: Lookup,
   visit: (handle: number) => boolean,
 ): Promise<void> {
-  let last = -1;
-  for (let more = search !== null; more; ) {
+  if (search === null) return;
+  // Only a record with several tags that begin alike comes more than once.
+  const seen = lookup.kind === 'prefix' ? new HandleSet(search.handleEnd) : null;
+  let place: TextPlace | null = null;
+  do {
     const handles: number[] = [];
-    more = search?.nextText(lookup, last, sliceLength, handles) ?? false;
-    for (const handle of handles) if (!visit(handle)) return;
-    last = handles.at(-1) ?? last;
-    if (more) await scans.next();
+    place = search.nextText(lookup, place, sliceLength, handles);
+    for (const handle of handles) {
+      if (seen?.add(handle) === false) continue;
+      if (!visit(handle)) return;
+    }
+    if (place !== null) await scans.next();
+  } while (place !== null);
+}
+
+/** One bit for each handle. */
+class HandleSet {
+  private readonly bits: Uint32Array;
+
+  /** Handles from `end` on, of records that came later, are not told apart. */
+  constructor(end: number) {
+    this.bits = new Uint32Array(Math.ceil(end / 32));
+  }
+
+  /** False where it was here. */
+  add(handle: number): boolean {
+    const word = handle >>> 5;
+    const bit = 1 << (handle & 31);
+    const had = this.bits[word];
+    if (had === undefined) return true;
+    this.bits[word] = had | bit;
+    return (had & bit) === 0;
   }
 }

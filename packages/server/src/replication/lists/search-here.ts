@@ -157,6 +157,7 @@ async function pickSmallest(
     const visit = (handle: number): boolean => {
       const ms = SearchIndex.dueMs(store.retryOf(handle));
       if (ms >= endMs || ms < place.ms || byPlace({ ms, handle }, place) <= 0) return true;
+      if (store.namespaceOf(handle) !== search.ask.namespace) return true;
       if (isSparse && !matches(store.read(handle), search.ask)) return true;
       smallest.add({ ms, handle, hi: store.hiOf(handle), lo: store.loOf(handle) });
       return true;

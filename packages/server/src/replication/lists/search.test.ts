@@ -125,6 +125,8 @@ describe.each(['on', 'off'] as const)('a list by due time, search indexes %s', (
             const page = await search('b', asked);
             found.push(...page.records);
             expect(page.total).toEqual({ count: expected.length, exact: true });
+            // Only where nothing matches at all.
+            if (page.records.length === 0) expect(expected).toHaveLength(0);
             if (page.cursor === null) break;
             expect(page.records).toHaveLength(filter.limit);
             after = page.cursor;

@@ -2,14 +2,10 @@
 import { CarillonError, type TimerRecord } from '@carillon/core';
 import { pageBytesMax, recordBytes } from '../sizes.ts';
 import type { Found, RankedPlace, SearchAsk, Total } from '../wire/search.ts';
+import { Patience } from './patience.ts';
 import { searchHere } from './search-here.ts';
 import { mergeParts } from './search-order.ts';
 import type { SearchParts } from './search-range.ts';
-
-/** How long a page may take that has something to show. */
-const fillMs = 3000;
-/** How long it may take before it is given out empty, although more may follow. */
-const emptyMs = 10_000;
 
 export interface SearchPage {
   readonly records: readonly TimerRecord[];
@@ -25,15 +21,20 @@ export async function searchEverywhere(
   search: SearchAsk,
   names: readonly string[],
 ): Promise<SearchPage> {
-  const startMs = parts.clock.now();
+  const patience = new Patience(parts.clock);
+  const missing: string[] = [];
   const records: TimerRecord[] = [];
   let bytes = 0;
   let total: Total | null = null;
   let { after, wantTotal } = search;
   for (;;) {
     const limit = search.ask.limit - records.length;
-    const round = { ...search, ask: { ...search.ask, limit }, after, wantTotal };
-    const { found, missing } = await searchRound(parts, round, names);
+    // One more than there is room for: where it does not come, the page is the last.
+    const asked = { ...search.ask, limit: limit === 0 ? 0 : limit + 1 };
+    const round = { ...search, ask: asked, after, wantTotal };
+    const answering = names.filter((name) => !missing.includes(name));
+    const { found, ...rest } = await searchRound(parts, round, answering);
+    missing.push(...rest.missing);
     total ??= wantTotal ? totalOf(found, missing) : null;
     wantTotal = false;
     const merged = mergeParts(found, limit);
@@ -42,10 +43,9 @@ export async function searchEverywhere(
       bytes += recordBytes(record);
     }
     const full = records.length >= search.ask.limit || bytes >= pageBytesMax;
-    const tookMs = parts.clock.now() - startMs;
-    const over = full || tookMs > (records.length > 0 ? fillMs : emptyMs) || missing.length > 0;
     const { cursor } = merged;
-    if (over || cursor === null) return { records, cursor, missing, total };
+    if (full || cursor === null || patience.isOver(records.length))
+      return { records, cursor, missing, total };
     after = cursor;
   }
 }

@@ -37,6 +37,7 @@ export async function countHere(parts: SearchParts, search: SearchAsk): Promise<
   const visit = (handle: number): boolean => {
     if (++seen % readCount === 0 && clock.now() > untilMs) isOver = true;
     if (isOver) return false;
+    if (store.namespaceOf(handle) !== ask.namespace) return true;
     const ms = SearchIndex.dueMs(store.retryOf(handle));
     if (isOutside(ms + distanceMs, search)) return true;
     if (!speaksFor(parts, { replicas: store.replicasOf(handle) })) return true;

@@ -81,6 +81,20 @@ const messageTypes = [
   'facts',
   'search',
 ] as const;
+/** The protocol that brought a message; others are of all protocols. An older member would refuse the whole frame. */
+const since: Partial<Record<Message['type'], number>> = {
+  tally: 4,
+  history: 4,
+  erase: 4,
+  facts: 4,
+  search: 5,
+};
+
+/** Whether a member that speaks this protocol knows the message. */
+export function isKnownTo(protocol: number, { type }: Pick<Message, 'type'>): boolean {
+  return protocol >= (since[type] ?? 0);
+}
+
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 
 export function encodeMessage(

@@ -219,15 +219,17 @@ export class PairIndex {
     return (out.length - had) / 2;
   }
 
-  /** How many pairs there are from (a, b) up to the last one that begins with `last`. */
-  countBetween(a: number, b: number, last: number): number {
+  /** How many pairs there are from (a, b) up to and with (toA, toB). */
+  countBetween(a: number, b: number, toA: number, toB = 0xffffffff): number {
     let count = 0;
+    const isOver = (page: Uint32Array, at: number): boolean =>
+      (page[at] as number) > toA || (page[at] === toA && (page[at + 1] as number) > toB);
     this.eachLeaf(a, b, (page, from, end) => {
-      if (from === end || (page[end - 2] as number) <= last) {
+      if (from === end || !isOver(page, end - 2)) {
         count += (end - from) / 2;
         return true;
       }
-      for (let at = from; at < end && (page[at] as number) <= last; at += 2) count++;
+      for (let at = from; at < end && !isOver(page, at); at += 2) count++;
       return false;
     });
     return count;

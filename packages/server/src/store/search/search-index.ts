@@ -2,15 +2,16 @@
  * Finds live records by their next attempt, their tags, their receiver and their failures, without a look at all others.
  * `store.ts` tells it of every record that comes, changes and goes; `replication/` asks it for lists.
  *
- * Two kinds of pairs (`pair-index.ts`), eight bytes and their room each:
+ * Three kinds of pairs (`pair-index.ts`), eight bytes and their room each:
  *
  *   by due     one tree a namespace: (next attempt in steps of 64 ms, the milliseconds within the step and the handle)
+ *   by tag     one tree a namespace: (place of the tag among all tags, 38 bits, and the handle; `tag-place.ts`)
  *   by text    one tree: (hash of namespace, kind and text, handle). A hash may stand for several texts: a list compares
  *              the records themselves.
  *
- * Example. A timer of `shop` with the tag `order:17` for http://a.example/x has four pairs: its next attempt, and the hashes of
- * the tag `order:17`, of the prefix `order:` and of the receiver `http://a.example`; about 40 bytes in all. A timer without tags
- * has two. A retry moves the first and adds one for the failure.
+ * Example. A timer of `shop` with the tag `order:17` for http://a.example/x has four pairs: its next attempt, the place of
+ * `order:17`, and the hashes of the tag and of the receiver `http://a.example`; about 40 bytes in all. A timer without tags has
+ * two. A retry moves the first and adds one for the failure.
  *
  * While a member starts, records are stored without their pairs, and `build` adds these afterwards, some at a time: lists walk
  * all records until then.
@@ -21,7 +22,8 @@
  */
 import { decodeDefinition, DefinitionTexts, invariant, MalformedError } from '@carillon/core';
 import { LeafPool, PairIndex } from './pair-index.ts';
-import { firstSeparator, hashOf, type Kind, originEnd, TextHashes } from './text-hashes.ts';
+import { tagPlace, tagSpans } from './tag-place.ts';
+import { hashOf, type Kind, originEnd, TextHashes } from './text-hashes.ts';
 
 /** A record as far as the index looks at it. Changed in place: each change of the store would make two others. */
 export interface IndexedRow {
@@ -50,14 +52,41 @@ export interface DuePlace {
   readonly handle: number;
 }
 
+/** Records with a text: a text of its kind, or a tag that begins like this. */
+export interface Lookup {
+  readonly namespace: string;
+  readonly kind: Kind | 'prefix';
+  readonly text: string;
+}
+
+/** A place among the pairs of a lookup: the number of the span, and the pair in it. */
+export interface TextPlace {
+  readonly span: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+/** Pairs of a tree from (a, b) up to and with (toA, toB). */
+interface Span {
+  readonly tree: PairIndex;
+  readonly a: number;
+  readonly b: number;
+  readonly toA: number;
+  readonly toB: number;
+}
+
+const encoder = new TextEncoder();
+
 export class SearchIndex {
   private readonly pool = new LeafPool();
   private readonly texts = new PairIndex(this.pool);
   private readonly dues = new Map<string, PairIndex>();
+  private readonly tags = new Map<string, PairIndex>();
   private readonly hashes = new TextHashes();
   private readonly scan = new DefinitionTexts();
-  /** Hashes of the record that is being added or removed. */
+  /** Hashes of the record that is being added or removed, and places of its tags. */
   private readonly keys: number[] = [];
+  private readonly places: number[] = [];
   /** Handles below have their pairs. */
   private builtTo = 0;
   private isBuilt = false;
@@ -70,6 +99,7 @@ export class SearchIndex {
   get bytes(): number {
     let bytes = this.pool.bytes + this.texts.bytes;
     for (const due of this.dues.values()) bytes += due.bytes;
+    for (const tags of this.tags.values()) bytes += tags.bytes;
     return bytes;
   }
 
@@ -140,31 +170,62 @@ export class SearchIndex {
     return timeOf(Math.floor(retryMs)) - pastMs;
   }
 
-  /** About how many records of the namespace have the text: the hash may stand for others too. */
-  countText(namespace: string, kind: Kind, text: string): number {
-    const hash = this.hashes.of(namespace, kind, text);
-    return this.texts.countBetween(hash, 0, hash);
+  /** Handles are below this. */
+  get handleEnd(): number {
+    return Math.min(this.builtTo, handleCountMax);
   }
 
-  /** Appends up to `limit` handles above `after` of records that may have the text. Returns whether there may be more. */
+  /** About how many records have the text: others may share its hash or its place, and one counts twice by two tags. */
+  countText(lookup: Lookup): number {
+    return this.spansOf(lookup).reduce(
+      (sum, { tree, a, b, toA, toB }) => sum + tree.countBetween(a, b, toA, toB),
+      0,
+    );
+  }
+
+  /**
+   * Appends up to `limit` handles of records that may have the text to `out`, from behind `after`; a record with several tags
+   * that begin like the text may come for each. Returns the place of the last one; null when there are no more.
+   */
   nextText(
-    {
-      namespace,
-      kind,
-      text,
-    }: { readonly namespace: string; readonly kind: Kind; readonly text: string },
-    after: number,
+    lookup: Lookup,
+    after: TextPlace | null,
     limit: number,
     out: number[],
-  ): boolean {
-    const hash = this.hashes.of(namespace, kind, text);
+  ): TextPlace | null {
+    const spans = this.spansOf(lookup);
     const pairs: number[] = [];
-    const count = this.texts.from(hash, after + 1, limit, pairs);
-    for (let i = 0; i < count; i++) {
-      if (pairs[i * 2] !== hash) return false;
-      out.push(pairs[i * 2 + 1] as number);
+    for (let span = after?.span ?? 0; span < spans.length; span++) {
+      const { tree, a, b, toA, toB } = spans[span] as Span;
+      const isBehind = after?.span === span;
+      const count = isBehind
+        ? tree.from(after.a, after.b + 1, limit, pairs)
+        : tree.from(a, b, limit, pairs);
+      for (let i = 0; i < count; i++) {
+        const [pairA, pairB] = [pairs[i * 2] as number, pairs[i * 2 + 1] as number];
+        if (pairA > toA || (pairA === toA && pairB > toB)) break;
+        out.push(pairB & (handleCountMax - 1));
+        if (i === limit - 1) return { span, a: pairA, b: pairB };
+      }
+      pairs.length = 0;
     }
-    return count === limit;
+    return null;
+  }
+
+  private spansOf({ namespace, kind, text }: Lookup): readonly Span[] {
+    if (kind !== 'prefix') {
+      const hash = this.hashes.of(namespace, kind, text);
+      return [{ tree: this.texts, a: hash, b: 0, toA: hash, toB: 0xffffffff }];
+    }
+    const tree = this.tags.get(namespace);
+    if (tree === undefined) return [];
+    return tagSpans(encoder.encode(text)).map(({ from, to }) => ({
+      tree,
+      a: tagA(from),
+      b: tagB(from, 0),
+      toA: tagA(to),
+      toB: tagB(to, handleCountMax - 1),
+    }));
   }
 
   private move(handle: number, before: IndexedRow, after: IndexedRow): void {
@@ -182,16 +243,27 @@ export class SearchIndex {
 
   private add(handle: number, row: IndexedRow): void {
     insertDue(this.dueOf(row.namespace), handle, timeOf(Math.floor(row.retryMs)));
-    for (const key of this.keysOf(row)) this.texts.insert(key, handle);
+    this.readTexts(row);
+    for (const key of this.keys) this.texts.insert(key, handle);
+    if (this.places.length === 0) return;
+    const tags = this.treeOf(this.tags, row.namespace);
+    for (const place of this.places) tags.insert(tagA(place), tagB(place, handle));
   }
 
   private remove(handle: number, row: IndexedRow): void {
-    const due = this.dueOf(row.namespace);
+    const { namespace } = row;
+    const due = this.dueOf(namespace);
     this.removeDue(due, handle, timeOf(Math.floor(row.retryMs)));
-    for (const key of this.keysOf(row)) this.removeText(key, handle);
-    if (due.count > 0) return;
-    due.end();
-    this.dues.delete(row.namespace);
+    if (due.count === 0) endTree(this.dues, namespace, due);
+    this.readTexts(row);
+    for (const key of this.keys) this.removeText(key, handle);
+    if (this.places.length === 0) return;
+    const tags = this.treeOf(this.tags, namespace);
+    for (const place of this.places) {
+      const wasThere = tags.remove(tagA(place), tagB(place, handle));
+      invariant(wasThere, 'a record that changes or goes is in the index by tag');
+    }
+    if (tags.count === 0) endTree(this.tags, namespace, tags);
   }
 
   private removeDue(due: PairIndex, handle: number, time: number): void {
@@ -205,26 +277,33 @@ export class SearchIndex {
   }
 
   private dueOf(namespace: string): PairIndex {
-    let due = this.dues.get(namespace);
-    if (due === undefined) {
-      due = new PairIndex(this.pool);
-      this.dues.set(namespace, due);
-    }
-    return due;
+    return this.treeOf(this.dues, namespace);
   }
 
-  /** The hashes of a record, each once. */
-  private keysOf(row: IndexedRow): readonly number[] {
-    const { keys, hashes, scan } = this;
+  private treeOf(trees: Map<string, PairIndex>, namespace: string): PairIndex {
+    let tree = trees.get(namespace);
+    if (tree === undefined) {
+      tree = new PairIndex(this.pool);
+      trees.set(namespace, tree);
+    }
+    return tree;
+  }
+
+  /** Sets the hashes of a record, and the places of its tags, each once. */
+  private readTexts(row: IndexedRow): void {
+    const { keys, places, hashes, scan } = this;
     const { namespace, bytes, from, to } = row;
     keys.length = 0;
+    places.length = 0;
     if (row.failing) keys.push(hashes.of(namespace, 'failing', ''));
-    if (!scan.read(bytes, from, to)) return this.decodedKeys(row);
+    if (!scan.read(bytes, from, to)) {
+      this.decodeTexts(row);
+      return;
+    }
     this.receiverKey(namespace, bytes, scan.uriFrom, scan.uriTo);
     for (let i = 0; i < scan.tagCount; i++) {
       this.tagKeys(namespace, bytes, scan.tags[i * 2] as number, scan.tags[i * 2 + 1] as number);
     }
-    return keys;
   }
 
   private receiverKey(namespace: string, bytes: Uint8Array, from: number, to: number): void {
@@ -233,15 +312,13 @@ export class SearchIndex {
   }
 
   private tagKeys(namespace: string, bytes: Uint8Array, from: number, to: number): void {
-    const { hashes } = this;
-    this.key(hashOf(bytes, from, to, hashes.seedOf(namespace, 'tag')));
-    const end = firstSeparator(bytes, from, to);
-    if (end !== -1) this.key(hashOf(bytes, from, end, hashes.seedOf(namespace, 'prefix')));
+    this.key(hashOf(bytes, from, to, this.hashes.seedOf(namespace, 'tag')));
+    const place = tagPlace(bytes, from, to);
+    if (!this.places.includes(place)) this.places.push(place);
   }
 
   /** The same by decoding, for a definition with fields that `DefinitionTexts` does not know. */
-  private decodedKeys({ namespace, bytes, from, to }: IndexedRow): readonly number[] {
-    const encoder = new TextEncoder();
+  private decodeTexts({ namespace, bytes, from, to }: IndexedRow): void {
     try {
       const { uri, tags, tagInfo } = decodeDefinition(bytes.subarray(from, to));
       const receiver = encoder.encode(uri);
@@ -254,12 +331,27 @@ export class SearchIndex {
       // A body that is no definition has no texts.
       if (!(error instanceof MalformedError)) throw error;
     }
-    return this.keys;
   }
 
   private key(hash: number): void {
     if (!this.keys.includes(hash)) this.keys.push(hash);
   }
+}
+
+/** Gives up a tree that has become empty. */
+function endTree(trees: Map<string, PairIndex>, namespace: string, tree: PairIndex): void {
+  tree.end();
+  trees.delete(namespace);
+}
+
+/** The first 32 of the 38 bits of a tag's place. */
+function tagA(place: number): number {
+  return Math.floor(place / 64);
+}
+
+/** The last six, and the handle. */
+function tagB(place: number, handle: number): number {
+  return (place % 64) * handleCountMax + handle;
 }
 
 function insertDue(due: PairIndex, handle: number, time: number): void {

@@ -1,11 +1,10 @@
 /** Texts that records are found by, as 32-bit hashes. Never leave the process, so the function may change freely. */
 
-/** tag: a whole tag. prefix: a tag up to its first separator. receiver: the origin of the callback. failing: no text. */
-export type Kind = 'tag' | 'prefix' | 'receiver' | 'failing';
+/** tag: a whole tag. receiver: the origin of the callback. failing: no text. */
+export type Kind = 'tag' | 'receiver' | 'failing';
 
 const seeds: Readonly<Record<Kind, number>> = {
   tag: 0x2545f491,
-  prefix: 0x9e3779b9,
   receiver: 0x85ebca6b,
   failing: 0xc2b2ae35,
 };
@@ -33,20 +32,6 @@ export class TextHashes {
   }
 }
 
-/** Behind the first separator of a tag; −1 where it has none. */
-export function firstSeparator(bytes: Uint8Array, from: number, to: number): number {
-  for (let at = from; at < to; at++) if (isSeparator(bytes[at] as number)) return at + 1;
-  return -1;
-}
-
-/** A tag prefix that can be looked up: the searched text up to its first separator; null where it has none. */
-export function prefixOf(text: string): string | null {
-  for (let i = 0; i < text.length; i++) {
-    if (isSeparator(text.charCodeAt(i))) return text.slice(0, i + 1);
-  }
-  return null;
-}
-
 /** Where the origin of a uri ends: `http://a.example:8080` of `http://a.example:8080/x`. */
 export function originEnd(bytes: Uint8Array, from: number, to: number): number {
   let slashes = 0;
@@ -57,18 +42,6 @@ export function originEnd(bytes: Uint8Array, from: number, to: number): number {
     } else if (slashes >= 2 && (code === 0x3f || code === 0x23)) return at;
   }
   return to;
-}
-
-/** `:` `/` `.` `-` `_` and blank: a tag such as `order:17` belongs to `order:`. */
-function isSeparator(code: number): boolean {
-  return (
-    code === 0x3a ||
-    code === 0x2f ||
-    code === 0x2e ||
-    code === 0x2d ||
-    code === 0x5f ||
-    code === 0x20
-  );
 }
 
 /** Of bytes[from, to). */

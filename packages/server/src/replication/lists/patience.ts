@@ -1,0 +1,28 @@
+/** How long a page of a list may take. A page is never given out empty while more may follow. */
+import { CarillonError, type Clock } from '@carillon/core';
+
+/** With something to show. */
+const fillMs = 3000;
+/** Without: so long takes a walk over some ten million timers that no index helps. */
+const emptyMs = 60_000;
+
+export class Patience {
+  private readonly clock: Clock;
+  private readonly startMs: number;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.startMs = clock.now();
+  }
+
+  /** Whether a page with so many records is given out before it is full. Throws CarillonError where it would be empty. */
+  isOver(count: number): boolean {
+    const tookMs = this.clock.now() - this.startMs;
+    if (count > 0) return tookMs > fillMs;
+    if (tookMs <= emptyMs) return false;
+    throw new CarillonError(
+      'overloaded',
+      'Members looked for a minute and found no timer that matches, and have not looked at all; ask for a whole tag, a receiver or a state.',
+    );
+  }
+}
