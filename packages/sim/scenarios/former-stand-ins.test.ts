@@ -1,5 +1,6 @@
 /** P5 while the one replica of a timer is down: of two members that stood in for it one after the other, one pops. */
 import { expect, test } from 'vitest';
+import { backForAMoment } from './told/back-for-a-moment.ts';
 import { formerHolder } from './told/former-holder.ts';
 import { formerStandIn } from './told/former-stand-ins.ts';
 import { mostAreDown } from './told/most-are-down.ts';
@@ -22,5 +23,19 @@ test.each([1, 2, 3, 4])(
   'a former holder hears of the stand-in that a replace found: the pop is made once (R=1): seed %i',
   async (seed) => {
     expect(await formerHolder(seed)).toEqual([1]);
+  },
+);
+
+/** Found by seed 1259425375. */
+test.each([
+  { backMs: 600, slowPpm: 0 },
+  { backMs: 900, slowPpm: 0 },
+  { backMs: 1000, slowPpm: 0 },
+  { backMs: 1100, slowPpm: 0 },
+  { backMs: 1300, slowPpm: 1000 },
+])(
+  'a replica is back for a moment: a holder that gives its timer away asks and tells a stand-in: every pop is made once (R=1): %j',
+  async ({ backMs, slowPpm }) => {
+    expect(await backForAMoment(backMs, slowPpm)).toEqual([1, 2, 3]);
   },
 );

@@ -162,6 +162,19 @@ export class Cluster {
     return this.peers === null ? nobody : otherHolders(this.view, record, self, widely);
   }
 
+  /** The members to ask before a pop; `widely`: all that may hold the record. */
+  askedOf(record: TimerRecord, widely: boolean): readonly string[] {
+    return this.othersOf(record, widely || this.viewsDiffer || this.givesAway(record));
+  }
+
+  /**
+   * Whether this member holds the record for members that do not all have it yet. When one of these goes down again, the record may
+   * also be with its stand-in, which does not know of this member, and which the list no longer names.
+   */
+  givesAway({ replicas }: TimerRecord): boolean {
+    return !replicas.includes(this.parts.self);
+  }
+
   /**
    * Whether a due pop must wait because its record may have changed or ended meanwhile. `slept`: it fell due before this
    * member was there; `stale`: or so soon after that others may not have told their news yet.
@@ -193,6 +206,16 @@ export class Cluster {
         this.parts.metrics.copies.add(copyResult(answer));
         if (!isTold(answer)) repair.unconfirmed.add(name, record);
       });
+    }
+    if (this.givesAway(record)) this.tellHolders(record, peers);
+  }
+
+  /** Tells members that may hold the record besides its replicas; one that does not hold it does not take it. */
+  private tellHolders(record: TimerRecord, peers: Peers): void {
+    const told = this.othersOf(record);
+    for (const name of this.othersOf(record, true)) {
+      if (told.includes(name)) continue;
+      peers.send(name, { type: 'store', mode: 'update', record }, () => undefined);
     }
   }
 

@@ -3,6 +3,7 @@
  * out the types of private members; here each is named once, with its type, so that the compiler notices when one is
  * renamed or changes.
  */
+import { Cluster } from '../cluster/cluster.ts';
 import { Doubt } from '../cluster/doubt.ts';
 import { HandOff } from '../cluster/hand-off.ts';
 import { Membership } from '../cluster/membership.ts';
@@ -79,6 +80,10 @@ function handOffFields(handOff: HandOff) {
 export type HandOffInside = Pick<HandOff, 'bury'> &
   typeof handOffMethods &
   ReturnType<typeof handOffFields>;
+
+const clusterMethods = { tellHolders: Cluster.prototype['tellHolders'] };
+
+export type ClusterInside = Pick<Cluster, 'givesAway'> & typeof clusterMethods;
 
 const doubtMethods = { judge: Doubt.prototype['judge'], tell: Doubt.prototype['tell'] };
 
@@ -157,6 +162,7 @@ export const insides = {
   popRules: PopRules.prototype as unknown as PopRulesInside,
   handOff: HandOff.prototype as unknown as HandOffInside,
   resync: Resync.prototype as unknown as ResyncInside,
+  cluster: Cluster.prototype as unknown as ClusterInside,
   doubt: Doubt.prototype as unknown as DoubtInside,
   replica: Replica.prototype as unknown as ReplicaInside,
   write: Write.prototype as unknown as WriteInside,

@@ -187,7 +187,7 @@ export class Parts {
         instant: () => cluster.instant(),
         idOf: (record) => this.ids.of(record),
         numberOf: (namespace, id) => ids.parse(namespace, id),
-        othersOf: (record, widely) => cluster.othersOf(record, widely || cluster.viewsDiffer),
+        othersOf: (record, widely) => cluster.askedOf(record, widely),
         holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
         tell: (record) => cluster.tell(record),
         keep: (record, done) => this.changes.keep(record, done),

@@ -1,4 +1,5 @@
 /** A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise. */
+import { backForAMoment } from '../../scenarios/told/back-for-a-moment.ts';
 import { Story } from '../story.ts';
 import { doubledGiveBack } from './doubled.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
@@ -24,6 +25,11 @@ async function cancelElsewhere(startsAnew: boolean) {
   await story.cancel(id, via);
   await story.pass(120);
   return { story, shown, kept: story.pops(id).length === 0 };
+}
+
+async function onceEach(backMs: number, slowPpm: number) {
+  const sequences = await backForAMoment(backMs, slowPpm);
+  return { story: null, kept: sequences.length === new Set(sequences).size };
 }
 
 everyVariantIsNoticed(splitting, {
@@ -91,4 +97,8 @@ everyVariantIsNoticed(splitting, {
   },
   // P6: the member that cancels never heard of the one that holds the timer.
   'a member whose view differs asks its replicas only': () => cancelElsewhere(true),
+  // P5: the replica is down again before it has the record, and a stand-in has it too.
+  'a member that gives a record away asks its replicas only': () => onceEach(1000, 0),
+  // P5: the same, and the stand-in, whose clock is slow, has held back meanwhile.
+  'a member that gives a record away tells its replicas only': () => onceEach(1300, 1000),
 });

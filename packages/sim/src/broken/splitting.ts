@@ -87,6 +87,28 @@ const hidden: readonly Broken[] = [
     name: 'a member whose view differs asks its replicas only',
     apply: viewsAlike,
   },
+  {
+    name: 'a member that gives a record away asks its replicas only',
+    apply: () => {
+      const { cluster } = insides;
+      const { givesAway } = cluster;
+      cluster.givesAway = () => false;
+      return () => {
+        cluster.givesAway = givesAway;
+      };
+    },
+  },
+  {
+    name: 'a member that gives a record away tells its replicas only',
+    apply: () => {
+      const { cluster } = insides;
+      const { tellHolders } = cluster;
+      cluster.tellHolders = () => undefined;
+      return () => {
+        cluster.tellHolders = tellHolders;
+      };
+    },
+  },
 ];
 
 export const splitting: readonly Broken[] = [...order, ...hidden];
