@@ -121,6 +121,8 @@ export interface Cluster {
   readonly source: string;
   /** The rule that places timers on the members; empty from a member of an earlier release. */
   readonly placementId: string;
+  /** Replicas of a timer whose client names no factor; null from a member of an earlier release. */
+  readonly defaultFactor: number | null;
   /** A sentence for each member that holds more than its weight asks for, because copies are in distinct domains. */
   readonly hot: readonly string[];
   readonly members: readonly ClusterMember[];
@@ -362,6 +364,7 @@ export function readCluster(json: unknown): Cluster {
     revision: from.number('revision'),
     source: from.text('source'),
     placementId: from.text('placement-id'),
+    defaultFactor: from.numberOrNull('default-factor'),
     hot: from.texts('hot'),
     members: from.list('members').map(readMember),
     resync: {

@@ -47,6 +47,7 @@ export {
   parseTimerId,
   type TimerId,
 } from './ids.ts';
+export { labelSlips, type WithLabels } from './label-slips.ts';
 export { nearestWord } from './nearest-word.ts';
 export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
 export {

@@ -166,3 +166,13 @@ test('a member that distinct zones make hot is told with the reason, and that is
   ]);
   expect(findings(withMembers(...zoned), null)).toEqual([]);
 });
+
+test('a label that looks misspelt is told', () => {
+  const zoned = [{ zone: 'a' }, { zone: 'b' }, { zoen: 'c' }].map((labels, i) =>
+    member(`n${i}`, { labels }),
+  );
+  const told = findings(withMembers(...zoned), null).map(
+    ({ weight, says }) => `${weight}: ${says}`,
+  );
+  expect(told.join()).toContain('note: n2 has the label "zoen" and no "zone"');
+});

@@ -1,5 +1,6 @@
 /** Findings about the cluster in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
-import { hotMembers } from '@carillon/placement';
+import { labelSlips } from '@carillon/core';
+import { hotMembers, labelLevels } from '@carillon/placement';
 import { count, counted, milliseconds } from './format.ts';
 import { clusterFigures } from './parts/cluster-figures.ts';
 import { placedMembers } from './parts/domains.ts';
@@ -117,13 +118,11 @@ function aboutCopies({ cluster: { resync, repair } }: Snapshot): Finding[] {
   return found;
 }
 
-/** Nothing is wrong with the members, but their zones are uneven: a person can change that. */
+/** Nothing is wrong with the members, but their zones are uneven or their labels misspelt: a person can change that. */
 function aboutShares({ cluster, factor }: Snapshot): Finding[] {
-  return hotMembers(placedMembers(cluster), factor).map(({ says }) => ({
-    weight: 'note',
-    says,
-    link: '#/topology',
-  }));
+  const hot = hotMembers(placedMembers(cluster), factor).map(({ says }) => says);
+  const slips = labelSlips(cluster.members, labelLevels);
+  return [...hot, ...slips].map((says) => ({ weight: 'note', says, link: '#/topology' }));
 }
 
 function aboutPops({ cluster }: Snapshot): Finding[] {

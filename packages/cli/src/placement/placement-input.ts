@@ -3,6 +3,7 @@
  * each made ready as the members of a cluster make it ready.
  */
 import { readFile, stat } from 'node:fs/promises';
+import { labelSlips } from '@carillon/core';
 import {
   algorithm,
   buildTopology,
@@ -19,6 +20,7 @@ import {
   hotMembers,
   type Key,
   type LabelledMember,
+  labelLevels,
   levelsOf,
   partsOf,
   placementId,
@@ -58,6 +60,8 @@ export interface Targets {
   readonly even: ReadonlyMap<string, number>;
   /** A sentence for each member that its domain makes hot. */
   readonly hot: readonly string[];
+  /** A sentence for each label whose name looks misspelt. */
+  readonly slips: readonly string[];
 }
 
 /** Names with commas between, or a members file. */
@@ -87,14 +91,17 @@ export async function tableIn(
   return checked(path, () => tableOf(buildTopology(spec), table, options));
 }
 
-/** The members of a running cluster that hold timers. */
+/** The members of a running cluster that hold timers; its default factor is that of the question. */
 export async function clusterOf(flags: PolicyFlags & ConnectFlags, io: Io): Promise<Targets> {
-  const { members, source } = await connect(flags, io).cluster({ signal: io.signal });
+  const { members, source, defaultFactor } = await connect(flags, io).cluster({
+    signal: io.signal,
+  });
   const placed = members.filter(
     ({ phase, reachable }) =>
       phase === 'active' || (phase === 'joining' && source === 'static' && reachable),
   );
-  return targetsOfMembers(placed, flags, 'The cluster');
+  const replicas = flags.replicas ?? defaultFactor?.toString();
+  return targetsOfMembers(placed, { ...flags, replicas }, 'The cluster');
 }
 
 /** A file with members or with a topology when the operand looks like one or is one, else names of members. */
@@ -142,6 +149,7 @@ function targetsOfMembers(
         : explainMembers(members, key, policy.replicas),
     even: new Map(evenShares(members, policy.replicas).map(({ name, even }) => [name, even])),
     hot: hotMembers(members, policy.replicas).map(({ says }) => says),
+    slips: labelSlips(members, labelLevels),
   }));
 }
 
@@ -191,6 +199,7 @@ function topologyFrom(path: string, spec: unknown, flags: PolicyFlags): Targets 
       explain: (key) => explain(built, key, policy),
       even: evenLoads(partsOf(seen), policy.replicas),
       hot: [],
+      slips: [],
     };
   });
 }

@@ -18,7 +18,7 @@ export const policyOptions = {
   'created-under': 'text',
 } as const satisfies OptionKinds;
 
-export const policyUsage = `  --replicas N           How many replicas a key has; default 2
+export const policyUsage = `  --replicas N           How many replicas a key has; default 2, with --server the default factor of the cluster
   --roles ROLES          chronos: lowest score first, then from the highest down (default for members)
                          rank: from the highest score down (default for topologies)
   --pin LEVEL=ID         With a topology: use only this vertex of a level; may be given many times

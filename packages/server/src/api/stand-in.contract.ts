@@ -151,6 +151,7 @@ export class StandIn implements TimerService, SetService, MemberControl, History
       revision: 1,
       source: 'alone',
       placementId: 'carillon-placement-1',
+      defaultFactor: 2,
       hot: [],
       members: [{ ...self, ...heard, disk: 'mended' as const, load, figures }],
       resync: { running: false, checked: 0, total: 0, moved: 0 },

@@ -76,6 +76,7 @@ export class ClusterReport {
       revision: view.revision,
       source: view.source,
       placementId: view.placementId,
+      defaultFactor: this.parts.factorDefault,
       hot: view.hotSentences(this.parts.factorDefault),
       members: view.members.map((member) => this.describeMember(member.name)),
       resync: repair?.resync.progress ?? idleResync,

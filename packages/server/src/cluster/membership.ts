@@ -85,6 +85,8 @@ export class Membership {
       });
       for (const says of view.hotSentences(factorDefault))
         log.warn(says, { event: 'member-hot', viewId: view.id });
+      for (const says of view.slipSentences())
+        log.warn(says, { event: 'label-slip', viewId: view.id });
     }
     onRefreshed(view);
   }

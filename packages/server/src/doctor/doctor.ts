@@ -2,7 +2,8 @@
  * Examines the cluster: asks every member for facts, as attempts are asked for, and applies the rules to them. Any member can be
  * asked; one that does not answer is a finding itself.
  */
-import type { Clock } from '@carillon/core';
+import { type Clock, labelSlips } from '@carillon/core';
+import { labelLevels } from '@carillon/placement';
 import type { ClusterView } from '../metrics/status.ts';
 import { type MemberFacts, readFacts } from './facts.ts';
 import { examine, type Finding, type Weight } from './rules.ts';
@@ -47,6 +48,7 @@ export class Doctor {
   async examine(): Promise<Diagnosis> {
     const { clock, cluster, factor } = this.parts;
     const { members: all, hot } = cluster();
+    const slips = labelSlips(all, labelLevels);
     const asked = await Promise.all(
       all.map(async ({ name }) => ({ name, facts: await this.factsOf(name) })),
     );
@@ -54,7 +56,7 @@ export class Doctor {
       facts === null ? [] : [{ ...facts, name }],
     );
     const missing = asked.filter(({ facts }) => facts === null).map(({ name }) => name);
-    const findings = examine({ members, missing, hot, factor });
+    const findings = examine({ members, missing, hot, slips, factor });
     const gravest = findings[0]?.weight ?? 'note';
     const verdict = gravest === 'note' ? 'well' : gravest;
     return { atMs: clock.wall(), verdict, findings, members, missing };

@@ -15,6 +15,7 @@ const cluster = (facts: Partial<ClusterFacts> = {}): ClusterFacts => ({
   members: [member(), member({ name: 'b' })],
   missing: [],
   hot: [],
+  slips: [],
   factor: 2,
   ...facts,
 });
@@ -91,6 +92,14 @@ describe('each of these is found', () => {
     expect(found({ members, missing: ['c'] })).toEqual(['member-silent wrong']);
     expect(found({ members: [member()] })).toEqual(['too-few-members note']);
     expect(found({ hot: ['a holds too much.'] })).toEqual(['hot-member note']);
+    expect(found({ slips: ['b has the label "zoen".'] })).toEqual(['label-slip note']);
+  });
+
+  test('the advice on too few members names the factor that they can hold', () => {
+    const alone = examine(cluster({ members: [member()], factor: 2 }));
+    expect(alone[0]?.do).toContain('set defaultFactor to 1.');
+    const two = examine(cluster({ factor: 3 }));
+    expect(two[0]?.do).toContain('set defaultFactor to 2.');
   });
 });
 

@@ -23,6 +23,8 @@ export interface ClusterFacts {
   readonly missing: readonly string[];
   /** A sentence for each member that holds more than its weight asks for. */
   readonly hot: readonly string[];
+  /** A sentence for each label whose name looks misspelt. */
+  readonly slips: readonly string[];
   /** Replicas of a timer whose client names no factor. */
   readonly factor: number;
 }
@@ -128,7 +130,7 @@ function copies({ members }: ClusterFacts): Finding[] {
   ];
 }
 
-function spread({ members, missing, hot, factor }: ClusterFacts): Finding[] {
+function spread({ members, missing, hot, slips, factor }: ClusterFacts): Finding[] {
   const count = members.length + missing.length;
   const tooFew: Finding[] =
     count >= factor
@@ -139,7 +141,7 @@ function spread({ members, missing, hot, factor }: ClusterFacts): Finding[] {
             weight: 'note',
             member: null,
             says: `Timers want ${factor} copies, and there ${count === 1 ? 'is 1 member' : `are ${count} members`}.`,
-            do: 'Add members, or set defaultFactor to what there is. With one copy, a lost disk is a lost timer.',
+            do: `Add members, or set defaultFactor to ${count}. With one copy, a lost disk is a lost timer.`,
           },
         ];
   return [
@@ -151,6 +153,15 @@ function spread({ members, missing, hot, factor }: ClusterFacts): Finding[] {
         member: null,
         says,
         do: 'Even out the domains or the weights: carillon plan shows the effect of a change.',
+      }),
+    ),
+    ...slips.map(
+      (says): Finding => ({
+        id: 'label-slip',
+        weight: 'note',
+        member: null,
+        says,
+        do: 'Correct the name in the members file or in the labels of that member. carillon plan shows what would move.',
       }),
     ),
   ];

@@ -58,6 +58,8 @@ export interface ClusterView {
   readonly source: string;
   /** The rule that places timers on the members. */
   readonly placementId: string;
+  /** Replicas of a timer whose client names no factor. */
+  readonly defaultFactor: number;
   /** A sentence for each member that distinct domains make hot. */
   readonly hot: readonly string[];
   readonly members: readonly MemberView[];

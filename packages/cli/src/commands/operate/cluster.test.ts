@@ -61,6 +61,19 @@ describe('carillon cluster', () => {
     expect(out).toContain(says);
   });
 
+  test('status says which label looks misspelt; that is no failure', async () => {
+    const zoned = [
+      { ...n0, labels: { zone: 'a' } },
+      { ...n1, labels: { Zone: 'b' } },
+    ];
+    const { url } = await member(({ path }) =>
+      path === '/metrics' ? { text: '' } : { body: viewOf(zoned) },
+    );
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect(code).toBe(0);
+    expect(out.join('\n')).toContain('n1 has the label "Zone" and no "zone", which n0 has');
+  });
+
   test('status of a healthy cluster exits 0', async () => {
     const { url } = await member(({ path }) =>
       path === '/metrics'

@@ -1,6 +1,8 @@
 /** `carillon cluster`: lists the members with their state, starts a resync, and drains a member. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
+import { labelSlips } from '@carillon/core';
+import { labelLevels } from '@carillon/placement';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import {
   type ConnectFlags,
@@ -147,7 +149,7 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
     ...(worries.length === 0
       ? [paint(io, failing === null ? 'green' : 'yellow', well)]
       : worries.map((worry) => paint(io, 'red', worry))),
-    ...cluster.hot.map((says) => paint(io, 'yellow', says)),
+    ...[...cluster.hot, ...labelSlips(all, labelLevels)].map((says) => paint(io, 'yellow', says)),
     facts(io, [
       ['members', counts || '-'],
       ...all.filter(({ phase }) => phase === 'joining').map((member) => joining(member, cluster)),

@@ -70,11 +70,11 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const [account] = flags.account;
   const { before, after } = await bothSides(operands, { ...flags, account }, io);
   const change = changeOf(before, after, keys);
-  const { hot } = after;
+  const { hot, slips } = after;
   if (flags.json) {
     const fingerprints = { before: before.fingerprint, after: after.fingerprint };
-    jsonFacts(io, { ...fingerprints, algorithm: after.algorithm, ...change, hot });
-  } else printChange(io, change, after.policy.replicas, hot);
+    jsonFacts(io, { ...fingerprints, algorithm: after.algorithm, ...change, hot, slips });
+  } else printChange(io, change, after.policy.replicas, [...hot, ...slips]);
   return exit.done;
 }
 
@@ -86,7 +86,8 @@ async function bothSides(
   const [first = '', second = first] = operands;
   const running = flags.server.length > 0;
   const before = running ? await clusterOf(flags, io) : await targetsOf(first, flags);
-  const after = await targetsOf(second, flags);
+  const replicas = flags.replicas ?? String(before.policy.replicas);
+  const after = await targetsOf(second, { ...flags, replicas });
   if (before.kind === after.kind) return { before, after };
   throw new UsageError('BEFORE and AFTER must both be members or both be topology files.');
 }
@@ -184,7 +185,7 @@ function share(copies: number, of: number): string {
   return of === 0 ? '-' : `${((100 * copies) / of).toFixed(2)} %`;
 }
 
-function printChange(io: Io, change: Change, replicas: number, hot: readonly string[] = []): void {
+function printChange(io: Io, change: Change, replicas: number, says: readonly string[] = []): void {
   io.out(
     facts(io, [
       ['keys tried', `${change.keys}, ${replicas} replicas each`],
@@ -202,7 +203,7 @@ function printChange(io: Io, change: Change, replicas: number, hot: readonly str
       ['copies lost for lack of targets', String(change.copiesLost)],
     ]),
   );
-  for (const says of hot) io.out(says);
+  for (const sentence of says) io.out(sentence);
   if (change.domains.length > 0) {
     const rows = change.domains.map(({ path, before, after: now, left, arrived }) => {
       return [path, String(before), String(now), String(left), String(arrived)];

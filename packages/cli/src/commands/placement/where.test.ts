@@ -178,30 +178,58 @@ describe('carillon where', () => {
   });
 });
 
-/** Members with labels as a members file lists them. */
-function membersFile(zones: readonly (string | null)[], weights: readonly number[] = []) {
-  return zones.map((zone, i) => ({
+interface Listed {
+  readonly name: string;
+  readonly address: string;
+  readonly peer: string;
+  readonly phase: 'active';
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Members as a members file lists them, each with a zone, with several labels, or with none. */
+function membersFile(
+  labels: readonly (string | null | Readonly<Record<string, string>>)[],
+  weights: readonly number[] = [],
+): Listed[] {
+  return labels.map((given, i) => ({
     name: `n${i}`,
     address: `10.0.0.${i}:7253`,
     peer: `10.0.0.${i}:7353`,
     phase: 'active' as const,
     weight: weights[i] ?? 1,
-    labels: zone === null ? {} : { zone },
+    labels: typeof given === 'string' ? { zone: given } : (given ?? {}),
   }));
 }
 
 describe('members as a cluster has them', () => {
+  const label = (...ids: string[]) => fc.option(fc.constantFrom(...ids), { nil: undefined });
+  const labels = fc
+    .record({
+      region: label('eu', 'us'),
+      zone: label('a', 'b', 'c', 'd'),
+      rack: label('r1', 'r2'),
+      owner: label('x'),
+    })
+    .map((all): Record<string, string> => {
+      const given = Object.entries(all).filter(([, id]) => id !== undefined);
+      return Object.fromEntries(given as [string, string][]);
+    });
+  const zone = fc.constantFrom<(string | null)[]>('a', 'b', 'c', 'd', null);
   const cluster = fc.record({
-    zones: fc.array(fc.constantFrom('a', 'b', 'c', 'd', null), { minLength: 1, maxLength: 9 }),
+    labelled: fc.oneof(
+      fc.array(zone, { minLength: 1, maxLength: 9 }),
+      fc.array(labels, { minLength: 1, maxLength: 9 }),
+    ),
     weights: fc.array(fc.constantFrom(1, 1, 1, 2, 0.5), { minLength: 9, maxLength: 9 }),
     factor: fc.integer({ min: 1, max: 4 }),
     lo: fc.nat({ max: 0xffff_ffff }),
   });
 
-  test('a members file gives the answer of the members, with any labels and weights', async () => {
+  test('a members file gives the answer of the members, with any regions, zones, racks and weights', async () => {
     await fc.assert(
-      fc.asyncProperty(cluster, async ({ zones, weights, factor, lo }) => {
-        const members = membersFile(zones, weights);
+      fc.asyncProperty(cluster, async ({ labelled, weights, factor, lo }) => {
+        const members = membersFile(labelled, weights);
         const path = file('members.json', JSON.stringify({ members }));
         const id = lo.toString(16).padStart(16, '0');
         const question = ['--id', id, '--members', path, '--replicas', String(factor), '--json'];
@@ -222,16 +250,20 @@ describe('members as a cluster has them', () => {
       reachable: true,
     }));
     const member = await fakeMember(() => ({
-      body: { 'view-id': 'v', revision: 1, source: 'static', members },
+      body: { 'view-id': 'v', revision: 1, source: 'static', 'default-factor': 3, members },
     }));
-    const question = ['k', '--server', member.url, '--replicas', '4', '--json'];
-    const { json } = await run(where, ...question);
+    const question = ['k', '--server', member.url, '--json'];
+    const { json } = await run(where, ...question, '--replicas', '4');
+    const byDefault = await run(where, ...question);
     const then = file('after.json', JSON.stringify({ members: membersFile(['a', 'a', 'b']) }));
     const change = [then, '--server', member.url, '--sample', '1000', '--json'];
     const moved = await run(plan, ...change);
     member.close();
     expect(new Set(json().replicas)).toEqual(new Set(['n0', 'n1', 'n2']));
     expect(moved.json().moved).toBe(0);
+    // Without --replicas the factor is that of the cluster, for both commands.
+    expect(byDefault.json().wanted).toBe(3);
+    expect(moved.json().copies).toBe(3000);
   });
 
   test('a misspelt field of a members file is told with the file, the place and the right word', async () => {
@@ -240,6 +272,17 @@ describe('members as a cluster has them', () => {
     await expect(where.run(['k', '--members', path], recordingIo())).rejects.toThrow(
       /typo\.json: members\[0\] has no field "wieght"; did you mean "weight"\?/,
     );
+  });
+
+  test('a label that looks misspelt is told by where and plan, and changes nothing', async () => {
+    const [n0, n1, n2] = membersFile(['a', 'b', 'c']) as [Listed, Listed, Listed];
+    const members = [n0, n1, { ...n2, labels: { zoen: 'c' } }];
+    const path = file('slip.json', JSON.stringify({ members }));
+    const says = /n2 has the label "zoen" and no "zone", which 2 other members have: a slip\?/;
+    expect((await run(where, 'k', '--members', path)).err.join()).toMatch(says);
+    const right = file('right.json', JSON.stringify({ members: [n0, n1, n2] }));
+    expect((await run(plan, right, path, '--sample', '100')).out.join('\n')).toMatch(says);
+    expect((await run(plan, right, right, '--sample', '100', '--json')).json().slips).toEqual([]);
   });
 
   test('plan says which member distinct zones make hot', async () => {

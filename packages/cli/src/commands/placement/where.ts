@@ -57,6 +57,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   if (flags.partitions !== undefined) return inPool(key, flags, io);
   const targets = await targetsFor(flags, io);
   const found = targets.explain(key);
+  for (const says of targets.slips) io.err(says);
   const complete = found.replicas.length === found.wanted;
   if (flags.json) {
     const { replicas, wanted, steps } = found;

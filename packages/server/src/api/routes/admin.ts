@@ -94,6 +94,7 @@ export function renderCluster(view: ClusterView): ClusterJson {
     revision: view.revision,
     source: view.source,
     'placement-id': view.placementId,
+    'default-factor': view.defaultFactor,
     hot: [...view.hot],
     members: view.members.map(({ clockOffsetMs, labels, load, figures, ...member }) => ({
       ...member,

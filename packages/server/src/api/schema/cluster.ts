@@ -75,6 +75,10 @@ export const ClusterSchema = Type.Object({
   revision: Type.Integer(),
   source: Type.String(),
   'placement-id': Type.String({ description: 'The rule that places timers on the members.' }),
+  'default-factor': Type.Integer({
+    minimum: 1,
+    description: 'Replicas of a timer whose client names no factor.',
+  }),
   hot: Type.Array(Type.String(), {
     description:
       'A sentence for each member that holds more than its weight asks for, because copies are in distinct regions, zones or racks.',

@@ -6,7 +6,7 @@
  * V2  Only active members are given timers. A joining one coordinates; a leaving one hands its records on. (One that a
  *     members file calls joining is active here as soon as it answers: see cluster.ts.)
  */
-import { invariant } from '@carillon/core';
+import { invariant, labelSlips } from '@carillon/core';
 import {
   type Bloom,
   bloomBits,
@@ -17,6 +17,7 @@ import {
   emptyBloom,
   hashText,
   hotMembers,
+  labelLevels,
   labelsAlgorithm,
   placementId,
   type Placer,
@@ -98,6 +99,11 @@ export class View {
   hotSentences(factor: number): readonly string[] {
     const active = this.members.filter(({ phase }) => phase === 'active');
     return hotMembers(active, factor).map(({ says }) => says);
+  }
+
+  /** A sentence for each label whose name looks misspelt. */
+  slipSentences(): readonly string[] {
+    return labelSlips(this.members, labelLevels);
   }
 
   /** How many members can be given timers. */
