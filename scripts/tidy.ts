@@ -9,6 +9,7 @@ import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
 import { unusedExports } from './tidy/exports.ts';
 import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
+import { invariants } from './tidy/invariants.ts';
 import { longLines } from './tidy/line-length.ts';
 import { deadLinks } from './tidy/links.ts';
 import { logLines } from './tidy/log-lines.ts';
@@ -30,6 +31,7 @@ const fileRules: readonly Rule[] = [
   focusedTests,
   exportStar,
   logLines,
+  invariants,
   patterns,
 ];
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { globals } from './globals.ts';
+import { invariants } from './invariants.ts';
 import { fileSize, functionSize, parameterCount } from './sizes.ts';
 import { parse, type Rule } from './source.ts';
 import { bannedWordIn, bannedWords, exportStar, focusedTests, leftovers } from './words.ts';
@@ -60,6 +61,28 @@ describe('sizes', () => {
   ])('five parameters of a %s are one too many', (_kind, text) => {
     expect(findings(parameterCount, text).join()).toContain('takes 5 parameters');
     expect(findings(parameterCount, text.replace('a, ', '').replace('a: 1, ', ''))).toEqual([]);
+  });
+});
+
+describe('invariants', () => {
+  test.each([
+    ["a call of the object's own method", "invariant(!this.seek(a), 'b');"],
+    ['a step', "invariant(left-- > 0, 'b');"],
+    ['an assignment', "invariant((a = 1) > 0, 'b');"],
+  ])('%s is found', (_kind, text) => {
+    expect(findings(invariants, text).join()).toContain('may change something');
+  });
+
+  test.each([
+    "invariant(this.count > 0, 'b');",
+    "invariant(this.all.has(a), 'b');",
+    "invariant(!this.isSparse(a) && this.refOf(a) > 0, 'b');",
+  ])('%s changes nothing', (text) => {
+    expect(findings(invariants, text)).toEqual([]);
+  });
+
+  test('a sentence that is put together is found', () => {
+    expect(findings(invariants, 'invariant(a > 0, `${b}`);').join()).toContain('a plain text');
   });
 });
 

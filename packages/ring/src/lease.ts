@@ -99,7 +99,8 @@ export class Lease {
     this.lossSeen = reason;
     this.cancelRenewal();
     this.cancelDeadline();
-    invariant(this.remainingMs() <= 0, 'a lease that is over is not trusted');
+    const leftMs = this.remainingMs();
+    invariant(leftMs <= 0, 'a lease that is over is not trusted');
     this.options.onLost(this, reason);
   }
 

@@ -39,7 +39,7 @@ const slotCount = 256;
 const slots: (string | undefined)[] = Array.from({ length: slotCount });
 for (const name of commonNames) {
   const slot = slotOf(Buffer.from(name), 0, name.length);
-  invariant(slots[slot] === undefined, `${name} and ${slots[slot]} have a slot each`);
+  invariant(slots[slot] === undefined, 'two names of headers have a slot each');
   slots[slot] = name;
 }
 

@@ -132,7 +132,7 @@ export class Arena {
 
   page(ref: number): ArenaPage & Page {
     const page = this.pages[ref >>> offsetBits];
-    invariant(page !== undefined, `ref ${ref} names a page of the arena`);
+    invariant(page !== undefined, 'a ref names a page of the arena');
     return page;
   }
 
@@ -198,7 +198,7 @@ export class Arena {
 
   private addPage(sizeClass: number, length: number): Page {
     const id = this.freeIds.pop() ?? this.pages.length;
-    invariant(id < pageCountMax, `the arena has at most ${pageCountMax} pages`);
+    invariant(id < pageCountMax, 'the arena has a bounded number of pages');
     const reused = sizeClass < 0 ? undefined : this.spare.pop();
     const page = new Page(id, reused ?? new ArrayBuffer(length), sizeClass);
     this.pages[id] = page;

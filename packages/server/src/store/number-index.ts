@@ -93,7 +93,8 @@ export class NumberIndex {
     const lo = this.numbers.loOf(handle);
     const hash = hashOf(hi, lo);
     const range = this.ranges[hash >>> 24] as Range;
-    invariant(this.find(hi, lo) < 0, 'a number is in the index once');
+    const found = this.find(hi, lo);
+    invariant(found < 0, 'a number is in the index once');
     this.inPlace = false;
     let leaf = range.leaves[this.leafAt] as number;
     if (this.used[leaf] === leafSize) leaf = this.split(range, hash);

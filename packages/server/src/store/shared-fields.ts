@@ -57,7 +57,7 @@ export class SharedFields {
 
   get(id: number): Combination {
     const combination = this.shared[id];
-    invariant(combination !== undefined, `combination ${id} is in use`);
+    invariant(combination !== undefined, 'a combination that is read is in use');
     return combination;
   }
 

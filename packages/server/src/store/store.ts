@@ -227,7 +227,7 @@ export class Store {
 
   /** Sets the record's one alarm, in place of an earlier one. The wheel holds the handle alone, and no record. */
   arm(handle: number, atMs: number): void {
-    invariant(this.refOf(handle) !== unused, `handle ${handle} is in use when it is armed`);
+    invariant(this.refOf(handle) !== unused, 'a handle is in use when it is armed');
     this.wheel.insert(handle, atMs);
   }
 

@@ -135,9 +135,10 @@ export class Wheel {
   private drain(slot: number, max: number, out: number[]): number {
     let taken = 0;
     const { slots } = this;
+    const present = this.present();
     for (; taken < max && !slots.isEmpty(slot); taken++) {
       const tick = tickOf(Math.ceil(slots.nextDue(slot)));
-      invariant(tick <= this.present(), 'no handle leaves the wheel before its tick');
+      invariant(tick <= present, 'no handle leaves the wheel before its tick');
       out.push(slots.pop(slot));
     }
     return taken;

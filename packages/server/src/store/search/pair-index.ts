@@ -180,7 +180,8 @@ export class PairIndex {
   /** The pair must not be here yet. */
   insert(a: number, b: number): void {
     const { pool } = this;
-    invariant(!this.seek(a, b), 'a pair is in the index once');
+    const isThere = this.seek(a, b);
+    invariant(!isThere, 'a pair is in the index once');
     if (pool.used[this.leaf] === leafSize) this.makeRoom(a, b);
     const page = pool.pageOf(this.leaf);
     const start = startOf(this.leaf);

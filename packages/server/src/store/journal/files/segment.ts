@@ -134,7 +134,7 @@ export class EntryWriter {
   }
 
   put(record: TimerRecord, baseMs: number): void {
-    invariant(record.body.length <= bodyBytesMax, `a body has at most ${bodyBytesMax} bytes`);
+    invariant(record.body.length <= bodyBytesMax, 'the body of a record is within its limit');
     const start = this.begin(payloadKind.put);
     encodeRecord(this.out, record, baseMs);
     this.finish(start);
