@@ -35,6 +35,8 @@ export interface Timer {
   readonly lastOutcome: number | string | null;
   /** Class of the failure of the newest attempt (5xx, refused …); null: it was a success, or there was none. */
   readonly lastFailure: string | null;
+  /** First bytes of the failing receiver's answer, or why there was none; null where no member remembers it. */
+  readonly lastDetail: string | null;
   /** The dead letter of its newest pop, where that was given up; only where the timer was read by itself. */
   readonly deadLetter: string | null;
   /** Url that is told of pops that were given up; null: none is. */
@@ -254,6 +256,7 @@ export function readTimer(json: unknown): Timer {
     sequence: from.number('sequence'),
     attempt: from.number('attempt'),
     ...readLast(from),
+    lastDetail: from.text('last-detail') || null,
     deadLetter: from.text('dead-letter') || null,
     onFailure: from.inner('callback').inner('on-failure').text('uri') || null,
     event: from.text('event') || null,

@@ -52,7 +52,7 @@ const well: Snapshot = {
     p50: 1,
     p99: 2,
     lag: 0,
-    all: { pops: 1, p50: 1, p99: 2 },
+    all: { pops: 1, retried: 0, dead: 0, p50: 1, p99: 2 },
   },
 };
 

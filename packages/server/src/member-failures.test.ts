@@ -35,7 +35,12 @@ test('an attempt that failed tells its class and the first words of the answer',
     attempt: 1,
     'last-outcome': 500,
     'last-failure': '5xx',
+    'last-detail': 'database is down',
   });
+  for (const query of ['', '?order=due', '?state=retrying']) {
+    const { timers } = (await read(`/timers${query}`)) as { timers: Json[] };
+    expect(timers[0]).toMatchObject({ 'last-failure': '5xx', 'last-detail': 'database is down' });
+  }
 });
 
 test('GET of a timer that was given up is 404 and leads to its dead letter', async () => {

@@ -14,6 +14,7 @@ import {
   decodeMessages,
   encodeAnswers,
   encodeMessages,
+  protocol,
 } from '../../../packages/server/src/replication/wire/frame.ts';
 import type { Message } from '../../../packages/server/src/replication/wire/message.ts';
 import { recordOf } from '../../../packages/server/src/testing/records.ts';
@@ -28,7 +29,14 @@ const record = recordOf({ replicas: ['a:1', 'b:1'], sequence: 3 });
 const { hi, lo, versionMs, versionTie, state, sequence, attempt } = record;
 const progress = { versionMs, versionTie, state, sequence, attempt };
 const standing = { hi, lo, ...progress };
-const load = { popsPerSecond: 1, latenessP50Ms: 0.5, latenessP99Ms: null, lagMs: 2 };
+const load = {
+  popsPerSecond: 1,
+  retriedPerSecond: 1,
+  givenUpPerSecond: 1,
+  latenessP50Ms: 0.5,
+  latenessP99Ms: null,
+  lagMs: 2,
+};
 const hello = {
   release: '1.0.0',
   protocolMin: 1,
@@ -69,6 +77,7 @@ const someMessages: Message[] = [
   { type: 'range', range: 9, standings: [standing, standing] },
   { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
   { type: 'attempts', namespace: 'n', hi, lo },
+  { type: 'details', namespace: 'n', numbers: [{ hi, lo }] },
   {
     type: 'search',
     search: { ask, fromMs: 1, toMs: 2, after: { ms: 1, rank: 2, handle: 3 }, wantTotal: true },
@@ -95,11 +104,14 @@ const someAnswers: Answer[] = [
   { type: 'ranges', ranges: [1, 2] },
   { type: 'difference', newer: [record], want: [{ hi, lo }] },
   { type: 'attempts', attempts: [outcome] },
+  { type: 'details', details: [{ atMs: 1, text: 'no' }] },
 ];
 
 function messages(): Surface {
   const corpus = [...someMessages.map((one) => [one]), someMessages].flatMap((items) =>
-    [1, 2].map((protocol) => encodeMessages({ protocol, from: 'a:1', items }, 0)),
+    [protocol.min, protocol.max].map((version) =>
+      encodeMessages({ protocol: version, from: 'a:1', items }, 0),
+    ),
   );
   const mutator = new Mutator({ corpus });
   return {
@@ -113,7 +125,9 @@ function messages(): Surface {
 
 function answers(): Surface {
   const corpus = [...someAnswers.map((one) => [one]), someAnswers].flatMap((items) =>
-    [1, 2].map((protocol) => encodeAnswers({ protocol, from: 'a:1', items }, 0)),
+    [protocol.min, protocol.max].map((version) =>
+      encodeAnswers({ protocol: version, from: 'a:1', items }, 0),
+    ),
   );
   const mutator = new Mutator({ corpus });
   return {

@@ -62,7 +62,13 @@ export interface Sample {
   readonly p50: number | null;
   readonly p99: number | null;
   readonly lag: number;
-  readonly all: { readonly pops: number; readonly p50: number | null; readonly p99: number | null };
+  readonly all: {
+    readonly pops: number;
+    readonly retried: number;
+    readonly dead: number;
+    readonly p50: number | null;
+    readonly p99: number | null;
+  };
 }
 
 export interface Snapshot {
@@ -135,6 +141,8 @@ export interface TimerShape {
   readonly 'last-outcome': number | string | null;
   /** Class of the failure of the newest attempt; null or not there: none. */
   readonly 'last-failure'?: string | null;
+  /** First bytes of the failing receiver's answer, or why there was none. */
+  readonly 'last-detail'?: string;
   /** The dead letter of the newest pop, where that was given up. Only where one timer is read. */
   readonly 'dead-letter'?: string;
   readonly version: string;

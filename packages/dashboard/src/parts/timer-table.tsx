@@ -74,10 +74,16 @@ function LastAnswer({ timer }: { readonly timer: TimerShape }) {
   const outcome = timer['last-outcome'];
   if (outcome === null) return <span class="dim">–</span>;
   const isBad = (timer['last-failure'] ?? null) !== null;
+  const detail = timer['last-detail'];
   return (
     <>
       <span class={`badge ${isBad ? 'bad' : 'good'}`}>{outcome}</span>
       {timer.attempt > 0 ? <span class="note"> attempt {timer.attempt}</span> : null}
+      {detail === undefined ? null : (
+        <bdi class="said brief" title={detail}>
+          {detail}
+        </bdi>
+      )}
     </>
   );
 }

@@ -25,6 +25,7 @@ export function renderTimer(timer: TimerView): TimerJson {
     'next-attempt': timer.nextAttemptMs === null ? null : formatInstant(timer.nextAttemptMs),
     'last-outcome': timer.lastOutcome,
     'last-failure': timer.lastFailure,
+    ...(timer.lastDetail !== null && { 'last-detail': timer.lastDetail }),
     version: timer.version,
     replicas: [...timer.replicas],
     ...(definition.event !== null && { event: definition.event }),

@@ -145,7 +145,14 @@ export class StandIn implements TimerService, SetService, MemberControl, History
     const self = { name: 'a:1', address: 'a:1', phase: 'active', weight: 1, labels: { zone: 'x' } };
     const heard = { self: true, reachable: true, clockOffsetMs: null, timers: 1, primaries: 1 };
     const figures = { letters: 2, retrying: 3, answers: { '2xx': 4 } };
-    const load = { popsPerSecond: 2.5, latenessP50Ms: 0.5, latenessP99Ms: null, lagMs: 1 };
+    const load = {
+      popsPerSecond: 2.5,
+      retriedPerSecond: 0,
+      givenUpPerSecond: 0,
+      latenessP50Ms: 0.5,
+      latenessP99Ms: null,
+      lagMs: 1,
+    };
     return {
       viewId: 'v',
       revision: 1,
@@ -204,6 +211,7 @@ export function viewOf(request: SetRequest, number: number): TimerView {
     replicas: ['a:1'],
     lastOutcome: null,
     lastFailure: null,
+    lastDetail: null,
   };
 }
 

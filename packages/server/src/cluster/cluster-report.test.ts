@@ -5,7 +5,14 @@ import type { Hello } from '../replication/wire/hello.ts';
 import { ClusterReport, type ReportParts } from './cluster-report.ts';
 
 const figures = { letters: 2, retrying: 1, answers: { '2xx': 7 } };
-const load = { popsPerSecond: 1, latenessP50Ms: 1, latenessP99Ms: 2, lagMs: 0 };
+const load = {
+  popsPerSecond: 1,
+  retriedPerSecond: 0,
+  givenUpPerSecond: 0,
+  latenessP50Ms: 1,
+  latenessP99Ms: 2,
+  lagMs: 0,
+};
 const heard = { timers: 20, primaries: 10, disk: 'mended', load, figures } as unknown as Hello;
 
 function reportOf(silent: readonly string[]): ClusterReport {

@@ -61,6 +61,11 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         const { namespace, hi, lo } = message;
         return answer({ type: 'attempts', attempts: history.of(namespace, hi, lo) });
       }
+      case 'details':
+        return answer({
+          type: 'details',
+          details: history.newest(message.namespace, message.numbers),
+        });
       case 'history':
         return historyHere(historyLog, message, answer);
       case 'erase':

@@ -20,6 +20,8 @@ test('a member that did nothing has no pops and no lateness', async () => {
   await clock.advance(5000);
   expect(meter.now()).toEqual({
     popsPerSecond: 0,
+    retriedPerSecond: 0,
+    givenUpPerSecond: 0,
     latenessP50Ms: null,
     latenessP99Ms: null,
     lagMs: null,
@@ -36,11 +38,15 @@ test('counts the last ten seconds, however often it is asked', async () => {
     meter.now();
   }
   metrics.eventLoopLag.observe(40);
+  for (let i = 0; i < 20; i++) metrics.pops.add('retried');
+  metrics.pops.add('dead');
   await clock.advance(1000);
   const load = meter.now();
   expect(load.popsPerSecond).toBeCloseTo(4.5, 1);
   expect(load.latenessP99Ms).toBeLessThanOrEqual(1);
   expect(load.lagMs).toBe(50);
+  expect(load.retriedPerSecond).toBeCloseTo(2, 0);
+  expect(load.givenUpPerSecond).toBeGreaterThan(0);
 });
 
 test('within a second the answer is the same', async () => {

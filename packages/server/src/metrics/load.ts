@@ -8,6 +8,10 @@ import type { Metrics } from './metrics.ts';
 export interface Load {
   /** Delivered, over the last ten seconds. */
   readonly popsPerSecond: number;
+  /** Failed and tried again, over the same time; 0 of a member that does not tell. */
+  readonly retriedPerSecond: number;
+  /** That became dead letters. */
+  readonly givenUpPerSecond: number;
   /** Lateness of the pops of the last ten seconds; null without any. */
   readonly latenessP50Ms: number | null;
   readonly latenessP99Ms: number | null;
@@ -18,6 +22,8 @@ export interface Load {
 interface Mark {
   readonly atMs: number;
   readonly delivered: number;
+  readonly retried: number;
+  readonly dead: number;
   readonly lateness: Float64Array;
   readonly lag: Float64Array;
 }
@@ -32,6 +38,8 @@ export class LoadMeter {
   private readonly marks: Mark[];
   private newest: Load = {
     popsPerSecond: 0,
+    retriedPerSecond: 0,
+    givenUpPerSecond: 0,
     latenessP50Ms: null,
     latenessP99Ms: null,
     lagMs: null,
@@ -60,6 +68,8 @@ export class LoadMeter {
     return {
       atMs: this.clock.now(),
       delivered: pops.count('delivered'),
+      retried: pops.count('retried'),
+      dead: pops.count('dead'),
       lateness: popLateness.snapshot(),
       lag: eventLoopLag.snapshot(),
     };
@@ -70,6 +80,8 @@ export class LoadMeter {
     const seconds = (now.atMs - before.atMs) / 1000;
     return {
       popsPerSecond: rounded((now.delivered - before.delivered) / seconds),
+      retriedPerSecond: rounded((now.retried - before.retried) / seconds),
+      givenUpPerSecond: rounded((now.dead - before.dead) / seconds),
       latenessP50Ms: roundedOrNull(popLateness.percentileMs(0.5, before.lateness)),
       latenessP99Ms: roundedOrNull(popLateness.percentileMs(0.99, before.lateness)),
       lagMs: roundedOrNull(eventLoopLag.percentileMs(1, before.lag)),

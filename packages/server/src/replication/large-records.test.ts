@@ -101,6 +101,7 @@ function answerTo(message: Message): Answer {
     case 'erase':
     case 'facts':
     case 'search':
+    case 'details':
       return { type: 'stored' };
   }
 }

@@ -22,7 +22,14 @@ const hello: Hello = {
   wallMs: 0,
   timers: 0,
   primaries: 0,
-  load: { popsPerSecond: 1, latenessP50Ms: 1, latenessP99Ms: 1, lagMs: 1 },
+  load: {
+    popsPerSecond: 1,
+    retriedPerSecond: 0,
+    givenUpPerSecond: 0,
+    latenessP50Ms: 1,
+    latenessP99Ms: 1,
+    lagMs: 1,
+  },
   figures: null,
 };
 

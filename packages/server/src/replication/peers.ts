@@ -353,6 +353,7 @@ const bulky: ReadonlySet<Message['type']> = new Set([
   'history',
   'erase',
   'search',
+  'details',
 ]);
 
 function laneOf({ type }: Message): LaneName {

@@ -21,6 +21,7 @@ export const turnBytesMax = 1024 * 1024;
 
 const recordHeadBytes = 128;
 const standingBytes = 40;
+const numberBytes = 8;
 
 /** About as many as the record has on the wire. */
 export function recordBytes({ body }: Pick<TimerRecord, 'body'>): number {
@@ -31,6 +32,7 @@ export function recordBytes({ body }: Pick<TimerRecord, 'body'>): number {
 export function messageBytes(message: Message): number {
   if (message.type === 'store') return recordBytes(message.record);
   if (message.type === 'range') return message.standings.length * standingBytes;
+  if (message.type === 'details') return message.numbers.length * numberBytes;
   return message.type === 'digest' ? message.hashes.byteLength : standingBytes;
 }
 

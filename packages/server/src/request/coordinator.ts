@@ -28,6 +28,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
 import { everybody, membersOf } from './everybody.ts';
+import { lastDetails } from './last-details.ts';
 import { listEverywhere } from '../replication/lists/list.ts';
 import type { SearchParts } from '../replication/lists/search-range.ts';
 import { searchEverywhere } from '../replication/lists/search.ts';
@@ -137,7 +138,8 @@ export class Coordinator implements TimerService {
     const record = await this.read(namespace, id);
     if (record === null || record.state === State.tombstone) return null;
     const deadLetter = await this.letterOf(record);
-    return { ...timerView(record, this.parts.ids, this.steady()), deadLetter };
+    const details = await this.details(namespace, [record]);
+    return { ...timerView(record, this.parts.ids, this.steady(), details), deadLetter };
   }
 
   async ended(namespace: string, id: TimerId): Promise<EndedView | null> {
@@ -196,9 +198,10 @@ export class Coordinator implements TimerService {
       wantTotal,
     };
     const found = await searchEverywhere(this.parts, search, this.everybody());
+    const details = await this.details(namespace, found.records);
     const at = this.steady();
     return {
-      items: found.records.map((record) => timerView(record, ids, at)),
+      items: found.records.map((record) => timerView(record, ids, at, details)),
       cursor: ids.place(namespace, found.cursor),
       missing: this.membersOf(found.missing),
       ...(found.total !== null && { total: found.total }),
@@ -344,9 +347,11 @@ export class Coordinator implements TimerService {
     const { namespace } = query;
     const from = ids.readCursor(namespace, query.cursor);
     const { items, cursor, missing } = await this.records({ ...query, cursor: from });
+    // Letters have their own number, and tell the reason themselves.
+    const details = await this.details(namespace, query.state === 'dead' ? [] : items);
     const at = this.steady();
     return {
-      items: items.map((record) => timerView(record, ids, at)),
+      items: items.map((record) => timerView(record, ids, at, details)),
       cursor: ids.cursor(namespace, cursor),
       missing,
     };
@@ -356,6 +361,13 @@ export class Coordinator implements TimerService {
     const names = this.everybody();
     const { records, cursor, missing } = await listEverywhere(this.parts, askOf(query), names);
     return { items: records, cursor, missing: this.membersOf(missing) };
+  }
+
+  private details(
+    namespace: string,
+    records: readonly TimerRecord[],
+  ): Promise<ReadonlyMap<string, string>> {
+    return lastDetails(this.parts, namespace, records, this.everybody());
   }
 
   private membersOf(names: readonly string[]): readonly string[] {

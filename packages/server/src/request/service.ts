@@ -71,6 +71,8 @@ export interface TimerView {
   readonly lastOutcome: number | string | null;
   /** The class of the failure of the newest attempt (`5xx`, refused …); null: it was a success, or there was none. */
   readonly lastFailure: string | null;
+  /** The first bytes of the failing receiver's answer, or why there was none; null where neither is remembered. */
+  readonly lastDetail: string | null;
 }
 
 /** A timer that is to be read by itself. */

@@ -1,13 +1,28 @@
 /** Records as clients see them: wall-clock times, a refreshed id, words for states and outcomes. */
 import { failureOf, outcomeWord } from '../timer/attempt.ts';
 import { timerState } from '../timer/state.ts';
-import { decodeDefinition, formatVersion, Outcome, State, type TimerRecord } from '@carillon/core';
+import {
+  decodeDefinition,
+  formatVersion,
+  hex16,
+  Outcome,
+  State,
+  type TimerRecord,
+} from '@carillon/core';
 import type { ClientIds } from './client-ids.ts';
 import type { EndedView, TimerView } from './service.ts';
 import { dueWallMs, setWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
 
-export function timerView(record: TimerRecord, ids: ClientIds, at: Instant): TimerView {
+const noDetails: ReadonlyMap<string, string> = new Map();
+
+/** `details`: of the newest attempts, by number. */
+export function timerView(
+  record: TimerRecord,
+  ids: ClientIds,
+  at: Instant,
+  details: ReadonlyMap<string, string> = noDetails,
+): TimerView {
   const definition = decodeDefinition(record.body);
   const live = record.state === State.live;
   const nextDueMs = live ? dueWallMs(record, definition.timing, at) : null;
@@ -27,6 +42,7 @@ export function timerView(record: TimerRecord, ids: ClientIds, at: Instant): Tim
     replicas: record.replicas,
     lastOutcome: outcomeWord(record.outcome),
     lastFailure: failureOf(record.outcome),
+    lastDetail: details.get(hex16(record.hi, record.lo)) ?? null,
   };
 }
 

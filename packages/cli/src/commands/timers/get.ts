@@ -145,6 +145,9 @@ function timerText(timer: Timer, io: Io, nowMs: number): string {
     ['failed attempts', String(timer.attempt)],
     ['last outcome', outcome],
     ...(timer.lastFailure === null ? [] : ([['failure', timer.lastFailure]] as const)),
+    ...(timer.lastDetail === null
+      ? []
+      : ([['receiver said', shorten(timer.lastDetail, 200)]] as const)),
     ...(timer.deadLetter === null ? [] : ([['dead letter', timer.deadLetter]] as const)),
     ['timing', JSON.stringify(timer.timing)],
     ['calls', timer.uri],

@@ -193,6 +193,8 @@ async function printTable(timers: AsyncIterable<Timer>, limit: number, io: Io): 
 
 function timerTable(timers: readonly Timer[], io: Io): string {
   const nowMs = Date.now();
+  // A column for the words of receivers, where there are any.
+  const hasDetails = timers.some(({ lastDetail }) => lastDetail !== null);
   const rows = timers.map((timer) => [
     timer.id,
     shownState(timer),
@@ -202,6 +204,8 @@ function timerTable(timers: readonly Timer[], io: Io): string {
     String(timer.sequence),
     shorten(timer.tags.join(','), 24) || '-',
     shorten(timer.uri, 60),
+    ...(hasDetails ? [shorten(timer.lastDetail ?? '', 80) || '-'] : []),
   ]);
-  return table(io, ['ID', 'STATE', 'FAILED', 'LAST', 'NEXT', 'POPS', 'TAGS', 'CALLS'], rows);
+  const heads = ['ID', 'STATE', 'FAILED', 'LAST', 'NEXT', 'POPS', 'TAGS', 'CALLS'];
+  return table(io, hasDetails ? [...heads, 'DETAIL'] : heads, rows);
 }

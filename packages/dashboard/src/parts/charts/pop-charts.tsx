@@ -7,7 +7,7 @@ import { useLoaded } from '../../loaded.ts';
 import { route } from '../../route.ts';
 import { Chart, type Line } from './chart.tsx';
 import { Panel, Wrong } from '../parts.tsx';
-import { everyMs, type Range, rangeOf, ranges, smooth } from './range.ts';
+import { everyMs, type Range, rangeOf, ranges } from './range.ts';
 import type { Sample, Snapshot } from '../shapes.ts';
 
 export function PopCharts({ now }: { readonly now: Snapshot }) {
@@ -63,8 +63,8 @@ function Charts(props: ChartsProps) {
 
 const popLines: readonly Line[] = [
   { label: 'delivered', color: '--accent', filled: true },
-  { label: 'retried here', color: '--warn' },
-  { label: 'given up here', color: '--bad' },
+  { label: 'retried', color: '--warn' },
+  { label: 'given up', color: '--bad' },
 ];
 const latenessLines: readonly Line[] = [
   { label: 'p50', color: '--accent' },
@@ -83,16 +83,15 @@ function unlessQuiet(row: number[]): Row {
 }
 
 function PopsChart({ now, range, all }: ChartsProps) {
-  const data = useMemo((): [number[], ...Row[]] => {
-    const line = (read: (sample: Sample) => number): number[] =>
-      range === '5m' ? smooth(all, read) : all.map(read);
-    return [
+  const data = useMemo(
+    (): [number[], ...Row[]] => [
       secondsOf(all),
       all.map((sample) => sample.all.pops),
-      unlessQuiet(line(({ retried }) => retried)),
-      unlessQuiet(line(({ dead }) => dead)),
-    ];
-  }, [all, range]);
+      unlessQuiet(all.map((sample) => sample.all.retried)),
+      unlessQuiet(all.map((sample) => sample.all.dead)),
+    ],
+    [all],
+  );
   return (
     <Panel title="Pops per second" note={notes[range](now)}>
       <Chart

@@ -129,6 +129,8 @@ function renderDamage(damage: DamageView): NonNullable<ClusterJson['damage']> {
 function renderLoad(load: Load): NonNullable<ClusterJson['members'][number]['load']> {
   return {
     'pops-per-second': load.popsPerSecond,
+    'retried-per-second': load.retriedPerSecond,
+    'given-up-per-second': load.givenUpPerSecond,
     'lateness-p50-ms': load.latenessP50Ms,
     'lateness-p99-ms': load.latenessP99Ms,
     'lag-ms': load.lagMs,

@@ -3,19 +3,23 @@ import { CoarseSamples, combined } from './coarse-samples.ts';
 import type { Sample } from './events-samples.ts';
 
 function sampleAt(second: number, part: Partial<Sample> = {}): Sample {
-  const all = { pops: 0, p50: null, p99: null };
+  const all = { pops: 0, retried: 0, dead: 0, p50: null, p99: null };
   const none = { delivered: 0, retried: 0, dead: 0, p50: null, p99: null, lag: 0 };
   return { at: second * 1000, ...none, all, ...part };
 }
 
 test('samples of a step become one: means of counts, the largest lateness', () => {
   const one = combined([
-    sampleAt(1, { delivered: 4, lag: 2, all: { pops: 10, p50: 1, p99: 5 } }),
-    sampleAt(2, { delivered: 0, lag: 7, all: { pops: 20, p50: null, p99: 3 } }),
-    sampleAt(3, { delivered: 2, lag: 1, all: { pops: 0, p50: 2, p99: null } }),
+    sampleAt(1, { delivered: 4, lag: 2, all: { pops: 10, retried: 3, dead: 0, p50: 1, p99: 5 } }),
+    sampleAt(2, {
+      delivered: 0,
+      lag: 7,
+      all: { pops: 20, retried: 0, dead: 6, p50: null, p99: 3 },
+    }),
+    sampleAt(3, { delivered: 2, lag: 1, all: { pops: 0, retried: 0, dead: 0, p50: 2, p99: null } }),
   ]);
   expect(one).toMatchObject({ at: 3000, delivered: 2, lag: 7 });
-  expect(one.all).toEqual({ pops: 10, p50: 1.5, p99: 5 });
+  expect(one.all).toEqual({ pops: 10, retried: 1, dead: 2, p50: 1.5, p99: 5 });
 });
 
 test('steps begin at whole tens of seconds, and the one under way is shown', () => {

@@ -45,6 +45,8 @@ export function combined(samples: readonly Sample[]): Sample {
   const each = <T>(read: (sample: Sample) => T): T[] => samples.map(read);
   const all: AllMembers = {
     pops: mean(each((sample) => sample.all.pops)),
+    retried: mean(each((sample) => sample.all.retried)),
+    dead: mean(each((sample) => sample.all.dead)),
     p50: meanOfKnown(each((sample) => sample.all.p50)),
     p99: largest(each((sample) => sample.all.p99)),
   };

@@ -3,6 +3,7 @@
  * minutes, so that a newly opened page shows more than the moment, and coarsely for an hour and a day. Counts are differences
  * of the member's metrics.
  */
+import type { Load } from '../../metrics/load.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { MemberView } from '../../metrics/status.ts';
 import { CoarseSamples } from './coarse-samples.ts';
@@ -26,6 +27,9 @@ export interface Sample {
 export interface AllMembers {
   /** Delivered pops a second. */
   readonly pops: number;
+  /** Failed and tried again, and given up, a second. */
+  readonly retried: number;
+  readonly dead: number;
   /** Lateness at the member where it is largest; null without pops. */
   readonly p50: number | null;
   readonly p99: number | null;
@@ -106,9 +110,12 @@ function together(members: readonly MemberView[]): AllMembers {
     const known = values.filter((value) => value !== null);
     return known.length === 0 ? null : Math.max(...known);
   };
-  const pops = loads.reduce((sum, { popsPerSecond }) => sum + popsPerSecond, 0);
+  const sum = (read: (load: Load) => number): number =>
+    Math.round(loads.reduce((all, load) => all + read(load), 0) * 100) / 100;
   return {
-    pops: Math.round(pops * 100) / 100,
+    pops: sum(({ popsPerSecond }) => popsPerSecond),
+    retried: sum(({ retriedPerSecond }) => retriedPerSecond),
+    dead: sum(({ givenUpPerSecond }) => givenUpPerSecond),
     p50: worst(loads.map(({ latenessP50Ms }) => latenessP50Ms)),
     p99: worst(loads.map(({ latenessP99Ms }) => latenessP99Ms)),
   };

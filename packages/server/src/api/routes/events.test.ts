@@ -133,7 +133,14 @@ test('a sample sums up all members that are heard', async () => {
   const view = scene.service.cluster();
   const [one] = view.members;
   if (one === undefined) throw new Error('The stand-in has a member.');
-  const load = { popsPerSecond: 7.5, latenessP50Ms: 2, latenessP99Ms: 40, lagMs: 1 };
+  const load = {
+    popsPerSecond: 7.5,
+    retriedPerSecond: 1.5,
+    givenUpPerSecond: 0.5,
+    latenessP50Ms: 2,
+    latenessP99Ms: 40,
+    lagMs: 1,
+  };
   scene.service.cluster = () => ({
     ...view,
     members: [
@@ -145,7 +152,7 @@ test('a sample sums up all members that are heard', async () => {
   });
   await scene.pass(1);
   const [[sample]] = scene.listen().events('history') as [[Sample]];
-  expect(sample.all).toEqual({ pops: 10, p50: 2, p99: 40 });
+  expect(sample.all).toEqual({ pops: 10, retried: 1.5, dead: 0.5, p50: 2, p99: 40 });
 });
 
 test('five minutes are remembered, no more', async () => {

@@ -13,6 +13,8 @@ export const WhoamiSchema = Type.Object({
 /** Load of one member over the last ten seconds. */
 const LoadSchema = Type.Object({
   'pops-per-second': Type.Number(),
+  'retried-per-second': Type.Number({ description: 'Failed and tried again.' }),
+  'given-up-per-second': Type.Number({ description: 'That became dead letters.' }),
   'lateness-p50-ms': measured,
   'lateness-p99-ms': measured,
   'lag-ms': measured,

@@ -143,6 +143,12 @@ export const TimerSchema = Type.Object({
   'next-attempt': Type.Union([instant('When the next attempt is due.'), Type.Null()]),
   'last-outcome': OutcomeSchema,
   'last-failure': FailureSchema,
+  'last-detail': Type.Optional(
+    Type.String({
+      description:
+        "Of a failed attempt: the first bytes of the receiver's answer, or why there was none; absent where no member remembers it.",
+    }),
+  ),
   version: Type.String(),
   replicas: Type.Array(Type.String(), {
     description: 'Members that hold the timer, primary first.',

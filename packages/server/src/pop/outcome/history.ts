@@ -5,6 +5,8 @@
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Attempt } from '../../timer/attempt.ts';
+import type { Detail } from '../../replication/wire/answer.ts';
+import type { Numbered } from '../../replication/wire/parts.ts';
 import { noText, RecentTexts } from '../failures/recent-texts.ts';
 
 export interface HistoryLimits {
@@ -64,6 +66,15 @@ export class History {
       ...attempt,
       detail: this.details.of(detailAt),
     }));
+  }
+
+  /** The details of the newest attempts at these timers, in their order. */
+  newest(namespace: string, numbers: readonly Numbered[]): readonly Detail[] {
+    return numbers.map(({ hi, lo }) => {
+      const attempt = this.find(namespace, hi, lo)?.attempts.at(-1);
+      if (attempt === undefined) return { atMs: 0, text: '' };
+      return { atMs: attempt.atMs, text: this.details.of(attempt.detailAt) };
+    });
   }
 
   /** Forgets the words of a namespace's receivers. */

@@ -58,7 +58,17 @@ export type Answer =
   | { readonly type: 'history'; readonly read: HistoryRead }
   /** JSON, so that releases can tell more. */
   | { readonly type: 'facts'; readonly text: string }
-  | ({ readonly type: 'found' } & Found);
+  | ({ readonly type: 'found' } & Found)
+  /** As many as were asked for, in their order. */
+  | { readonly type: 'details'; readonly details: readonly Detail[] };
+
+/** Of the newest attempt at a timer that a member remembers. */
+export interface Detail {
+  /** Wall-clock milliseconds when the attempt began; 0: none is remembered. */
+  readonly atMs: number;
+  /** As in `Attempt`. */
+  readonly text: string;
+}
 
 const answerTypes = [
   'stored',
@@ -81,6 +91,7 @@ const answerTypes = [
   'history',
   'facts',
   'found',
+  'details',
 ] as const;
 
 export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, version }: Scope): void {
@@ -127,6 +138,13 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
       return writer.text(answer.text);
     case 'found':
       return encodeFound(writer, answer, nowMs);
+    case 'details':
+      writer.varint(answer.details.length);
+      for (const { atMs, text } of answer.details) {
+        writer.f64(atMs);
+        writer.text(text);
+      }
+      return;
     case 'stored':
     case 'granted':
     case 'unknown':
@@ -168,6 +186,11 @@ export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answe
       return { type, text: from.uniqueText() };
     case 'found':
       return { type, ...decodeFound(from, { nowMs, version }) };
+    case 'details':
+      return {
+        type,
+        details: readMany(from, () => ({ atMs: from.f64(), text: from.uniqueText() })),
+      };
     case 'stored':
     case 'granted':
     case 'unknown':

@@ -30,7 +30,14 @@ const hello: Hello = {
   wallMs: 1.7e12,
   timers: 12_345_678,
   primaries: 5,
-  load: { popsPerSecond: 12.5, latenessP50Ms: 0.4, latenessP99Ms: null, lagMs: 3 },
+  load: {
+    popsPerSecond: 12.5,
+    retriedPerSecond: 1.5,
+    givenUpPerSecond: 0.25,
+    latenessP50Ms: 0.4,
+    latenessP99Ms: null,
+    lagMs: 3,
+  },
   figures: { letters: 3, retrying: 4, answers: { '2xx': 5, refused: 6 } },
 };
 
@@ -86,6 +93,7 @@ const messages: Message[] = [
   { type: 'digest', hashes: Uint32Array.from({ length: 256 }, (_, i) => i * 16_777_213) },
   { type: 'range', range: 255, standings: [standing, { ...standing, lo: 9 }] },
   { type: 'unconfirmed', hi, lo, names: ['a', 'b'] },
+  { type: 'details', namespace: 'n', numbers: [{ hi, lo }] },
 ];
 
 const answers: Answer[] = [
@@ -120,6 +128,13 @@ const answers: Answer[] = [
     groups: [{ receiver: 'http://a', failure: '5xx', count: 7, firstMs: -5, lastMs: 9 }],
   },
   { type: 'attempts', attempts: [] },
+  {
+    type: 'details',
+    details: [
+      { atMs: 0, text: '' },
+      { atMs: 1.7e12, text: 'database is down' },
+    ],
+  },
   {
     type: 'attempts',
     attempts: [
@@ -163,6 +178,13 @@ it('an offer to a release before protocol 3 does not tell when the timer is due'
   );
   const late = decodeMessages(encodeMessages({ protocol: 3, from: 'n0', items }, 5000), 6000).items;
   expect(late).toEqual(items.map((one) => ({ ...one, dueMs: one.dueMs + 1000 })));
+});
+
+it('a hello to a release before protocol 6 does not tell of pops that failed', () => {
+  const items: Message[] = [{ type: 'hello', hello }];
+  const [old] = decodeMessages(encodeMessages({ protocol: 5, from: 'n0', items }, 0), 0).items;
+  const load = { ...hello.load, retriedPerSecond: 0, givenUpPerSecond: 0 };
+  expect(old).toEqual({ type: 'hello', hello: { ...hello, load } });
 });
 
 it('a frame of a protocol that this release does not know is malformed', () => {

@@ -46,7 +46,7 @@ export function encodeHello(writer: ByteWriter, hello: Hello, version: number): 
   writer.f64(hello.wallMs);
   writer.varint(hello.timers);
   writer.varint(hello.primaries);
-  encodeLoad(writer, hello.load);
+  encodeLoad(writer, hello.load, version);
   if (version >= 5) encodeFigures(writer, hello.figures);
 }
 
@@ -62,7 +62,7 @@ export function decodeHello(from: ByteReader, version: number): Hello {
     wallMs: from.f64(),
     timers: from.varint(),
     primaries: from.varint(),
-    load: decodeLoad(from),
+    load: decodeLoad(from, version),
     figures: version >= 5 ? decodeFigures(from) : null,
   };
 }
@@ -80,22 +80,27 @@ function decodeFlags(flags: number): Pick<Hello, 'leaving' | 'full' | 'disk'> {
   };
 }
 
-function encodeLoad(writer: ByteWriter, load: Load | null): void {
+function encodeLoad(writer: ByteWriter, load: Load | null, version: number): void {
   writer.u8(load === null ? 0 : 1);
   if (load === null) return;
   writer.f64(load.popsPerSecond);
   encodeMeasured(writer, load.latenessP50Ms);
   encodeMeasured(writer, load.latenessP99Ms);
   encodeMeasured(writer, load.lagMs);
+  if (version < 6) return;
+  writer.f64(load.retriedPerSecond);
+  writer.f64(load.givenUpPerSecond);
 }
 
-function decodeLoad(from: ByteReader): Load | null {
+function decodeLoad(from: ByteReader, version: number): Load | null {
   if (from.u8() === 0) return null;
   return {
     popsPerSecond: from.f64(),
     latenessP50Ms: decodeMeasured(from),
     latenessP99Ms: decodeMeasured(from),
     lagMs: decodeMeasured(from),
+    retriedPerSecond: version >= 6 ? from.f64() : 0,
+    givenUpPerSecond: version >= 6 ? from.f64() : 0,
   };
 }
 

@@ -12,6 +12,7 @@ import type { HistoryAsk } from '../../history/read.ts';
 import { decodeHistoryAsk, encodeHistoryAsk } from './history.ts';
 import { decodeAsk, encodeAsk, type ListAsk } from './list.ts';
 import {
+  decodeNumber,
   decodeStanding,
   encodeStanding,
   encodeNumber,
@@ -62,7 +63,13 @@ export type Message =
   /** How this member is, as it tells it itself. From protocol 4. */
   | { readonly type: 'facts' }
   /** The next records by due time that this member speaks for. From protocol 5. */
-  | { readonly type: 'search'; readonly search: SearchAsk };
+  | { readonly type: 'search'; readonly search: SearchAsk }
+  /** The words of failing receivers about the newest attempts of these timers. From protocol 6. */
+  | {
+      readonly type: 'details';
+      readonly namespace: string;
+      readonly numbers: readonly Numbered[];
+    };
 
 const messageTypes = [
   'store',
@@ -80,6 +87,7 @@ const messageTypes = [
   'erase',
   'facts',
   'search',
+  'details',
 ] as const;
 /** The protocol that brought a message; others are of all protocols. An older member would refuse the whole frame. */
 const since: Partial<Record<Message['type'], number>> = {
@@ -88,6 +96,7 @@ const since: Partial<Record<Message['type'], number>> = {
   erase: 4,
   facts: 4,
   search: 5,
+  details: 6,
 };
 
 /** Whether a member that speaks this protocol knows the message. */
@@ -150,6 +159,11 @@ export function encodeMessage(
       return encodeHistoryAsk(writer, message.ask);
     case 'erase':
       return writer.text(message.namespace);
+    case 'details':
+      writer.text(message.namespace);
+      writer.varint(message.numbers.length);
+      for (const number of message.numbers) encodeNumber(writer, number);
+      return;
     case 'facts':
   }
 }
@@ -194,6 +208,8 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
       return { type, ask: decodeHistoryAsk(from) };
     case 'erase':
       return { type, namespace: from.text() };
+    case 'details':
+      return { type, namespace: from.text(), numbers: readMany(from, decodeNumber) };
     case 'attempts':
       return { type, namespace: from.text(), hi: from.u32(), lo: from.u32() };
     case 'facts':
