@@ -6,11 +6,9 @@
 import { CarillonError } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';
 import type { SetRequest } from '../request/service.ts';
-import { type BatchItem, shapeOf, tooDeep } from './batch-items.ts';
-import { parseJson } from './json.ts';
-import type { ParsedTimer, TimerParser } from './parse-timer.ts';
+import type { ParsedTimer, ParseOptions, TimerParser } from './parse-timer.ts';
 import { hasFactor, type LooseId, looseIdOf } from './request-id.ts';
-import { type UnknownMember, unknownMembers } from './unknown-members.ts';
+import { hasUnknown, type UnknownMember, unknownMembers } from './unknown-members.ts';
 
 export type BatchChange = {
   /** Where the body of the timer lies in the item: the beginning of JSON pointers into the body. */
@@ -31,14 +29,6 @@ export interface ItemRules {
   readonly strict: boolean;
 }
 
-/** The JSON of an item. A timer may be nested as deep as one by itself, wherever it lies. Throws CarillonError. */
-export function parseItem({ bytes, shape }: BatchItem, depthMax: number): unknown {
-  const known = shape ?? shapeOf(bytes);
-  const json = parseJson(bytes, depthMax + 1, known);
-  if (known.depth > depthMax && !isChange(json)) throw tooDeep(depthMax);
-  return json;
-}
-
 /** `derivedKey`: for a set that names no key of its own; null: none. Throws CarillonError. */
 export function changeOf(json: unknown, derivedKey: string | null, rules: ItemRules): BatchChange {
   return isChange(json)
@@ -46,11 +36,15 @@ export function changeOf(json: unknown, derivedKey: string | null, rules: ItemRu
     : newTimer('', json, derivedKey, rules);
 }
 
-/** Members of the item's timer that have no effect. `base`: the pointer of the item. */
-export function unknownIn(json: unknown, change: BatchChange, base: string): UnknownMember[] {
-  if (change.kind === 'cancel') return [];
+/** Members of the timer that have no effect; `index`: of the item. */
+export function unknownIn(
+  json: unknown,
+  change: BatchChange,
+  index: number,
+): readonly UnknownMember[] {
+  if (change.kind === 'cancel') return noneUnknown;
   const body = change.base === '' ? json : (json as Named)['timer'];
-  return unknownMembers(body, base + change.base);
+  return hasUnknown(body) ? unknownMembers(body, `/${index}${change.base}`) : noneUnknown;
 }
 
 /** The timer that a change is about; null: a new one. Equal texts: the same timer. */
@@ -71,10 +65,12 @@ export function isIdempotencyKey(text: string): boolean {
 
 type Named = Readonly<Record<string, unknown>>;
 
-function isChange(json: unknown): json is Named {
-  if (typeof json !== 'object' || json === null) return false;
-  const has = (name: string): boolean => Object.hasOwn(json, name);
-  return has('change') && !has('timing') && !has('callback');
+const noneUnknown: readonly UnknownMember[] = [];
+
+/** Whether an item names its change. */
+export function isChange(json: unknown): json is Named {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'change')) return false;
+  return !Object.hasOwn(json, 'timing') && !Object.hasOwn(json, 'callback');
 }
 
 function namedChange(json: Named, derivedKey: string | null, rules: ItemRules): BatchChange {
@@ -98,8 +94,8 @@ function newTimer(
   { parser, namespace, actor, wallMs, strict }: ItemRules,
 ): BatchChange {
   const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null, strict };
-  const timer = parsed(base, () => parser.parse(json, asked));
-  const request = { namespace, id: null, ...timer, idempotencyKey, actor };
+  const { definition, factor } = parsed(base, parser, json, asked);
+  const request = { namespace, id: null, definition, factor, idempotencyKey, actor };
   return { kind: 'set', base, request };
 }
 
@@ -107,15 +103,22 @@ function replaced(id: LooseId, json: unknown, rules: ItemRules): BatchChange {
   const { parser, namespace, actor, wallMs, strict } = rules;
   const base = '/timer';
   const asked = { wallMs, factor: id.factor, idempotent: false, strict };
-  const timer = parsed(base, () => parser.parse(json, asked));
+  const timer = parsed(base, parser, json, asked);
   if (!hasFactor(id)) return { kind: 'replace', base, id, timer };
-  const request = { namespace, id, ...timer, idempotencyKey: null, actor };
+  const { definition, factor } = timer;
+  const request = { namespace, id, definition, factor, idempotencyKey: null, actor };
   return { kind: 'set', base, request };
 }
 
-function parsed<T>(base: string, parse: () => T): T {
+/** Throws CarillonError. */
+function parsed(
+  base: string,
+  parser: TimerParser,
+  json: unknown,
+  asked: ParseOptions,
+): ParsedTimer {
   try {
-    return parse();
+    return parser.parse(json, asked);
   } catch (error) {
     throw error instanceof CarillonError ? inItem(base, error) : error;
   }

@@ -22,9 +22,10 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** One item, not parsed yet. */
+/** One item, not parsed yet: where it begins and ends in the body. */
 export interface BatchItem {
-  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
   /** null: not looked at yet. */
   readonly shape: Shape | null;
 }
@@ -38,47 +39,114 @@ export interface Shape {
 
 /** Throws CarillonError. The walk that finds the items finds their shapes too: it looks at each byte once. */
 export function* arrayItems(bytes: Uint8Array, limits: BatchLimits): Steps<BatchItem[]> {
-  const items: BatchItem[] = [];
   const start = yield* skipBlank(bytes, 0);
   if (bytes[start] !== openBracket) throw noArray();
-  // Nothing but blanks: an empty array, unless a comma follows.
-  let from = yield* skipBlank(bytes, start + 1);
-  let depth = 1;
-  let deepest = 1;
-  let commas = 0;
-  let inText = false;
-  let stepEnd = sliceBytes;
-  for (let at = from; at < bytes.length; at++) {
-    if (at >= stepEnd) {
-      stepEnd += sliceBytes;
-      yield sliceCost;
-    }
-    const byte = bytes[at] as number;
-    if (inText) {
-      if (byte === backslash) at++;
-      else inText = byte !== quote;
-      continue;
-    }
-    if (byte === quote) inText = true;
-    else if (byte === openBracket || byte === openBrace) {
-      if (++depth > limits.jsonDepthMax + 1) throw tooDeep(limits.jsonDepthMax);
-      if (depth > deepest) deepest = depth;
-    } else if (byte === closeBracket || byte === closeBrace) depth--;
-    else if (byte === comma && depth > 1) commas++;
-    if (depth > 1 || (byte !== comma && depth === 1)) continue;
-    if (byte === comma || at > from || items.length > 0) {
-      const shape = { depth: deepest - 1, commas };
-      addItem(items, { bytes: bytes.subarray(from, at), shape }, limits);
-    }
-    deepest = 1;
-    commas = 0;
-    from = at + 1;
-    if (depth > 0) continue;
-    if (byte !== closeBracket || (yield* skipBlank(bytes, from)) < bytes.length) throw noArray();
-    return items;
-  }
-  throw badRequest('The body is not valid JSON: it ends inside of the array.');
+  const walk = new ArrayWalk(bytes, yield* skipBlank(bytes, start + 1), limits);
+  while (!walk.step()) yield sliceCost;
+  if ((yield* skipBlank(bytes, walk.end)) < bytes.length) throw noArray();
+  return walk.items;
 }
+
+/** A plain loop over a slice at a time: in a generator it would take five times as long. */
+class ArrayWalk {
+  readonly items: BatchItem[] = [];
+  private readonly bytes: Uint8Array;
+  private readonly limits: BatchLimits;
+  private at: number;
+  /** Where the present item begins. */
+  private from: number;
+  private depth = 1;
+  private deepest = 1;
+  private commas = 0;
+  private inText = false;
+
+  constructor(bytes: Uint8Array, from: number, limits: BatchLimits) {
+    this.bytes = bytes;
+    this.limits = limits;
+    this.at = from;
+    this.from = from;
+  }
+
+  /** Behind the array, once `step` has found its end. */
+  get end(): number {
+    return this.from;
+  }
+
+  /** Goes on by a slice. True: the array is over. Throws CarillonError. */
+  step(): boolean {
+    const { bytes } = this;
+    const stepEnd = Math.min(bytes.length, this.at + sliceBytes);
+    while (this.at < stepEnd) {
+      this.walkWithin(stepEnd);
+      if (this.at >= stepEnd) break;
+      this.endItem();
+      if (this.depth === 0) return true;
+    }
+    if (this.at >= bytes.length) {
+      throw badRequest('The body is not valid JSON: it ends inside of the array.');
+    }
+    return false;
+  }
+
+  /** Stops at the byte that ends the present item, or at `stepEnd`. */
+  private walkWithin(stepEnd: number): void {
+    const { bytes } = this;
+    const depthMax = this.limits.jsonDepthMax + 1;
+    let { at, depth, deepest, commas, inText } = this;
+    for (; at < stepEnd; at++) {
+      const mark = marks[bytes[at] as number];
+      if (mark === 0) continue;
+      if (inText) {
+        if (mark === textMark) inText = false;
+        else if (mark === escapeMark) at++;
+      } else if (mark === textMark) inText = true;
+      else if (mark === openMark) {
+        if (++depth > depthMax) throw tooDeep(this.limits.jsonDepthMax);
+        if (depth > deepest) deepest = depth;
+      } else if (mark === closeMark) {
+        if (--depth === 0) break;
+      } else if (mark === commaMark) {
+        if (depth === 1) break;
+        commas++;
+      }
+    }
+    this.at = at;
+    this.depth = depth;
+    this.deepest = deepest;
+    this.commas = commas;
+    this.inText = inText;
+  }
+
+  /** At the comma or the bracket behind an item. Nothing but blanks before the last bracket: an empty array. */
+  private endItem(): void {
+    const { bytes, at, from, items, deepest, commas } = this;
+    const byte = bytes[at] as number;
+    if (byte === comma || at > from || items.length > 0) {
+      addItem(items, { from, to: at, shape: { depth: deepest - 1, commas } }, this.limits);
+    }
+    this.deepest = 1;
+    this.commas = 0;
+    this.from = at + 1;
+    this.at = at + 1;
+    if (this.depth === 0 && byte !== closeBracket) throw noArray();
+  }
+}
+
+const textMark = 1;
+const escapeMark = 2;
+const openMark = 3;
+const closeMark = 4;
+const commaMark = 5;
+
+/** By byte: the part that it may play in JSON; 0: none. */
+const marks = new Uint8Array(256);
+marks[quote] = textMark;
+marks[backslash] = escapeMark;
+marks[openBracket] = openMark;
+marks[openBrace] = openMark;
+marks[closeBracket] = closeMark;
+marks[closeBrace] = closeMark;
+marks[comma] = commaMark;
 
 /** The lines that are not blank. Throws CarillonError. */
 export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<BatchItem[]> {
@@ -86,7 +154,7 @@ export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<BatchI
   for (let from = yield* skipBlank(bytes, 0); from < bytes.length; ) {
     const found = bytes.indexOf(lineFeed, from);
     const to = found === -1 ? bytes.length : found;
-    addItem(items, { bytes: bytes.subarray(from, to), shape: null }, limits);
+    addItem(items, { from, to, shape: null }, limits);
     from = yield* skipBlank(bytes, to);
   }
   return items;
@@ -122,7 +190,7 @@ function addItem(items: BatchItem[], item: BatchItem, limits: BatchLimits): void
   if (items.length === limits.batchItemCountMax) {
     throw new CarillonError('too_large', `A batch has at most ${limits.batchItemCountMax} timers.`);
   }
-  if (item.bytes.length > limits.bodyBytesMax) {
+  if (item.to - item.from > limits.bodyBytesMax) {
     const most = `${limits.bodyBytesMax} bytes`;
     throw new CarillonError(
       'too_large',

@@ -26,6 +26,17 @@ interface Shape {
 const root = shapeOf(TimerBodySchema.properties, '');
 const everywhere = pointersOf(root);
 
+/** Whether a body that fits the schema has members without effect. */
+export function hasUnknown(body: unknown, shape = root): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  for (const name in body) {
+    const below = shape.names.get(name);
+    if (below === undefined) return true;
+    if (below !== null && hasUnknown((body as Record<string, unknown>)[name], below)) return true;
+  }
+  return false;
+}
+
 /** The unknown members of a body that fits the schema; `base` is the beginning of their pointers. */
 export function unknownMembers(body: unknown, base = ''): UnknownMember[] {
   const found: string[] = [];

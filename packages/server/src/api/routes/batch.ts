@@ -7,14 +7,8 @@
  */
 import { CarillonError, formatVersion } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
-import {
-  type BatchChange,
-  changeOf,
-  inItem,
-  parseItem,
-  timerOf,
-  unknownIn,
-} from '../batch-change.ts';
+import { type BatchChange, changeOf, inItem, timerOf, unknownIn } from '../batch-change.ts';
+import { BatchJson } from '../batch-json.ts';
 import { arrayItems, type BatchItem, lineItems } from '../batch-items.ts';
 import { type LongWork, type Steps, stintCostMax } from '../long-work.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
@@ -35,6 +29,9 @@ export interface BatchOptions extends TimersOptions {
 const beginCount = 50;
 const beginCost = 20;
 const lineCost = 5;
+const linesInStep = 20;
+/** Cheaper steps are taken together. */
+const stepCostMin = 100;
 
 export function batchRoutes(options: BatchOptions): Route[] {
   return [
@@ -107,20 +104,25 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const rounds = new Rounds();
   const outcomes: (Outcome | undefined)[] = [];
   const unknown: UnknownMember[] = [];
-  for (const [index, item] of items.entries()) {
-    const json = tried(() => parseItem(item, limits.jsonDepthMax));
-    if (json instanceof CarillonError && !ndjson) throw json;
+  const json = new BatchJson({ body, items, isArray: !ndjson, depthMax: limits.jsonDepthMax });
+  let cost = 0;
+  for (let index = 0; index < items.length; index++) {
+    const value = tried(jsonAt, json, index);
+    if (value instanceof CarillonError && !ndjson) throw value;
     // No key that a client gives has a line feed in it.
     const derivedKey = key === null ? null : `${key}\n${index}`;
     const change =
-      json instanceof CarillonError ? json : tried(() => changeOf(json, derivedKey, rules));
+      value instanceof CarillonError ? value : tried(changeOf, value, derivedKey, rules);
     if (change instanceof CarillonError) outcomes.push({ ok: false, error: change });
     else {
       outcomes.push(undefined);
       rounds.add({ index, change });
-      if (unknown.length === 0) unknown.push(...unknownIn(json, change, `/${index}`));
+      if (unknown.length === 0) unknown.push(...unknownIn(value, change, index));
     }
-    yield itemCost(item, change);
+    cost += itemCost(items[index] as BatchItem, change);
+    if (cost < stepCostMin) continue;
+    yield cost;
+    cost = 0;
   }
   return { rounds: rounds.all, outcomes, warnings: warningHeaders(unknown) };
 }
@@ -220,23 +222,32 @@ function outcomeOf(change: Promise<Outcome>): Promise<Outcome> {
   });
 }
 
+/** Texts are only chained here: the socket puts them together. */
 function* batchResponse(outcomes: readonly Outcome[], ndjson: boolean): Steps<ApiResponse> {
-  const lines: string[] = [];
-  for (const outcome of outcomes) {
-    lines.push(outcomeText(outcome));
-    yield lineCost;
+  let text = '';
+  for (let i = 0; i < outcomes.length; i++) {
+    if (i > 0) text += ndjson ? '\n' : ',\n';
+    text += outcomeText(outcomes[i] as Outcome);
+    if (i % linesInStep === linesInStep - 1) yield linesInStep * lineCost;
   }
-  if (!ndjson) return { status: 200, headers: jsonHeaders, body: `[${lines.join(',\n')}]` };
-  return { status: 200, headers: ndjsonHeaders, body: lines.map((line) => `${line}\n`).join('') };
+  if (!ndjson) return { status: 200, headers: jsonHeaders, body: `[${text}]` };
+  return { status: 200, headers: ndjsonHeaders, body: text === '' ? '' : `${text}\n` };
 }
 
 const jsonHeaders = ['content-type', 'application/json; charset=utf-8'];
 const ndjsonHeaders = ['content-type', 'application/x-ndjson'];
 
+function jsonAt(json: BatchJson, index: number): unknown {
+  return json.at(index);
+}
+
 /** The error in the place of the result. */
-function tried<T>(step: () => T): T | CarillonError {
+function tried<A extends readonly unknown[], T>(
+  step: (...given: A) => T,
+  ...given: A
+): T | CarillonError {
   try {
-    return step();
+    return step(...given);
   } catch (error) {
     if (error instanceof CarillonError) return error;
     throw error;
@@ -244,8 +255,8 @@ function tried<T>(step: () => T): T | CarillonError {
 }
 
 /** A cron pattern may be looked up for years ahead; an error costs more than a timer. */
-function itemCost({ bytes }: BatchItem, change: BatchChange | CarillonError): number {
-  const readCost = 20 + (bytes.length >> 7);
+function itemCost({ from, to }: BatchItem, change: BatchChange | CarillonError): number {
+  const readCost = 20 + ((to - from) >> 7);
   if (change instanceof CarillonError)
     return readCost + (change.pointer?.endsWith('/timing/cron') === true ? stintCostMax : 40);
   return readCost + (timingKind(change) === 'cron' ? 400 : 0);
