@@ -1,6 +1,6 @@
 /**
- * What can be said about the files in `deploy/` without a container engine or a cluster: they parse, every option, metric and
- * command they name exists, and the tools that are here find nothing wrong. deploy/README.md says what nobody has run.
+ * Checks on the files in `deploy/` that need no container engine and no cluster: they parse, every option, metric and
+ * command they name exists, and the tools that are here find nothing wrong. deploy/README.md lists the parts that were never run.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -222,7 +222,7 @@ describe('the chart', () => {
     text: read(`${folder}/templates/${name}`),
   }));
 
-  test.each(templates)('$name uses values that exist, and closes what it opens', ({ text }) => {
+  test.each(templates)('$name uses values that exist, and closes every block', ({ text }) => {
     for (const [, path = ''] of text.matchAll(/\.Values((?:\.\w+)+)/g)) {
       const found = path
         .slice(1)
@@ -238,7 +238,7 @@ describe('the chart', () => {
     }
   });
 
-  /** The template without its actions: not what Helm makes of it, but YAML with everything in its place. */
+  /** The template without its actions: other than the output of Helm, but YAML with everything in its place. */
   function skeleton(text: string): Json {
     const plain = text.replace(/^ *\{\{-[^\n]*\}\}\n/gm, '').replace(/\{\{[^}]*\}\}/g, 'x');
     const [document, ...more] = parseAllDocuments(plain);

@@ -1,5 +1,5 @@
 /**
- * A recurring tick that bills a customer. The receiver may get a pop twice after a fault, so what it does is keyed by timer
+ * A recurring tick that bills a customer. The receiver may get a pop twice after a fault, so its work is keyed by timer
  * and sequence: the second time finds the invoice there.
  * Run it beside a member: node --conditions=source examples/billing-tick.ts
  */

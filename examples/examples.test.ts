@@ -1,4 +1,4 @@
-/** Every example runs to its end, as a process of its own beside a real member, and prints what it says it does. */
+/** Every example runs to its end, as a process of its own beside a real member, and prints the output that it announces. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const etcd = etcdForTests();
 const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 let member: ServedMember;
 beforeAll(async () => {
-  // Whoever does not check signatures takes no notice of them.
+  // A receiver that does not check signatures takes no notice of them.
   const signing = ['--callbacks-signing-secrets', secret];
   member = await serve(['--memory', '--log-level', 'warn', ...signing]);
 }, 60_000);

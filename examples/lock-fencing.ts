@@ -8,7 +8,7 @@ import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { Ring } from '@carillon/ring';
 import { SimulatedEtcd } from '@carillon/ring/testing';
 
-/** What the lock protects. It remembers the largest token it has seen; that is all fencing takes. */
+/** The store that the lock protects. It remembers the largest token it has seen; that is all fencing takes. */
 class Store {
   value = '';
   private tokenMax = 0n;

@@ -10,7 +10,7 @@ const endpoints = [process.env['CARILLON_ETCD'] ?? 'http://127.0.0.1:2379'];
 const prefix = `example-${process.pid}`;
 const key = 'nightly-export';
 
-/** What the lock protects. Remembering the largest token is all that fencing takes. */
+/** The store that the lock protects. Remembering the largest token is all that fencing takes. */
 const store = {
   tokenMax: 0n,
   write(token: bigint, rows: string): void {

@@ -1,5 +1,5 @@
 /**
- * Where keys live on a topology, and what moves when it grows. Placement is a pure function: no member, no network.
+ * Where keys live on a topology, and which of them move when it grows. Placement is a pure function: no member, no network.
  * Run it: node --conditions=source examples/place-keys.ts
  */
 import { buildTopology, compileTopology, diff, type VertexSpec } from '@carillon/placement';
@@ -11,7 +11,7 @@ const zone = (id: string): VertexSpec => ({
 const world = (...zonesOfEu: VertexSpec[]) =>
   buildTopology({
     levels: ['region', 'zone', 'target'],
-    // A region's share follows what is in it.
+    // A region's share follows the weights of its zones.
     weights: 'sum',
     children: [
       { id: 'eu', children: zonesOfEu },

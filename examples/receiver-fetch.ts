@@ -7,7 +7,7 @@
  *   export const POST = receive                            // Next: app/callbacks/route.ts
  *
  * Run it: node --conditions=source examples/receiver-fetch.ts. No member is needed: it sends itself the callbacks that a
- * member would, one of them twice, as can happen after a fault, and one that nobody has signed.
+ * member would, one of them twice, as can happen after a fault, and one without a signature.
  */
 import { createHmac } from 'node:crypto';
 import { receiver } from '@carillon/client';
@@ -19,7 +19,7 @@ const receive = receiver((pop) => console.log(`handled: ${pop.opaque}`), { secre
 
 export default { fetch: receive };
 
-/** What a member sends: see "The callback" in docs/http-api.md. */
+/** A request as a member sends it: see "The callback" in docs/http-api.md. */
 function callback(opaque: string, key: string): Request {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', Buffer.from(key.slice('whsec_'.length), 'base64'))

@@ -9,7 +9,7 @@ import { toListener } from '@carillon/client/node';
 
 export interface Listening {
   readonly url: string;
-  /** Answers what has come, then takes no more. */
+  /** Answers the requests that have come, then takes no more. */
   readonly close: () => void;
 }
 

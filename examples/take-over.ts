@@ -1,6 +1,6 @@
 /**
  * A clustered client: process A sets a timer and dies; process B gets the callback, because the timer names an address
- * that both stand behind. The timer carries in `opaque` what B needs to go on.
+ * that both stand behind. The timer carries in `opaque` everything that B needs to go on.
  * Run it beside a member: node --conditions=source examples/take-over.ts
  */
 import { spawn } from 'node:child_process';

@@ -22,7 +22,7 @@ class Trials {
   }
 }
 
-test('a trial ends after 14 days, but not for who subscribes', async () => {
+test('a trial ends after 14 days, but not for a customer who subscribes', async () => {
   const trials = new Trials();
   const member = await startTestMember({ receivers: { 'http://app.test': trials.receive } });
   const carillon = new Carillon({ members: [member.url], fetch: member.fetch, refresh: null });

@@ -115,7 +115,7 @@ export class EtcdCluster {
     this.processes[index]?.child?.kill('SIGSTOP');
   }
 
-  /** Every etcd runs again, whatever a test did to them. */
+  /** Every etcd runs again: a test may have stopped or frozen some. */
   async restore(): Promise<void> {
     const isDown = this.processes.map(({ child }) => child === null);
     this.processes.forEach((_, i) => this.resume(i));

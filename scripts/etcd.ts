@@ -1,7 +1,7 @@
 /**
  * Finds the etcd that tests and benchmarks run on, or gets one: from PATH; else installed as a Debian package when
  * root; else the same packages unpacked into `.cache/`. Run alone it prints where etcd is. A machine that cannot have
- * one skips those tests in sight; with CI set that is a failure.
+ * one skips the tests in sight; with CI set that is a failure.
  */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -103,7 +103,7 @@ test('in a clone, npx finds the command after npm ci, and it runs the sources', 
   expect(run(launcher, '--version')).toBe(`${manifest.version}\n`);
 });
 
-test('a copy of a built clone without the pinned Node runs what was built', () => {
+test('a copy of a built clone without the pinned Node runs the built files', () => {
   const copy = join(home, 'copy/packages/cli');
   for (const folder of ['bin', 'src', 'dist']) mkdirSync(join(copy, folder), { recursive: true });
   const launcher = join(copy, 'bin/carillon.js');
@@ -150,7 +150,7 @@ test('the server package carries the dashboard', () => {
   expect(new Set(kinds)).toEqual(new Set(['css', 'js', 'svg']));
 });
 
-/** What a program from `node_modules` complains of; empty when it ends with 0. */
+/** The complaints of a program from `node_modules`; empty when it ends with 0. */
 function complaints(program: string, given: readonly string[]): string {
   const bin = join(root, 'node_modules/.bin', program);
   const { status, stdout, stderr } = spawnSync(bin, given, { encoding: 'utf8', cwd: home });
@@ -174,7 +174,7 @@ function textOf(name: string, file: string): string {
 }
 
 describe.each(names)('%s', (name) => {
-  test('says what it is and where it comes from', () => {
+  test('names its purpose and its origin', () => {
     const manifest = JSON.parse(textOf(name, 'package.json')) as Record<string, unknown>;
     expect(manifest).toMatchObject({
       license: 'Apache-2.0',

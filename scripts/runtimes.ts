@@ -40,7 +40,7 @@ export function runtimeForTests({ name, kind, version }: Runtime): string | null
   return null;
 }
 
-/** What npm complains of, or null. */
+/** The complaint of npm, or null. */
 function install(folder: string, what: string): string | null {
   mkdirSync(folder, { recursive: true });
   // The packages fetch the program for this machine when they are installed.

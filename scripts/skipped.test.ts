@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { skippedIn } from './skipped.ts';
 
-test('skipped tests are named with their file, but for those that need helm', () => {
+test('skipped tests are named with their file, except the ones that need helm', () => {
   const assertionResults = [
     { fullName: 'passes', status: 'passed' },
     { fullName: 'partitions hold', status: 'skipped' },

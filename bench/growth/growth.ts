@@ -29,7 +29,7 @@ const storeColumns: readonly Column[] = [
   { key: 'setNs', title: 'set', unit: 'nanos', better: 'less' },
   { key: 'replaceNs', title: 'replace', unit: 'nanos', better: 'less' },
   { key: 'cancelNs', title: 'cancel', unit: 'nanos', better: 'less' },
-  { key: 'popNs', title: 'take out what is due', unit: 'nanos', better: 'less' },
+  { key: 'popNs', title: 'take out due handles', unit: 'nanos', better: 'less' },
   { key: 'bytes', title: 'memory a record', unit: 'bytes', better: 'less' },
 ];
 
@@ -67,8 +67,8 @@ async function storeGrowth({ sizes, tell }: Context): Promise<Section> {
       }),
     ],
     notes: [
-      'Every operation touches a fixed number of places. What remains of a slope is the processor: beyond its caches each place costs a miss.',
-      'With few records, memory a record is mostly what the store reserves at once.',
+      'Every operation touches a fixed number of places. The slope that remains comes from the processor: beyond its caches each place costs a miss.',
+      'With few records, memory a record is mostly the room that the store reserves at once.',
     ],
   };
 }

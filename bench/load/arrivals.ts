@@ -24,7 +24,7 @@ export interface Arrivals {
 
 /** Pops that came in one second, and how late they were; percentiles to within a twelfth. */
 export interface Second {
-  /** Since the receiver was told what to expect. */
+  /** Since the receiver was told which callbacks to expect. */
   readonly second: number;
   readonly count: number;
   readonly p50Ms: number;

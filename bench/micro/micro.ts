@@ -69,7 +69,7 @@ function wheelParts(got: Awaited<ReturnType<typeof wheel>>): Part[] {
     },
     {
       name: 'wheel-drain',
-      label: 'wheel: take out what is due, set within an hour',
+      label: 'wheel: take out due handles, set within an hour',
       cost: 1e6 / got.drainHourPerSecond,
       limit: (1e6 / got.linksPerSecond) * movesWithinAnHour,
       note: `limit: ${movesWithinAnHour.toFixed(1)} times the bare linking, which is how often an entry set for within an hour moves down the tiers (as in tokio, 64 slots a tier)`,

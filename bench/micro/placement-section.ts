@@ -47,7 +47,7 @@ export async function placement({
         },
       ],
       notes: [
-        'The bare hash is one hash of the key for each target and the highest kept: what rendezvous hashing costs at least unless, as in the skeleton, not every target is looked at.',
+        'The bare hash is one hash of the key for each target and the highest kept: the least cost of rendezvous hashing unless, as in the skeleton, not every target is looked at.',
       ],
     },
   ];

@@ -207,13 +207,13 @@ function sectionOf(rows: readonly Row[], moments: readonly Moment[]): Section {
   return {
     id: 'overload',
     title: 'Overload · five times what a member can do',
-    what: `One member that pops ${popsPerSecond} timers a second gets ${times} times as many sets as it can take, over ${connections} connections, whether they are answered or not. Figures of lateness and waiting are those of the middle second.`,
+    what: `One member that pops ${popsPerSecond} timers a second gets ${times} times as many sets as it can take, over ${connections} connections, whether they are answered or not. Figures of lateness and waiting are of the middle second.`,
     columns,
     rows,
     headline: null,
     charts: chartsOf(moments),
     notes: [
-      'With two cores the member has one for itself; those who ask, with the lowest priority, and the receiver share the other. Up to 8 sets are in flight on each connection: what is offered and not answered was never sent, as all of them were full.',
+      'With two cores the member has one for itself; the clients, with the lowest priority, and the receiver share the other. Up to 8 sets are in flight on each connection: a request that is offered and not answered was never sent, as all connections were full.',
     ],
   };
 }

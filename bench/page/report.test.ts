@@ -158,7 +158,7 @@ describe('pages beside the benchmarks', () => {
     expect(page).toMatch(/^before\n[^]*after\n$/);
   });
 
-  test('costs are those of one member, without rows that were not measured', () => {
+  test('costs are of one member, without rows that were not measured', () => {
     const own = { ...section('more', [{ ...ours, values: { serverMicros: 24.81 } }, fast]) };
     const page = withCosts(marked('costs'), report([own]));
     expect(page).toContain(

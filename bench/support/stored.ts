@@ -9,7 +9,7 @@ import { Member } from '../../packages/server/src/member.ts';
 export interface StoredShape {
   readonly name: string;
   readonly request: ApiRequest;
-  /** Sets again what the request takes away. */
+  /** Sets the timers again that the request takes away. */
   readonly before?: () => Promise<void>;
 }
 

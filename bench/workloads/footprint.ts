@@ -176,7 +176,7 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
     {
       id: 'memory',
       title: 'W4 · Memory per pending timer',
-      what: `Resident memory of the server and worker processes with ${few} and ${many} pending timers with 64 bytes of payload, less what they take when empty.`,
+      what: `Resident memory of the server and worker processes with ${few} and ${many} pending timers with 64 bytes of payload, less the memory of an empty system.`,
       columns: memoryColumns,
       rows: only(memoryColumns),
       headline: { column: 'largeBytes', reference: 'carillon' },
@@ -190,7 +190,7 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
       ],
       notes: [
         'At most while filling is the most that was seen while the few were set in bulk.',
-        `Few is ${few}, many is ${many}. PostgreSQL keeps rows in files and as much as fits in its buffers, here a quarter of the memory; what the operating system caches for it is not counted.`,
+        `Few is ${few}, many is ${many}. PostgreSQL keeps rows in files and as much as fits in its buffers, here a quarter of the memory; files that the operating system caches for it are not counted.`,
       ],
     },
     {
@@ -221,7 +221,7 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
         },
       ],
       notes: [
-        'Systems that keep nothing have no figure. PostgreSQL reads what it needs later, and the queues still have to find what is due.',
+        'Systems that keep nothing have no figure. PostgreSQL reads rows when it needs them, and the queues still have to find the jobs that are due.',
       ],
     },
   ];

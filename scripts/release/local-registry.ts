@@ -1,5 +1,5 @@
 /**
- * An npm registry on loopback for the rehearsal: takes what `npm publish` sends, gives it to `npm install`, and sends
+ * An npm registry on loopback for the rehearsal: takes archives of `npm publish`, gives them to `npm install`, and sends
  * every request for other packages on to the registry that npm is configured with. A stand-in for Verdaccio, which brings
  * more packages than all of this repository's tools together.
  */
@@ -37,7 +37,7 @@ export class LocalRegistry {
     return new LocalRegistry(server, upstream);
   }
 
-  /** Names of what was published here. */
+  /** Names of the packages that were published here. */
   get names(): string[] {
     return [...this.documents.keys()];
   }

@@ -1,4 +1,4 @@
-/** What becomes of a package's texts when it is published. */
+/** How a package's texts change when it is published. */
 import { expect, test } from 'vitest';
 import {
   namedFiles,

@@ -18,7 +18,7 @@ export interface PackageManifest {
 /** Conditions in the order in which they are tried, each with its file; `source` may have conditions of its own. */
 export type PackageEntry = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** What the root manifest says about all packages. */
+/** Fields of the root manifest that hold for all packages. */
 export interface Origin {
   readonly repository: { readonly type: string; readonly url: string };
   readonly homepage: string;

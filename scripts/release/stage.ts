@@ -54,7 +54,7 @@ function stage(folder: string, target: string): Staged {
   return { name: manifest.name, version: manifest.version, folder: target };
 }
 
-/** Built files that users can name, and those that the commands start. */
+/** Built files that users can name, and files that the commands start. */
 function entriesOf(home: string, { exports, bin = {} }: PackageManifest): string[] {
   const exported = Object.values(publishedExports(exports)).flatMap((entry) =>
     Object.values(entry),

@@ -1,4 +1,4 @@
-/** The pages of the site from those of the repository: texts in, texts out. */
+/** The pages of the site from the pages of the repository: texts in, texts out. */
 import { posix } from 'node:path';
 
 /** `page`: its path in the repository; `homepage`: the address of the repository. */

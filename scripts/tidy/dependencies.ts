@@ -29,7 +29,7 @@ export function lockFile(lock: LockFile): Finding[] {
     const { resolved, integrity = '', link, dev, hasInstallScript } = entry;
     const isForeign = key.includes('node_modules/') && link !== true;
     if (isForeign && !integrity.startsWith('sha512-')) {
-      found('has no sha512 hash: whatever the registry sends would be installed');
+      found('has no sha512 hash: any archive that the registry sends would be installed');
     }
     if (link !== true && resolved !== undefined && !resolved.startsWith(registry)) {
       found(`comes from ${resolved}: only ${registry} may be named`);

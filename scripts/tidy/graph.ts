@@ -11,7 +11,7 @@ export function valueCycles(workspace: Workspace): Finding[] {
     const seenAt = trail.indexOf(path);
     if (seenAt !== -1) {
       const cycle = [...trail.slice(seenAt), path].join(' → ');
-      const says = `value imports run in a circle, ${cycle}: move what both need to a third file`;
+      const says = `value imports run in a circle, ${cycle}: move the part that both need to a third file`;
       findings.push({ path, line: 1, says });
       return;
     }

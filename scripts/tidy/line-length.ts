@@ -1,4 +1,4 @@
-/** Lines of the documents are short enough to be read side by side, and to show what changed. */
+/** Lines of the documents are short enough to be read side by side, and to show a change. */
 import { lineLengthMax } from '../markdown/wrap-markdown.ts';
 import type { Finding } from './source.ts';
 

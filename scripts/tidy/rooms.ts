@@ -144,7 +144,7 @@ export function roomArrows(workspace: Workspace): Finding[] {
       const room = target === null ? null : roomOf(target);
       if (room === null || room === home || rooms[home]?.includes(room) === true) return [];
       const allowed = rooms[home]?.join(', ') || 'no other room';
-      const says = `${home}/ imports ${room}/ against the arrows: it may import ${allowed}; state here what is needed, and let wiring/ connect the two`;
+      const says = `${home}/ imports ${room}/ against the arrows: it may import ${allowed}; declare the need here, and let wiring/ connect the two`;
       return [{ path: source.path, line, says }];
     });
   });
@@ -179,7 +179,7 @@ export function twoWayFolders(workspace: Workspace): Finding[] {
       const target = resolve(source.path, from, workspace);
       const other = target === null ? null : folderOf(target);
       if (other === null || other === home) continue;
-      const says = `${home}/ and ${other}/ import each other: move what both need into one of them`;
+      const says = `${home}/ and ${other}/ import each other: move the part that both need into one of them`;
       arrows.set(`${home} ${other}`, { path: source.path, line, says });
     }
   }

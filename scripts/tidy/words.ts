@@ -23,8 +23,8 @@ const banned: Readonly<Record<string, string>> = {
   fired: 'popped',
   expire: 'end, or fall due',
   expired: 'ended, due or lost',
-  util: 'what the thing does',
-  utils: 'what the thing does',
+  util: 'a word for its job',
+  utils: 'a word for its job',
 };
 /** Names of Node itself. */
 const unavoidable = new Set(['nodeVersion', 'nodeOptions', 'nodeModules']);
@@ -148,7 +148,7 @@ export const exportStar: Rule = (source) =>
     .map(({ syntax }) => ({
       path: source.path,
       line: source.lineAt(syntax.start),
-      says: 'export * hides what is public: list the names',
+      says: 'export * hides the public names: list them',
     }));
 
 const freeRelative = /\b(who|whoever|whom|those|nobody|somebody|everybody|what|whatever)\b/i;

@@ -43,7 +43,7 @@ describe('members come and go under load', () => {
     await cluster.seeEachOther();
     await story.pass(2000, 3000);
     cluster.writeMembers({ ...two, n2: 'leaving', n3: 'leaving' });
-    await until('nothing is left on those who leave', 60_000, async () => {
+    await until('nothing is left on members that leave', 60_000, async () => {
       const left = await Promise.all(added.map((member) => member.copies()));
       return left.every((count) => count === 0);
     });

@@ -60,7 +60,7 @@ test('three members: one is killed, every timer pops, once, by twice its time', 
   expect(await dev.kill('SIGINT')).toEqual({ code: 0, signal: null });
 });
 
-// Below the ports that the system hands out by itself, and apart from those of the test above.
+// Below the ports that the system hands out by itself, and apart from the ports of the test above.
 const otherPort = 12_500 + (process.pid % 19_000);
 const few = ['--members', '2', '--memory', '--receiver-port', '0', '--port', String(otherPort)];
 

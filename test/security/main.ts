@@ -26,7 +26,7 @@ const help = `npm run security -- [options]
   --json           for programs
 `;
 
-/** Far above what the corpora and the compiled code take. */
+/** Far above the needs of the corpora and the compiled code. */
 const rssBytesMax = 1024 * 1024 * 1024;
 
 const parts = ['findings', 'fuzz', 'others'];

@@ -169,7 +169,7 @@ export class Faults {
       await this.pass(2000, 4000);
       cluster.writeMembers({ ...fixed, [guest]: 'leaving' });
       const isEmpty = async (): Promise<boolean> => (await member.copies()) === 0;
-      await until('nothing is left on who leaves', limitMs, isEmpty);
+      await until('nothing is left on the member that leaves', limitMs, isEmpty);
       cluster.writeMembers(fixed);
       await member.stop();
     });
@@ -183,7 +183,7 @@ export class Faults {
       await cluster.seeEachOther();
       await this.pass(2000, 4000);
       await fetch(`${member.url}/cluster/drain`, { method: 'POST' });
-      await until('who was drained has ended', limitMs, () => !member.running);
+      await until('the drained member has ended', limitMs, () => !member.running);
     });
   }
 

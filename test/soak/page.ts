@@ -33,7 +33,7 @@ export function writeBlock(block: Block, summary: Summary): void {
   writeFileSync(page, withMarkedBlock(readFileSync(page, 'utf8'), block, asMarkdown(summary)));
 }
 
-/** The summary as a table: what the run found, and the limit where there is one. */
+/** The summary as a table: the findings of the run, and the limit where there is one. */
 export function asMarkdown(summary: Summary): string[] {
   const { minutes, seed, counts, faults, skipped, lateness, memory, broken } = summary;
   const { late, twice, revived, fewCopies } = counts;

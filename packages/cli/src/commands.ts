@@ -82,7 +82,7 @@ export const commands: readonly Entry[] = [
   ),
   entry(
     'plan',
-    'What would move if the members or the topology changed.',
+    'The keys that would move if the members or the topology changed.',
     () => import('./commands/placement/plan.ts'),
   ),
   entry(

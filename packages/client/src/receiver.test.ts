@@ -242,7 +242,7 @@ describe('receiver with a secret', () => {
     ['the secret', secret],
     ['the old or the new secret', [other, secret]],
     ['the secret without its prefix', secret.slice(6)],
-  ])('takes what is signed with %s', async (_which, known) => {
+  ])('takes a request that is signed with %s', async (_which, known) => {
     const { status } = make({ secret: known, system });
     expect(await status(signed())).toBe(200);
   });

@@ -33,7 +33,7 @@ export class DefinitionTexts {
 
   /**
    * Reads bytes[from, to). False where a field is met that this file does not know: then `decodeDefinition` must be asked. The
-   * bytes are those that `encodeDefinition` made.
+   * bytes come from `encodeDefinition`.
    */
   read(bytes: Uint8Array, from: number, to: number): boolean {
     this.at = from;

@@ -37,7 +37,7 @@ export function findings(snapshot: Snapshot, lostMs: number | null): Finding[] {
 function aboutConnection({ self, unready }: Snapshot, lostMs: number | null): Finding[] {
   const found: Finding[] = [];
   if (lostMs !== null) {
-    const says = `${self} has not been heard for ${milliseconds(lostMs)}; what you see is that old. Trying again.`;
+    const says = `${self} has not been heard for ${milliseconds(lostMs)}; the figures on this page are that old. Trying again.`;
     found.push({ weight: 'bad', says });
   }
   if (unready !== null)

@@ -36,7 +36,7 @@ const mutations: readonly Mutation[] = [
     to: 'own',
   },
   {
-    rule: 'labels: domains keep their order whatever members they have',
+    rule: 'labels: domains keep their order when their members change',
     file: 'labels/spread',
     from: 'return a.own < b.own;',
     to: 'return a.high < b.high;',
@@ -128,7 +128,7 @@ const mutations: readonly Mutation[] = [
     to: 'for (let round = 0, more = true; more; round++) {\n      more = false;\n      for (let i = base + size - 1; i >= base; i--) {',
   },
   {
-    rule: 'order by what was chosen',
+    rule: 'order by the chosen targets',
     file: 'walk',
     from: 'this.#firstScore = this.#score[base] as number;\n    const chosenUp',
     to: 'const chosenUp',

@@ -49,7 +49,7 @@ export function compileTree(topology: Topology, policy: CheckedPolicy): Tree {
 
 /** Gives every branch its position, breadth first: siblings end up next to each other. */
 export function layOut(top: Branch, depthCount: number): Tree {
-  invariant(top.room >= top.upRoom, 'a domain holds at least what its up children hold');
+  invariant(top.room >= top.upRoom, 'a domain holds at least as much as its children that are up');
   const branches: Branch[] = [top];
   const first: number[] = [];
   for (let i = 0; i < branches.length; i++) {

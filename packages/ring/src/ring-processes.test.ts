@@ -82,7 +82,7 @@ describe.skipIf(paths === null)('ring: real processes', () => {
     test.each([
       ['T − margin − 200 ms', ttlMs - marginMs - 200],
       ['T − margin + 200 ms', ttlMs - marginMs + 200],
-    ])('for %s: whatever happens, never two believers', async (_name, pauseMs) => {
+    ])('for %s: at no moment two believers', async (_name, pauseMs) => {
       const { worker, granted, waiting } = await holderAndWaiter();
       worker.signal('SIGSTOP');
       await sleep(pauseMs);

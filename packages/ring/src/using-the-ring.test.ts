@@ -74,7 +74,7 @@ test('a prefix may begin with a slash', async () => {
   expect((await ring.lock('k')).held).toBe(true);
 });
 
-test('unlock gives back the lock on a key, whoever took it in this process', async () => {
+test('unlock gives back the lock on a key that any part of this process took', async () => {
   const { ring } = await rings.openWith('a');
   const lock = await ring.lock('k');
   expect(await ring.unlock('k')).toBe(true);

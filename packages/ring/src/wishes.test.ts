@@ -14,7 +14,7 @@ describe.each([rendezvous, successor()])('wishes with $name', (placement) => {
     expect(after).toEqual(before.with(12, 'c'));
   });
 
-  test('of several members that wish for a slot one gets it, whatever their order', () => {
+  test('of several members that wish for a slot one gets it, the same in every order', () => {
     const members = [wishing('c', 12), wishing('d', 12), wishing('e', 12)];
     const [owner] = assignWithWishes(placement, members, 64).filter((id) => id !== null);
     expect(['c', 'd', 'e']).toContain(owner);

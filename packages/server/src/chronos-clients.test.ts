@@ -73,7 +73,7 @@ test.each([
   `${number}-`,
   `${number}-17`,
   number.toUpperCase().replace('4', 'G'),
-])('what is no id stays none: %s', async (id) => {
+])('a text that is no id stays none: %s', async (id) => {
   const { request } = await startOne();
   for (const method of ['PUT', 'GET', 'DELETE']) {
     const body = method === 'PUT' ? timerBody(60) : undefined;

@@ -288,7 +288,7 @@ describe.each(['team-b', 'default'] as const)('a tenant of %s', (namespace) => {
     expect(bodies.map(String).toSorted()).toEqual(['ours', 'ours', 'theirs', 'theirs']);
   });
 
-  test('finds no number that members keep in what it is shown of others, nor in a cursor', async () => {
+  test('finds no number that members keep in any answer about others, nor in a cursor', async () => {
     const world = await newWorld();
     await settleIn(world, victim);
     await settleIn(world, tenant);

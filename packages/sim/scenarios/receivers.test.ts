@@ -131,7 +131,7 @@ test('a receiver that is away for ten minutes: a recurring timer that is never t
   expect(covered.length).toBeGreaterThan(60);
 });
 
-test('several pops in a request: each has its own outcome, and only those that failed come again (R=2)', async () => {
+test('several pops in a request: each has its own outcome, and only the failed ones come again (R=2)', async () => {
   const config = new Map([['callbacks.inFlightPerDestinationMax', 1]]);
   const story = await Story.begin({ members: three, config });
   const { receivers } = story.cluster;

@@ -53,7 +53,7 @@ export class EmptyProject {
     await this.npm('install', '--no-audit', '--no-fund', ...names);
   }
 
-  /** What a program prints, run in the project; rejects with it when the program fails. */
+  /** The output of a program, run in the project; rejects with it when the program fails. */
   async run(program: string, ...given: string[]): Promise<string> {
     const { PATH } = process.env;
     const env = { PATH, NO_COLOR: '1', CARILLON_SERVER: this.server };

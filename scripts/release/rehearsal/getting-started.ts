@@ -152,7 +152,7 @@ async function within(look: () => Promise<boolean>): Promise<void> {
     if (await look()) return;
     await sleep(100);
   }
-  throw new Error('The page says what does not happen within a minute.');
+  throw new Error('A step of the page has no effect within a minute.');
 }
 
 /** The block of the page that begins with a line. */

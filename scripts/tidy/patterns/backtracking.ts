@@ -60,9 +60,9 @@ class Judge {
     if (part.kind !== 'repeat') return;
     const own = this.beginOf([part.of]);
     const long = part.max > shortCountMax;
-    if (long && own.empty) this.found('repeats what may be empty');
+    if (long && own.empty) this.found('repeats a part that may be empty');
     if ((long || (repeated && part.min !== part.max)) && meets(own.characters, next))
-      this.found('has a repetition that what follows it could go on with');
+      this.found('has a repetition that the part behind it could go on with');
     const again = part.max === 1 ? next : union(own.characters, next);
     this.part(part.of, again, repeated || long);
   }

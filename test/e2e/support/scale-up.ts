@@ -63,7 +63,7 @@ export async function scaleUp(story: Story, options: ScaleUpOptions): Promise<Sc
   const after = await whereabouts(cluster.running, ids, factor);
   const endMs = performance.now();
   // Looking at all these records kept this process from taking callbacks.
-  await until('what was due has come', options.limitMs, () => story.court.completeAt(endMs));
+  await until('every due callback has come', options.limitMs, () => story.court.completeAt(endMs));
   const changed = [...after.primaryOf].filter(([id, name]) => before.primaryOf.get(id) !== name);
   const movedElsewhere = changed.filter(([, name]) => name !== 'n3').length;
   const broken = story.court.verdict(endMs);

@@ -36,7 +36,7 @@ export interface TenantResult {
   readonly statuses: { readonly bad: number; readonly good: number };
 }
 
-/** What the other namespace sees of the attack, apart from times. */
+/** The traces of the attack that the other namespace sees, apart from times. */
 export interface TenantFacts {
   readonly refusedSets: number;
   readonly repeated: number;

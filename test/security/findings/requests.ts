@@ -82,7 +82,7 @@ const bodies: Finding = {
     }),
 };
 
-/** What browsers send for a page of another origin, and for one whose name points to the member. */
+/** Headers that browsers send for a page of another origin, and for one whose name points to the member. */
 const fromBrowsers: readonly (readonly [line: string, headers: string])[] = [
   ['POST /timers', 'host: 127.0.0.1\r\norigin: https://evil.example'],
   ['POST /timers', 'host: 127.0.0.1\r\nsec-fetch-site: cross-site'],

@@ -16,7 +16,7 @@ export interface NamedHandler {
   handle(pop: Pop, payload: Payload): void | Promise<void>;
 }
 
-/** A handler whose data is taken for what the type says, unchecked. */
+/** A handler whose data is believed to have the type, unchecked. */
 export function handler<Data>(handle: DataHandler<Data>): NamedHandler;
 /** A handler that is called with data that fits the schema, as the schema gives it back. */
 export function handler<Data>(

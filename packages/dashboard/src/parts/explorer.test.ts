@@ -22,7 +22,7 @@ test('a timer id and 16 hex digits are numbers, everything else is a text', () =
 test.each([
   ['flat', flat],
   ['zoned', zoned],
-])('the order and the walk are what a member computes: %s', (_, members) => {
+])('the order and the walk are the ones that a member computes: %s', (_, members) => {
   for (const text of ['a', 'order-4711', '00000000000004d2', '0d1e1d1ab8114001']) {
     for (const replicas of [1, 2, 3, 9]) {
       const key = keyOf(text) ?? '';

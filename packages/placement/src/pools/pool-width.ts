@@ -100,6 +100,6 @@ export function refuseReshaping(
   throw new PlacementError(
     'pool_reshaped',
     `The pool takes ${text(before[at])} of each "${levels[at]}" before and ${text(after[at])} after, which moves almost every key. ` +
-      'Keep the width (or "zones" at the number the pool was made for): the pool grows by the new zone, and only what goes there moves.',
+      'Keep the width (or "zones" at the number the pool was made for): the pool grows by the new zone, and only keys that go there move.',
   );
 }

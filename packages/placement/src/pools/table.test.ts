@@ -43,7 +43,7 @@ describe('the steps of a lookup', () => {
   });
 
   test.each([[undefined], [[16, 16, 16, 8]]])(
-    'the targets that the last rounds choose are those of the lookup, whatever has failed (fan-outs %s)',
+    'the targets that the last rounds choose are the ones of the lookup, also with failed targets (fan-outs %s)',
     (given) => {
       const small = tree({ zone: 3, node: 12, disk: 4 }, { slots, quorum: { disk: 1, node: 2 } });
       const paths = small.targets.map(({ path }) => path);

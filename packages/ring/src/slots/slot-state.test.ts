@@ -16,7 +16,7 @@ describe('slot states', () => {
     }
   });
 
-  test('only seeing the own record makes a slot owned, or what gives back one that was never released', () => {
+  test('a slot becomes owned by seeing the own record alone, or by keeping one that was never released', () => {
     for (const from of states) {
       for (const happening of happenings) {
         if (from === 'owned' || slotTransitions[from][happening] !== 'owned') continue;

@@ -113,7 +113,7 @@ describe('timers', () => {
     id.toUpperCase().replace('19', 'AB'),
     `${id}/more`,
     '%2e%2e',
-  ])('the malformed id %s is 404 for every method, and reaches nobody', async (bad) => {
+  ])('the malformed id %s is 404 for every method, and reaches no member', async (bad) => {
     const { ask, service } = testApi();
     for (const method of ['GET', 'PUT', 'DELETE']) {
       expect((await ask(method, `/timers/${bad}`, { body })).status).toBe(404);

@@ -29,7 +29,7 @@ test.each<[object, string, string | null]>([
     '/callback/retry/max-attempts',
   ],
   [{ timing, callback: { http }, 'a/b~c': 1 }, '/a~1b~0c', null],
-])('%j: %s is told, with %s as what was meant', (body, pointer, near) => {
+])('%j: %s is told, with %s as the nearest known word', (body, pointer, near) => {
   expect(unknownMembers(body)).toEqual([{ pointer, near }]);
 });
 

@@ -107,7 +107,7 @@ test.each([
   [{ 'cluster-labels': 'region' }, 'region=eu'],
   [{ 'cluster-labels': '__proto__=x' }, 'region=eu'],
   [{ 'cluster-etcd-endpoints': 'http://a:1,ftp://b' }, 'each item is a URL'],
-])('a bad flag %j gives one sentence that says what would be right', (flags, right) => {
+])('a bad flag %j gives one sentence with the right form', (flags, right) => {
   const found = problems({ flags });
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(`--${Object.keys(flags)[0]}`);

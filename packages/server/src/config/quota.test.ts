@@ -69,7 +69,7 @@ it.each([
     /letterAgeMsMax is a whole number from 60000/,
   ],
   ['fewer than none', { a: { timerCountMax: -1 } }, /timerCountMax is a whole number/],
-])('%s is refused with what would be right', (_, given, expected) => {
+])('%s is refused with the right form', (_, given, expected) => {
   const read = quotasKind(given);
   expect(read).toBeInstanceOf(Wrong);
   expect((read as Wrong).expected).toMatch(expected);

@@ -107,7 +107,7 @@ function releases({ members }: ClusterFacts): Finding[] {
       weight: 'note',
       member: null,
       says: `Members are of ${all.length} releases: ${all.join(', ')}.`,
-      do: 'Finish the upgrade: what is new comes into force when all members are of one release.',
+      do: 'Finish the upgrade: new features come into force when all members are of one release.',
     },
   ];
 }
@@ -399,7 +399,7 @@ function adviceFor(failure: string): string {
   if (failure === 'timeout')
     return 'It does not answer in time: let it answer first and work later, or raise callback.http.timeout.';
   if (failure === '4xx' || failure === '3xx')
-    return 'It does not want these requests: compare the URL, the method and the signature with what it expects.';
+    return 'It does not want these requests: compare the URL, the method and the signature with its expectations.';
   return 'See the log of the receiver; carillon get ID shows its answers.';
 }
 

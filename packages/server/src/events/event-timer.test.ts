@@ -20,7 +20,7 @@ function recordAt(nowMs: number, changes: Partial<Event> = {}) {
   return eventRecord(told, to, eventNumber(told), { at, factor: 2 });
 }
 
-test('members that tell of the same thing make one timer, whatever details they know', () => {
+test('members that tell of the same thing make one timer, also with different details', () => {
   const first = { ...recordAt(1000), replicas: ['a', 'b'] };
   const second = { ...recordAt(9000, { data: { failure: 'refused' } }), replicas: ['a', 'b'] };
   expect([second.hi, second.lo]).toEqual([first.hi, first.lo]);

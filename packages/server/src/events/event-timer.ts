@@ -1,5 +1,5 @@
 /**
- * An event as a timer that is due now. Its number and its version follow from what is told, not from the member that tells it:
+ * An event as a timer that is due now. Its number and its version follow from the event, not from the member that tells of it:
  * members that tell of the same thing make the same record, and two sides of a net-split make records that merge into one, whose
  * callbacks a receiver recognises as the same. Pure.
  *

@@ -56,7 +56,7 @@ describe('blocks of the history', () => {
     }
   });
 
-  it('take about 30 bytes for an attempt and 30 for a change, whatever their texts', () => {
+  it('take about 30 bytes for an attempt and 30 for a change, also with long texts', () => {
     const many = (one: (i: number) => Entry): number =>
       blockOf(Array.from({ length: 500 }, (_, i) => one(i))).length / 500;
     const namespace = 'a-namespace-with-a-long-name';

@@ -106,7 +106,7 @@ function fill({ history, clock }: World, count: number, fields: Partial<Entry> =
 const lows = (entries: readonly Entry[]): number[] => entries.map(({ lo }) => lo);
 
 describe('the log of the history', () => {
-  it('shows what was noted a moment ago, the newest first', async () => {
+  it('shows entries noted a moment ago, the newest first', async () => {
     const world = await worldOf(new MemoryDisk());
     fill(world, 3);
     expect(lows(await world.readAll())).toEqual([2, 1, 0]);

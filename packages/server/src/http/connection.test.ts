@@ -268,7 +268,7 @@ test.each([
     'in the chunks',
     'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n',
   ],
-])('a request that breaks off %s is 400 and reaches nobody', async (_, text) => {
+])('a request that breaks off %s is 400 and reaches no route', async (_, text) => {
   let worked = 0;
   await using at = await serving(() => textResponse(String(worked++)));
   const client = await at.dial();

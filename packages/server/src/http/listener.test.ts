@@ -267,7 +267,7 @@ test.each([
   ['a problem', 'GET /nowhere', 404],
   ['a refusal', 'GET', 400],
   ['text', 'GET /metrics', 200],
-])('browsers are told to take %s for nothing but what it is', async (_, line, status) => {
+])('browsers are told to take %s for its own type and no other', async (_, line, status) => {
   await using at = await listening();
   const client = await at.dial();
   client.send(`${line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);

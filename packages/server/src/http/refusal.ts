@@ -48,7 +48,7 @@ export const refusals = {
   transferEncoding: malformed('Of transfer codings, only chunked alone is understood.'),
   framing: malformed('Content-Length and Transfer-Encoding do not go together.'),
   chunk: malformed('A chunk of the body is malformed, or has a long extension.'),
-  trailer: malformed('What follows the last chunk are not headers.'),
+  trailer: malformed('The lines after the last chunk are not headers.'),
   brokenOff: malformed('The request breaks off.'),
   targetTooLong: refusal(
     'malformed',

@@ -142,7 +142,7 @@ describe('a member with as many records as it may', () => {
     expect(one.member.store.size).toBe(20);
   });
 
-  it('takes those of others, up to the equal part of each', async () => {
+  it('takes places of others, up to the equal part of each', async () => {
     const { one } = await full();
     const statuses = [];
     for (let i = 0; i < 12; i++) statuses.push((await set(one, 'good')).status);

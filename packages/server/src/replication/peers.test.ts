@@ -171,7 +171,7 @@ test('messages to a busy peer go together; one that stands still is sent everyth
   expect(answers).toHaveLength(256);
 });
 
-test('a message beyond those that may wait for one peer is not kept, and counts as unanswered', async () => {
+test('a message too many for one peer is not kept, and counts as unanswered', async () => {
   const { busy, store } = dawdling(10);
   for (let i = 0; i < 32 + 10; i++) await store();
   const answered: (Answer | null)[] = [];

@@ -39,7 +39,7 @@ describe('a record that was written twice, in a snapshot and behind it', () => {
     ['cancelled', { state: State.tombstone }],
     ['held by others', { replicas: ['c', 'a'] }],
     ['held by one more', { replicas: ['a', 'b', 'c'] }],
-  ])('is what was written last, %s', (_, change) => {
+  ])('is the record that was written last, %s', (_, change) => {
     const later = { ...written, ...change };
     const { store, primaries } = restored(written, later);
     expect(store.get(written.hi, written.lo)).toMatchObject(change);

@@ -35,7 +35,7 @@ describe('alone', () => {
 });
 
 describe('names that clients may use without tokens', () => {
-  test('are those it listens at, those it is advertised by, and those of access.hosts', async () => {
+  test('are the ones that it listens at, is advertised by, or finds in access.hosts', async () => {
     const flags = {
       listen: 'localhost:9',
       'advertise-api': 'timers.example:80',

@@ -39,7 +39,7 @@ export function settleNumbering(names: readonly string[], given: Numbering, log:
   throw new StartError(
     `The tokens file has ${has}: not the one that this data folder was written with, from which the numbers of its timers follow. ` +
       'Bring back the tokens file with the old key. If the key is lost for good, stop all members and remove the file ' +
-      `${note} from their data folders: timers stay, but those of other namespaces than default get other ids.`,
+      `${note} from their data folders: timers stay, but timers of other namespaces than default get other ids.`,
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * The parts of a member, connected: each part declares what it needs, and is given it here. The parts know nothing of
+ * The parts of a member, connected: each part declares its needs, and they are met here. The parts know nothing of
  * the phases of a member; `member.ts` starts, drains and stops them.
  */
 import { NumberSource, openNumbering, State, VersionClock, type TimerRecord } from '@carillon/core';

@@ -74,7 +74,7 @@ everyVariantIsNoticed(keeping, {
     return { story: null, kept: new Set(sequences).size === sequences.length };
   },
   // P5.
-  'stand-ins other than those of the view forget each other': async () => {
+  'stand-ins that the view does not ask for forget each other': async () => {
     const sequences = await mostAreDown(1, 2);
     return { story: null, kept: new Set(sequences).size === sequences.length };
   },

@@ -79,7 +79,7 @@ const places: readonly Broken[] = [
     },
   },
   {
-    name: 'stand-ins other than those of the view forget each other',
+    name: 'stand-ins that the view does not ask for forget each other',
     apply: () => {
       const { resync } = insides;
       const { standIns } = resync;

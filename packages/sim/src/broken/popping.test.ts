@@ -97,7 +97,7 @@ everyVariantIsNoticed(popping, {
     return { story: null, kept };
   },
   // P5.
-  'nobody asks a member that leaves': async () => {
+  'a member that leaves is not asked': async () => {
     const sequences = await drainedWhileCalling(1, { seconds: 5, times: 3, factor: 1 }, 5.5);
     return { story: null, kept: new Set(sequences).size === sequences.length };
   },

@@ -143,7 +143,7 @@ const claims: readonly Broken[] = [
     ),
   },
   {
-    name: 'nobody asks a member that leaves',
+    name: 'a member that leaves is not asked',
     apply: () => {
       const view = View.prototype;
       const { namesIn } = view;

@@ -34,7 +34,7 @@ async function onceEach(backMs: number, slowPpm: number) {
 
 everyVariantIsNoticed(splitting, {
   // P6: a clock is set back, then a split; the client changes sides.
-  'what a client has seen is ignored': async () => {
+  'versions that a client has seen are ignored': async () => {
     const story = await Story.begin({ members: ['m0', 'm1'] });
     await story.pass(60);
     story.cluster.member('m1').clock.wallOffsetMs = -3700;
@@ -67,12 +67,12 @@ everyVariantIsNoticed(splitting, {
     return { story, kept: story.calls(id).every(({ body }) => body === 'later') };
   },
   // P5: a second member that cannot reach the first asks one that forgot the claim.
-  'a give-back ends whatever its sender has claimed': async () => {
+  'a give-back ends every claim of its sender': async () => {
     const { story, callers } = await doubledGiveBack(3500);
     return { story, kept: callers.length === 1 };
   },
   // P6: etcd comes back, and one that was down while the timer was cancelled is shown first.
-  'a member that starts alone waits for nobody': async () => {
+  'a member that starts alone does not wait for others': async () => {
     const story = await Story.begin({ members: ['m0', 'm1'], etcd: true });
     const { cluster, etcd } = story;
     if (etcd === null) throw new Error('This story has an etcd.');

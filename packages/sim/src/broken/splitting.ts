@@ -21,7 +21,7 @@ export function viewsAlike(): Mend {
 
 const order: readonly Broken[] = [
   {
-    name: 'what a client has seen is ignored',
+    name: 'versions that a client has seen are ignored',
     apply: () => {
       const coordinator = Coordinator.prototype;
       const { saw } = coordinator;
@@ -46,7 +46,7 @@ const order: readonly Broken[] = [
     },
   },
   {
-    name: 'a give-back ends whatever its sender has claimed',
+    name: 'a give-back ends every claim of its sender',
     apply: () => {
       const peers = Peers.prototype;
       const { send } = peers;
@@ -62,7 +62,7 @@ const order: readonly Broken[] = [
 
 const hidden: readonly Broken[] = [
   {
-    name: 'a member that starts alone waits for nobody',
+    name: 'a member that starts alone does not wait for others',
     apply: () => {
       const rejoining = Rejoining.prototype;
       const { awaits } = rejoining;

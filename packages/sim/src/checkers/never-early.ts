@@ -25,7 +25,7 @@ export class NeverEarly implements Checker {
     const { judge } = this;
     const operation = judge.history.find(call.body);
     if (operation === null || operation.wish === null) {
-      return judge.violate('P3', `${call.by} called back for "${call.body}", which nobody set.`);
+      return judge.violate('P3', `${call.by} called back for "${call.body}", which no client set.`);
     }
     if (call.body !== bodyOf(operation)) {
       judge.violate(

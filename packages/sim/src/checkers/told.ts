@@ -1,5 +1,5 @@
 /**
- * Events, as docs/events.md has them: whatever a cluster tells of, it tells under one name in a period, however many members noticed it
+ * Events, as docs/events.md has them: a cluster tells of each thing under one name in a period, however many members noticed it
  * and on however many sides of a split; and no event is about the receiver of events. Excuses nothing. Half of all runs have
  * events, by their seed.
  */

@@ -11,7 +11,7 @@ export const command: Command = {
        carillon config check [flags of serve]
 
 print    Every option with its value and where it comes from. Secrets are not shown.
-check    Says what is wrong, all of it; exit 0 when nothing is.
+check    Lists every fault; exit 0 when there is none.
 
 ${memberUsage}
   --json                 One JSON object a line`,

@@ -19,7 +19,7 @@ export const command: Command = {
   summary: 'Run a member.',
   usage: `Usage: carillon serve [flags]
 
-Runs until SIGTERM or Ctrl-C, then finishes what is under way and exits 0.
+Runs until SIGTERM or Ctrl-C, then finishes the requests and callbacks under way and exits 0.
 SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output: one JSON object
 a line, or on a terminal (without --json) lines for people.
 
@@ -105,7 +105,7 @@ function endOnBug(io: Io): () => void {
 async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io): Promise<number> {
   const reload = (): void => {
     running.reload().catch((error: unknown) => {
-      io.err(`What was changed was not taken over: ${String(error)}`);
+      io.err(`These changes were not taken over: ${String(error)}`);
     });
   };
   const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();

@@ -44,7 +44,7 @@ export const command: Command = {
        carillon token list
        carillon token revoke ID...
 
-create   Prints a new token, once: what is kept is a digest of it. Two tokens may have the same name, so that one can take
+create   Prints a new token, once: only a digest of it is kept. Two tokens may have the same name, so that one can take
          over from the other before that is revoked.
 list     Name, scope and namespace of each token, never the token itself.
 revoke   By the id that list shows. Members notice within a second or two.

@@ -14,8 +14,9 @@ import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-
 const usage = `carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
 
 Waits for the lock on KEY, runs COMMAND while holding it, and passes its exit code on. COMMAND finds the
-lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant; hand it to whatever the lock
-protects. When the lock is lost, COMMAND is stopped (SIGTERM, after 5 s SIGKILL) and the exit code is 1.
+lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant. Hand it to the resource that the
+lock protects, so that it can refuse smaller ones. When the lock is lost, COMMAND is stopped (SIGTERM, after
+5 s SIGKILL) and the exit code is 1.
 A service that uses the library with the same --ring contends for the same keys.
 
 ${ringUsage}

@@ -32,13 +32,13 @@ const rowsMax = 20;
 const usage = `Usage: carillon plan BEFORE AFTER [flags]
        carillon plan AFTER --server URL [flags]
 
-Places a sample of keys before and after, and reports what moves, from where to where, the least that has to move for
-the resulting loads, and the least that has to move if every target held exactly its share before and after. BEFORE and AFTER
-are both members (A,B,C or a members file) or both topology files (JSON or YAML). With --server, BEFORE is the running cluster.
+Places a sample of keys before and after. Reports how many keys move, from where to where; the least number that has to move
+for the resulting loads; and the least number if every target held exactly its share before and after. BEFORE and AFTER are
+both members (A,B,C or a members file) or both topology files (JSON or YAML). With --server, BEFORE is the running cluster.
 
   --sample N             How many keys to try, for each account; default 100000
 ${policyUsage}
-                         --account may be given many times: what moves for each of them and in all
+                         --account may be given many times: the moves of each account, and of all
 ${poolUsage}
   --table TABLE          With --partitions: the table account/table/type whose keys move; may be given many times
   --json                 One JSON object`;
@@ -59,7 +59,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   const keys = wholeNumber('--sample', flags.sample ?? '100000', { min: 1, max: diffKeysMax });
   if (operands.length !== (flags.server.length > 0 ? 1 : 2)) {
     throw new UsageError(
-      'Give two operands, what there is and what there will be; or one and --server URL.',
+      'Give two operands, the present and the future topology; or the future one and --server URL.',
     );
   }
   if ((flags.partitions === undefined) !== (flags.table.length === 0)) {
@@ -225,7 +225,7 @@ function limited(io: Io, titles: readonly string[], rows: readonly (readonly str
 
 export const command: Command = {
   name: 'plan',
-  summary: 'What would move if the members or the topology changed.',
+  summary: 'The keys that would move if the members or the topology changed.',
   usage,
   examples: [
     'carillon plan A,B,C A,B,C,D',

@@ -8,7 +8,7 @@ import { jsonLine, oneLine } from '../../terminal/style.ts';
 const usage = `carillon ring status [flags]
 
 Shows the members of a lock ring, how many of its slots each one owns, and the holders and waiters of its locks.
-Locks of carillon lock are shown; those that programs take with the library, if they take them with durable: true.
+Locks of carillon lock are shown, and locks that programs take with the library and durable: true.
 
 ${ringUsage}
   --json           One JSON value instead of text`;

@@ -348,7 +348,7 @@ describe('pools', () => {
     expect(change.moved / change.copies).toBeCloseTo(1 / 3, 3);
   });
 
-  test('plan tells what moves for a table when a zone comes, and refuses another shape', async () => {
+  test('plan tells the moves of a table when a zone comes, and refuses another shape', async () => {
     const third = (rollout: number) =>
       `expansions: [{ id: spring, rollout: ${rollout} }]\n${text.slice(0, -1)}, ${zone('z2').replace('{ id: z2', '{ id: z2, expansion: spring')}]`;
     const before = file('before.yaml', third(0));

@@ -42,10 +42,10 @@ export const command: Command = {
   summary: 'Make the timers match a file.',
   usage: `Usage: carillon apply -f FILE [flags]
 
-FILE is YAML or JSON: a list of timers, or a map of "set" and "timers". Each has a name, a uri, one of every, at and cron,
-for what recurs one of for, until, count and forever, and may have timezone, opaque, method, headers, timeout, batch, retry, tags and
-factor. Prints what it does, then does it: timers that are as declared are left alone. A recurring timer that has ended is
-created anew. Timers get the tags applied:SET and name:NAME.
+FILE is YAML or JSON: a list of timers, or a map of "set" and "timers". Each has a name, a uri, and one of every, at and
+cron; a recurring one has one of for, until, count and forever. Each may have timezone, opaque, method, headers, timeout,
+batch, retry, tags and factor. Prints a plan, then carries it out: timers that are as declared are left alone, and a recurring
+timer that has ended is created anew. Timers get the tags applied:SET and name:NAME.
 
   -f, --file FILE  The declared timers
   --set NAME       Which set they are; default: the file's "set", else default

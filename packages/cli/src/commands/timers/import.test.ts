@@ -193,7 +193,7 @@ describe('carillon import', () => {
       Array.from({ length: count }, (_, i) => numbered(i + 1));
     const outcomes = (body: unknown): object[] => (body as object[]).map(() => ({ status: 200 }));
 
-    test('lists what is there once, and sets the rest 500 at a time', async () => {
+    test('lists the timers that are there once, and sets the rest 500 at a time', async () => {
       const { url, asked } = await member(({ method, body }) =>
         method === 'GET'
           ? { body: { timers: [], cursor: null, missing: [] } }

@@ -28,10 +28,10 @@ export const command: Command = {
 
 Sets the timers of FILE, or of standard input, each under its own number: importing twice changes nothing. A single pop stays
 due at its instant (at once, if that has passed); a recurring timer pops as often as it had left, its interval beginning now.
-What fails is told with its line, the rest is imported; exit 1 then. Timers go to the namespace they came from, or to the one
-that --namespace names.
+A line that fails is told with its number and the rest is imported; exit 1 then. Timers go to the namespace they came from,
+or to the one that --namespace names.
 
-  --dry-run        Only tell what would be set
+  --dry-run        Set nothing; tell how many timers would be set
   --skip-overdue   Leave out single pops whose instant has passed: they may have popped already
 ${connectUsage}`,
   examples: ['carillon import timers.ndjson --dry-run', 'zcat all.gz | carillon import'],
@@ -89,7 +89,7 @@ interface Place {
   readonly numbers: ReadonlySet<string> | null;
 }
 
-/** The timer, whatever its factor and replicas. */
+/** The number of the timer, the same for every factor and every list of replicas. */
 function numberOf(id: string): string {
   return id.slice(0, 16);
 }

@@ -19,7 +19,7 @@ export const operatingPaths = {
   '/whoami': {
     get: {
       operationId: 'whoami',
-      summary: 'What the token of this request allows',
+      summary: 'Rights of the token of this request',
       responses: { '200': { description: 'Scope and namespace', content: json(ref('Whoami')) } },
     },
   },

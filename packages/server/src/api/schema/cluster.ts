@@ -46,7 +46,7 @@ export const LocksSchema = Type.Object({
           }),
           waiters: Type.Array(Type.String()),
         }),
-        { description: 'Locks taken with `durable: true`, as those of `carillon lock`.' },
+        { description: 'Locks taken with `durable: true`, such as the ones of `carillon lock`.' },
       ),
     }),
   ),

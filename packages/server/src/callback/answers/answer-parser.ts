@@ -1,5 +1,5 @@
 /**
- * The answer of a receiver, from its bytes: status, `Retry-After`, what it says about pops that come together, and where it ends.
+ * The answer of a receiver, from its bytes: status, `Retry-After`, its word on pops that come together, and its end.
  * Of the content of an answer that is no success the first bytes are kept, for people to read; nothing else of it is looked at.
  *
  *  1. A status counts as soon as its line has arrived, even if the rest is odd or missing.

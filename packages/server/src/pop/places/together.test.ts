@@ -27,7 +27,7 @@ test('the newest answer counts, for this uri and namespace alone; no answer says
   expect(receivers.countMax(receiver)).toBe(1);
 });
 
-test('after a request that was not understood pops come one by one for a minute, whatever is said', async () => {
+test('after a request that was not understood pops come one by one for a minute, also if the receiver asks for several', async () => {
   const clock = new VirtualClock();
   const receivers = new TogetherReceivers(clock);
   receivers.heard(receiver, answer(500));

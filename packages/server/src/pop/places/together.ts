@@ -4,7 +4,7 @@
  *
  *  1. The newest answer counts: one that does not say so ends it.
  *  2. Several instances may stand behind a uri, old ones among them. Where one of them did not understand a request with several
- *     pops, they come one by one for a while, whatever the others say.
+ *     pops, they come one by one for a while, also where others take several.
  */
 import type { CallbackResult, Clock } from '@carillon/core';
 

@@ -6,7 +6,7 @@
  *  1. Pops that fall due in one turn go together; a pop that comes while a batch waits for its place joins it. As many
  *     batches wait for a place as it takes to hold all pops, so that a receiver which is quick enough is never waited for.
  *  2. A pop is asked for its request when the batch leaves, so that a timer cancelled while it waited is not in it.
- *  3. The answer counts for every pop in the batch, unless it names those that failed. A pop that failed goes alone the next
+ *  3. The answer counts for every pop in the batch, unless it names the pops that failed. A pop that failed goes alone the next
  *     time: one that the receiver cannot handle must not spoil others again and again.
  *  4. Namespaces never share a request: each may have its own secrets to sign with.
  *  5. Pops go together where their timer says so, and where the receiver does (`places/together.ts`). An answer to the second

@@ -184,7 +184,7 @@ it('half of all timers with a tag, all of them due last, are found after a walk 
   expect(found).toEqual(Array.from({ length: 30 }, (_, i) => 4000 + i));
 });
 
-it('timers of several members in one millisecond are shown once each, whatever the length of a page', async () => {
+it('timers of several members in one millisecond are shown once each, with pages of every length', async () => {
   const { put, search } = clusterOf(['a', 'b', 'c'], 'on');
   for (let lo = 0; lo < 12; lo++)
     put(recordOf({ lo, dueMs: 5, replicas: [['a', 'b', 'c'][lo % 3] ?? 'a'] }));

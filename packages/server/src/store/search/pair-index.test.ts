@@ -48,7 +48,7 @@ const word = fc.oneof(
 );
 
 describe('PairIndex', () => {
-  it('holds what its twin holds, in the same order, for any insertions and removals', () => {
+  it('holds the pairs of its twin, in the same order, for any insertions and removals', () => {
     const change = fc.record({ a: word, b: word, isIn: fc.boolean() });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 300 }), word, word, (changes, a, b) => {

@@ -2,7 +2,7 @@
  * Pairs of 32-bit numbers in order, off the JavaScript heap: eight bytes each, and a quarter to a half more for room between
  * them. `search-index.ts` keeps (time, handle) and (hash of a text, handle) here.
  *
- * Three levels: leaves of up to 64 pairs, rows of up to 256 leaves, and one row of all those rows. An insertion moves at most
+ * Three levels: leaves of up to 64 pairs, rows of up to 256 leaves, and one row of all rows. An insertion moves at most
  * the pairs of one leaf, now and then the entries of one row, and never more, also among ten million. Trees of one store share
  * their leaves' memory (`LeafPool`), so that a tree with few pairs costs a kilobyte.
  *

@@ -119,7 +119,7 @@ function compare(store: Store, latest: ReadonlyMap<number, Change>): void {
 }
 
 describe('SearchIndex', () => {
-  it('finds what a look at every record finds, in its order, however records come, change and go', () => {
+  it('finds the same records as a look at every one, in the same order, however records come, change and go', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 120 }),
