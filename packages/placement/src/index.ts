@@ -62,8 +62,9 @@ export {
 export { evenLoads, evenMovement, type Part, partsOf } from './even-loads.ts';
 export { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
 export { type Located, locate, locateIn, type LocateOptions, tableOf } from './pools/locate.ts';
+export { explainPool } from './pools/explain-pool.ts';
 export { explainTable } from './pools/explain-table.ts';
-export { diffTables, tablePlacer, tableShares } from './pools/table.ts';
+export { diffTables, poolShares, tablePlacer, tableShares } from './pools/table.ts';
 export type { PoolSize } from './pools/pool-width.ts';
 export { tree } from './regular-tree.ts';
 export { verticesMax } from './tree-spec.ts';

@@ -26,22 +26,13 @@ import {
   placementId,
   type Placer,
   PlacementError,
-  tableOf,
   type Topology,
-  type VirtualTree,
 } from '@carillon/placement';
 import { MembersFileError, parseMembers } from '@carillon/server';
 import { parse as parseYaml } from 'yaml';
 import { type Io, UsageError } from '../command.ts';
 import { type ConnectFlags, connect } from '../member/connect.ts';
-import {
-  accountOf,
-  type PolicyFlags,
-  type PoolFlags,
-  policyOf,
-  poolOf,
-  type TargetPolicy,
-} from './policy-flags.ts';
+import { accountOf, type PolicyFlags, policyOf, type TargetPolicy } from './policy-flags.ts';
 
 /** Larger files are refused before they are read. */
 const fileBytesMax = 64 * 1024 * 1024;
@@ -77,18 +68,12 @@ export async function membersOf(text: string, flags: PolicyFlags): Promise<Targe
 }
 
 export async function topologyOf(path: string, flags: PolicyFlags): Promise<Targets> {
-  return topologyFrom(path, readPlain(path, await readText(path)), flags);
+  return topologyFrom(path, await topologyIn(path), flags);
 }
 
-/** The table of a key, or one by name: its virtual tree in the topology of a file, as its account sees it. */
-export async function tableIn(
-  path: string,
-  table: string,
-  flags: PolicyFlags & PoolFlags,
-): Promise<VirtualTree> {
-  const spec = readPlain(path, await readText(path));
-  const options = poolOf(flags);
-  return checked(path, () => tableOf(buildTopology(spec), table, options));
+/** A topology as its file has it. */
+export async function topologyIn(path: string): Promise<unknown> {
+  return readPlain(path, await readText(path));
 }
 
 /** The members of a running cluster that hold timers; its default factor is that of the question. */

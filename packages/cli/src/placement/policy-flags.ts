@@ -1,11 +1,5 @@
 /** The flags of `where` and `plan` that say how replicas spread, and for which account. */
-import {
-  type Account,
-  type LocateOptions,
-  type Policy,
-  replicasMax,
-  type Roles,
-} from '@carillon/placement';
+import { type Account, type Policy, replicasMax, type Roles } from '@carillon/placement';
 import { UsageError } from '../command.ts';
 import { type OptionKinds, wholeNumber } from '../options.ts';
 
@@ -71,44 +65,4 @@ function pairs(flag: string, texts: readonly string[]): (readonly [string, strin
     if (at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)] as const;
     throw new UsageError(`${flag} must be LEVEL=VALUE, not "${text}".`);
   });
-}
-
-export const poolOptions = {
-  partitions: 'text',
-  zones: 'text',
-  'fan-outs': 'text',
-} as const satisfies OptionKinds;
-
-export const poolUsage = `  --partitions N         With a topology: the pool of a table, to which each zone contributes N machines. The table
-                         account/table/type names the account
-  --zones N              With --partitions: the zones that the pool was made for; default: all, where none is planned
-  --fan-outs N,N,…       With --partitions: the rounds of the virtual tree, the last one the machines of a zone;
-                         default: the stripe from the bits of one hash, then the machines`;
-
-export interface PoolFlags {
-  readonly partitions: string | undefined;
-  readonly zones: string | undefined;
-  readonly 'fan-outs': string | undefined;
-}
-
-/** The shape of a pool and of its virtual tree. Throws UsageError for flags that do not go with a pool. */
-export function poolOf(flags: PoolFlags & PolicyFlags): LocateOptions {
-  const { partitions, zones, 'fan-outs': fanOuts, 'created-under': createdUnder } = flags;
-  const whole = (flag: string, text: string) => wholeNumber(flag, text, { min: 1, max: 65_535 });
-  if (flags.account !== undefined || flags.width.length > 0 || flags.roles !== undefined) {
-    throw new UsageError(
-      'With --partitions the table names the account, the widths are worked out, and there are no --roles.',
-    );
-  }
-  const { replicas, pin } = policyOf(flags, 'rank');
-  return {
-    partitions: whole('--partitions', partitions ?? ''),
-    replicas,
-    ...(zones === undefined ? {} : { zones: whole('--zones', zones) }),
-    ...(fanOuts === undefined
-      ? {}
-      : { fanOuts: fanOuts.split(',').map((text) => whole('--fan-outs', text)) }),
-    ...(pin === undefined ? {} : { pin }),
-    ...(createdUnder === undefined ? {} : { createdUnder }),
-  };
 }

@@ -1,6 +1,6 @@
 /** One call from a key to its places: account/table/type/key in, region, zone, node, disk, namespace and queue out. */
 import { PlacementError } from '../errors.ts';
-import { type PoolShape, selectPool } from './pool.ts';
+import { Pool, type PoolShape, selectPool } from './pool.ts';
 import type { Topology } from '../topology.ts';
 import { VirtualTree, type VirtualTreeOptions } from './virtual-tree.ts';
 
@@ -27,10 +27,12 @@ export function locate(topology: Topology, key: string, options: LocateOptions):
   return locateIn(table, key, options.replicas);
 }
 
-/** The replicas of a key of a table. */
-export function locateIn(table: VirtualTree, key: string, replicas: number): Located[] {
-  const { levels, slots } = table.pool.topology;
-  return table.place(key, replicas).map(({ path, slot }) => {
+/** The replicas of a key of a table, in its virtual tree or in the tree of its pool. */
+export function locateIn(table: VirtualTree | Pool, key: string, replicas: number): Located[] {
+  const isPool = table instanceof Pool;
+  const { levels, slots } = isPool ? table.topology : table.pool.topology;
+  const places = isPool ? table.place(key, replicas).replicas : table.place(key, replicas);
+  return places.map(({ path, slot }) => {
     const ids = path.split('/').map((id, i) => [levels[i] as string, id] as const);
     const indexes = slot.map((index, i) => [slots[i]?.name as string, index] as const);
     return { path, at: Object.fromEntries<string | number>([...ids, ...indexes]) };

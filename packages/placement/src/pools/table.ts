@@ -1,6 +1,8 @@
 /** The virtual tree of a table seen from outside: keys on targets, exact shares, and the copies that move when the pool changes. */
 import { type Diff, type DiffInput, diff } from '../diff.ts';
+import { evenLoads, type Part } from '../even-loads.ts';
 import type { Placer } from '../flat/rendezvous.ts';
+import type { Pool, PoolVertex } from './pool.ts';
 import { refuseReshaping } from './pool-width.ts';
 import type { VirtualTree } from './virtual-tree.ts';
 
@@ -35,6 +37,20 @@ export function tableShares(tree: VirtualTree, replicas: number): ReadonlyMap<st
     }
   }
   return shares;
+}
+
+/** The same in the tree of a pool: zones alike, in a zone its machines, in a machine its disks. */
+export function poolShares(pool: Pool, replicas: number): ReadonlyMap<string, number> {
+  const part = (vertex: PoolVertex, depth: number): Part => {
+    const isDisk = depth === pool.topology.levels.length - 1;
+    const name = isDisk && vertex.serving >= 0 ? pool.target(vertex.serving).path : '';
+    return { name, weight: 1, parts: serving(vertex.children, depth + 1) };
+  };
+  const serving = (vertices: readonly PoolVertex[], depth: number): Part[] =>
+    vertices
+      .map((vertex) => part(vertex, depth))
+      .filter(({ name, parts }) => name !== '' || parts.length > 0);
+  return evenLoads({ name: '', weight: 1, parts: serving(pool.vertices, 0) }, replicas);
 }
 
 /** The copies of a table that move when its pool becomes another. Throws PlacementError where the width changes. */

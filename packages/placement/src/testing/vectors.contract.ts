@@ -39,7 +39,7 @@ export type Case =
     };
 
 const hex = (number: bigint) => `0x${number.toString(16).padStart(16, '0')}`;
-const keys = [
+export const vectorKeys: readonly string[] = [
   hex(0n),
   hex(100n),
   hex(2n ** 64n - 1n),
@@ -49,6 +49,7 @@ const keys = [
   'tür',
   'key 🔔',
 ];
+const keys = [...vectorKeys];
 const names = ['A', 'B', 'C'];
 
 /** Weights, health, a planned zone, a hollow rack, slots and an expansion in one tree. */
@@ -219,13 +220,13 @@ export function answer(one: Case): unknown {
 }
 
 /** The 64 bits of a double, so that no decimal conversion comes between. */
-function doubleHex(value: number): string {
+export function doubleHex(value: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   return hex(view.getBigUint64(0));
 }
 
-function readVectorKey(key: string): string | { hi: number; lo: number } {
+export function readVectorKey(key: string): string | { hi: number; lo: number } {
   if (!/^0x[0-9a-f]{16}$/.test(key)) return key;
   return { hi: Number.parseInt(key.slice(2, 10), 16), lo: Number.parseInt(key.slice(10), 16) };
 }

@@ -1,29 +1,12 @@
 /** `carillon plan`: the keys that would move if one set of members or topology became another. Changes nothing. */
-import {
-  type Diff,
-  diff,
-  diffKeysMax,
-  diffTables,
-  evenMovement,
-  tableShares,
-} from '@carillon/placement';
+import { type Diff, diff, diffKeysMax, evenMovement } from '@carillon/placement';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connectOptions } from '../../member/connect.ts';
 import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
-import {
-  checked,
-  clusterOf,
-  tableIn,
-  type Targets,
-  targetsOf,
-} from '../../placement/placement-input.ts';
-import {
-  policyOf,
-  policyOptions,
-  policyUsage,
-  poolOptions,
-  poolUsage,
-} from '../../placement/policy-flags.ts';
+import { checked, clusterOf, type Targets, targetsOf } from '../../placement/placement-input.ts';
+import { policyOptions, policyUsage } from '../../placement/policy-flags.ts';
+import { poolOf, poolOptions, poolUsage } from '../../placement/pool-flags.ts';
+import { changeOfPools, poolIn } from '../../placement/pool-input.ts';
 import { facts, jsonFacts, table } from '../../terminal/style.ts';
 
 /** Rows of the tables for people; --json has all. */
@@ -40,7 +23,8 @@ both members (A,B,C or a members file) or both topology files (JSON or YAML). Wi
 ${policyUsage}
                          --account may be given many times: the moves of each account, and of all
 ${poolUsage}
-  --table TABLE          With --partitions: the table account/table/type whose keys move; may be given many times
+  --table TABLE          With --partitions or --width: the table account/table/type, or another pool by its name,
+                         whose keys move; may be given many times
   --json                 One JSON object`;
 
 const kinds = {
@@ -62,8 +46,9 @@ async function run(args: readonly string[], io: Io): Promise<number> {
       'Give two operands, the present and the future topology; or the future one and --server URL.',
     );
   }
-  if ((flags.partitions === undefined) !== (flags.table.length === 0)) {
-    throw new UsageError('--partitions N and --table account/table/type go together.');
+  const shaped = flags.partitions ?? flags.tree ?? flags['fan-outs'] ?? flags.zones;
+  if (shaped !== undefined && flags.table.length === 0) {
+    throw new UsageError('--partitions N and other flags of a pool go with --table TABLE.');
   }
   if (flags.table.length > 0) return planTables(operands, { flags, keys }, io);
   if (flags.account.length > 1) return planAccounts(operands, { flags, keys }, io);
@@ -131,21 +116,20 @@ async function planTables(
   const [before = '', after = ''] = operands;
   if (after === '') throw new UsageError('Tables are in topology files: give two of them.');
   const { account: accounts, ...rest } = flags;
-  const asked = { ...rest, account: accounts[0] };
   const tables: Part[] = [];
   let last: Change | null = null;
+  let replicas = 0;
   for (const name of flags.table) {
-    const old = await tableIn(before, name, asked);
-    const now = await tableIn(after, name, asked);
-    const { replicas } = policyOf(asked, 'rank');
-    const change = checked(after, () => diffTables(old, now, { keys, replicas }));
-    const even = evenMovement(tableShares(old, replicas), tableShares(now, replicas));
-    last = { ...change, evenMinimum: Math.round(even * change.keys) };
+    const question = poolOf({ ...rest, account: accounts[0] }, name);
+    const old = await poolIn(before, question);
+    const now = await poolIn(after, question);
+    last = checked(after, () => changeOfPools(old, now, keys));
+    replicas = question.replicas;
     tables.push({ name, ...totalsOf(last) });
   }
   if (last !== null && flags.table.length === 1) {
     if (flags.json) jsonFacts(io, { table: flags.table[0], ...last });
-    else printChange(io, last, policyOf(asked, 'rank').replicas);
+    else printChange(io, last, replicas);
   } else tellEach(tables, { title: 'table', json: flags.json }, io);
   return exit.done;
 }

@@ -1,32 +1,22 @@
 /** `carillon where`: which members or targets hold a key, computed here without asking any member. */
 import { parseHex16, parseTimerId } from '@carillon/core';
-import { type Explanation, explainTable, type Key, locateIn, type Step } from '@carillon/placement';
+import type { Explanation, Key, Step } from '@carillon/placement';
 import { defaultNamespace, numberingOf } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { readTokens } from '../../member/tokens-on-disk.ts';
 import { connectOptions } from '../../member/connect.ts';
 import { parseOptions } from '../../options.ts';
-import {
-  clusterOf,
-  membersOf,
-  tableIn,
-  type Targets,
-  topologyOf,
-} from '../../placement/placement-input.ts';
-import {
-  type PoolFlags,
-  policyOf,
-  policyOptions,
-  policyUsage,
-  poolOptions,
-  poolUsage,
-} from '../../placement/policy-flags.ts';
+import { clusterOf, membersOf, type Targets, topologyOf } from '../../placement/placement-input.ts';
+import { policyOptions, policyUsage } from '../../placement/policy-flags.ts';
+import { type PoolFlags, poolOf, poolOptions, poolUsage } from '../../placement/pool-flags.ts';
+import { placesIn, poolIn, type PoolReady, stepsIn } from '../../placement/pool-input.ts';
 import { jsonLine, paint, table, withApiNames } from '../../terminal/style.ts';
 
 const usage = `Usage: carillon where KEY --members A,B,C [flags]
        carillon where --id HEX16 --members FILE [flags]
        carillon where --id HEX16 --server URL [flags]
        carillon where KEY --topology FILE [flags]
+       carillon where --slots --pool TABLE --topology FILE --partitions N [flags]
 
 Computes where a key lives: the same answer that every member with the same view gives.
 
@@ -39,6 +29,8 @@ Computes where a key lives: the same answer that every member with the same view
   --topology FILE        A topology in JSON or YAML
 ${policyUsage}
 ${poolUsage}
+  --pool NAME            The pool to look in; default: the first three parts of KEY, account/table/type
+  --slots                All slots of the pool: coordinates, the target that ranks there, and the one that serves
   --explain              Show every step with its candidates and scores
   --json                 One JSON object: {"replicas": […], "scores": {…}, …}`;
 
@@ -51,10 +43,13 @@ async function run(args: readonly string[], io: Io): Promise<number> {
     tokens: 'text',
     members: 'text',
     topology: 'text',
+    pool: 'text',
+    slots: 'flag',
     explain: 'flag',
   });
+  if (flags.slots) return listSlots(operands, flags, io);
   const key = await keptUnder(keyOf(operands, flags.id), flags, io);
-  if (flags.partitions !== undefined) return inPool(key, flags, io);
+  if ((flags.partitions ?? flags.pool ?? flags.tree) !== undefined) return inPool(key, flags, io);
   const targets = await targetsFor(flags, io);
   const found = targets.explain(key);
   for (const says of targets.slips) io.err(says);
@@ -77,29 +72,70 @@ type Flags = Parameters<typeof clusterOf>[0] & {
   readonly topology: string | undefined;
 };
 
-/** A key in the pool of its table: the id per level and the index per slot level of each replica. */
-async function inPool(
-  key: Key,
-  flags: Flags & PoolFlags & { readonly json: boolean; readonly explain: boolean },
-  io: Io,
-): Promise<number> {
+type PooledFlags = Flags &
+  PoolFlags & {
+    readonly pool: string | undefined;
+    readonly json: boolean;
+    readonly explain: boolean;
+  };
+
+/** A key in a pool, by default that of its table: the id per level and the index per slot level of each replica. */
+async function inPool(key: Key, flags: PooledFlags, io: Io): Promise<number> {
   const text = typeof key === 'string' ? key : '';
   const parts = text.split('/');
-  if (parts.length < 4 || flags.topology === undefined) {
-    throw new UsageError('--partitions needs --topology FILE and a KEY account/table/type/key.');
+  const name = flags.pool ?? (parts.length < 4 ? '' : parts.slice(0, 3).join('/'));
+  if (text === '' || name === '') {
+    throw new UsageError(
+      '--partitions needs --topology FILE and a KEY account/table/type/key, or any KEY and --pool NAME.',
+    );
   }
-  const tree = await tableIn(flags.topology, parts.slice(0, 3).join('/'), flags);
-  const wanted = policyOf(flags, 'rank').replicas;
-  const replicas = locateIn(tree, text, wanted);
-  const { steps } = explainTable(tree, text, wanted);
-  if (flags.json)
-    jsonLine(io, { key: text, replicas, ...(flags.explain ? { steps: withApiNames(steps) } : {}) });
-  else {
-    const titles = Object.keys(replicas[0]?.at ?? {}).map((name) => name.toUpperCase());
-    const rows = replicas.map(({ at }, i) => [roleOf(i), ...Object.values(at).map(String)]);
-    io.out(table(io, ['ROLE', ...titles], rows));
-    if (flags.explain) printSteps(io, steps);
+  const ready = await poolNamed(name, flags);
+  const replicas = placesIn(ready, text);
+  const steps = stepsIn(ready, text);
+  if (flags.json) {
+    const shown = flags.explain ? { steps: withApiNames(steps) } : {};
+    jsonLine(io, { key: text, pool: name, tree: ready.question.tree, replicas, ...shown });
+    return exit.done;
   }
+  const titles = Object.keys(replicas[0]?.at ?? {}).map((level) => level.toUpperCase());
+  const rows = replicas.map(({ at }, i) => [roleOf(i), ...Object.values(at).map(String)]);
+  io.out(table(io, ['ROLE', ...titles], rows));
+  if (flags.explain) {
+    printSteps(io, steps);
+    io.out(`\n${steps.length} steps: a step is one round of ranking.`);
+  }
+  return exit.done;
+}
+
+function poolNamed(name: string, flags: PooledFlags): Promise<PoolReady> {
+  if (flags.topology === undefined)
+    throw new UsageError('--partitions needs --topology FILE, and so does any other pool.');
+  return poolIn(flags.topology, poolOf(flags, name));
+}
+
+/** Every slot of a pool with its coordinates, the target that ranks there and the one that serves. */
+async function listSlots(
+  operands: readonly string[],
+  flags: PooledFlags & { readonly id: string | undefined },
+  io: Io,
+): Promise<number> {
+  if (operands.length > 0 || flags.id !== undefined || flags.pool === undefined) {
+    throw new UsageError('--slots lists a pool: give --pool NAME, and no KEY.');
+  }
+  const { pool } = await poolNamed(flags.pool, flags);
+  const slots = pool.slots();
+  if (flags.json) {
+    const width = pool.width.map((one) => (Number.isFinite(one) ? one : null));
+    jsonLine(io, { pool: flags.pool, width, slots });
+    return exit.done;
+  }
+  const rows = slots.map(({ coordinates, owner, path }) => [
+    coordinates.join('.'),
+    owner,
+    path === owner ? '' : (path ?? 'no target is left'),
+  ]);
+  io.out(table(io, ['SLOT', 'TARGET', 'SERVED BY'], rows));
+  io.out(`${slots.length} slots`);
   return exit.done;
 }
 
@@ -203,6 +239,7 @@ export const command: Command = {
     'carillon where --id 00000000000000640000204080102040-2 --members members.yaml --explain',
     'carillon where account/7 --topology topology.yaml --replicas 3 --pin region=eu --explain',
     'carillon where acme/orders/row/4711 --topology topology.yaml --partitions 16 --replicas 6 --explain',
+    'carillon where --slots --pool acme/orders/row --topology topology.yaml --width node=16 --width disk=3',
   ],
   run,
 };
