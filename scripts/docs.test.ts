@@ -31,7 +31,7 @@ test('the documents do show timers', () => {
 
 test.each(examples)('$page: $body is accepted', ({ body }) => {
   const parser = new TimerParser(defaultConfig);
-  const options = { wallMs: 0, factor: null, idempotent: false, strict: true };
+  const options = { wallMs: 0, factor: null, idempotent: false, strict: true, trace: null };
   expect(parser.parse(JSON.parse(body), options).definition.uri).toMatch(/^http/);
 });
 

@@ -21,6 +21,7 @@ export const definition: Definition = {
   onFailure: null,
   event: null,
   form: 'plain',
+  trace: null,
 };
 const body = encodeDefinition(definition);
 const replicas = ['10.0.0.1:7253', '10.0.0.2:7253'];

@@ -3,6 +3,7 @@
  * is stored, and a decoded definition is forty times as dear.
  */
 import { tag } from './definition.ts';
+import { traceBytes } from './traceparent.ts';
 
 /** Bytes of a field behind its tag, where that is always the same number. */
 const fixedBytes = new Map<number, number>([
@@ -17,6 +18,7 @@ const fixedBytes = new Map<number, number>([
   [tag.idempotent, 0],
   [tag.batch, 0],
   [tag.cloudEvents, 0],
+  [tag.trace, traceBytes],
 ]);
 /** Between the two texts of an origin. */
 const originBytes = 32;

@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MalformedError } from './bytes.ts';
-import { type Definition, decodeDefinition, encodeDefinition } from './definition.ts';
+import {
+  type Definition,
+  decodeDefinition,
+  encodeDefinition,
+  isInterval,
+  traceOf,
+  withoutTrace,
+} from './definition.ts';
 import { DefinitionTexts } from './definition-texts.ts';
 
 const text = fc.string({ unit: 'binary' });
@@ -56,6 +63,7 @@ const definition: fc.Arbitrary<Definition> = fc.record({
   onFailure: fc.option(text),
   event: fc.option(text),
   form: fc.constantFrom('plain', 'cloudevents'),
+  trace: fc.constantFrom(null, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'),
 });
 
 const plain: Definition = {
@@ -78,6 +86,7 @@ const plain: Definition = {
   onFailure: null,
   event: null,
   form: 'plain',
+  trace: null,
 };
 
 describe('definitions as bytes', () => {
@@ -114,6 +123,19 @@ describe('definitions as bytes', () => {
 
   it('a plain timer is small', () => {
     expect(encodeDefinition(plain).length).toBeLessThanOrEqual(12 + plain.uri.length);
+  });
+
+  it('the trace can be read and taken off without the rest, and costs nothing where there is none', () => {
+    fc.assert(
+      fc.property(definition, (one) => {
+        const bytes = encodeDefinition(one);
+        expect(traceOf(bytes)).toBe(one.trace);
+        expect(isInterval(bytes)).toBe(one.timing.kind === 'interval');
+        const bare = encodeDefinition({ ...one, trace: null });
+        expect(withoutTrace(bytes)).toEqual(bare);
+        expect(bytes.length - bare.length).toBe(one.trace === null ? 0 : 26);
+      }),
+    );
   });
 
   it('cut anywhere they are malformed', () => {

@@ -3,6 +3,7 @@
  * as bytes (`encodeDefinition`) and only pops and reads look inside.
  */
 import { ByteReader, ByteWriter, MalformedError } from './bytes.ts';
+import { decodeTrace, encodeTrace, traceBytes } from './traceparent.ts';
 
 /** How a recurring timer ends. All null and not forever: one pop. */
 export interface Ending {
@@ -76,6 +77,8 @@ export interface Definition {
   /** Kind of the event that this timer tells of; null: a client set it. An event that is given up leaves no dead letter. */
   readonly event: string | null;
   readonly form: CallbackForm;
+  /** The trace that the set belongs to, as `traceparent`; null: none. Two sets that differ in it alone are the same. */
+  readonly trace: string | null;
 }
 
 /** How a callback is written. cloudevents: with the headers of a CloudEvent in binary mode, beside the usual ones. */
@@ -103,7 +106,7 @@ export const tag = {
   idempotent: 17,
   origin: 18,
   batch: 19,
-  // 20 is for the trace that a set belongs to.
+  trace: 20,
   onFailure: 21,
   event: 22,
   cloudEvents: 23,
@@ -113,6 +116,11 @@ const writer = new ByteWriter(4096);
 
 export function encodeDefinition(definition: Definition): Uint8Array {
   writer.reset();
+  // First, so that it can be taken off without a look at the rest.
+  if (definition.trace !== null) {
+    writer.u8(tag.trace);
+    encodeTrace(writer, definition.trace);
+  }
   encodeTiming(writer, definition.timing);
   writer.u8(tag.uri);
   writer.text(definition.uri);
@@ -215,9 +223,23 @@ function encodeOrigin(out: ByteWriter, origin: Origin): void {
   out.f64(origin.gaveUpMs);
 }
 
-/** Whether these are the bytes of a timer that pops every so often since its start. Cheap: the timing comes first. */
+/** Whether these are the bytes of a timer that pops every so often since its start. Cheap: the timing comes early. */
 export function isInterval(bytes: Uint8Array): boolean {
-  return bytes[0] === tag.interval;
+  return bytes[hasTrace(bytes) ? 1 + traceBytes : 0] === tag.interval;
+}
+
+function hasTrace(bytes: Uint8Array): boolean {
+  return bytes[0] === tag.trace;
+}
+
+/** The trace of a definition in bytes, without decoding the rest; null: none. */
+export function traceOf(bytes: Uint8Array): string | null {
+  return hasTrace(bytes) ? decodeTrace(new ByteReader(bytes.subarray(1))) : null;
+}
+
+/** The bytes of the same definition without its trace. */
+export function withoutTrace(bytes: Uint8Array): Uint8Array {
+  return hasTrace(bytes) ? bytes.subarray(1 + traceBytes) : bytes;
 }
 
 /** Throws MalformedError for bytes that are not a definition. */
@@ -249,6 +271,7 @@ class Draft {
   private onFailure: string | null = null;
   private event: string | null = null;
   private form: CallbackForm = 'plain';
+  private trace: string | null = null;
 
   field(name: number, from: ByteReader): void {
     if (name <= tag.forever) this.timingField(name, from);
@@ -281,6 +304,7 @@ class Draft {
     else if (name === tag.onFailure) this.onFailure = from.text();
     else if (name === tag.event) this.event = from.text();
     else if (name === tag.cloudEvents) this.form = 'cloudevents';
+    else if (name === tag.trace) this.trace = decodeTrace(from);
     else
       throw new MalformedError(`A definition has a field ${name} that this release does not know.`);
   }
@@ -292,7 +316,7 @@ class Draft {
 
   finish(): Definition {
     const { uri, opaque, method, headers, timeoutMs, retry, tags, tagInfo } = this;
-    const { batch, idempotent, origin, onFailure, event, form } = this;
+    const { batch, idempotent, origin, onFailure, event, form, trace } = this;
     const timing = this.timing();
     return {
       timing,
@@ -310,6 +334,7 @@ class Draft {
       onFailure,
       event,
       form,
+      trace,
     };
   }
 

@@ -9,6 +9,8 @@ export {
   type Origin,
   type RetryPolicy,
   type Timing,
+  traceOf,
+  withoutTrace,
 } from './definition.ts';
 export { DefinitionTexts } from './definition-texts.ts';
 export { formatDuration, parseDuration } from './duration.ts';
@@ -62,6 +64,7 @@ export {
   type TimerRecord,
 } from './record.ts';
 export { sleep } from './sleep.ts';
+export { isSampled, parseTraceparent, spanIdOf, traceIdOf } from './traceparent.ts';
 export {
   compareVersions,
   formatVersion,

@@ -1,6 +1,14 @@
 /** Texts that people write: cron patterns, timer ids, instants, durations, and the files that a member or the command line reads. */
 import fc from 'fast-check';
-import { CarillonError, formatTimerId, parseDuration, parseTimerId } from '@carillon/core';
+import {
+  CarillonError,
+  decodeDefinition,
+  encodeDefinition,
+  formatTimerId,
+  parseDuration,
+  parseTimerId,
+  parseTraceparent,
+} from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
 import { buildTopology, compileTopology, PlacementError } from '@carillon/placement';
 import { parseTokens, renderTokens, TokensFileError } from '@carillon/server';
@@ -13,6 +21,7 @@ import {
 } from '../../../packages/server/src/cluster/sources/members-file.ts';
 import { loadConfig } from '../../../packages/server/src/config/load.ts';
 import { parseRetryAfter } from '../../../packages/server/src/callback/answers/retry-after.ts';
+import { definitionOf } from '../../../packages/server/src/testing/records.ts';
 import { testToken } from '../../../packages/server/src/testing/tokens.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, bytesOf, hold, type Surface, textOf, type Verdict } from './surface.ts';
@@ -24,6 +33,7 @@ export function textSurfaces(seed: number): Surface[] {
     cronPatterns(),
     timerIds(),
     instants(),
+    traces(),
     topologies(seed),
     membersFiles(),
     tokensFiles(),
@@ -149,6 +159,28 @@ function instants(): Surface {
       for (const one of found)
         hold(one === null || Number.isFinite(one), `${text} is read as ${one}.`);
       return found.some((one) => one !== null) ? 'taken' : 'refused';
+    },
+  });
+}
+
+const traceForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+function traces(): Surface {
+  return surface({
+    name: 'traces',
+    share: 4,
+    corpus: [
+      '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00-more',
+    ],
+    words: ['00-', 'ff-', '-', '-01', '0'.repeat(16), 'A', 'g'],
+    put: (text) => {
+      const trace = parseTraceparent(text);
+      if (trace === null) return 'refused';
+      hold(traceForm.test(trace), `${text} is read as ${trace}.`);
+      const kept = decodeDefinition(encodeDefinition(definitionOf({ trace }))).trace;
+      hold(kept === trace, `${trace} is kept as ${kept}.`);
+      return 'taken';
     },
   });
 }

@@ -1,5 +1,5 @@
 /** Every parser of text from outside takes time in proportion to its input, for any repetition in it. */
-import { parseDuration, parseTimerId } from '@carillon/core';
+import { parseDuration, parseTimerId, parseTraceparent } from '@carillon/core';
 import { receiver } from '@carillon/client';
 import { buildTopology, compileTopology } from '@carillon/placement';
 import { parseTokens } from '@carillon/server';
@@ -196,6 +196,7 @@ const words: Reader[] = [
   ]),
   text('instants', ['', '2026-01-01T00:00:00.', '2026-'], parseInstant),
   text('durations', ['', '1', '1.', '1h'], parseDuration),
+  text('traces', ['', '00-', `cc-${'1'.repeat(32)}-${'2'.repeat(16)}-01-`], parseTraceparent),
   text('Retry-After', ['', '1', 'Mon, 01 '], (value) => parseRetryAfter(value, 0)),
   text('timer ids', ['', '00000019000000010000000100000002'], parseTimerId),
   text('tokens', ['', 'carillon_', 'carillon_0123456789ab_'], tokenIdOf),

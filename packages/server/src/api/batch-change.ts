@@ -3,7 +3,7 @@
  * names the change (`set`, `replace`, `cancel`) and has the body in `timer`. A body never has the second form for one of the
  * first: every body has `timing` and `callback`, no object of the second form has.
  */
-import { CarillonError } from '@carillon/core';
+import { CarillonError, parseTraceparent } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';
 import type { SetRequest } from '../request/service.ts';
 import type { ParsedTimer, ParseOptions, TimerParser } from './parse-timer.ts';
@@ -27,6 +27,8 @@ export interface ItemRules {
   readonly actor: string;
   readonly wallMs: number;
   readonly strict: boolean;
+  /** The trace of the whole request, for items that name none of their own; null: none. */
+  readonly trace: string | null;
 }
 
 /** `derivedKey`: for a set that names no key of its own; null: none. Throws CarillonError. */
@@ -74,12 +76,13 @@ export function isChange(json: unknown): json is Named {
 }
 
 function namedChange(json: Named, derivedKey: string | null, rules: ItemRules): BatchChange {
-  const { change, key, id, timer } = json;
+  const { change, key, id, timer, traceparent } = json;
+  const own = traceparent === undefined ? rules : { ...rules, trace: traceOf(traceparent) };
   switch (change) {
     case 'set':
-      return newTimer('/timer', timer, key === undefined ? derivedKey : keyOf(key), rules);
+      return newTimer('/timer', timer, key === undefined ? derivedKey : keyOf(key), own);
     case 'replace':
-      return replaced(idOf(id), timer, rules);
+      return replaced(idOf(id), timer, own);
     case 'cancel':
       return { kind: 'cancel', base: '', id: idOf(id) };
     default:
@@ -91,18 +94,18 @@ function newTimer(
   base: BatchChange['base'],
   json: unknown,
   idempotencyKey: string | null,
-  { parser, namespace, actor, wallMs, strict }: ItemRules,
+  { parser, namespace, actor, wallMs, strict, trace }: ItemRules,
 ): BatchChange {
-  const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null, strict };
+  const asked = { wallMs, factor: null, idempotent: idempotencyKey !== null, strict, trace };
   const { definition, factor } = parsed(base, parser, json, asked);
   const request = { namespace, id: null, definition, factor, idempotencyKey, actor };
   return { kind: 'set', base, request };
 }
 
 function replaced(id: LooseId, json: unknown, rules: ItemRules): BatchChange {
-  const { parser, namespace, actor, wallMs, strict } = rules;
+  const { parser, namespace, actor, wallMs, strict, trace } = rules;
   const base = '/timer';
-  const asked = { wallMs, factor: id.factor, idempotent: false, strict };
+  const asked = { wallMs, factor: id.factor, idempotent: false, strict, trace };
   const timer = parsed(base, parser, json, asked);
   if (!hasFactor(id)) return { kind: 'replace', base, id, timer };
   const { definition, factor } = timer;
@@ -127,6 +130,11 @@ function parsed(
 function idOf(value: unknown): LooseId {
   if (typeof value === 'string') return looseIdOf(value);
   throw badRequest('The member "id" must be the id of a timer.', '/id');
+}
+
+/** As for the header: a text that is no `traceparent` is the same as none. */
+function traceOf(value: unknown): string | null {
+  return typeof value === 'string' ? parseTraceparent(value) : null;
 }
 
 function keyOf(value: unknown): string {

@@ -54,6 +54,7 @@ test('the plain form of the origin works unchanged', async () => {
         onFailure: null,
         event: null,
         form: 'plain',
+        trace: null,
       },
     },
   ]);

@@ -25,6 +25,8 @@ export interface ParseOptions {
   readonly idempotent: boolean;
   /** Whether members that the schema does not have are refused. */
   readonly strict: boolean;
+  /** The trace that the request belongs to, as `traceparent`; null: none. */
+  readonly trace: string | null;
 }
 
 export type ParseRules = Pick<Config, 'limits' | 'callbacks' | 'retry'>;
@@ -67,6 +69,7 @@ export class TimerParser {
       onFailure: onFailure?.uri ?? null,
       event: null,
       form: http.form ?? 'plain',
+      trace: options.trace,
     };
     return { definition, factor: factor(value, options.factor) };
   }

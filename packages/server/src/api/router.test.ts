@@ -36,6 +36,7 @@ function know(service: StandIn): void {
     onFailure: null,
     event: null,
     form: 'plain' as const,
+    trace: null,
   };
   const request = { namespace: 'default', id: null, definition, factor: 2, idempotencyKey: null };
   service.known = viewOf(request, 1);

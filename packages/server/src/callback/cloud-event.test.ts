@@ -9,7 +9,17 @@ function headersOf(definition: ReturnType<typeof definitionOf>) {
   const record = recordOf({ versionMs: 5, versionTie: 6, sequence: 2 });
   const id = '00000019000000010000204080102040-1';
   const due = '2023-11-14T22:13:30.000Z';
-  const pop = { record, definition, split: null, missed: 0, id, timeoutMs: 1000, at, due };
+  const pop = {
+    record,
+    definition,
+    split: null,
+    missed: 0,
+    id,
+    timeoutMs: 1000,
+    at,
+    due,
+    trace: null,
+  };
   return callbackRequest(pop, null).headers;
 }
 

@@ -7,6 +7,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import { dueWallMs } from '../timer/due-wall.ts';
+import type { PopTrace } from '../timer/pop-trace.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { cloudEventHeaders } from './cloud-event.ts';
 import { callbackId, type Signer } from './sign.ts';
@@ -25,6 +26,8 @@ export interface PopContext {
   readonly at: Instant;
   /** The wall-clock time at which the pop was due, as RFC 3339 has it. */
   readonly due: string;
+  /** null: it belongs to no trace. */
+  readonly trace: PopTrace | null;
 }
 
 /** Which pop it is, as the receiver is told. */
@@ -71,12 +74,14 @@ export function toldOf({ definition, record, missed, id, due }: PopContext): Tol
 }
 
 export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
-  const { definition, split, at } = pop;
+  const { definition, split, at, trace } = pop;
   const told = toldOf(pop);
   const body = encoder.encode(definition.opaque);
   const headers: Record<string, string> = {
     ...(body.length > 0 && octets),
     ...(definition.form === 'cloudevents' && cloudHeaders(pop, told)),
+    // The timer's own header of this name goes before it.
+    ...(trace !== null && trace.own !== null && { traceparent: trace.own }),
     ...definition.headers,
     'x-sequence-number': String(told.sequence),
     'x-timer-id': told.id,
@@ -84,6 +89,7 @@ export function callbackRequest(pop: PopContext, signer: Signer | null): Callbac
     'x-timer-version': told.version,
     'x-timer-attempt': String(told.attempt),
     ...(told.missed > 0 && { 'x-timer-missed': String(told.missed) }),
+    ...(trace !== null && trace.set !== null && { 'x-timer-trace': trace.set }),
     ...signer?.headers(nameOf(pop, told), at.wallMs, body),
   };
   const { uri, method } = definition;

@@ -103,5 +103,6 @@ function eventDefinition(
     onFailure: null,
     event: kind,
     form,
+    trace: null,
   };
 }

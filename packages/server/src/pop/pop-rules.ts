@@ -1,6 +1,7 @@
 /** Rules that hold for every pop of a member: its retry policy, its time limit, the room for dead letters, its ids. */
 import type { Random, RetryPolicy, TimerRecord } from '@carillon/core';
 import { DueTexts, type PopContext } from '../callback/request.ts';
+import { passedOn } from '../timer/pop-trace.ts';
 import type { Instant } from '../timer/schedule.ts';
 import type { Circumstances } from './outcome/after-attempt.ts';
 import type { Pop } from './pop.ts';
@@ -39,6 +40,8 @@ export class PopRules {
   context({ record, definition, to, missed }: Pop, at: Instant): PopContext {
     const { idOf, callbackTimeoutMs: timeoutMs } = this.parts;
     const due = this.dueTexts.of(record, definition, at);
-    return { record, definition, split: to.split, missed, id: idOf(record), timeoutMs, at, due };
+    const id = idOf(record);
+    const trace = passedOn(record, definition, at.nowMs);
+    return { record, definition, split: to.split, missed, id, timeoutMs, at, due, trace };
   }
 }

@@ -23,6 +23,7 @@ export function definitionOf(fields: Partial<Definition> = {}): Definition {
     onFailure: null,
     event: null,
     form: 'plain',
+    trace: null,
     ...fields,
   };
 }

@@ -5,7 +5,7 @@
  * A digest begins with the byte that ends a definition. No definition is empty, so none begins with it.
  */
 import { hash } from 'node:crypto';
-import { invariant } from '@carillon/core';
+import { invariant, withoutTrace } from '@carillon/core';
 
 const marker = 0;
 const bytesCount = 33;
@@ -13,7 +13,7 @@ const bytesCount = 33;
 export function requestDigest(definition: Uint8Array): Uint8Array {
   invariant(definition[0] !== marker, 'a digest is made of a definition, not of a digest');
   const digest = new Uint8Array(bytesCount);
-  digest.set(hash('sha256', definition, 'buffer'), 1);
+  digest.set(hash('sha256', withoutTrace(definition), 'buffer'), 1);
   return digest;
 }
 
@@ -21,7 +21,11 @@ export function isDigest(body: Uint8Array): boolean {
   return body.length === bytesCount && body[0] === marker;
 }
 
-/** Whether a record was set by a request with this definition. `kept`: its body, a definition or a digest of one. */
+/**
+ * Whether a record was set by a request with this definition, whatever trace it belonged to: a client that tries again may do so
+ * under another span. `kept`: its body, a definition or a digest of one.
+ */
 export function isOfRequest(kept: Uint8Array, definition: Uint8Array): boolean {
-  return Buffer.compare(kept, isDigest(kept) ? requestDigest(definition) : definition) === 0;
+  if (isDigest(kept)) return Buffer.compare(kept, requestDigest(definition)) === 0;
+  return Buffer.compare(withoutTrace(kept), withoutTrace(definition)) === 0;
 }

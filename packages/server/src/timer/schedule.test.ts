@@ -1,4 +1,5 @@
 import {
+  decodeDefinition,
   encodeDefinition,
   type Ending,
   State,
@@ -180,6 +181,12 @@ describe('after a pop', () => {
     const kept = entomb(recordOf({ body }), true, at(1)).body;
     expect(kept).toHaveLength(33);
     expect([isOfRequest(kept, body), isOfRequest(kept, other)]).toEqual([true, false]);
+    const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const traced = encodeDefinition({ ...decodeDefinition(body), trace });
+    const digestOfTraced = entomb(recordOf({ body: traced }), true, at(1)).body;
+    expect(digestOfTraced).toEqual(kept);
+    expect([isOfRequest(kept, traced), isOfRequest(body, traced)]).toEqual([true, true]);
+    expect([isOfRequest(traced, body), isOfRequest(traced, other)]).toEqual([true, false]);
     // Folders of earlier releases have tombstones with whole definitions.
     expect([isOfRequest(body, body), isOfRequest(body, other)]).toEqual([true, false]);
   });

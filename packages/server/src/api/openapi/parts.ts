@@ -60,6 +60,15 @@ export const refusals = {
 export const notFound = { '404': problem('There is nothing with this id.') };
 
 export const versionPattern = '^[0-9]{1,16}\\.[0-9]{1,10}$';
+/** Of a set: its callback goes on with the trace, or points to it. */
+export const traceHeader = {
+  name: 'traceparent',
+  in: 'header',
+  schema: { type: 'string' },
+  description:
+    'The trace that the set belongs to (W3C Trace Context): the callback goes on with it, or points to it. One that is not understood is none.',
+};
+
 export const versionHeader = {
   'Carillon-Version': {
     description: 'The version of the change: higher ones win over it, lower ones do not.',

@@ -14,6 +14,7 @@ import {
   ref,
   refusals,
   shownTimer,
+  traceHeader,
   versionHeader,
 } from './parts.ts';
 
@@ -26,6 +27,7 @@ export const timerPaths = {
       summary: 'Set a timer',
       parameters: [
         { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } },
+        traceHeader,
       ],
       requestBody: body,
       responses: {
@@ -86,6 +88,7 @@ export const timerPaths = {
     post: {
       operationId: 'changeManyTimers',
       summary: 'Set, replace and cancel many timers',
+      parameters: [traceHeader],
       requestBody: {
         required: true,
         content: {
@@ -124,6 +127,7 @@ export const timerPaths = {
     put: {
       operationId: 'replaceTimer',
       summary: 'Replace a timer, or create it under a number of your own',
+      parameters: [traceHeader],
       requestBody: body,
       responses: {
         ...confirmed('Replaced. Location has the refreshed id.'),
@@ -204,6 +208,7 @@ export const askedPaths = {
         'By a new timer with the same callback that pops once, at once; the answer has its id. The timer itself is not touched.',
       parameters: [
         { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } },
+        traceHeader,
       ],
       responses: {
         ...confirmed('Set. The body is empty unless JSON is accepted.'),

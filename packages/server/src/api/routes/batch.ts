@@ -17,7 +17,13 @@ import { factorUnsaid, findId, hasFactor } from '../request-id.ts';
 import type { Route } from '../router.ts';
 import { type UnknownMember, warningHeaders } from '../unknown-members.ts';
 import type { Changed, SetRequest } from '../../request/service.ts';
-import { copiesText, idempotencyKeyOf, refuseEncoded, type TimersOptions } from './timers.ts';
+import {
+  copiesText,
+  idempotencyKeyOf,
+  refuseEncoded,
+  type TimersOptions,
+  traceOf,
+} from './timers.ts';
 
 export interface BatchOptions extends TimersOptions {
   /** Counts the changes of a batch as requests of their own. */
@@ -49,6 +55,7 @@ interface Asked {
   readonly body: Uint8Array;
   readonly ndjson: boolean;
   readonly key: string | null;
+  readonly trace: string | null;
   readonly caller: Caller;
 }
 
@@ -82,7 +89,7 @@ async function batch(
     headerOf(request, 'content-type') ?? '',
   );
   const key = idempotencyKeyOf(request);
-  const asked = { body: request.body, ndjson, key, caller };
+  const asked = { body: request.body, ndjson, key, trace: traceOf(request), caller };
   const { rounds, outcomes, warnings } = await options.work.run(read(asked, options));
   const making = { outcomes, caller, options };
   for (let made = 0; rounds.length > 0; made++) await nextRound(rounds, made, making);
@@ -92,7 +99,7 @@ async function batch(
 
 /** Throws CarillonError for a fault of the whole batch: an item of an array that is no JSON is one, such a line alone is not. */
 function* read(asked: Asked, options: BatchOptions): Steps<Read> {
-  const { body, ndjson, caller, key } = asked;
+  const { body, ndjson, caller, key, trace } = asked;
   const { parser, wall, limits, strict } = options;
   const { namespace } = caller;
   // An object that names its change has the timer one level deeper.
@@ -100,7 +107,7 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const items = yield* (ndjson ? lineItems : arrayItems)(body, itemLimits);
   options.charge(caller, Math.max(0, items.length - 1));
   const actor = caller.name ?? '';
-  const rules = { parser, namespace, actor, wallMs: wall(), strict: strict(namespace) };
+  const rules = { parser, namespace, actor, wallMs: wall(), strict: strict(namespace), trace };
   const rounds = new Rounds();
   const outcomes: (Outcome | undefined)[] = [];
   const unknown: UnknownMember[] = [];

@@ -31,6 +31,7 @@ function preview(options: PreviewOptions, request: ApiRequest, caller: Caller): 
     factor: null,
     idempotent: false,
     strict: strict(caller.namespace),
+    trace: null,
   }).definition;
   return jsonResponse(previewOf(timing, wallMs, shownIn));
 }

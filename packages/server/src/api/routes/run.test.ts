@@ -20,6 +20,7 @@ function know(service: StandIn): void {
     onFailure: null,
     event: null,
     form: 'plain' as const,
+    trace: null,
   };
   const request = { namespace: 'default', id: null, definition, factor: 3, idempotencyKey: null };
   service.known = viewOf(request, 1);

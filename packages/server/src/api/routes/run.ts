@@ -12,6 +12,7 @@ import {
   idempotencyKeyOf,
   setResponse,
   type TimersOptions,
+  traceOf,
   wantsJson,
 } from './timers.ts';
 
@@ -45,7 +46,7 @@ async function run(
   const outcome = await sets.set({
     namespace,
     id: null,
-    definition: onceNow(timer.definition, key !== null),
+    definition: onceNow(timer.definition, key !== null, traceOf(request)),
     factor: timer.factor,
     idempotencyKey: key,
     actor: name ?? '',
@@ -55,7 +56,7 @@ async function run(
 }
 
 /** The same callback, once, at once, without its tag-info: statistics count the timer already. */
-function onceNow(definition: Definition, idempotent: boolean): Definition {
+function onceNow(definition: Definition, idempotent: boolean, trace: string | null): Definition {
   const ending = { repeatForMs: null, untilMs: null, count: null, forever: false };
   return {
     ...definition,
@@ -63,5 +64,6 @@ function onceNow(definition: Definition, idempotent: boolean): Definition {
     tagInfo: [],
     idempotent,
     origin: null,
+    trace,
   };
 }

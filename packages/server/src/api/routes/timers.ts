@@ -1,5 +1,5 @@
 /** `/timers`: set, replace, cancel, read and list. */
-import { CarillonError, formatVersion, type Version } from '@carillon/core';
+import { CarillonError, formatVersion, parseTraceparent, type Version } from '@carillon/core';
 import { parseJson } from '../json.ts';
 import {
   anywhere,
@@ -127,6 +127,7 @@ class Timers {
       factor: given?.factor ?? null,
       idempotent: key !== null,
       strict: strict(namespace),
+      trace: traceOf(request),
     });
     const warnings = warningHeaders(unknownMembers(json));
     const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
@@ -216,6 +217,12 @@ export function idempotencyKeyOf(request: ApiRequest): string | null {
   if (key === undefined) return null;
   if (isIdempotencyKey(key)) return key;
   throw badRequest('The Idempotency-Key must be 1 to 255 printable ASCII characters.');
+}
+
+/** The trace that the request belongs to; one that is not understood is none, as the standard says. */
+export function traceOf(request: ApiRequest): string | null {
+  const text = headerOf(request, 'traceparent');
+  return text === undefined ? null : parseTraceparent(text);
 }
 
 /** Throws CarillonError: nothing here unpacks bodies. */

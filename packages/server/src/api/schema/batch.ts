@@ -3,6 +3,13 @@ import { Type } from 'typebox';
 import { ProblemSchema } from './problem.ts';
 import { TimerBodySchema } from './timer.ts';
 
+/** As the header of that name, for one change. */
+const traceparent = Type.Optional(
+  Type.String({
+    description: 'The trace that this change belongs to; default: the one of the request.',
+  }),
+);
+
 const idOfChange = Type.String({ description: 'Of the timer, as an answer gave it.' });
 
 /** An item of a batch: the body of a timer, or a change by its name. */
@@ -18,8 +25,14 @@ export const BatchItemSchema = Type.Union([
         description: 'As Idempotency-Key, for this timer alone.',
       }),
     ),
+    traceparent,
   }),
-  Type.Object({ change: Type.Literal('replace'), id: idOfChange, timer: TimerBodySchema }),
+  Type.Object({
+    change: Type.Literal('replace'),
+    id: idOfChange,
+    timer: TimerBodySchema,
+    traceparent,
+  }),
   Type.Object({ change: Type.Literal('cancel'), id: idOfChange }),
 ]);
 

@@ -17,6 +17,7 @@ function popOf(fields: Partial<PopContext> = {}): PopContext {
     id: '00000019000000aa-2',
     timeoutMs: 1000,
     at: { nowMs: 10_000, wallMs: 1_700_000_010_000 },
+    trace: null,
     ...fields,
   };
   return { ...pop, due: dueTexts.of(pop.record, pop.definition, pop.at) };

@@ -7,6 +7,7 @@ import type { CallbackRequest } from '@carillon/core';
 import type { Addressee } from './destinations.ts';
 import { limitMsOf, type PopContext, toldOf } from '../../callback/request.ts';
 import type { Signer } from '../../callback/sign.ts';
+import type { PopTrace } from '../../timer/pop-trace.ts';
 
 export interface BatchLimits {
   /** Pops in one request. */
@@ -64,7 +65,13 @@ function lineOf(pop: PopContext): string {
   const { id, sequence, due, version, attempt, missed } = toldOf(pop);
   const merged = missed > 0 ? `,"missed":${missed}` : '';
   const opaque = JSON.stringify(pop.definition.opaque);
-  return `{"id":"${id}","sequence":${sequence},"due":"${due}","version":"${version}","attempt":${attempt}${merged},"opaque":${opaque}}\n`;
+  const trace = pop.trace === null ? '' : traceMembers(pop.trace);
+  return `{"id":"${id}","sequence":${sequence},"due":"${due}","version":"${version}","attempt":${attempt}${merged}${trace},"opaque":${opaque}}\n`;
+}
+
+/** Each pop belongs to a trace of its own, so a batch has no header for it. */
+function traceMembers({ own, set }: PopTrace): string {
+  return `${own === null ? '' : `,"traceparent":"${own}"`}${set === null ? '' : `,"trace":"${set}"`}`;
 }
 
 /** Equal batches have equal names: a receiver that drops duplicates by name must not drop another batch. */

@@ -46,6 +46,7 @@ function popOf(opaque: string): PopContext {
     timeoutMs: 1000,
     at,
     due: '',
+    trace: null,
   };
 }
 

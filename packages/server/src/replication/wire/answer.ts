@@ -3,7 +3,6 @@ import {
   type ByteReader,
   type ByteWriter,
   decodeRecord,
-  encodeRecord,
   type Progress,
   type TimerRecord,
 } from '@carillon/core';
@@ -19,6 +18,7 @@ import {
   encodeAttempt,
   encodeNumber,
   encodeProgress,
+  encodeTimer,
   known,
   type Numbered,
   readMany,
@@ -94,7 +94,8 @@ const answerTypes = [
   'details',
 ] as const;
 
-export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, version }: Scope): void {
+export function encodeAnswer(writer: ByteWriter, answer: Answer, scope: Scope): void {
+  const { nowMs, version } = scope;
   writer.u8(answerTypes.indexOf(answer.type));
   switch (answer.type) {
     case 'have':
@@ -102,17 +103,17 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
     case 'refused':
       return writer.u8(answer.why === 'full' ? 1 : 0);
     case 'ahead':
-      return encodeRecord(writer, answer.record, nowMs);
+      return encodeTimer(writer, answer.record, scope);
     case 'claimed':
       return writer.f64(answer.leftMs);
     case 'record':
       writer.u8(answer.record === null ? 0 : 1);
-      if (answer.record !== null) encodeRecord(writer, answer.record, nowMs);
+      if (answer.record !== null) encodeTimer(writer, answer.record, scope);
       return;
     case 'records':
       writer.text(answer.stopped);
       writer.varint(answer.records.length);
-      for (const record of answer.records) encodeRecord(writer, record, nowMs);
+      for (const record of answer.records) encodeTimer(writer, record, scope);
       return;
     case 'hello':
       return encodeHello(writer, answer.hello, version);
@@ -120,7 +121,7 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
       return writer.blob(Uint8Array.from(answer.ranges));
     case 'difference':
       writer.varint(answer.newer.length);
-      for (const record of answer.newer) encodeRecord(writer, record, nowMs);
+      for (const record of answer.newer) encodeTimer(writer, record, scope);
       writer.varint(answer.want.length);
       for (const number of answer.want) encodeNumber(writer, number);
       return;
@@ -137,7 +138,7 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, { nowMs, versio
     case 'facts':
       return writer.text(answer.text);
     case 'found':
-      return encodeFound(writer, answer, nowMs);
+      return encodeFound(writer, answer, scope);
     case 'details':
       writer.varint(answer.details.length);
       for (const { atMs, text } of answer.details) {

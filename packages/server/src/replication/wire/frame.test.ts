@@ -1,7 +1,7 @@
-import { MalformedError, State } from '@carillon/core';
+import { encodeDefinition, MalformedError, State } from '@carillon/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { recordOf } from '../../testing/records.ts';
+import { definitionOf, recordOf } from '../../testing/records.ts';
 import type { Answer } from './answer.ts';
 import { decodeAnswers, decodeMessages, encodeAnswers, encodeMessages, protocol } from './frame.ts';
 import type { ListAsk } from './list.ts';
@@ -235,4 +235,20 @@ it('a frame can be read wherever it stands in a larger buffer, as sockets delive
     const read = decodeMessages(larger.subarray(offset, offset + bytes.length), 0);
     expect(encodeMessages(read, 0)).toEqual(bytes);
   }
+});
+
+it('a member that speaks a protocol without traces gets timers without them', () => {
+  const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const traced = recordOf({ body: encodeDefinition(definitionOf({ trace })) });
+  const bare = recordOf({ body: encodeDefinition(definitionOf()) });
+  const arrives = (version: number) => {
+    const frame = { protocol: version, from: 'a' };
+    const store: Message = { type: 'store', mode: 'any', record: traced };
+    const read: Answer = { type: 'record', record: traced };
+    const message = decodeMessages(encodeMessages({ ...frame, items: [store] }, 0), 0).items[0];
+    const answer = decodeAnswers(encodeAnswers({ ...frame, items: [read] }, 0), 0).items[0];
+    return [message, answer].map((one) => one !== undefined && 'record' in one && one.record?.body);
+  };
+  expect(arrives(6)).toEqual([traced.body, traced.body]);
+  expect(arrives(5)).toEqual([bare.body, bare.body]);
 });

@@ -3,7 +3,6 @@ import {
   type ByteReader,
   type ByteWriter,
   decodeRecord,
-  encodeRecord,
   MalformedError,
   type TimerRecord,
 } from '@carillon/core';
@@ -16,6 +15,7 @@ import {
   decodeStanding,
   encodeStanding,
   encodeNumber,
+  encodeTimer,
   type RecordStanding,
   known,
   type Numbered,
@@ -106,16 +106,13 @@ export function isKnownTo(protocol: number, { type }: Pick<Message, 'type'>): bo
 
 const modes: readonly StoreMode[] = ['any', 'create', 'update'];
 
-export function encodeMessage(
-  writer: ByteWriter,
-  message: Message,
-  { nowMs, version }: Scope,
-): void {
+export function encodeMessage(writer: ByteWriter, message: Message, scope: Scope): void {
+  const { nowMs, version } = scope;
   writer.u8(messageTypes.indexOf(message.type));
   switch (message.type) {
     case 'store':
       writer.u8(modes.indexOf(message.mode));
-      return encodeRecord(writer, message.record, nowMs);
+      return encodeTimer(writer, message.record, scope);
     case 'claim':
       encodeStanding(writer, message.standing);
       writer.f64(message.termMs);

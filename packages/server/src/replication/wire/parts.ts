@@ -2,9 +2,12 @@
 import {
   type ByteReader,
   type ByteWriter,
+  encodeRecord,
   MalformedError,
   type Progress,
   type State,
+  type TimerRecord,
+  withoutTrace,
 } from '@carillon/core';
 import type { Attempt } from '../../timer/attempt.ts';
 
@@ -29,6 +32,16 @@ export function readMany<T>(from: ByteReader, item: (from: ByteReader) => T): T[
   const items: T[] = [];
   for (let i = 0; i < count; i++) items.push(item(from));
   return items;
+}
+
+/** A record in a frame. Members that speak an older protocol than 6 know no traces, and refuse a definition with one. */
+export function encodeTimer(
+  writer: ByteWriter,
+  record: TimerRecord,
+  { nowMs, version }: Scope,
+): void {
+  const body = version < 6 ? withoutTrace(record.body) : record.body;
+  encodeRecord(writer, body === record.body ? record : { ...record, body }, nowMs);
 }
 
 export function encodeNumber(writer: ByteWriter, { hi, lo }: Numbered): void {

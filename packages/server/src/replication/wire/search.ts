@@ -1,13 +1,7 @@
 /** Questions for lists by due time, and their answers. From protocol 5. */
-import {
-  type ByteReader,
-  type ByteWriter,
-  decodeRecord,
-  encodeRecord,
-  type TimerRecord,
-} from '@carillon/core';
+import { type ByteReader, type ByteWriter, decodeRecord, type TimerRecord } from '@carillon/core';
 import { decodeAsk, encodeAsk, type ListAsk } from './list.ts';
-import { readMany, type Scope } from './parts.ts';
+import { encodeTimer, readMany, type Scope } from './parts.ts';
 
 /** A place in the order of one member: the millisecond of the wall clock, and the handle of the record there. */
 export interface Place {
@@ -66,12 +60,12 @@ export function decodeSearch(from: ByteReader, version: number): SearchAsk {
   };
 }
 
-export function encodeFound(writer: ByteWriter, found: Found, nowMs: number): void {
+export function encodeFound(writer: ByteWriter, found: Found, scope: Scope): void {
   writer.text(found.refused);
   writer.varint(found.entries.length);
   for (const { place, record } of found.entries) {
     encodePlace(writer, place);
-    encodeRecord(writer, record, nowMs);
+    encodeTimer(writer, record, scope);
   }
   writer.u8(found.stopped === null ? 0 : 1);
   if (found.stopped !== null) encodePlace(writer, found.stopped);
