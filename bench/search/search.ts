@@ -44,8 +44,6 @@ interface Question {
   readonly toMs?: number;
 }
 
-await main();
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -164,3 +162,5 @@ async function timed<T>(run: () => Promise<T>): Promise<{ result: T; cpuMs: numb
 function ms(value: number): string {
   return `${value < 10 ? value.toFixed(2) : Math.round(value)} ms`.padStart(12);
 }
+
+await main();

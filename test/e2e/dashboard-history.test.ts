@@ -196,4 +196,20 @@ describe.skipIf(executable === null)('the history in a browser', () => {
     const others = /^(?:Failed to load resource|asked )/;
     expect(scene.complaints.filter((said) => !others.test(said))).toEqual([]);
   });
+
+  test('stored answers are erased by a button, and the audit says by which token', async () => {
+    await show('#/audit');
+    await page.getByRole('button', { name: 'Erase stored answers' }).click();
+    await page
+      .getByRole('button', { name: 'Really erase what receivers of default answered' })
+      .click();
+    await page.getByText('The stored answers are erased.').waitFor();
+    const row = page.locator('tr[data-change="erase"]').first();
+    await expect
+      .poll(async () => row.textContent(), { timeout: soonMs })
+      .toMatch(/Stored answers erasednight-shift–/);
+    await show(`#/timers/${timer}`);
+    await expect.poll(timeline, { timeout: soonMs }).toContain('Setby shop-backend');
+    expect(await timeline()).not.toContain('closed for tonight');
+  });
 });

@@ -58,3 +58,24 @@ test('a letter that is too old is dropped by one replica, with one event, and is
   const types = eventsAt(story).map(({ body }) => (JSON.parse(body) as { type: string }).type);
   expect(types).toEqual(['dead-letter', 'letter-dropped']);
 });
+
+test('letters over a number are dropped once each: one event and one entry of the audit for the cluster (R=2)', async () => {
+  const story = await Story.begin({
+    members: three,
+    config: eventConfig({ letterKeptCountMax: 3 }),
+  });
+  await giveUpEverywhere(story, three);
+  await story.until(120);
+  const left = await story.deadLetters();
+  for (const name of three) {
+    const held = left.filter(({ replicas }) => replicas.includes(name));
+    expect(held.length).toBeLessThanOrEqual(3);
+  }
+  const audit = await story.request({ method: 'GET', path: '/audit?action=drop&limit=100' });
+  const { entries } = JSON.parse(audit.body) as { entries: { timer: string }[] };
+  expect(entries).toHaveLength(12 - left.length);
+  expect(new Set(entries.map(({ timer }) => timer)).size).toBe(12 - left.length);
+  const types = eventsAt(story).map(({ body }) => (JSON.parse(body) as { type: string }).type);
+  expect(types.filter((type) => type === 'letter-dropped')).toHaveLength(12 - left.length);
+  expect(story.bugs).toEqual([]);
+});

@@ -48,6 +48,8 @@ export interface StoryLetter {
   readonly missed: number;
   readonly attempts: number;
   readonly callback: { readonly http: { readonly opaque: string } };
+  /** Members that hold it, primary first. */
+  readonly replicas: readonly string[];
 }
 
 export interface Pop {

@@ -356,7 +356,10 @@ describe('operating', () => {
     const answer = ask('POST', '/cluster/drain');
     await clock.advance(1);
     expect((await answer).status).toBe(202);
-    expect(service.calls).toEqual([{ name: 'drain', argument: null }]);
+    expect(service.calls).toEqual([
+      { name: 'noteOrder', argument: { action: 'drain', namespace: 'default', actor: '' } },
+      { name: 'drain', argument: null },
+    ]);
   });
 
   test('a drain that is refused says so', async () => {
@@ -370,7 +373,7 @@ describe('operating', () => {
     const response = await ask('POST', '/cluster/resync');
     expect(response.status).toBe(202);
     expect(JSON.parse(response.body)).toEqual({ resync: service.cluster().resync });
-    expect(service.calls).toEqual([{ name: 'resync', argument: null }]);
+    expect(service.calls.map(({ name }) => name)).toEqual(['noteOrder', 'resync']);
   });
 });
 

@@ -114,6 +114,10 @@ export class StandIn implements TimerService, SetService, MemberControl, History
     return Promise.resolve(['c:3']);
   }
 
+  noteOrder(action: 'drain' | 'resync', namespace: string, actor: string) {
+    this.note('noteOrder', { action, namespace, actor });
+  }
+
   letterSummary(filter: LetterFilter) {
     this.note('letterSummary', filter);
     const group = { receiver: 'http://a', failure: '5xx', count: 2, oldestMs: 0, newestMs: 1000 };

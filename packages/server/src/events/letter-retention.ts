@@ -3,13 +3,16 @@
  * a letter stays until it is delivered or discarded.
  *
  * L1  Before a letter is dropped, the event about it is safe, if the namespace wants one; otherwise it is tried again later.
- * L2  The replicas of a letter come to its age one after the other, as they do to pops: the first drops it and tells the others.
+ * L2  The replicas of a letter come to its end one after the other, as they do to pops: the first drops it and tells the others, so
+ *     that the history has one entry for the cluster. Also where several of them find it over at once: after a start, after a
+ *     change of the wishes, or because each of them has too many.
  */
 import { type Clock, compareProgress, State, type TimerRecord } from '@carillon/core';
 
 type Position = { readonly hi: number; readonly lo: number };
 
 export interface RetentionParts {
+  readonly self: string;
   readonly clock: Clock;
   readonly store: {
     find(hi: number, lo: number): number;
@@ -35,6 +38,8 @@ export interface RetentionParts {
 
 /** Without a place for its event a letter stays for so long. */
 const againMs = 10_000;
+/** Each further replica waits so much longer: longer than members take to look for letters that are over. */
+const turnMs = 20_000;
 /** Letters looked at in one turn. */
 const sliceLength = 500;
 /** Letters dropped for their number in one go; more are left to the next. */
@@ -43,15 +48,20 @@ const dropCountMax = 10_000;
 export class LetterRetention {
   private readonly parts: RetentionParts;
   private isSweeping = false;
+  /** When this member began to go by its present wishes. */
+  private sinceMs: number;
+  /** Namespaces with letters that are left to the replicas before this one for a moment. */
+  private readonly waiting = new Set<string>();
 
   constructor(parts: RetentionParts) {
     this.parts = parts;
+    this.sinceMs = parts.clock.now();
   }
 
   /** The alarm of a letter rang. */
   over(record: TimerRecord): void {
     const { clock, store, alarm } = this.parts;
-    const atMs = alarm(record);
+    const atMs = Math.max(alarm(record), this.sinceMs + this.positionOf(record) * turnMs);
     const handle = store.find(record.hi, record.lo);
     if (clock.now() < atMs) return store.arm(handle, atMs);
     // In case that the event finds no place, or this member stops being a replica meanwhile.
@@ -61,18 +71,24 @@ export class LetterRetention {
 
   /** Wishes have changed: letters have other times. */
   rearm(): void {
-    const { store, alarm, onArmed } = this.parts;
+    const { clock, store, alarm, onArmed } = this.parts;
+    this.sinceMs = clock.now();
     this.walk((handle) => store.arm(handle, alarm(store.read(handle))), onArmed);
   }
 
   /** Drops the oldest letters of namespaces that have too many. To be called now and then. */
   sweep(): void {
     if (this.isSweeping) return;
-    const { countMax, boxes } = this.parts;
-    for (const [namespace, letters] of boxes()) {
-      const excess = letters - (countMax(namespace) ?? letters);
-      if (excess > 0) return this.dropOldest(namespace, Math.min(excess, dropCountMax));
+    for (const [namespace, letters] of this.parts.boxes()) {
+      const excess = this.excessOf(namespace, letters);
+      if (excess === 0 || this.waiting.has(namespace)) continue;
+      return this.dropOldest(namespace, Math.min(excess, dropCountMax));
     }
+  }
+
+  /** How many of so many letters are too many. */
+  private excessOf(namespace: string, letters: number): number {
+    return Math.max(0, letters - (this.parts.countMax(namespace) ?? letters));
   }
 
   private dropOldest(namespace: string, count: number): void {
@@ -87,11 +103,38 @@ export class LetterRetention {
       this.isSweeping = false;
       // By number where two became letters at once, so that all members choose the same.
       letters.sort((a, b) => a.dueMs - b.dueMs || a.hi - b.hi || a.lo - b.lo);
+      const turns = new Map<number, Position[]>();
       for (const { hi, lo } of letters.slice(0, count)) {
         const record = store.get(hi, lo);
-        if (record?.state === State.dead) this.drop(record);
+        if (record?.state !== State.dead) continue;
+        const position = this.positionOf(record);
+        if (position === 0) this.drop(record);
+        else gather(turns, position, { hi, lo });
       }
+      if (turns.size > 0) this.takeTurns(namespace, turns);
     });
+  }
+
+  /** Drops letters by position, later than the replicas before this one would. */
+  private takeTurns(namespace: string, turns: ReadonlyMap<number, readonly Position[]>): void {
+    const { clock, store } = this.parts;
+    const last = Math.max(...turns.keys());
+    this.waiting.add(namespace);
+    for (const [position, letters] of turns) {
+      clock.at(clock.now() + position * turnMs, () => {
+        if (position === last) this.waiting.delete(namespace);
+        const there = letters.flatMap(({ hi, lo }) => store.get(hi, lo) ?? []);
+        const dead = there.filter(({ state }) => state === State.dead);
+        // Other replicas may have dropped others of this member's letters meanwhile.
+        const held = [...this.parts.boxes()].find(([name]) => name === namespace)?.[1] ?? 0;
+        for (const record of dead.slice(0, this.excessOf(namespace, held))) this.drop(record);
+      });
+    }
+  }
+
+  private positionOf({ replicas }: TimerRecord): number {
+    const position = replicas.indexOf(this.parts.self);
+    return position === -1 ? replicas.length : position;
   }
 
   private drop(record: TimerRecord): void {
@@ -118,4 +161,10 @@ export class LetterRetention {
     };
     step(null);
   }
+}
+
+function gather(turns: Map<number, Position[]>, position: number, letter: Position): void {
+  const known = turns.get(position);
+  if (known === undefined) turns.set(position, [letter]);
+  else known.push(letter);
 }

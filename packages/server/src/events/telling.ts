@@ -155,8 +155,9 @@ export class Telling {
   }
 
   private createRetention(): LetterRetention {
-    const { env, metrics, quotas, store, replica, end, onArmed } = this.parts;
+    const { self, env, metrics, quotas, store, replica, end, onArmed } = this.parts;
     return new LetterRetention({
+      self,
       clock: env.clock,
       store,
       alarm: (record) => replica.alarm(record),

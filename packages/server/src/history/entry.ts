@@ -19,6 +19,8 @@ export const actions = [
   'drop',
   'give-up',
   'erase',
+  'drain',
+  'resync',
 ] as const;
 
 export type Action = (typeof actions)[number];

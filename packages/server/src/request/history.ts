@@ -4,7 +4,7 @@
  * entries, but never whether one is shown.
  */
 import { CarillonError, formatVersion, hex16, parseHex16 } from '@carillon/core';
-import type { Entry } from '../history/entry.ts';
+import type { Action, Entry } from '../history/entry.ts';
 import type { HistoryLog } from '../history/log.ts';
 import type { HistoryAsk, HistoryRead, PlacedEntry, Position } from '../history/read.ts';
 import type { History } from '../pop/outcome/history.ts';
@@ -45,12 +45,21 @@ export class GatheredHistory implements HistoryService {
   async eraseAnswers(namespace: string, actor = ''): Promise<readonly string[]> {
     const names = everybody(this.parts);
     const done = await Promise.all(names.map((name) => this.eraseAt(name, namespace)));
-    const record = { namespace, hi: 0, lo: 0, versionMs: 0, versionTie: 0 };
-    noteChange(this.parts, record, { action: 'erase', actor, tag: '' });
+    this.noteWhole('erase', namespace, actor);
     return membersOf(
       this.parts,
       names.filter((_, i) => done[i] !== true),
     );
+  }
+
+  noteOrder(action: 'drain' | 'resync', namespace: string, actor: string): void {
+    this.noteWhole(action, namespace, actor);
+  }
+
+  /** Notes a change that is about no single timer. */
+  private noteWhole(action: Action, namespace: string, actor: string): void {
+    const record = { namespace, hi: 0, lo: 0, versionMs: 0, versionTie: 0 };
+    noteChange(this.parts, record, { action, actor, tag: '' });
   }
 
   private async page(query: HistoryQuery, changesOnly: boolean): Promise<Page<HistoryEntryView>> {

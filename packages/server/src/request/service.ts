@@ -264,6 +264,8 @@ export interface HistoryService {
   audit(query: HistoryQuery): Promise<Page<HistoryEntryView>>;
   /** Erases the stored answers of the namespace's receivers; tells the members that did not do it. */
   eraseAnswers(namespace: string, actor?: string): Promise<readonly string[]>;
+  /** Notes that an operator asked this member for it, under the namespace of the request. */
+  noteOrder(action: 'drain' | 'resync', namespace: string, actor: string): void;
 }
 
 /** The member as operators see and steer it. */

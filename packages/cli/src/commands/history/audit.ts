@@ -18,7 +18,11 @@ const actions = [
   'discard',
   'drop',
   'erase',
+  'drain',
+  'resync',
 ] as const;
+/** Changes of a namespace, or of a member, and of no single timer. */
+const wholeActions: ReadonlySet<string> = new Set(['erase', 'drain', 'resync']);
 const kinds = {
   ...connectOptions,
   since: 'text',
@@ -131,7 +135,7 @@ class Audit {
       first.at?.toISOString() ?? '-',
       first.action,
       first.actor ?? '-',
-      count === 1 ? first.timer : `${count} timers`,
+      timerText(first, count),
       first.tag ?? '-',
       first.pop === null ? '-' : String(first.pop),
       ...(this.filter.allNamespaces === true ? [first.namespace] : []),
@@ -142,6 +146,12 @@ class Audit {
     const text = table(this.io, titles, rows);
     return this.isTitled ? text.slice(text.indexOf('\n') + 1) : text;
   }
+}
+
+/** Changes that are about no timer have the number 0. */
+function timerText({ timer, action }: HistoryChange, count: number): string {
+  if (wholeActions.has(action)) return '-';
+  return count === 1 ? timer : `${count} timers`;
 }
 
 interface Group {

@@ -1,12 +1,14 @@
 /** Changes of all timers, the newest first, with the tokens that asked for them. */
-import { getAudit } from '../../api.ts';
+import { useState } from 'preact/hooks';
+import { eraseAnswers, getAudit } from '../../api.ts';
 import { counted, instant } from '../../format.ts';
 import { nowMs } from '../../live.ts';
 import { useLoaded } from '../../loaded.ts';
 import { addressTrail, Pager } from '../../pages.tsx';
-import { Empty, Loading, Panel, Wrong } from '../../parts/parts.tsx';
+import { Action, Empty, Loading, Panel, Wrong } from '../../parts/parts.tsx';
 import { go, route } from '../../route.ts';
-import { actions, actionText, type AuditRow, auditRows, toneOf } from './words.ts';
+import { mayWrite, presentNamespace } from '../../session.ts';
+import { actions, actionText, type AuditRow, auditRows, isOfTimer, toneOf } from './words.ts';
 
 const pageLength = 1000;
 const hourMs = 3_600_000;
@@ -31,6 +33,7 @@ export function Audit() {
     <>
       <div class="title">
         <h1>Audit</h1>
+        <Erase />
       </div>
       <div class="tools">
         <FilterForm filter={filter} />
@@ -48,6 +51,31 @@ export function Audit() {
       </div>
       <Pages key={JSON.stringify(filter)} filter={filter} />
     </>
+  );
+}
+
+/** Answers may hold personal data: they can go without the attempts that they belong to. */
+function Erase() {
+  const [said, setSaid] = useState('');
+  if (!mayWrite.value) return null;
+  const name = presentNamespace.value;
+  const run = async (): Promise<void> => {
+    const missing = await eraseAnswers();
+    setSaid(
+      missing.length === 0
+        ? 'The stored answers are erased.'
+        : `${missing.join(', ')} did not answer and may still have some: try again.`,
+    );
+  };
+  return (
+    <div class="actions wrap">
+      <span role="status">{said}</span>
+      <Action
+        label="Erase stored answers"
+        confirm={`Really erase what receivers of ${name} answered`}
+        run={run}
+      />
+    </div>
   );
 }
 
@@ -146,13 +174,7 @@ function Rows({ rows }: { readonly rows: readonly AuditRow[] }) {
                 {first.actor === null ? <span class="dim">none</span> : <bdi>{first.actor}</bdi>}
               </td>
               <td>
-                {count > 1 ? (
-                  <span>{counted(count, 'timer')}</span>
-                ) : (
-                  <a class="mono" href={`#/timers/${first.timer}`}>
-                    {first.timer}
-                  </a>
-                )}
+                <Timers row={{ first, count }} />
               </td>
               <td>{first.tag === null ? null : <bdi class="tag">{first.tag}</bdi>}</td>
               <td>{first.member}</td>
@@ -161,5 +183,15 @@ function Rows({ rows }: { readonly rows: readonly AuditRow[] }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Timers({ row: { first, count } }: { readonly row: AuditRow }) {
+  if (!isOfTimer(first)) return <span class="dim">–</span>;
+  if (count > 1) return <span>{counted(count, 'timer')}</span>;
+  return (
+    <a class="mono" href={`#/timers/${first.timer}`}>
+      {first.timer}
+    </a>
   );
 }

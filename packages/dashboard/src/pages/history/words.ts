@@ -18,9 +18,15 @@ const actionWords: Readonly<Record<string, string>> = {
   discard: 'Dead letter dropped',
   drop: 'Dead letter dropped by retention',
   erase: 'Stored answers erased',
+  drain: 'Member told to drain',
+  resync: 'Resync asked for',
 };
+/** Changes of a namespace, or of a member, and of no single timer. */
+const wholeActions: ReadonlySet<string> = new Set(['erase', 'drain', 'resync']);
 const actionTones: Readonly<Record<string, Tone>> = {
   cancel: 'warn',
+  erase: 'warn',
+  drain: 'warn',
   'give-up': 'bad',
   drop: 'bad',
 };
@@ -29,6 +35,10 @@ export const actions: readonly string[] = Object.keys(actionWords);
 
 export function actionText(action: string): string {
   return actionWords[action] ?? action;
+}
+
+export function isOfTimer({ action }: HistoryChangeShape): boolean {
+  return !wholeActions.has(action);
 }
 
 export function titleOfEntry(entry: HistoryEntryShape): string {

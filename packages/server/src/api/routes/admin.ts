@@ -8,11 +8,12 @@ import { type ApiResponse, jsonResponse, textResponse } from '../../http/message
 import { problemResponse } from '../../http/problem.ts';
 import type { Route } from '../router.ts';
 import type { ClusterJson } from '../schema/cluster.ts';
-import type { MemberControl } from '../../request/service.ts';
+import type { HistoryService, MemberControl } from '../../request/service.ts';
 import type { ClusterView, DamageView } from '../../metrics/status.ts';
 
 export interface AdminOptions {
   readonly control: MemberControl;
+  readonly history: Pick<HistoryService, 'noteOrder'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,8 +49,8 @@ export function adminRoutes(options: AdminOptions): Route[] {
     get('/metrics', openMetrics ? null : 'read', figures),
     { method: 'GET', path: '/whoami', needs: 'read', handle: (_, __, caller) => whoami(caller) },
     get('/cluster', 'read', () => jsonResponse(renderCluster(control.cluster()))),
-    { ...order('/cluster/drain'), handle: () => drain(options) },
-    { ...order('/cluster/resync'), handle: () => resync(options) },
+    { ...order('/cluster/drain'), handle: (_, __, caller) => drain(options, caller) },
+    { ...order('/cluster/resync'), handle: (_, __, caller) => resync(options, caller) },
   ];
 }
 
@@ -72,8 +73,12 @@ function readiness(control: MemberControl): ApiResponse {
 }
 
 /** Handing everything off takes as long as it takes: only a refusal is waited for, `/cluster` tells the rest. */
-async function drain({ control, clock, log }: AdminOptions): Promise<ApiResponse> {
-  log.info('A drain was asked for.', { event: 'drain-asked' });
+async function drain(
+  { control, history, clock, log }: AdminOptions,
+  { namespace, name }: Caller,
+): Promise<ApiResponse> {
+  log.info('A drain was asked for.', { event: 'drain-asked', actor: name ?? '' });
+  history.noteOrder('drain', namespace, name ?? '');
   const drained = control.drain();
   drained.catch((error: unknown) => {
     log.error('The drain did not finish.', { event: 'drain-failed', reason: String(error) });
@@ -82,8 +87,9 @@ async function drain({ control, clock, log }: AdminOptions): Promise<ApiResponse
   return jsonResponse({ draining: true }, 202);
 }
 
-function resync({ control, log }: AdminOptions): ApiResponse {
-  log.info('A resync was asked for.', { event: 'resync-asked' });
+function resync({ control, history, log }: AdminOptions, { namespace, name }: Caller): ApiResponse {
+  log.info('A resync was asked for.', { event: 'resync-asked', actor: name ?? '' });
+  history.noteOrder('resync', namespace, name ?? '');
   control.resync();
   return jsonResponse({ resync: control.cluster().resync }, 202);
 }

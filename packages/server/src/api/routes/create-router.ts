@@ -73,6 +73,7 @@ export function createRouter(options: ApiOptions): Router {
     ...(options.doctor === undefined ? [] : doctorRoutes(options.doctor)),
     ...adminRoutes({
       control: options.control,
+      history: options.history,
       metrics,
       clock,
       log,

@@ -39,7 +39,7 @@ const HistoryChangeSchema = Type.Object({
   ...common,
   action: Type.String({
     description:
-      'set, replace, cancel, run; of dead letters redeliver, discard, drop; give-up: a pop became a dead letter; erase: stored answers were erased.',
+      'set, replace, cancel, run; of dead letters redeliver, discard, drop; give-up: a pop became a dead letter; erase: stored answers were erased; drain, resync: an operator asked the member for it.',
   }),
   actor: { ...textOrNull, description: 'Name of the token that asked for it; null: none.' },
   tag: { ...textOrNull, description: 'The tag by which the timer was chosen; null: by its id.' },

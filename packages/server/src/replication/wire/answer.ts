@@ -134,7 +134,7 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, scope: Scope): 
       for (const group of answer.groups) encodeGroup(writer, group, nowMs);
       return;
     case 'history':
-      return encodeHistoryRead(writer, answer.read);
+      return encodeHistoryRead(writer, answer.read, version);
     case 'facts':
       return writer.text(answer.text);
     case 'found':

@@ -187,6 +187,33 @@ it('a hello to a release before protocol 6 does not tell of pops that failed', (
   expect(old).toEqual({ type: 'hello', hello: { ...hello, load } });
 });
 
+it('an older member is told of no change that it does not know', () => {
+  const change = {
+    kind: 'change',
+    wallMs: 1000,
+    namespace: 'n',
+    hi,
+    lo,
+    versionMs: 1000,
+    versionTie: 0,
+    sequence: 0,
+    actor: 'night-shift',
+    tag: '',
+  } as const;
+  const position = { file: 1, offset: 2, index: 3 };
+  const entries = (['set', 'drain'] as const).map((action) => ({
+    entry: { ...change, action },
+    position,
+  }));
+  const items: Answer[] = [{ type: 'history', read: { entries, more: null } }];
+  const read = (version: number) =>
+    decodeAnswers(encodeAnswers({ protocol: version, from: 'a', items }, 0), 0).items;
+  expect(read(6)).toEqual(items);
+  expect(read(5)).toEqual([
+    { type: 'history', read: { entries: entries.slice(0, 1), more: null } },
+  ]);
+});
+
 it('a frame of a protocol that this release does not know is malformed', () => {
   const bytes = encodeMessages({ protocol: protocol.max + 1, from: 'n0', items: [] }, 0);
   expect(() => decodeMessages(bytes, 0)).toThrow(MalformedError);

@@ -1,7 +1,7 @@
 /** The question for entries of the history, and the answer, in their form on the wire. From protocol 4. */
 import { type ByteReader, type ByteWriter, MalformedError } from '@carillon/core';
 import { BlockWriter, readBlock } from '../../history/block.ts';
-import { actions } from '../../history/entry.ts';
+import { actions, type Entry } from '../../history/entry.ts';
 import type { HistoryAsk, HistoryRead, Position } from '../../history/read.ts';
 import { readMany } from './parts.ts';
 
@@ -40,8 +40,19 @@ export function decodeHistoryAsk(from: ByteReader): HistoryAsk {
   };
 }
 
+/** Whether releases before protocol 6 do not know the change. */
+function isNewer(entry: Entry): boolean {
+  return entry.kind === 'change' && (entry.action === 'drain' || entry.action === 'resync');
+}
+
 /** The entries go as a block, in which each text stands once. */
-export function encodeHistoryRead(writer: ByteWriter, { entries, more }: HistoryRead): void {
+export function encodeHistoryRead(
+  writer: ByteWriter,
+  { entries: all, more }: HistoryRead,
+  version: number,
+): void {
+  // An older member could not read the block with a change that it does not know.
+  const entries = version >= 6 ? all : all.filter(({ entry }) => !isNewer(entry));
   const block = new BlockWriter();
   for (const { entry } of entries) block.add(entry);
   writer.blob(block.take().bytes);
