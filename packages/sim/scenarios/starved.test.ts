@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
-import { lateNews, starve } from './told/starved.ts';
+import { lateNews, lateNewsAndAsleep, starve, toldLate } from './told/starved.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
@@ -86,6 +86,18 @@ test('a member that slept over a pop, asks one that stands still, and sleeps aga
 
 test('a pop that was made by a member that then got no processor for 5 s is not made again by one that got none before (R=2, P5)', async () => {
   const { story, calls } = await lateNews();
+  expect(calls).toHaveLength(1);
+  expect(story.bugs).toEqual([]);
+});
+
+test('a member that gets no processor while it waits for an answer asks again, and does not take the end of the wait for an answer (R=2, P5)', async () => {
+  const { story, calls } = await lateNewsAndAsleep();
+  expect(calls).toHaveLength(1);
+  expect(story.bugs).toEqual([]);
+});
+
+test('a pop that was made in time by a member that then got no processor for 4.5 s is not made again by the member that held back (R=2, n=10 s, P5)', async () => {
+  const { story, calls } = await toldLate();
   expect(calls).toHaveLength(1);
   expect(story.bugs).toEqual([]);
 });

@@ -22,6 +22,7 @@ import {
   claimTermMs,
   claimWaitMs,
   patientUntilMs,
+  stillUntilMs,
 } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
 import { claimResult } from './outcome/outcome.ts';
@@ -34,11 +35,13 @@ export interface ClaimingParts {
   readonly store: Pick<Store, 'read'>;
   readonly replica: Pick<Replica, 'receive'>;
   /** null: alone. */
-  readonly peers: Pick<Peers, 'send' | 'silent'> | null;
+  readonly peers: Pick<Peers, 'send' | 'silent' | 'stillSinceMs'> | null;
   readonly metrics: Pick<Metrics, 'claims' | 'pops'>;
   readonly awake: Awake;
   /** The members to ask before a pop; `widely`: also members that may have stood in for this one. */
   readonly othersOf: (record: TimerRecord, widely: boolean) => readonly string[];
+  /** The member that claimed the pop of the record last; null: none. */
+  readonly claimantOf: (handle: number) => string | null;
   /** Tells the popper of an event. */
   readonly happens: (pop: Pop, event: PopEvent) => PopAction;
   /** Looks at a record again after a while. */
@@ -89,11 +92,14 @@ export class Claiming {
     const termMs = claimTermMs(record, nowMs);
     pop.untilMs = nowMs + termMs;
     if (others.length === 0) return void happens(pop, 'unopposed');
+    const mayBeStill = (name: string): boolean => this.stillMs(pop, name) !== null;
     // After a sleep this member has heard no answers, so a silent peer may be well.
-    const awaited = new Set(others.filter((name) => sleep !== 'no' || !peers?.silent(name)));
+    const isAwaited = (name: string): boolean =>
+      sleep !== 'no' || !peers?.silent(name) || mayBeStill(name);
+    const awaited = new Set(others.filter(isAwaited));
     const waitedMs = nowMs + claimWaitMs(record, sleep, nowMs);
     // Answers that came while this member was busy are read before it gives up on them.
-    const cancel = clock.at(waitedMs, () => clock.soon(() => this.waited(pop, waitedMs)));
+    const cancel = clock.at(waitedMs, () => clock.soon(() => this.waited(pop, waitedMs, awaited)));
     const goOn = (): void => {
       cancel();
       happens(pop, 'unopposed');
@@ -106,10 +112,12 @@ export class Claiming {
         // An answer to an earlier question, read after a sleep: its claim may be over, and the replica is asked again.
         if (round !== pop.rounds && answer?.type !== 'ahead') return;
         if (answer?.type === 'granted') pop.granted = true;
-        const againMs = clock.now() + askAgainMs;
-        if (answer === null && asksAgain(record, sleep) && againMs < waitedMs) {
-          clock.at(againMs, () => askOne(name));
-          return;
+        if (answer === null) {
+          const againMs = clock.now() + askAgainMs;
+          const asks = asksAgain(record, sleep) || mayBeStill(name);
+          if (asks && againMs < waitedMs) return void clock.at(againMs, () => askOne(name));
+          // No answer is none: the end of the wait judges whether this member, or the other, had no time for one.
+          if (asks || clock.now() >= waitedMs) return;
         }
         this.answered(pop, answer);
         awaited.delete(name);
@@ -121,16 +129,25 @@ export class Claiming {
     if (awaited.size === 0) goOn();
   }
 
+  /** Until when a replica that does not answer may stand still, and have called before; null: it has not, or the pop cannot wait. */
+  private stillMs({ record, handle }: Pop, name: string): number | null {
+    const { clock, peers, claimantOf } = this.parts;
+    const sinceMs = claimantOf(handle) === name ? (peers?.stillSinceMs(name) ?? null) : null;
+    return sinceMs === null ? null : stillUntilMs(record, sinceMs, clock.now());
+  }
+
   /**
    * Some replicas did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again; so
-   * are replicas of a pop that this member slept over, while there is time: they may stand still in their turn.
+   * are, while there is time, replicas of a pop that this member slept over or that is late: they may stand still in their turn.
    */
-  private waited(pop: Pop, untilMs: number): void {
+  private waited(pop: Pop, untilMs: number, awaited: ReadonlySet<string>): void {
     const { clock, awake, happens } = this.parts;
     const nowMs = clock.now();
     const stood = awake.rang(untilMs, nowMs);
     const { record } = pop;
-    const asked = { firstMs: pop.askedMs ?? nowMs, granted: pop.granted };
+    const still = [...awaited].map((name) => this.stillMs(pop, name) ?? -Infinity);
+    const { granted } = pop;
+    const asked = { firstMs: pop.askedMs ?? nowMs, granted, stillMs: Math.max(...still) };
     const patientMs = patientUntilMs(record, awake.sleepOf(record), asked);
     happens(pop, stood || nowMs < patientMs ? 'stalled' : 'unopposed');
   }
@@ -155,7 +172,8 @@ export class Claiming {
       pop.untilMs = clock.now() + termMs;
       const message = claimMessage(pop, termMs);
       for (const name of pop.others) {
-        if (!peers?.silent(name)) peers?.send(name, message, () => undefined);
+        const isGone = peers?.silent(name) && peers.stillSinceMs(name) === null;
+        if (!isGone) peers?.send(name, message, () => undefined);
       }
       this.renew(pop);
     });

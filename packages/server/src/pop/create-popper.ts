@@ -57,7 +57,7 @@ export interface PopLimits {
 /** The other members, as pops see them. */
 export interface PopCluster {
   /** null: alone. */
-  readonly peers: Pick<Peers, 'send' | 'silent'> | null;
+  readonly peers: Pick<Peers, 'send' | 'silent' | 'stillSinceMs'> | null;
   /** Both clocks at once, the wall clock corrected by the clocks of peers. */
   instant(): Instant;
   /** The timer's id as clients know it. */
@@ -103,8 +103,10 @@ export function createPopper(parts: PoppingParts): Popper {
   const granting = new Granting({ self, clock, store, replica, pops, yields, onArmed });
   const { peers } = cluster;
   const othersOf: PopCluster['othersOf'] = (record, widely) => cluster.othersOf(record, widely);
-  const asking = { self, clock, store, replica, peers, metrics, awake, othersOf, happens, again };
-  const claiming = new Claiming(random.u32(), asking);
+  const claimantOf = (handle: number) => granting.claimantOf(handle);
+  const clocks = { clock, awake };
+  const asking = { self, store, replica, peers, metrics, othersOf, claimantOf, happens, again };
+  const claiming = new Claiming(random.u32(), { ...clocks, ...asking });
   const holds: PopCluster['holds'] = (handle, slept, stale) => cluster.holds(handle, slept, stale);
   const readiness = new Readiness({ clock, awake, granting, batches, rules, instant, holds });
   const attempts = new Attempts({

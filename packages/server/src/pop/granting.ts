@@ -49,6 +49,12 @@ export class Granting {
     this.claims.changed(handle, record);
   }
 
+  /** The member that claimed the pop of the record last, and has not given it back; null: none. */
+  claimantOf(handle: number): string | null {
+    const claim = this.claims.get(handle);
+    return claim === undefined || claim.givenBack ? null : claim.by;
+  }
+
   /** Until when this member holds back from the pop, for a claim that it has granted; null: it does not. */
   heldUntilMs(handle: number, record: TimerRecord): number | null {
     const { self, clock } = this.parts;

@@ -49,6 +49,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
     cluster: {
       peers: {
         silent: () => false,
+        stillSinceMs: () => null,
         send: (_, message, done) => {
           sent.push(message);
           done(sent.length <= unreachable ? null : { type: 'granted' });

@@ -202,3 +202,37 @@ test('tells how long the oldest message has been the oldest: a busy peer is not 
   await clock.advance(30);
   expect(busy.stalledMs('b')).toBe(30);
 });
+
+/** A peer whose frames come back unanswered, each after so many milliseconds. */
+function unanswered(afterMs: number) {
+  const network: Pick<Network, 'call'> = {
+    call: (_, __, ___, done) => void clock.at(clock.now() + afterMs, () => done(null)),
+  };
+  const mute = new Peers({
+    self: 'a',
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    network: network as Network,
+    addressOf: () => 'b:1',
+    queueLengthMax: 100_000,
+    onBack: () => undefined,
+    onFrame: () => undefined,
+  });
+  mute.send('b', { type: 'hello', hello }, () => undefined);
+  return mute;
+}
+
+test('a peer that does not answer may stand still since the first frame that it did not answer', async () => {
+  const sentMs = clock.now();
+  const mute = unanswered(1000);
+  await clock.advance(1500);
+  expect(mute.silent('b')).toBe(true);
+  expect(mute.stillSinceMs('b')).toBe(sentMs);
+});
+
+test('a peer that refuses frames at once does not stand still: nothing listens there', async () => {
+  const dead = unanswered(2);
+  await clock.advance(100);
+  expect(dead.silent('b')).toBe(true);
+  expect(dead.stillSinceMs('b')).toBeNull();
+});

@@ -8,7 +8,7 @@
  * Within a lane the order is kept.
  *
  * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once instead
- * of waiting for another time-out. An unanswered read says nothing: hellos tell whether the peer is there.
+ * of waiting for another time-out, or asks `stillSinceMs` where acting at once may be wrong. An unanswered read says nothing: hellos tell whether the peer is there.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, messageBytes } from './sizes.ts';
@@ -55,6 +55,8 @@ interface Peer {
   readonly name: string;
   readonly lanes: Record<LaneName, Lane>;
   silentSinceMs: number | null;
+  /** Its last frame came back at once: no process listens there. */
+  isGone: boolean;
   /** The highest that both sides understand, as far as is known: the lowest until its first hello, and when it falls silent. */
   protocol: number;
   /** When it last answered anything. */
@@ -107,6 +109,8 @@ const rules: Readonly<Record<LaneName, LaneRules>> = {
 /** After this long without an answer to the oldest frame a peer counts as one that stands still. */
 const stalledMs = 100;
 const laneNames = Object.keys(rules) as LaneName[];
+/** A frame that was given up sooner after it was sent than this: the machine of the peer refused it. */
+const atOnceMs = 50;
 /** Bytes of the messages that wait for one peer; messages beyond that count as unanswered. */
 const queueBytesMax = 256 * 1024 * 1024;
 
@@ -148,6 +152,13 @@ export class Peers {
     return this.peers.get(name)?.silentSinceMs ?? null;
   }
 
+  /** Since when a peer that owes an answer may merely stand still, for want of a processor; null: no process listens there. */
+  stillSinceMs(name: string): number | null {
+    const peer = this.peers.get(name);
+    if (peer?.isGone === true) return null;
+    return peer?.silentSinceMs ?? this.options.clock.now();
+  }
+
   /**
    * How long the oldest message that a peer has yet to confirm is the oldest: one that has much to do confirms one frame
    * after the other, and this stays small. 0: it owes nothing.
@@ -185,6 +196,7 @@ export class Peers {
         name,
         lanes,
         silentSinceMs: null,
+        isGone: false,
         protocol: protocol.min,
         answeredMs: Number.NEGATIVE_INFINITY,
         flushing: false,
@@ -259,7 +271,9 @@ export class Peers {
   }
 
   private heard(peer: Peer, answered: boolean, sentMs: number): void {
-    this.options.onFrame(answered);
+    const { clock, onFrame } = this.options;
+    onFrame(answered);
+    peer.isGone = !answered && clock.now() - sentMs < atOnceMs;
     if (!answered) {
       // A frame that was lost before the peer's newest answer says nothing of the peer now.
       if (peer.answeredMs < sentMs) {
@@ -269,7 +283,7 @@ export class Peers {
       }
       return;
     }
-    peer.answeredMs = this.options.clock.now();
+    peer.answeredMs = clock.now();
     if (peer.silentSinceMs === null) return;
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);

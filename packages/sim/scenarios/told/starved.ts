@@ -18,6 +18,34 @@ export async function lateNews() {
   return { story, calls: story.calls(id) };
 }
 
+/** As `lateNews`; and while it waits for an answer, the first gets no processor again until the wait is over. */
+export async function lateNewsAndAsleep() {
+  const story = await Story.begin({ members: three });
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
+  const { id, replicas } = await story.set({ seconds: 5 });
+  const [first = '', second = ''] = replicas;
+  await story.until(4.9);
+  story.cluster.member(first).stall(4500);
+  await story.until(7.3);
+  story.cluster.member(second).stall(4900);
+  // When it goes on, an earlier question is given up first, and this one with it.
+  await story.until(10.6);
+  story.cluster.member(first).stall(1400);
+  await story.pass(30);
+  return { story, calls: story.calls(id) };
+}
+
+/** The first replica calls in time, and gets no processor before it can tell; the second held back, and has heard nothing since. */
+export async function toldLate() {
+  const story = await Story.begin({ members: three });
+  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
+  const { id, replicas } = await story.set({ seconds: 10 });
+  await story.until(10.2);
+  story.cluster.member(replicas[0] ?? '').stall(4500);
+  await story.pass(30);
+  return { story, calls: story.calls(id) };
+}
+
 /** Timers of 4 to 6 s with two copies, set all the while at any of three members that get no processor for moments. */
 export async function starve(seed: number, spanMs: number, gapMs: number) {
   const story = await Story.begin({ members: three, seed });

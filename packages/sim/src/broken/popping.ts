@@ -4,6 +4,7 @@ import {
   type AttemptsInside,
   type GrantingInside,
   insides,
+  Peers,
   type ReplicaInside,
   positionOf,
   View,
@@ -241,11 +242,23 @@ const starving: readonly Broken[] = [
         const send: typeof peers.send = (name, message, done) =>
           peers.send(name, message, (answer) => done(answer ?? { type: 'unknown' }));
         const silent = (name: string): boolean => peers.silent(name);
-        const parts = { ...this.parts, peers: { send, silent } };
+        const stillSinceMs = (name: string) => peers.stillSinceMs(name);
+        const parts = { ...this.parts, peers: { send, silent, stillSinceMs } };
         ask.call(Object.create(this, { parts: { value: parts } }), pop);
       };
       return () => {
         claiming.ask = ask;
+      };
+    },
+  },
+  {
+    name: 'a member that does not answer for a second counts as dead',
+    apply: () => {
+      const peers = Peers.prototype;
+      const { stillSinceMs } = peers;
+      peers.stillSinceMs = () => null;
+      return () => {
+        peers.stillSinceMs = stillSinceMs;
       };
     },
   },

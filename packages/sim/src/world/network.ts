@@ -138,11 +138,18 @@ interface Freight {
   readonly bytes: number;
 }
 
+/** A call to a peer. */
+interface Unanswered {
+  readonly to: string;
+  readonly dueMs: number;
+  readonly finish: FrameAnswered;
+}
+
 class Party implements Network {
   private readonly cables: Cables;
   private readonly process: Process;
   private handler: FrameHandler | null = null;
-  private readonly unanswered = new Set<FrameAnswered>();
+  private readonly unanswered = new Set<Unanswered>();
   private closed = false;
 
   constructor(cables: Cables, process: Process) {
@@ -158,16 +165,18 @@ class Party implements Network {
       return;
     }
     let open = true;
+    const dueMs = process.now() + limitMs;
     const finish: FrameAnswered = (answer) => {
       if (!open) return;
       open = false;
       cancel();
-      this.unanswered.delete(finish);
+      this.unanswered.delete(unanswered);
       done(answer);
     };
     // Frames that arrived while the process stood still are read before the limit counts.
-    const cancel = process.at(process.now() + limitMs, () => process.soon(() => finish(null)));
-    this.unanswered.add(finish);
+    const cancel = process.at(dueMs, () => process.soon(() => this.giveUp(to)));
+    const unanswered: Unanswered = { to, dueMs, finish };
+    this.unanswered.add(unanswered);
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
     const reply: FrameAnswered = (answer) => process.arrive(() => finish(answer));
     const freight = { from: process.name, to, bytes: frame.length };
@@ -184,8 +193,16 @@ class Party implements Network {
   close(): Promise<void> {
     this.closed = true;
     this.handler = null;
-    for (const finish of this.unanswered) finish(null);
+    for (const { finish } of this.unanswered) finish(null);
     return Promise.resolve();
+  }
+
+  /** As in the real network, one alarm gives up all calls to a peer whose time is over by then. */
+  private giveUp(peer: string): void {
+    const nowMs = this.process.now();
+    for (const { to, dueMs, finish } of this.unanswered) {
+      if (to === peer && dueMs <= nowMs) finish(null);
+    }
   }
 
   private take(frame: Uint8Array, from: string, reply: FrameAnswered): void {

@@ -7,6 +7,7 @@ import {
   claimTermMs,
   claimWaitMs,
   patientUntilMs,
+  stillUntilMs,
 } from './claim-terms.ts';
 
 it('a replica that granted a claim comes before one that was refused for it, listed or not', () => {
@@ -89,7 +90,37 @@ it.each([
   'a claimant of a pop with a gap of $gapMs ms, $lateMs ms late, sleep: $sleep, granted: $granted, asks again until $untilMs ms after it was due',
   ({ gapMs, lateMs, sleep, granted, untilMs }) => {
     const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
-    const asked = { firstMs: 5000 + lateMs, granted };
+    const asked = { firstMs: 5000 + lateMs, granted, stillMs: Number.NEGATIVE_INFINITY };
     expect(patientUntilMs(record, sleep, asked)).toBe(5000 + untilMs);
+  },
+);
+
+it.each([
+  // The other may stand still for 3 s more.
+  { gapMs: 10_000, lateMs: 3000, stillMs: 6000, untilMs: 6000 },
+  // Not so long that the pop would come after twice the gap.
+  { gapMs: 4000, lateMs: 2000, stillMs: 6000, untilMs: 2900 },
+  { gapMs: 4000, lateMs: 3500, stillMs: 6000, untilMs: 3500 },
+] as const)(
+  'a claimant that did not sleep, with a gap of $gapMs ms, $lateMs ms late, asks one that may stand still until $stillMs ms until $untilMs ms after the pop was due',
+  ({ gapMs, lateMs, stillMs, untilMs }) => {
+    const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
+    const asked = { firstMs: 5000 + lateMs, granted: false, stillMs: 5000 + stillMs };
+    expect(patientUntilMs(record, 'no', asked)).toBe(5000 + untilMs);
+  },
+);
+
+it.each([
+  { gapMs: 10_000, lateMs: 3000, sinceMs: 500, untilMs: 5500 },
+  { gapMs: 10_000, lateMs: 3000, sinceMs: -500, untilMs: 5000 },
+  { gapMs: 10_000, lateMs: 5500, sinceMs: 500, untilMs: null },
+  // Twice the gap counts more than a repeated callback.
+  { gapMs: 3000, lateMs: 2000, sinceMs: 500, untilMs: null },
+])(
+  'a pop with a gap of $gapMs ms, $lateMs ms late, waits for a claimant that is silent since $sinceMs ms after it was due until $untilMs',
+  ({ gapMs, lateMs, sinceMs, untilMs }) => {
+    const record = recordOf({ dueMs: 5000, gapMs, factor: 2, replicas: ['a', 'b'] });
+    const until = stillUntilMs(record, 5000 + sinceMs, 5000 + lateMs);
+    expect(until).toBe(untilMs === null ? null : 5000 + untilMs);
   },
 );

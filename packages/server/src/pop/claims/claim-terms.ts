@@ -72,6 +72,17 @@ export function claimWaitMs(record: TimerRecord, sleep: Sleep, nowMs: number): n
   return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, sleep, nowMs));
 }
 
+/**
+ * Until when a replica that claimed the pop and does not answer may stand still, for want of a processor, and have called before; null: no
+ * longer, or the pop cannot wait for it. `sinceMs`: since when it does not answer. A replica that stands still and has not claimed
+ * the pop asks before it calls, and is not waited for.
+ */
+export function stillUntilMs(record: TimerRecord, sinceMs: number, nowMs: number): number | null {
+  const { gapMs, retryMs } = record;
+  const untilMs = Math.max(sinceMs, retryMs) + patienceMsMax;
+  return gapMs >= patientGapMs && nowMs < untilMs ? untilMs : null;
+}
+
 /** Whether the claimant asks again where it could not ask: its connections may not be there yet, shortly after a start. */
 export function asksAgain({ gapMs }: TimerRecord, sleep: Sleep): boolean {
   return sleep !== 'no' && gapMs >= patientGapMs;
@@ -80,15 +91,16 @@ export function asksAgain({ gapMs }: TimerRecord, sleep: Sleep): boolean {
 /**
  * Until when a claimant that misses answers asks again instead of calling: a member that made the pop may stand still itself, and tell
  * of it only afterwards. For a second at least; for longer beyond twice the gap only if the claimant slept for long, so that to the others
- * it was as good as dead, and no replica holds back for it.
+ * it was as good as dead, and no replica holds back for it. A claimant that did not sleep asks again while a replica may merely stand
+ * still.
  */
 export function patientUntilMs(record: TimerRecord, sleep: Sleep, asked: Asked): number {
-  const { firstMs, granted } = asked;
-  if (!isPatient(record, sleep)) return firstMs;
+  const { firstMs, granted, stillMs } = asked;
   const { gapMs, retryMs, factor } = record;
+  const lastMs = retryMs + latestMs(gapMs, factor) - briefWaitMs(record) - lateClaimWaitMs;
+  if (!isPatient(record, sleep)) return Math.max(firstMs, Math.min(stillMs, lastMs));
   const mostMs = firstMs + patienceMsMax;
   if (sleep === 'long' && !granted) return mostMs;
-  const lastMs = retryMs + latestMs(gapMs, factor) - briefWaitMs(record) - lateClaimWaitMs;
   return Math.max(firstMs + lateClaimWaitMs, Math.min(mostMs, lastMs));
 }
 
@@ -98,6 +110,8 @@ interface Asked {
   readonly firstMs: number;
   /** Whether one of them holds back. */
   readonly granted: boolean;
+  /** Until when one that does not answer may merely stand still; -Infinity: none, or the pop does not wait for it. */
+  readonly stillMs: number;
 }
 
 /** Whether the claimant waits for answers beyond twice the gap. */
