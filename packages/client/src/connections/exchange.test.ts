@@ -71,6 +71,31 @@ describe.each(ways)('exchanges by %s', (_name, make) => {
     expect(Buffer.from(text, 'latin1').toString()).toContain('{"ü":1}');
   });
 
+  test.each([
+    ['/timers/batch', '/timers/batch'],
+    ['', '/'],
+    ['/', '/'],
+    ['/timers?tag=a%20b', '/timers?tag=a%20b'],
+    ['/a/../timers', '/timers'],
+    ['/timers/ü x', '/timers/%C3%BC%20x'],
+  ])('the path %s is asked for as a URL has it, with the host', async (path, asked) => {
+    const { url, requests } = await listening((socket) => socket.write(ok));
+    const exchange = make();
+    for (let i = 0; i < 2; i++) await exchange(ask(url + path));
+    for (const { text } of requests) {
+      expect(text.startsWith(`GET ${asked} HTTP/1.1\r\n`)).toBe(true);
+      expect(text.toLowerCase()).toContain(`\r\nhost: ${url.slice('http://'.length)}\r\n`);
+    }
+    expect(requests).toHaveLength(2);
+  });
+
+  test('a byte order mark at the beginning of a body is no part of its text', async () => {
+    const { url } = await listening((socket) =>
+      socket.write(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n\ufeff{}')),
+    );
+    expect((await make()(ask(url))).text).toBe('{}');
+  });
+
   test('status, headers and body come back, whole or in chunks', async () => {
     const chunked =
       'HTTP/1.1 404 Not Found\r\nRetry-After: 3\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n3\r\n\u0000ab\r\n0\r\n\r\n';
