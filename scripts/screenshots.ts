@@ -1,7 +1,8 @@
 /**
  * Takes the pictures of the dashboard in `docs/images/` from a real cluster under a light load: `npm run screenshots`.
  * They look best where the font Inter is installed (Debian: fonts-inter). Locks are left as they are without etcd.
- * `npm run screenshots -- trouble` takes the pictures of failing receivers and of the form only.
+ * `npm run screenshots -- trouble` takes the pictures of failing receivers and of the form only, `-- timeline` the ones of a
+ * timeline with a fail-over, `-- search` the ones of a search over a million timers, `-- overview` all others.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,6 +15,9 @@ import { DashboardScene } from '../test/e2e/dashboard-scene.ts';
 import { chromiumForTests } from './chromium.ts';
 import { etcdForTests } from './etcd.ts';
 import { EtcdCluster } from './etcd-cluster.ts';
+import { takeSearch } from './screenshots/search.ts';
+import type { PictureOptions } from './screenshots/shapes.ts';
+import { takeTimeline } from './screenshots/timeline.ts';
 import { takeTrouble } from './screenshots/trouble.ts';
 
 const images = join(import.meta.dirname, '../docs/images');
@@ -27,9 +31,20 @@ const words = ['session', 'reminder', 'invoice', 'retry', 'lease'];
 async function main(): Promise<void> {
   const executable = chromiumForTests();
   if (executable === null) return;
-  const everything = process.env['CARILLON_PICTURES'] ?? null;
-  await takeTrouble({ executable, images, everything });
-  if (process.argv[2] === 'trouble') return;
+  const [, , which = 'all', folder = images] = process.argv;
+  const parts: Readonly<Record<string, (options: PictureOptions) => Promise<void>>> = {
+    trouble: takeTrouble,
+    timeline: takeTimeline,
+    search: takeSearch,
+    overview: ({ executable: path }) => takeOverview(path),
+  };
+  const chosen = Object.entries(parts).filter(([name]) => which === 'all' || which === name);
+  if (chosen.length === 0)
+    throw new Error(`Choose all or one of ${Object.keys(parts).join(', ')}, not ${which}.`);
+  for (const [, take] of chosen) await take({ executable, images: folder });
+}
+
+async function takeOverview(executable: string): Promise<void> {
   const paths = etcdForTests();
   const etcd = paths === null ? null : await EtcdCluster.start({ paths });
   const endpoints = etcd?.endpoints.join() ?? '';

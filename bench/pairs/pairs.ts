@@ -6,21 +6,24 @@
  *
  * reads: the median set costs A 15.20 µs and B 15.02 µs; the median pair has the ratio 1.012, half of the pairs lie in the brackets.
  */
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServerProcess } from '../support/server-process.ts';
 import type { System } from '../systems/system.ts';
+import { type PairFigures, type Ratio, withPairs } from './write-pairs.ts';
 import { burstOf } from '../workloads/burst.ts';
 import { withSession } from '../workloads/session.ts';
 import { fullSizes } from '../sizes.ts';
 
-const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --b-args=ARGS) [--rounds N] [--json]
+const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --b-args=ARGS) [--rounds N] [--json] [--write]
 
   --against FOLDER      B is the clone in this folder, with its packages installed
   --without-invariants  B is this clone, its invariants left out
   --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0"
   --rounds N            how many pairs (9)
   --json                the figures for programs
+  --write               with --b-args: a row of docs/cost.md, in place of the one with the same arguments
 
 Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A, which is this clone, and of B.
 `;
@@ -52,6 +55,7 @@ async function main(): Promise<void> {
       'b-args': { type: 'string' },
       rounds: { type: 'string', default: '9' },
       json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -72,6 +76,18 @@ async function main(): Promise<void> {
       console.log(line(label, pairs, key));
     }
   }
+  const args = values['b-args'];
+  if (!values.write || args === undefined) return;
+  const page = join(here, 'docs/cost.md');
+  await writeFile(page, withPairs(await readFile(page, 'utf8'), args, figuresOf(pairs)));
+}
+
+function figuresOf(pairs: readonly [Costs, Costs][]): PairFigures {
+  return {
+    count: pairs.length,
+    set: ratioOf(pairs, 'setMicros'),
+    pop: ratioOf(pairs, 'popMicros'),
+  };
 }
 
 /** null: not exactly one of the three is given. */
@@ -139,18 +155,21 @@ function memberOf({ folder: clone, nodeFlags, args }: Build): Pick<System, 'star
 }
 
 function line(label: string, pairs: readonly [Costs, Costs][], key: keyof Costs): string {
-  const a = quantile(
-    pairs.map(([one]) => one[key]),
-    0.5,
-  );
-  const b = quantile(
-    pairs.map(([, two]) => two[key]),
-    0.5,
-  );
+  const { a, b, low, middle, high } = ratioOf(pairs, key);
+  const range = `${low.toFixed(2)}–${high.toFixed(2)}`;
+  return `${label}   ${a.toFixed(2)} µs   ${b.toFixed(2)} µs   ${middle.toFixed(3)} (${range})   over ${pairs.length} pairs`;
+}
+
+function ratioOf(pairs: readonly [Costs, Costs][], key: keyof Costs): Ratio {
+  const median = (values: readonly number[]): number => quantile(values, 0.5);
   const ratios = pairs.map(([one, two]) => one[key] / two[key]);
-  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share));
-  const range = `${low?.toFixed(2)}–${high?.toFixed(2)}`;
-  return `${label}   ${a.toFixed(2)} µs   ${b.toFixed(2)} µs   ${middle?.toFixed(3)} (${range})   over ${pairs.length} pairs`;
+  return {
+    a: median(pairs.map(([one]) => one[key])),
+    b: median(pairs.map(([, two]) => two[key])),
+    low: quantile(ratios, 0.25),
+    middle: median(ratios),
+    high: quantile(ratios, 0.75),
+  };
 }
 
 function quantile(values: readonly number[], share: number): number {

@@ -5,6 +5,8 @@
  * One timer in a hundred has a tag of a hundred thousand, every timer a tag of its own and one of ten receivers; due times are
  * spread over thirty days in no order. One in ten thousand is retrying.
  */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { encodeDefinition, type TimerRecord } from '@carillon/core';
 import { SystemClock } from '@carillon/core/system';
@@ -15,13 +17,16 @@ import type { Replica } from '../../packages/server/src/replication/replica.ts';
 import { ScanTurns } from '../../packages/server/src/replication/scan-turns.ts';
 import type { ListAsk } from '../../packages/server/src/replication/wire/list.ts';
 import { Store } from '../../packages/server/src/store/store.ts';
+import { table, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
 import { definition, recordOf } from '../micro/records.ts';
 
-const help = `npm run bench:search -- [--count N]
+const help = `npm run bench:search -- [--count N] [--write]
 
   --count N  timers (1000000)
+  --write    writes the table into docs/benchmarks.md
 `;
 
+const marks = { name: 'lists', by: 'npm run bench:search -- --write' } as const;
 const receiverCount = 10;
 const spanMs = 30 * 86_400_000;
 const everything: ListAsk = {
@@ -48,6 +53,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       count: { type: 'string', default: '1000000' },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -62,11 +68,17 @@ async function main(): Promise<void> {
   const usage = new Usage();
   fill(store, usage, count);
   const bytes = (store.search?.bytes ?? 0) / count;
-  console.log(`${count} timers; the indexes take ${bytes.toFixed(1)} bytes a timer.\n`);
+  const told = `${count} timers; the indexes take ${bytes.toFixed(1)} bytes a timer.`;
+  console.log(`${told}\n`);
   console.log(
     `${'list of 50, then total'.padEnd(40)}${'CPU, page'.padStart(12)}${'CPU, total'.padStart(12)}${'found'.padStart(12)}`,
   );
-  for (const question of questionsOf(count)) await measure(store, usage, question);
+  const rows: string[][] = [];
+  for (const question of questionsOf(count)) rows.push(await measure(store, usage, question));
+  if (!values.write) return;
+  const page = join(import.meta.dirname, '../../docs/benchmarks.md');
+  const lines = [told, '', ...table(['list of 50', 'CPU, page', 'CPU, total', 'found'], rows)];
+  await writeFile(page, withMarkedBlock(await readFile(page, 'utf8'), marks, lines));
 }
 
 function fill(store: Store, usage: Usage, count: number): void {
@@ -109,7 +121,8 @@ function questionsOf(count: number): readonly Question[] {
   ];
 }
 
-async function measure(store: Store, usage: Usage, question: Question): Promise<void> {
+/** Prints a line, and returns its cells. */
+async function measure(store: Store, usage: Usage, question: Question): Promise<string[]> {
   const clock = new CpuClock();
   const replica = {
     store,
@@ -136,6 +149,7 @@ async function measure(store: Store, usage: Usage, question: Question): Promise<
   const dues = entries.map(({ place }) => place.ms);
   if (dues.some((at, i) => at < (dues[i - 1] ?? at))) throw new Error('A page is out of order.');
   if (entries.length < Math.min(50, total?.count ?? 0)) throw new Error('A page is not full.');
+  return [question.name, ms(page.cpuMs).trim(), ms(counted.cpuMs).trim(), found];
 }
 
 /** Members bound their work by time; here by CPU time, so that other work on the machine changes nothing. */

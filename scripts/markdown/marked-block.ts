@@ -13,6 +13,16 @@ export function withMarkedBlock(page: string, marks: Marks, lines: readonly stri
   return `${page.slice(0, from)}${begin}\n\n${lines.join('\n')}\n\n${page.slice(to)}`;
 }
 
+/** The lines of the block that say something; none where the page has no such block. */
+export function markedLines(page: string, marks: Marks): readonly string[] {
+  const { begin, from, to } = placeOf(page, marks);
+  if (from < 0 || to < from) return [];
+  return page
+    .slice(from + begin.length, to)
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
 export function hasMarkedBlock(page: string, marks: Marks): boolean {
   const { from, to } = placeOf(page, marks);
   return from >= 0 && to > from;

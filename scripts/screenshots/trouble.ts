@@ -1,13 +1,12 @@
 /**
- * Pictures of a cluster whose receivers fail: 419 dead letters of five receivers, a failing recurring timer, and the form. Each
- * is taken at 1440 and 390 pixels, in light and dark; `docs/images/` keeps one wide and one narrow picture of each.
+ * Pictures of a cluster whose receivers fail: 419 dead letters of five receivers, a failing recurring timer, and the form with
+ * the next pops of a cron expression.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { DashboardScene } from '../../test/e2e/dashboard-scene.ts';
+import { type PictureOptions, takeShapes } from './shapes.ts';
 
 /** Receivers, how they fail, and how many letters they have: 419 in all. */
 const failing = [
@@ -18,49 +17,23 @@ const failing = [
   [429, 'too many requests', 9],
 ] as const;
 
-const shapes = [
-  [1440, 'light'],
-  [1440, 'dark'],
-  [390, 'light'],
-  [390, 'dark'],
-] as const;
-
-/** The shapes of each picture that the docs show. */
-const kept = new Set([
-  'dead-letters-1440-light',
-  'dead-letters-390-dark',
-  'failing-1440-dark',
-  'failing-390-light',
-  'form-1440-light',
-  'form-390-dark',
-]);
-
-export interface TroubleOptions {
-  readonly executable: string;
-  /** The folder of the docs. */
-  readonly images: string;
-  /** All pictures go here; null: only kept ones are taken. */
-  readonly everything: string | null;
-}
-
-export async function takeTrouble(options: TroubleOptions): Promise<void> {
+export async function takeTrouble({ executable, images }: PictureOptions): Promise<void> {
   await using scene = await DashboardScene.begin([{ name: 'n0' }, { name: 'n1' }, { name: 'n2' }]);
   const receivers = await Promise.all(
     failing.map(([status, says]) => failingReceiver(status, says)),
   );
-  const page = await scene.open('n0', options.executable, { deviceScaleFactor: 1.25 });
-  const camera = new Camera(page, options);
+  const page = await scene.open('n0', executable);
   const timer = await setAll(scene, receivers.map(originOf));
   const show = (hash: string) => page.goto(`${scene.url('n0')}/${hash}`);
   await show('#/dead-letters');
   await page.getByText('419 letters').waitFor({ timeout: 60_000 });
-  await camera.take('dead-letters', 900);
+  await takeShapes(page, images, { name: 'dead-letters', height: 900 });
   await show(`#/timers/${timer}`);
   await page.getByText('Its dead letter').waitFor({ timeout: 60_000 });
-  await camera.take('failing', 1000);
+  await takeShapes(page, images, { name: 'failing', height: 1000 });
   await show('#/timers/new');
   await fill(page);
-  await camera.take('form', 860);
+  await takeShapes(page, images, { name: 'form', height: 860 });
   for (const receiver of receivers) {
     receiver.close();
     receiver.closeAllConnections();
@@ -103,30 +76,6 @@ async function fill(page: Page): Promise<void> {
   await page.getByLabel('Tags').fill('reports berlin');
   await page.getByLabel('Tags').press('Enter');
   await page.getByText('The next 5 pops').waitFor();
-}
-
-class Camera {
-  private readonly page: Page;
-  private readonly options: TroubleOptions;
-
-  constructor(page: Page, options: TroubleOptions) {
-    this.page = page;
-    this.options = options;
-  }
-
-  /** The present page in every shape. */
-  async take(name: string, height: number): Promise<void> {
-    const { images, everything } = this.options;
-    for (const [width, colorScheme] of shapes) {
-      const file = `${name}-${width}-${colorScheme}`;
-      if (everything === null && !kept.has(file)) continue;
-      await this.page.setViewportSize({ width, height: width === 390 ? 844 : height });
-      await this.page.emulateMedia({ colorScheme });
-      await sleep(1500);
-      const path = join(everything ?? images, `dashboard-${file}.png`);
-      await this.page.screenshot({ path });
-    }
-  }
 }
 
 async function failingReceiver(status: number, says: string): Promise<Server> {

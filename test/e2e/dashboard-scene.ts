@@ -128,6 +128,8 @@ export class DashboardScene implements AsyncDisposable {
       viewport: { width: 1280, height: 900 },
       ...options,
     });
+    // A busy machine may take long to start a browser and its first page.
+    this.browser.setDefaultNavigationTimeout(120_000);
     const page = this.browser.pages()[0] ?? (await this.browser.newPage());
     page.on('pageerror', (error) => this.complaints.push(String(error)));
     page.on('console', (message) => {

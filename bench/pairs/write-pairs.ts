@@ -1,0 +1,35 @@
+/** The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each arguments of B. Pure. */
+import { markedLines, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
+
+/** Medians of A and B in microseconds, and of A ÷ B with its quartiles. */
+export interface Ratio {
+  readonly a: number;
+  readonly b: number;
+  readonly low: number;
+  readonly middle: number;
+  readonly high: number;
+}
+
+export interface PairFigures {
+  readonly count: number;
+  readonly set: Ratio;
+  readonly pop: Ratio;
+}
+
+const marks = { name: 'pairs', by: 'npm run bench:pairs -- --b-args=ARGS --write' } as const;
+const head = ['| without | a set | a pop | pairs |', '|---|---:|---:|---:|'];
+
+/** The page with the row of these arguments, in place of an earlier one. */
+export function withPairs(page: string, args: string, figures: PairFigures): string {
+  const name = `| \`${args}\` |`;
+  const row = `${name} ${told(figures.set)} | ${told(figures.pop)} | ${figures.count} |`;
+  const before = markedLines(page, marks).filter((line) => line.startsWith('| `'));
+  const at = before.findIndex((one) => one.startsWith(name));
+  const rows = at === -1 ? [...before, row] : before.with(at, row);
+  return withMarkedBlock(page, marks, [...head, ...rows]);
+}
+
+function told({ a, b, low, middle, high }: Ratio): string {
+  const percent = (ratio: number): string => `${((ratio - 1) * 100).toFixed(1)} %`;
+  return `${a.toFixed(1)} after ${b.toFixed(1)} µs, ${percent(middle)} (${percent(low)} to ${percent(high)})`;
+}
