@@ -50,7 +50,13 @@ export async function takeTimeline({ executable, images }: PictureOptions): Prom
   await page.getByText('Timers pending').first().waitFor();
   await page.goto(`${scene.url(other)}/#/timers/${timer.id}`);
   await page.getByText('fail-over').first().waitFor();
-  await takeShapes(page, images, { name: 'timeline', height: 1400 });
+  // On a phone the timeline is below the definition.
+  const show = () =>
+    page.evaluate(() => {
+      const panel = document.querySelector('.timeline')?.closest('.panel');
+      if (innerWidth < 600) scrollTo(0, scrollY + (panel?.getBoundingClientRect().top ?? 0) - 70);
+    });
+  await takeShapes(page, images, { name: 'timeline', height: 1560, show });
   receiver.close();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -146,7 +146,7 @@ describe.skipIf(executable === null)('the history in a browser', () => {
     await expect.poll(timeline, { timeout: soonMs }).toContain('Setby shop-backend');
     const all = await timeline();
     expect(all).toContain('Given up: a dead letter of pop 1');
-    expect(all).toContain('Dead letter delivered again of pop 1by night-shift');
+    expect(all).toContain('Dead letter of pop 1 delivered againby night-shift');
     expect(all).toContain('closed for tonight');
     expect(all).toContain('fail-over: backup 1');
     expect(all).toMatch(/Pop \d+200/);

@@ -16,6 +16,8 @@ import type {
 } from './parts/shapes.ts';
 
 const limitMs = 15_000;
+/** A page of a list that no index helps may take a minute, where there are millions of timers. */
+const listLimitMs = 70_000;
 
 class RefusedRequest extends Error {
   readonly status: number;
@@ -27,11 +29,17 @@ class RefusedRequest extends Error {
   }
 }
 
-async function ask(method: string, path: string, body?: object): Promise<Response> {
+interface Asked {
+  readonly body?: object;
+  readonly limitMs?: number;
+}
+
+async function ask(method: string, path: string, asked: Asked = {}): Promise<Response> {
+  const { body } = asked;
   const init: RequestInit = {
     method,
     headers: headersOf({ accept: 'application/json' }),
-    signal: AbortSignal.timeout(limitMs),
+    signal: AbortSignal.timeout(asked.limitMs ?? limitMs),
   };
   if (body !== undefined) init.body = JSON.stringify(body);
   let answer: Response;
@@ -76,7 +84,8 @@ export async function findTimers(
   const parameters = new URLSearchParams(which);
   parameters.set('limit', String(limit));
   if (cursor !== null) parameters.set('cursor', cursor);
-  const page = (await (await ask('GET', `timers?${parameters.toString()}`)).json()) as {
+  const path = `timers?${parameters.toString()}`;
+  const page = (await (await ask('GET', path, { limitMs: listLimitMs })).json()) as {
     timers: TimerShape[];
     cursor: string | null;
     missing: string[];
@@ -172,13 +181,13 @@ export async function getSamples(range: string): Promise<readonly Sample[]> {
 
 /** The id of the new timer. */
 export async function setTimer(body: object): Promise<string> {
-  const answer = await ask('POST', 'timers', body);
+  const answer = await ask('POST', 'timers', { body });
   return ((await answer.json()) as TimerShape).id;
 }
 
 /** The id that the replaced timer has now. */
 export async function replaceTimer(id: string, body: object): Promise<string> {
-  const answer = await ask('PUT', `timers/${encodeURIComponent(id)}`, body);
+  const answer = await ask('PUT', `timers/${encodeURIComponent(id)}`, { body });
   return ((await answer.json()) as TimerShape).id;
 }
 
@@ -200,7 +209,9 @@ export async function previewTiming(
   zone: string | null,
 ): Promise<PreviewShape> {
   const query = zone === null ? '' : `?timezone=${encodeURIComponent(zone)}`;
-  return (await (await ask('POST', `timers/preview${query}`, { timing })).json()) as PreviewShape;
+  return (await (
+    await ask('POST', `timers/preview${query}`, { body: { timing } })
+  ).json()) as PreviewShape;
 }
 
 export async function cancelTimer(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** From flags and environment to a client of the cluster; the same for every command that talks to one. */
 import { readFileSync } from 'node:fs';
-import { ApiError, Carillon } from '@carillon/client';
+import { ApiError, Carillon, type CarillonOptions } from '@carillon/client';
 import { isJson } from '../timers/api-timer.ts';
 import { type Io, UsageError } from '../command.ts';
 import { commonOptions, type OptionKinds } from '../options.ts';
@@ -42,13 +42,20 @@ function withScheme(server: string): string {
   return /^(\[[\da-fA-F:]+\]|[\w.-]+):\d{1,5}$/.test(server) ? `http://${server}` : server;
 }
 
+type MoreOptions = Pick<CarillonOptions, 'timeout'>;
+
 /** Throws UsageError for a server that is no URL. */
-export function connect(flags: ConnectFlags, io: Io): Carillon {
-  return connectTo(serversOf(flags, io), flags, io);
+export function connect(flags: ConnectFlags, io: Io, more: MoreOptions = {}): Carillon {
+  return connectTo(serversOf(flags, io), flags, io, more);
 }
 
 /** A client of exactly these members. */
-export function connectTo(members: readonly string[], flags: ConnectFlags, io: Io): Carillon {
+export function connectTo(
+  members: readonly string[],
+  flags: ConnectFlags,
+  io: Io,
+  more: MoreOptions = {},
+): Carillon {
   const token = tokenOf(flags, io);
   const namespace = namedNamespace(flags, io);
   try {
@@ -56,6 +63,7 @@ export function connectTo(members: readonly string[], flags: ConnectFlags, io: I
       members,
       // A command is over before a list of members could grow old.
       refresh: null,
+      ...more,
       ...(token !== null && { token }),
       ...(namespace !== null && { namespace }),
     });

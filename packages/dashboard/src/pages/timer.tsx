@@ -1,4 +1,5 @@
 /** One timer: when it pops next, its definition, its replicas, how its attempts went. */
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { getEnded, getTimer } from '../api.ts';
 import { Timeline } from './history/timeline.tsx';
@@ -74,10 +75,27 @@ function Gone({ id }: { readonly id: string }) {
   );
 }
 
-/** A note on a timer whose newest pop was given up. */
+/** A note on a timer that is tried again, or whose newest pop was given up. */
 function Failing({ timer }: { readonly timer: TimerShape }) {
-  if (standingOf(timer) !== 'failing') return null;
-  const says = `The newest pop failed (${String(timer['last-outcome'])}) and was given up; the next one comes when it is due.`;
+  const standing = standingOf(timer);
+  const detail = timer['last-detail'];
+  const why = `${String(timer['last-outcome'])}${detail === undefined ? '' : `: ${detail}`}`;
+  if (standing === 'retrying') {
+    return (
+      <section class="health warn" role="status">
+        <p>
+          The present pop has failed {counted(timer.attempt, 'time')}, last with <bdi>{why}</bdi>.
+          It is tried again.
+        </p>
+      </section>
+    );
+  }
+  if (standing !== 'failing') return null;
+  const says = (
+    <>
+      The newest pop failed (<bdi>{why}</bdi>) and was given up; the next one comes when it is due.
+    </>
+  );
   const letter = timer['dead-letter'];
   if (letter !== undefined) return <GivenUp letter={letter} says={says} />;
   return (
@@ -87,7 +105,8 @@ function Failing({ timer }: { readonly timer: TimerShape }) {
   );
 }
 
-function GivenUp({ letter, says }: { readonly letter: string | undefined; readonly says: string }) {
+function GivenUp(props: { readonly letter: string | undefined; readonly says: ComponentChildren }) {
+  const { letter, says } = props;
   if (letter === undefined) return null;
   return (
     <section class="health bad" role="status">

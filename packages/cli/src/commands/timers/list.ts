@@ -30,6 +30,8 @@ const kinds = {
 } as const satisfies OptionKinds;
 /** With --all a table is printed in pieces of this many, so that nothing waits for the end. */
 const pieceLength = 1000;
+/** A page that no index helps may take a minute, where there are millions of timers. */
+const listTimeout = '70s';
 
 export const command: Command = {
   name: 'list',
@@ -77,7 +79,7 @@ ${connectUsage}`,
     };
     // A list that should be whole and is not has failed.
     const ending = (): number => (flags.all && missing.size > 0 ? exit.failed : exit.done);
-    const client = connect(flags, io);
+    const client = connect(flags, io, { timeout: listTimeout });
     const pageSize = Math.min(limit, pieceLength);
     if (flags.count) {
       const { count, exact } = await client.count({ ...which, signal: io.signal });

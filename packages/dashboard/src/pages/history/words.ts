@@ -46,8 +46,11 @@ export function titleOfEntry(entry: HistoryEntryShape): string {
     const again = entry.attempt > 1 ? `, attempt ${entry.attempt}` : '';
     return `Pop ${entry.pop}${again}`;
   }
-  const pop = entry.pop === null ? '' : ` of pop ${entry.pop}`;
-  return `${actionText(entry.action)}${pop}`;
+  const words = actionText(entry.action);
+  if (entry.pop === null) return words;
+  const letter = 'Dead letter';
+  if (words.startsWith(letter)) return `${letter} of pop ${entry.pop}${words.slice(letter.length)}`;
+  return `${words} of pop ${entry.pop}`;
 }
 
 export function toneOf(entry: HistoryEntryShape): Tone {
