@@ -16,16 +16,17 @@ import { burstOf } from '../workloads/burst.ts';
 import { withSession } from '../workloads/session.ts';
 import { fullSizes } from '../sizes.ts';
 
-const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --b-args=ARGS) [--rounds N] [--json] [--write]
+const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --b-args=ARGS) [--of FOLDER] [--rounds N] [--json] [--write]
 
   --against FOLDER      B is the clone in this folder, with its packages installed
   --without-invariants  B is this clone, its invariants left out
   --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0"
+  --of FOLDER           A is the clone in this folder, with its packages installed (this clone)
   --rounds N            how many pairs (9)
   --json                the figures for programs
   --write               with --b-args: a row of docs/cost.md, in place of the one with the same arguments
 
-Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A, which is this clone, and of B.
+Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A and of B.
 `;
 
 interface Build {
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
       against: { type: 'string' },
       'without-invariants': { type: 'boolean', default: false },
       'b-args': { type: 'string' },
+      of: { type: 'string', default: here },
       rounds: { type: 'string', default: '9' },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -66,7 +68,11 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const pairs = await measurePairs({ folder: here, nodeFlags: [], args: [] }, other, rounds);
+  const pairs = await measurePairs(
+    { folder: resolve(values.of), nodeFlags: [], args: [] },
+    other,
+    rounds,
+  );
   if (values.json) console.log(JSON.stringify(pairs));
   else {
     for (const [label, key] of [
