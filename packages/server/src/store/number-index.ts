@@ -15,15 +15,10 @@
  *  I3  A range has at least one leaf; every other leaf holds at least one entry.
  */
 import { invariant } from '@carillon/core';
+import { LeafPool, leafSize, startOf } from './search/leaf-pool.ts';
 
 /** Ranges of numbers by their hash: two members compare their records range by range. */
 export const rangeCount = 256;
-const leafBits = 6;
-const leafSize = 1 << leafBits;
-/** Neighbours that would fill no more than this become one. */
-const mergeCountMax = (leafSize * 3) / 4;
-const pageBits = 8;
-const leavesPerPage = 1 << pageBits;
 
 /** The number of a handle, in halves: the index asks for it where hashes are equal. */
 export interface Numbers {
@@ -46,12 +41,8 @@ interface Range {
 
 export class NumberIndex {
   private readonly numbers: Numbers;
-  /** Leaves by page, two numbers an entry: hash, handle. */
-  private readonly pages: Uint32Array<ArrayBuffer>[] = [];
-  /** By leaf: how many entries it holds. */
-  private used = new Uint8Array(leavesPerPage);
-  private readonly freeLeaves: number[] = [];
-  private leafCount = 0;
+  /** An entry is the pair of its hash and its handle. */
+  private readonly pool = new LeafPool();
   private readonly ranges: Range[];
   /** Where `seek` stopped: the place of a leaf in its range, the place of an entry in the leaf. */
   private leafAt = 0;
@@ -65,7 +56,7 @@ export class NumberIndex {
   constructor(numbers: Numbers) {
     this.numbers = numbers;
     this.ranges = Array.from({ length: rangeCount }, () => ({
-      leaves: Int32Array.of(this.takeLeaf(), 0),
+      leaves: Int32Array.of(this.pool.take(), 0),
       bounds: new Uint32Array(2),
       count: 1,
     }));
@@ -73,7 +64,7 @@ export class NumberIndex {
 
   get bytes(): number {
     const rows = this.ranges.reduce((sum, range) => sum + range.bounds.byteLength * 2, 0);
-    return this.pages.length * leavesPerPage * leafSize * 8 + this.used.length + rows;
+    return this.pool.bytes + rows;
   }
 
   /** The handle of the number; −1 when it is not here. */
@@ -97,15 +88,8 @@ export class NumberIndex {
     invariant(found < 0, 'a number is in the index once');
     this.inPlace = false;
     let leaf = range.leaves[this.leafAt] as number;
-    if (this.used[leaf] === leafSize) leaf = this.split(range, hash);
-    const page = this.pageOf(leaf);
-    const start = startOf(leaf);
-    const count = this.used[leaf] as number;
-    const at = start + this.entryAt * 2;
-    page.copyWithin(at + 2, at, start + count * 2);
-    page[at] = hash;
-    page[at + 1] = handle;
-    this.used[leaf] = count + 1;
+    if (this.pool.used[leaf] === leafSize) leaf = this.split(range, hash);
+    this.pool.insert(leaf, this.entryAt, hash, handle);
   }
 
   /** False when the number was not here. */
@@ -115,13 +99,7 @@ export class NumberIndex {
     if (this.find(hi, lo) < 0) return false;
     this.inPlace = false;
     const leaf = range.leaves[this.leafAt] as number;
-    const page = this.pageOf(leaf);
-    const start = startOf(leaf);
-    const count = this.used[leaf] as number;
-    const at = start + this.entryAt * 2;
-    page.copyWithin(at, at + 2, start + count * 2);
-    this.used[leaf] = count - 1;
-    if (count - 1 <= mergeCountMax / 2) this.mergeAround(range, this.leafAt);
+    if (this.pool.remove(leaf, this.entryAt)) this.mergeAround(range, this.leafAt);
     return true;
   }
 
@@ -157,10 +135,10 @@ export class NumberIndex {
 
   /** Appends up to `limit` handles of a leaf, from `entryAt` on; how many. The next leaf is read from its start. */
   private copyOut(leaf: number, limit: number, out: number[]): number {
-    const page = this.pageOf(leaf);
+    const page = this.pool.pageOf(leaf);
     const start = startOf(leaf);
     const from = this.entryAt;
-    const end = Math.min(this.used[leaf] as number, from + limit);
+    const end = Math.min(this.pool.used[leaf] as number, from + limit);
     for (let at = from; at < end; at++) out.push(page[start + at * 2 + 1] as number);
     this.entryAt = 0;
     return Math.max(0, end - from);
@@ -173,10 +151,10 @@ export class NumberIndex {
   private seek(range: Range, hash: number, hi: number, lo: number): number {
     let place = leafBefore(range, hash);
     let leaf = range.leaves[place] as number;
-    let page = this.pageOf(leaf);
+    let page = this.pool.pageOf(leaf);
     let at = this.entryFrom(range, place, hash);
     for (;;) {
-      for (const count = this.used[leaf] as number; at < count; at++) {
+      for (const count = this.pool.used[leaf] as number; at < count; at++) {
         const entry = startOf(leaf) + at * 2;
         const found = page[entry] as number;
         const handle = page[entry + 1] as number;
@@ -190,7 +168,7 @@ export class NumberIndex {
       // Equal hashes may go on in the next leaf.
       if (++place >= range.count || (range.bounds[place] as number) > hash) return -1;
       leaf = range.leaves[place] as number;
-      page = this.pageOf(leaf);
+      page = this.pool.pageOf(leaf);
       at = 0;
     }
   }
@@ -198,9 +176,9 @@ export class NumberIndex {
   /** The first entry of a leaf whose hash is not less. Hashes are spread evenly, so a guess is close. */
   private entryFrom(range: Range, place: number, hash: number): number {
     const leaf = range.leaves[place] as number;
-    const page = this.pageOf(leaf);
+    const page = this.pool.pageOf(leaf);
     const start = startOf(leaf);
-    const used = this.used[leaf] as number;
+    const used = this.pool.used[leaf] as number;
     const from = place === 0 ? (hash & 0xff000000) >>> 0 : (range.bounds[place] as number);
     const to =
       place + 1 < range.count ? (range.bounds[place + 1] as number) : (hash | 0xffffff) >>> 0;
@@ -215,13 +193,9 @@ export class NumberIndex {
     const full = range.leaves[this.leafAt] as number;
     // A run in order leaves full leaves behind it, not halves.
     const kept = this.entryAt === leafSize ? leafSize : leafSize / 2;
-    const added = this.takeLeaf();
-    const from = startOf(full);
-    const moved = this.pageOf(full).subarray(from + kept * 2, from + leafSize * 2);
-    this.pageOf(added).set(moved, startOf(added));
-    this.used[full] = kept;
-    this.used[added] = leafSize - kept;
-    insertLeaf(range, this.leafAt + 1, added, moved[0] ?? hash);
+    const added = this.pool.moveTail(full, kept);
+    const first = this.pool.pageOf(added)[startOf(added)] as number;
+    insertLeaf(range, this.leafAt + 1, added, kept === leafSize ? hash : first);
     // At the seam it stays on the left: the right leaf's bound may be above it.
     if (kept < leafSize && this.entryAt <= kept) return full;
     this.leafAt++;
@@ -237,36 +211,9 @@ export class NumberIndex {
   /** Moves the next leaf's entries into this one, if both together leave room to spare. */
   private mergeNext(range: Range, place: number): boolean {
     const left = range.leaves[place] as number;
-    const right = range.leaves[place + 1] as number;
-    const count = this.used[left] as number;
-    const more = this.used[right] as number;
-    if (count + more > mergeCountMax) return false;
-    const from = startOf(right);
-    const moved = this.pageOf(right).subarray(from, from + more * 2);
-    this.pageOf(left).set(moved, startOf(left) + count * 2);
-    this.used[left] = count + more;
+    if (!this.pool.join(left, range.leaves[place + 1] as number)) return false;
     removeLeaf(range, place + 1);
-    this.freeLeaves.push(right);
     return true;
-  }
-
-  private takeLeaf(): number {
-    const free = this.freeLeaves.pop();
-    if (free !== undefined) return free;
-    const leaf = this.leafCount++;
-    if (leaf === this.pages.length * leavesPerPage) {
-      this.pages.push(new Uint32Array(leavesPerPage * leafSize * 2));
-    }
-    if (leaf === this.used.length) {
-      const longer = new Uint8Array(leaf * 2);
-      longer.set(this.used);
-      this.used = longer;
-    }
-    return leaf;
-  }
-
-  private pageOf(leaf: number): Uint32Array<ArrayBuffer> {
-    return this.pages[leaf >>> pageBits] as Uint32Array<ArrayBuffer>;
   }
 
   private isNumber(handle: number, hi: number, lo: number): boolean {
@@ -297,11 +244,6 @@ export function hashOf(hi: number, lo: number): number {
   hash ^= hash >>> 13;
   hash = Math.imul(hash, 0x27d4eb2f);
   return (hash ^ (hash >>> 16)) >>> 0;
-}
-
-/** Where in its page a leaf starts. */
-function startOf(leaf: number): number {
-  return (leaf & (leavesPerPage - 1)) << (leafBits + 1);
 }
 
 /**

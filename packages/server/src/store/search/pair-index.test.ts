@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LeafPool, PairIndex } from './pair-index.ts';
+import { LeafPool } from './leaf-pool.ts';
+import { PairIndex } from './pair-index.ts';
 
 /** A trivially correct twin: all pairs in an array that is sorted anew for every question. */
 class Twin {

@@ -14,59 +14,11 @@
  *  P3  A row has at least one leaf. Every leaf holds a pair, but the only leaf of an empty tree.
  */
 import { invariant } from '@carillon/core';
+import { type LeafPool, leafSize, startOf } from './leaf-pool.ts';
 
-const leafBits = 6;
-const leafSize = 1 << leafBits;
-/** Neighbours that would fill no more than this become one. */
-const mergeCountMax = (leafSize * 3) / 4;
 /** A neighbour with no more than this takes pairs of a full leaf. */
 const passCountMax = leafSize - 8;
-const pageBits = 8;
-const leavesPerPage = 1 << pageBits;
 const rowSizeMax = 256;
-
-/** Memory for the leaves of several trees. */
-export class LeafPool {
-  /** Leaves by page, two numbers a pair. */
-  private readonly pages: Uint32Array<ArrayBuffer>[] = [];
-  /** By leaf: how many pairs it holds. */
-  used = new Uint8Array(leavesPerPage);
-  private readonly free: number[] = [];
-  private count = 0;
-
-  get bytes(): number {
-    return this.pages.length * leavesPerPage * leafSize * 8 + this.used.length;
-  }
-
-  take(): number {
-    const free = this.free.pop();
-    if (free !== undefined) return free;
-    const leaf = this.count++;
-    if (leaf === this.pages.length * leavesPerPage) {
-      this.pages.push(new Uint32Array(leavesPerPage * leafSize * 2));
-    }
-    if (leaf === this.used.length) {
-      const longer = new Uint8Array(leaf * 2);
-      longer.set(this.used);
-      this.used = longer;
-    }
-    return leaf;
-  }
-
-  give(leaf: number): void {
-    this.used[leaf] = 0;
-    this.free.push(leaf);
-  }
-
-  pageOf(leaf: number): Uint32Array<ArrayBuffer> {
-    return this.pages[leaf >>> pageBits] as Uint32Array<ArrayBuffer>;
-  }
-}
-
-/** Where in its page a leaf starts. */
-function startOf(leaf: number): number {
-  return (leaf & (leavesPerPage - 1)) << (leafBits + 1);
-}
 
 /** Children in order, each with the pair from which on it is responsible. */
 class Row {
@@ -183,29 +135,15 @@ export class PairIndex {
     const isThere = this.seek(a, b);
     invariant(!isThere, 'a pair is in the index once');
     if (pool.used[this.leaf] === leafSize) this.makeRoom(a, b);
-    const page = pool.pageOf(this.leaf);
-    const start = startOf(this.leaf);
-    const count = pool.used[this.leaf] as number;
-    const at = start + this.pairAt * 2;
-    if (this.pairAt < count) page.copyWithin(at + 2, at, start + count * 2);
-    page[at] = a;
-    page[at + 1] = b;
-    pool.used[this.leaf] = count + 1;
+    pool.insert(this.leaf, this.pairAt, a, b);
     this.pairCount++;
   }
 
   /** False when the pair was not here. */
   remove(a: number, b: number): boolean {
     if (!this.seek(a, b)) return false;
-    const { pool, leaf } = this;
-    const page = pool.pageOf(leaf);
-    const start = startOf(leaf);
-    const count = pool.used[leaf] as number;
-    const at = start + this.pairAt * 2;
-    page.copyWithin(at, at + 2, start + count * 2);
-    pool.used[leaf] = count - 1;
     this.pairCount--;
-    if (count - 1 <= mergeCountMax / 2) this.mergeAround();
+    if (this.pool.remove(this.leaf, this.pairAt)) this.mergeAround();
     return true;
   }
 
@@ -312,13 +250,13 @@ export class PairIndex {
 
   private split(kept: number, a: number, b: number): void {
     const { pool } = this;
-    const added = pool.take();
-    const from = startOf(this.leaf);
-    const moved = pool.pageOf(this.leaf).subarray(from + kept * 2, from + leafSize * 2);
-    pool.pageOf(added).set(moved, startOf(added));
-    pool.used[this.leaf] = kept;
-    pool.used[added] = leafSize - kept;
-    this.row.insert(this.leafAt + 1, added, moved[0] ?? a, moved[1] ?? b);
+    const added = pool.moveTail(this.leaf, kept);
+    const page = pool.pageOf(added);
+    const first = startOf(added);
+    const isEmpty = kept === leafSize;
+    const boundA = isEmpty ? a : (page[first] as number);
+    const boundB = isEmpty ? b : (page[first + 1] as number);
+    this.row.insert(this.leafAt + 1, added, boundA, boundB);
     // At the seam it stays on the left: the bound of the right leaf is its first pair.
     if (kept < leafSize && this.pairAt <= kept) return;
     this.leafAt++;
@@ -372,18 +310,9 @@ export class PairIndex {
 
   /** Moves the next leaf's pairs into this one, if both together leave room to spare. */
   private mergeNext(row: Row, place: number): boolean {
-    const { pool } = this;
     const left = row.ids[place] as number;
-    const right = row.ids[place + 1] as number;
-    const count = pool.used[left] as number;
-    const more = pool.used[right] as number;
-    if (count + more > mergeCountMax) return false;
-    const from = startOf(right);
-    const moved = pool.pageOf(right).subarray(from, from + more * 2);
-    pool.pageOf(left).set(moved, startOf(left) + count * 2);
-    pool.used[left] = count + more;
+    if (!this.pool.join(left, row.ids[place + 1] as number)) return false;
     row.remove(place + 1);
-    pool.give(right);
     return true;
   }
 

@@ -21,7 +21,8 @@
  *  X2  The pairs of a record follow from its row alone: the ones that were added for it are the ones that are removed.
  */
 import { decodeDefinition, DefinitionTexts, invariant, MalformedError } from '@carillon/core';
-import { LeafPool, PairIndex } from './pair-index.ts';
+import { LeafPool } from './leaf-pool.ts';
+import { PairIndex } from './pair-index.ts';
 import { tagPlace, tagSpans } from './tag-place.ts';
 import { hashOf, type Kind, originEnd, TextHashes } from './text-hashes.ts';
 
