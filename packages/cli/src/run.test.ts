@@ -6,30 +6,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commands } from './commands.ts';
 import { release } from './index.ts';
 import { run } from './run.ts';
-import {
-  type Answer,
-  type Asked,
-  type FakeMember,
-  fakeMember,
-  recordingIo,
-} from './testing/world.ts';
+import { runCommand as cli } from './testing/command-line.ts';
+import { type Answer, type Asked, fakeMember, recordingIo } from './testing/world.ts';
 
 const id = '0d1e1d1ab81140010000204080102040-2';
-let member: FakeMember | null = null;
-
-afterEach(() => {
-  member?.close();
-  member = null;
-});
-
-/** Runs a command line against a member that answers by script. */
-async function cli(args: readonly string[], script: (asked: Asked) => Answer = () => ({})) {
-  member = await fakeMember(script);
-  const io = recordingIo({ CARILLON_SERVER: member.url });
-  const code = await run(args, io, release);
-  return { code, out: io.outLines, err: io.errLines, asked: member.asked };
-}
-
 const located = { headers: { location: `/timers/${id}`, 'carillon-copies': '2/2' } };
 
 describe('carillon', () => {
@@ -223,11 +203,10 @@ describe('carillon set', () => {
     writeFileSync(file, '{"ö": 1}\n');
     const fromFile = await cli(['set', '1s', 'http://r/', '--opaque-file', file], () => located);
     expect(fromFile.asked[0]?.body).toMatchObject({ callback: { http: { opaque: '{"ö": 1}\n' } } });
-    member?.close();
-    member = await fakeMember(() => located);
-    const io = recordingIo({ CARILLON_SERVER: member.url }, false, false, ['two ', 'parts']);
-    expect(await run(['set', '1s', 'http://r/', '--opaque-file', '-'], io, release)).toBe(0);
-    expect(member.asked[0]?.body).toMatchObject({ callback: { http: { opaque: 'two parts' } } });
+    const args = ['set', '1s', 'http://r/', '--opaque-file', '-'];
+    const { code, asked } = await cli(args, () => located, ['two ', 'parts']);
+    expect(code).toBe(0);
+    expect(asked[0]?.body).toMatchObject({ callback: { http: { opaque: 'two parts' } } });
   });
 
   test('--id replaces, --json gives copies, the token goes along', async () => {
@@ -239,11 +218,13 @@ describe('carillon set', () => {
   });
 
   test('--server takes an address as `cluster members` prints it', async () => {
-    member = await fakeMember(() => located);
-    const io = recordingIo();
+    const member = await fakeMember(() => located);
     const address = member.url.slice('http://'.length);
-    expect(await run(['set', '1s', 'http://r/', '--server', address], io, release)).toBe(0);
+    expect(await run(['set', '1s', 'http://r/', '--server', address], recordingIo(), release)).toBe(
+      0,
+    );
     expect(member.asked).toHaveLength(1);
+    member.close();
   });
 
   test('fewer copies than wanted are worth a word', async () => {

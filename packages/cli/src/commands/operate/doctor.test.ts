@@ -1,21 +1,9 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { release } from '../../index.ts';
-import { run } from '../../run.ts';
-import {
-  type Answer,
-  type Asked,
-  type FakeMember,
-  fakeMember,
-  recordingIo,
-} from '../../testing/world.ts';
-
-const members: FakeMember[] = [];
-afterEach(() => {
-  for (const made of members.splice(0)) made.close();
-});
+import { expect, test } from 'vitest';
+import { runCommand } from '../../testing/command-line.ts';
+import type { Answer, Asked } from '../../testing/world.ts';
 
 const finding = (weight: string, says: string) => ({
   id: 'x',
@@ -44,11 +32,8 @@ const answerOf = (findings: readonly object[], verdict: string) => ({
   missing: [],
 });
 
-async function doctor(args: readonly string[], script: (asked: Asked) => Answer) {
-  const made = await fakeMember(script);
-  members.push(made);
-  const io = recordingIo({ CARILLON_SERVER: made.url });
-  return { code: await run(['doctor', ...args], io, release), out: io.outLines, err: io.errLines };
+function doctor(args: readonly string[], script: (asked: Asked) => Answer) {
+  return runCommand(['doctor', ...args], script);
 }
 
 test('findings come with advice, and something wrong is exit 1', async () => {

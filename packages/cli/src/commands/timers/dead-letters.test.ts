@@ -1,31 +1,9 @@
 /** `dead-letters`: lists, counts, and work on one, some or all of them. */
-import { afterEach, expect, test } from 'vitest';
-import { release } from '../../index.ts';
-import { run } from '../../run.ts';
-import {
-  type Answer,
-  type Asked,
-  type FakeMember,
-  fakeMember,
-  recordingIo,
-} from '../../testing/world.ts';
+import { expect, test } from 'vitest';
+import { runCommand as cli } from '../../testing/command-line.ts';
+import type { Answer, Asked } from '../../testing/world.ts';
 
 const id = '0d1e1d1ab81140010000204080102040-2';
-let member: FakeMember | null = null;
-
-afterEach(() => {
-  member?.close();
-  member = null;
-});
-
-/** Runs a command line against a member that answers by script. */
-async function cli(args: readonly string[], script: (asked: Asked) => Answer) {
-  member = await fakeMember(script);
-  const io = recordingIo({ CARILLON_SERVER: member.url });
-  const code = await run(args, io, release);
-  return { code, out: io.outLines, err: io.errLines, asked: member.asked };
-}
-
 const letters = {
   'dead-letters': [{ id, timer: id, reason: 'refused', attempts: 4 }],
   cursor: null,

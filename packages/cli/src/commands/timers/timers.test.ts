@@ -1,28 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { release } from '../../index.ts';
-import { run } from '../../run.ts';
-import {
-  type Answer,
-  type Asked,
-  type FakeMember,
-  fakeMember,
-  recordingIo,
-} from '../../testing/world.ts';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../../testing/command-line.ts';
+import type { Answer, Asked } from '../../testing/world.ts';
 
 const id = '0d1e1d1ab81140010000204080102040-2';
-let member: FakeMember | null = null;
-
-afterEach(() => {
-  member?.close();
-  member = null;
-});
-
+/** Without the requests for the view. */
 async function cli(args: readonly string[], script: (asked: Asked) => Answer = () => ({})) {
-  member = await fakeMember(script);
-  const io = recordingIo({ CARILLON_SERVER: member.url });
-  const code = await run(args, io, release);
-  const asked = member.asked.filter(({ path }) => path !== '/cluster');
-  return { code, out: io.outLines, err: io.errLines, asked };
+  const ran = await runCommand(args, script);
+  return { ...ran, asked: ran.asked.filter(({ path }) => path !== '/cluster') };
 }
 
 describe('run', () => {
