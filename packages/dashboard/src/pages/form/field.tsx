@@ -1,7 +1,8 @@
 /** One field of the form: a name above, an input below. */
 import type { TargetedInputEvent } from 'preact';
+import type { FieldProps, TypedTimer } from './typed-timer.ts';
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly name: string;
   readonly value: string;
   readonly take: (value: string) => void;
@@ -11,7 +12,7 @@ export interface FieldOptions {
   readonly list?: string;
 }
 
-export function Field(props: FieldOptions) {
+function Field(props: FieldOptions) {
   const common = {
     value: props.value,
     placeholder: props.hint,
@@ -29,6 +30,23 @@ export function Field(props: FieldOptions) {
       {props.type === undefined ? <input type="text" list={props.list} {...common} /> : null}
     </label>
   );
+}
+
+/** Parts of the timer in the form that are text. */
+type TextName = {
+  [Name in keyof TypedTimer]: string extends TypedTimer[Name] ? Name : never;
+}[keyof TypedTimer];
+
+/** The field for one text of the timer in the form. */
+export function TimerField(
+  props: { readonly form: FieldProps; readonly text: TextName } & Omit<
+    FieldOptions,
+    'value' | 'take'
+  >,
+) {
+  const { form, text, ...shown } = props;
+  const take = (value: string): void => form.change({ [text]: value } as Partial<TypedTimer>);
+  return <Field {...shown} value={form.typed[text]} take={take} />;
 }
 
 /** A choice of a few values. */

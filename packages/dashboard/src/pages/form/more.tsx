@@ -1,54 +1,34 @@
 /** Fields that few timers need: retries, time limit, replicas. Empty ones mean the member's own values. */
-import { Field } from './field.tsx';
+import { TimerField } from './field.tsx';
 import type { FieldProps } from './typed-timer.ts';
 
-export function More({ typed, change, factor }: FieldProps & { readonly factor: number }) {
+export function More({ factor, ...form }: FieldProps & { readonly factor: number }) {
+  const { typed, change } = form;
   return (
     <>
       <fieldset class="lines">
         <legend>A callback that fails is tried again</legend>
         <div class="pair">
-          <Field
-            name="Given up after"
-            hint="24h"
-            value={typed.retryLimit}
-            take={(retryLimit) => change({ retryLimit })}
-          />
-          <Field
+          <TimerField form={form} text="retryLimit" name="Given up after" hint="24h" />
+          <TimerField
+            form={form}
+            text="retryMaxAttempts"
             name="Attempts at most"
             type="number"
             hint="no limit"
-            value={typed.retryMaxAttempts}
-            take={(retryMaxAttempts) => change({ retryMaxAttempts })}
           />
-          <Field
+          <TimerField
+            form={form}
+            text="retryBase"
             name="First wait at most, then doubled"
             hint="1s"
-            value={typed.retryBase}
-            take={(retryBase) => change({ retryBase })}
           />
-          <Field
-            name="Wait at most"
-            hint="5m"
-            value={typed.retryMaxWait}
-            take={(retryMaxWait) => change({ retryMaxWait })}
-          />
+          <TimerField form={form} text="retryMaxWait" name="Wait at most" hint="5m" />
         </div>
       </fieldset>
       <div class="pair">
-        <Field
-          name="Time limit of an attempt"
-          hint="10s"
-          value={typed.timeout}
-          take={(timeout) => change({ timeout })}
-        />
-        <Field
-          name="Replicas"
-          type="number"
-          hint={String(factor)}
-          value={typed.factor}
-          take={(value) => change({ factor: value })}
-        />
+        <TimerField form={form} text="timeout" name="Time limit of an attempt" hint="10s" />
+        <TimerField form={form} text="factor" name="Replicas" type="number" hint={String(factor)} />
       </div>
       <label class="check">
         <input

@@ -1,5 +1,5 @@
 /** Fields that say when a timer pops, and how often. */
-import { Choice, Field } from './field.tsx';
+import { Choice, TimerField } from './field.tsx';
 import type { FieldProps, TypedTimer } from './typed-timer.ts';
 import { Zones, zonesId } from './zones.tsx';
 
@@ -9,7 +9,8 @@ const kinds = [
   ['cron', 'By cron'],
 ] as const;
 
-export function When({ typed, change }: FieldProps) {
+export function When(form: FieldProps) {
+  const { typed, change } = form;
   return (
     <>
       <fieldset class="choice">
@@ -27,20 +28,10 @@ export function When({ typed, change }: FieldProps) {
         ))}
       </fieldset>
       {typed.kind === 'interval' ? (
-        <Field
-          name="Interval"
-          hint="10s, 5m, 1h30m"
-          value={typed.interval}
-          take={(interval) => change({ interval })}
-        />
+        <TimerField form={form} text="interval" name="Interval" hint="10s, 5m, 1h30m" />
       ) : null}
       {typed.kind === 'at' ? (
-        <Field
-          name="Date and time"
-          type="datetime-local"
-          value={typed.at}
-          take={(at) => change({ at })}
-        />
+        <TimerField form={form} text="at" name="Date and time" type="datetime-local" />
       ) : null}
       {typed.kind === 'cron' ? <Cron typed={typed} change={change} /> : null}
       {typed.kind === 'at' ? null : <Ending typed={typed} change={change} />}
@@ -48,22 +39,11 @@ export function When({ typed, change }: FieldProps) {
   );
 }
 
-function Cron({ typed, change }: FieldProps) {
+function Cron(form: FieldProps) {
   return (
     <div class="pair">
-      <Field
-        name="Cron expression"
-        hint="0 9 * * 1-5"
-        value={typed.cron}
-        take={(cron) => change({ cron })}
-      />
-      <Field
-        name="Time zone"
-        hint="UTC"
-        list={zonesId}
-        value={typed.timezone}
-        take={(timezone) => change({ timezone })}
-      />
+      <TimerField form={form} text="cron" name="Cron expression" hint="0 9 * * 1-5" />
+      <TimerField form={form} text="timezone" name="Time zone" hint="UTC" list={zonesId} />
       <Zones />
     </div>
   );
@@ -77,7 +57,8 @@ const endings: readonly (readonly [TypedTimer['ending'], string])[] = [
   ['forever', 'For ever'],
 ];
 
-function Ending({ typed, change }: FieldProps) {
+function Ending(form: FieldProps) {
+  const { typed, change } = form;
   return (
     <div class="pair">
       <Choice
@@ -87,23 +68,13 @@ function Ending({ typed, change }: FieldProps) {
         take={(ending) => change({ ending })}
       />
       {typed.ending === 'count' ? (
-        <Field name="Pops" type="number" value={typed.count} take={(count) => change({ count })} />
+        <TimerField form={form} text="count" name="Pops" type="number" />
       ) : null}
       {typed.ending === 'for' ? (
-        <Field
-          name="For"
-          hint="1h"
-          value={typed.repeatFor}
-          take={(repeatFor) => change({ repeatFor })}
-        />
+        <TimerField form={form} text="repeatFor" name="For" hint="1h" />
       ) : null}
       {typed.ending === 'until' ? (
-        <Field
-          name="Until"
-          type="datetime-local"
-          value={typed.until}
-          take={(until) => change({ until })}
-        />
+        <TimerField form={form} text="until" name="Until" type="datetime-local" />
       ) : null}
     </div>
   );

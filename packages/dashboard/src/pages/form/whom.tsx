@@ -1,11 +1,12 @@
 /** Fields of the callback: address, method, headers, opaque, time limit. */
-import { Choice, Field } from './field.tsx';
+import { Choice, TimerField } from './field.tsx';
 import { Headers } from './headers.tsx';
 import type { FieldProps } from './typed-timer.ts';
 
 const usual = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
 
-export function Whom({ typed, change }: FieldProps) {
+export function Whom(form: FieldProps) {
+  const { typed, change } = form;
   const methods = usual.includes(typed.method) ? usual : [...usual, typed.method];
   return (
     <>
@@ -16,11 +17,11 @@ export function Whom({ typed, change }: FieldProps) {
           values={methods.map((method) => [method, method])}
           take={(method) => change({ method })}
         />
-        <Field
+        <TimerField
+          form={form}
+          text="uri"
           name="Callback address"
           hint="http://127.0.0.1:8080/done"
-          value={typed.uri}
-          take={(uri) => change({ uri })}
         />
       </div>
       <label class="field">
