@@ -1,7 +1,8 @@
 /**
- * Runs all tests in two lanes at once. The lane `clock` has the tests that judge how late callbacks come and how long locks
- * last, and runs almost nothing at a time; the lane `rest` has all others, which use the processors that the first leaves
- * idle, at the lowest priority, so that they make no member late. `npm run unit -- FILE` runs one file without lanes.
+ * Runs all tests in three lanes at once. The lane `clock` has the tests that judge how late callbacks come and how long
+ * locks last, and runs almost nothing at a time. The other two use the processors that it leaves idle, at the lowest
+ * priority, so that they make no member late: `processes` has tests of real processes, which wait more than they work,
+ * and `calculate` has all others, which work while those wait. `npm run unit -- FILE` runs one file without lanes.
  * With CI set a skipped test is a failure, but for the tools that neither Debian nor npm has.
  */
 import { spawn } from 'node:child_process';
@@ -12,9 +13,15 @@ import { createInterface } from 'node:readline';
 import { type Report, skippedIn } from './skipped.ts';
 
 const clockProjects = ['ring-etcd', 'cli-lock', 'e2e-stories', 'ring-partitions', 'e2e-clock'];
+const processProjects = ['scripts', 'examples', 'e2e', 'security-processes'];
 const lanes = [
   { name: 'clock', niceness: 0, chosen: clockProjects.map((name) => `--project=${name}`) },
-  { name: 'rest', niceness: 19, chosen: clockProjects.map((name) => `--project=!${name}`) },
+  { name: 'processes', niceness: 19, chosen: processProjects.map((name) => `--project=${name}`) },
+  {
+    name: 'calculate',
+    niceness: 19,
+    chosen: [...clockProjects, ...processProjects].map((name) => `--project=!${name}`),
+  },
 ];
 
 type Lane = (typeof lanes)[number];
