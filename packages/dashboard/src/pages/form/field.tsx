@@ -45,7 +45,7 @@ export function TimerField(
   >,
 ) {
   const { form, text, ...shown } = props;
-  const take = (value: string): void => form.change({ [text]: value } as Partial<TypedTimer>);
+  const take = (value: string): void => form.change({ [text]: value });
   return <Field {...shown} value={form.typed[text]} take={take} />;
 }
 
