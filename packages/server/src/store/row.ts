@@ -174,6 +174,12 @@ export class RowReader {
     into.to = this.at + length;
   }
 
+  /** The body as a view, which changes with the page. */
+  viewBody(): Uint8Array {
+    const length = this.varint();
+    return this.page.bytes.subarray(this.at, this.at + length);
+  }
+
   /** A copy of the body. */
   readBody(): Uint8Array {
     const length = this.varint();

@@ -23,7 +23,7 @@
  *  S2  An alarm belongs to a handle in use: removing a record removes its alarm.
  *  S3  No call does more than a bounded amount of work; compaction goes on a few handles a call.
  */
-import { invariant, type Progress, State, type TimerRecord } from '@carillon/core';
+import { invariant, type Progress, RecordBuffer, State, type TimerRecord } from '@carillon/core';
 import { Arena } from './arena.ts';
 import { SharedFields } from './shared-fields.ts';
 import { NumberIndex, type Position, rangeOf } from './number-index.ts';
@@ -41,6 +41,9 @@ const unused = 0xffffffff;
 
 /** Handles that each change of the store looks at while a compaction is under way. */
 const compactionSlice = 64;
+
+/** Handles that a walk over all records looks up at once. */
+const readAheadCount = 64;
 
 /** Records of each state; their sum is the size of the store. */
 export interface Counts {
@@ -74,6 +77,8 @@ export class Store {
   /** One of each for all calls: the search indexes read them and keep neither. */
   private readonly before = emptyRow();
   private readonly after = emptyRow();
+  /** Grows with every put and remove. */
+  private changeCount = 0;
   /** The next handle that the compaction under way looks at; −1: none is. */
   private compacting = -1;
 
@@ -116,6 +121,7 @@ export class Store {
     // Packed before a place is chosen: the length decides whether the old place fits.
     const combination = this.sharedFields.take(record);
     this.writer.pack(record, combination);
+    this.changeCount++;
     let handle = this.index.find(record.hi, record.lo);
     if (handle < 0) {
       handle = this.takeHandle(record.hi, record.lo);
@@ -139,6 +145,7 @@ export class Store {
   remove(hi: number, lo: number): boolean {
     const handle = this.index.find(hi, lo);
     if (handle < 0) return false;
+    this.changeCount++;
     // S1 and S2: every other structure lets go before the handle does.
     this.search?.change(handle, this.storedRow(handle), null);
     this.wheel.remove(handle);
@@ -187,6 +194,30 @@ export class Store {
       replicas,
       body: row.readBody(),
     };
+  }
+
+  /** Fills a buffer with the record, whose body is a view on the row. */
+  private readInto(record: RecordBuffer, handle: number): TimerRecord {
+    const row = this.row(handle).readProgress().readTimes();
+    const { namespace, factor, replicas } = this.sharedFields.get(row.combination);
+    record.hi = this.hiOf(handle);
+    record.lo = this.loOf(handle);
+    record.namespace = namespace;
+    record.factor = factor;
+    record.versionMs = row.versionMs;
+    record.versionTie = row.versionTie;
+    record.state = row.state;
+    record.sequence = row.sequence;
+    record.attempt = row.attempt;
+    record.startMs = row.startMs;
+    record.dueMs = row.dueMs;
+    record.gapMs = row.gapMs;
+    record.retryMs = row.retryMs;
+    record.triedMs = row.triedMs;
+    record.outcome = row.outcome;
+    record.replicas = replicas;
+    record.body = row.viewBody();
+    return record;
   }
 
   /** High half of the number. */
@@ -286,19 +317,28 @@ export class Store {
     return { hi: this.hiOf(last), lo: this.loOf(last) };
   }
 
-  /** Hands out all records one by one in the order of walks, undefined at the end; the store may change meanwhile. */
+  /**
+   * Hands out all records one by one in the order of walks, undefined at the end; the store may change meanwhile. A record is
+   * lent: it is of use until the next call or the next change of the store.
+   */
   records(): () => TimerRecord | undefined {
-    let after: Position | null = null;
-    let ended = false;
+    const lent = new RecordBuffer();
+    let last: TimerRecord | null = null;
+    let isLastPage = false;
+    let changeCount = -1;
+    let at = 0;
     const ahead: number[] = [];
     return () => {
-      // One at a time: a handle read ahead could belong to another record by the time it is used.
-      if (ended) return undefined;
-      ahead.length = 0;
-      after = this.next(after, 1, ahead);
-      ended = after === null;
-      const [handle] = ahead;
-      return handle === undefined ? undefined : this.read(handle);
+      // After a change, a handle that was read ahead could belong to another record.
+      if (at === ahead.length ? !isLastPage : changeCount !== this.changeCount) {
+        ahead.length = 0;
+        at = 0;
+        ({ changeCount } = this);
+        isLastPage = this.next(last, readAheadCount, ahead) === null;
+      }
+      if (at === ahead.length) return undefined;
+      last = this.readInto(lent, ahead[at++] as number);
+      return last;
     };
   }
 
