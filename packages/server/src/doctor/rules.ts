@@ -122,7 +122,10 @@ function copies({ members }: ClusterFacts): Finding[] {
       id: 'copies-missing',
       weight: moving ? 'look' : 'wrong',
       member: null,
-      says: `${most} timers or more have fewer copies than they want.`,
+      says:
+        most === 1
+          ? 'A timer has fewer copies than it wants.'
+          : `${most} timers or more have fewer copies than they want.`,
       do: moving
         ? 'A resync is under way; look again when it is over.'
         : 'Bring silent members back or remove them from the view, then carillon cluster resync. Lose no further member meanwhile.',

@@ -164,7 +164,7 @@ function Rows({ rows }: { readonly rows: readonly AuditRow[] }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ first, count }, i) => (
+          {rows.map(({ first, count, members }, i) => (
             <tr key={`${first.at} ${first.timer} ${i}`} data-change={first.action}>
               <td class="number">{instant(first.at)}</td>
               <td>
@@ -174,10 +174,10 @@ function Rows({ rows }: { readonly rows: readonly AuditRow[] }) {
                 {first.actor === null ? <span class="dim">none</span> : <bdi>{first.actor}</bdi>}
               </td>
               <td>
-                <Timers row={{ first, count }} />
+                <Timers first={first} count={count} />
               </td>
               <td>{first.tag === null ? null : <bdi class="tag">{first.tag}</bdi>}</td>
-              <td>{first.member}</td>
+              <td>{members.join(', ')}</td>
             </tr>
           ))}
         </tbody>
@@ -186,8 +186,9 @@ function Rows({ rows }: { readonly rows: readonly AuditRow[] }) {
   );
 }
 
-function Timers({ row: { first, count } }: { readonly row: AuditRow }) {
+function Timers({ first, count }: Pick<AuditRow, 'first' | 'count'>) {
   if (!isOfTimer(first)) return <span class="dim">–</span>;
+  if (count > 1 && first.tag === null) return <span>{counted(count, 'pop')}</span>;
   if (count > 1) return <span>{counted(count, 'timer')}</span>;
   return (
     <a class="mono" href={`#/timers/${first.timer}`}>

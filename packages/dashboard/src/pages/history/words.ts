@@ -23,6 +23,8 @@ const actionWords: Readonly<Record<string, string>> = {
 };
 /** Changes of a namespace, or of a member, and of no single timer. */
 const wholeActions: ReadonlySet<string> = new Set(['erase', 'drain', 'resync']);
+/** Changes that members make by themselves. */
+const byMembers: ReadonlySet<string> = new Set(['give-up', 'drop']);
 const actionTones: Readonly<Record<string, Tone>> = {
   cancel: 'warn',
   erase: 'warn',
@@ -71,23 +73,29 @@ export function measureText(entry: HistoryAttemptShape): string {
   return `${late}, took ${milliseconds(entry['took-ms'])}`;
 }
 
-/** A row of the audit: one change, or neighbours that one request by tag made. */
+/** A row of the audit: one change, or neighbours that belong together. */
 export interface AuditRow {
   readonly first: HistoryChangeShape;
   readonly count: number;
+  /** Members that took the request, or acted by themselves. */
+  readonly members: readonly string[];
 }
 
+/** Neighbours that one request by tag made, or that members made by themselves, are one row: changes by tokens are not lost among them. */
 export function auditRows(entries: readonly HistoryChangeShape[]): readonly AuditRow[] {
-  const rows: { readonly first: HistoryChangeShape; count: number }[] = [];
+  const rows: { readonly first: HistoryChangeShape; count: number; members: string[] }[] = [];
   for (const entry of entries) {
     const last = rows.at(-1);
-    if (last !== undefined && entry.tag !== null && keyOf(last.first) === keyOf(entry))
+    const isOfMany = entry.tag !== null || byMembers.has(entry.action);
+    if (last !== undefined && isOfMany && keyOf(last.first) === keyOf(entry)) {
       last.count++;
-    else rows.push({ first: entry, count: 1 });
+      if (!last.members.includes(entry.member)) last.members.push(entry.member);
+    } else rows.push({ first: entry, count: 1, members: [entry.member] });
   }
   return rows;
 }
 
 function keyOf({ action, actor, tag, member }: HistoryChangeShape): string {
+  if (byMembers.has(action)) return action;
   return JSON.stringify([action, actor, tag, member]);
 }

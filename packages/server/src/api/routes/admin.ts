@@ -109,7 +109,7 @@ export function renderCluster(view: ClusterView): ClusterJson {
       load: load === null ? null : renderLoad(load),
       'dead-letters': figures?.letters ?? null,
       retrying: figures?.retrying ?? null,
-      answers: figures === null ? null : { ...figures.answers },
+      answers: figures === null ? null : occurred(figures.answers),
     })),
     resync: view.resync,
     repair: {
@@ -118,6 +118,11 @@ export function renderCluster(view: ClusterView): ClusterJson {
     },
     damage: view.damage === null ? null : renderDamage(view.damage),
   };
+}
+
+/** Without the results that never occurred. */
+function occurred(answers: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(answers).filter(([, count]) => count > 0));
 }
 
 function renderDamage(damage: DamageView): NonNullable<ClusterJson['damage']> {
