@@ -13,6 +13,8 @@ const ringEtcdFiles = [
 ];
 const ringSimulationFiles = ['packages/ring/src/simulated/*.test.ts'];
 const lockCommandFiles = ['packages/cli/src/commands/placement/lock.test.ts'];
+/** Variants of the product with one fault each, to show that a checker notices. */
+const brokenFiles = ['packages/sim/src/broken/*.test.ts'];
 const seedFiles = ['packages/sim/src/{seeds,runner}/*.test.ts'];
 /** Clusters under load whose promises hold on a busy machine too: lateness counts from the machine's own stalls. */
 const storyFiles = ['test/e2e/{upgrade,cluster-{etcd,faults,partition,secrets}}.test.ts'];
@@ -22,9 +24,9 @@ const clockFiles = [
 ];
 
 /**
- * Groups run one after the other: 1 unit tests, 2 programs that only calculate, 3 real processes that wait more than they
- * work, 4 locks with short leases and clusters under load, two files at a time, 5 tests that judge how late and how often callbacks
- * come, one file at a time.
+ * Groups run one after the other: 1 unit tests and scenarios, 2 programs that only calculate, 3 real processes that wait
+ * more than they work, 4 locks with short leases and clusters under load, two files at a time, 5 tests that judge how late
+ * and how often callbacks come, one file at a time.
  * `scripts/test-lanes.ts` runs groups 1 and 2, group 3, and groups 4 and 5 beside each other; the last have the highest
  * priority.
  */
@@ -50,7 +52,12 @@ const projects = [
     exclude: [...ringEtcdFiles, ...ringSimulationFiles],
   }),
   project(1, { name: 'soak', include: ['test/soak/**/*.test.ts'] }),
-  project(2, { name: 'sim', include: inPackage('sim'), exclude: seedFiles }),
+  project(1, {
+    name: 'sim',
+    include: inPackage('sim'),
+    exclude: [...seedFiles, ...brokenFiles],
+  }),
+  project(2, { name: 'sim-broken', include: brokenFiles }),
   project(2, { name: 'sim-seeds', include: seedFiles }),
   project(2, { name: 'ring-simulation', include: ringSimulationFiles }),
   project(2, {

@@ -15,9 +15,12 @@ test('a room in ARCHITECTURE.md has a job', () => {
 
 /** Rows that change with every other commit: the page may be behind by a tenth. */
 const rough = ['lines of the popper', 'lines of source'];
+/** Rows whose limit `npm run tidy` holds. */
+const limited = ['one-line comments with who, those, nobody or what'];
 
 test('ARCHITECTURE.md tells the figures of the house; if not, run npm run reference', () => {
   for (const [figure, now] of Object.entries(houseFigures())) {
+    if (limited.includes(figure)) continue;
     const told = page.split(`| ${figure} | `)[1]?.split(' | ')[1] ?? '';
     if (!rough.includes(figure)) expect(told, figure).toBe(now);
     else expect(Math.abs(numberIn(told) / numberIn(now) - 1), figure).toBeLessThan(0.1);
