@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { lateCron } from './told/late-cron.ts';
+import { lateCronTwice } from './told/late-cron-twice.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
@@ -129,5 +130,16 @@ test.each([12, 26, 29.8, 31])(
     const { story, late } = await lateCron(standsS);
     expect(late).toEqual([]);
     expect(story.bugs).toEqual([]);
+  },
+);
+
+/** Found by seed 2520668991. */
+test.each([
+  { firstS: 0.05, thenS: 2 },
+  { firstS: 0.2, thenS: 9 },
+])(
+  'the word of a cron timer lay in the socket of the backup, and the word of its pop in that of the primary: no pop is early (P3): %j',
+  async ({ firstS, thenS }) => {
+    expect(await lateCronTwice(firstS, thenS)).toEqual([0, 0, 0, 0]);
   },
 );

@@ -35,8 +35,8 @@ class Rig {
     onPushed: () => undefined,
   });
 
-  add(lo: number, replicas: readonly string[]): void {
-    const record = recordOf({ lo, replicas });
+  add(lo: number, replicas: readonly string[], dueMs = 10_000): void {
+    const record = recordOf({ lo, replicas, dueMs, gapMs: 3000 });
     this.records.set(lo, record);
     this.handOff.add(record);
   }
@@ -64,6 +64,20 @@ describe('a hand-off', () => {
     ]);
     expect([...rig.records.keys()]).toEqual([2]);
     expect(rig.handOff.size).toBe(0);
+  });
+
+  it('keeps a copy whose pop is due until the pop cannot come by twice its gap any more', async () => {
+    const rig = new Rig();
+    const dueMs = rig.clock.now() + 5;
+    await rig.clock.advance(10);
+    rig.add(1, ['b', 'c'], dueMs);
+    rig.add(2, ['b', 'c'], rig.clock.now() + 1000);
+    await rig.clock.advance(500);
+    expect([...rig.records.keys()]).toEqual([1]);
+    await rig.clock.advance(2000);
+    expect([...rig.records.keys()]).toEqual([1]);
+    await rig.clock.advance(2000);
+    expect([...rig.records.keys()]).toEqual([]);
   });
 
   it('leaves a silent replica to repair, however many records it should have, and gives the others theirs', async () => {

@@ -5,6 +5,8 @@
  *
  * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it is
  *     the one with the right time (see replication/merge.ts, M5), only after they know that time too.
+ * H2  A copy whose pop is due is kept until the pop is made, or could have been: the replicas that confirmed it may stand
+ *     still the next moment, and this member is then the one that can still pop by twice the gap (P4).
  */
 import {
   type Clock,
@@ -19,10 +21,13 @@ import type { Replica } from '../replication/replica.ts';
 import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
+import { latestMs } from '../timer/schedule.ts';
 
 const inFlightMax = 1000;
 const retryMs = 1000;
 const buryRetryMs = 60_000;
+/** After this time a replica that does not answer has a stand-in. */
+const dueKeptMsMax = 30_000;
 
 export interface HandOffParts {
   readonly self: string;
@@ -148,13 +153,20 @@ export class HandOff {
       return this.add(record);
     }
     // Without the record the result of the callback could be told to no member.
-    if (busy(record)) return this.retryLater(record);
+    if (busy(record) || this.isDue(current)) return this.retryLater(record);
     invariant(
       names.length > 0 && current.replicas.every((name) => names.includes(name)),
       'a record is dropped after all its replicas confirmed it',
     );
     replica.drop(current);
     onDropped();
+  }
+
+  /** Whether the pop of the record is due, and not so late that it cannot come in time any more (H2). */
+  private isDue(record: TimerRecord): boolean {
+    const lateMs = this.parts.clock.now() - record.retryMs;
+    if (record.state !== State.live || lateMs < 0) return false;
+    return lateMs < Math.min(latestMs(record.gapMs, record.factor), dueKeptMsMax);
   }
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {

@@ -45,7 +45,13 @@ export type GrantingInside = Pick<Granting, 'claimed'> & ReturnType<typeof grant
 
 const readinessMethods = { restMs: Readiness.prototype['restMs'] };
 
-export type ReadinessInside = typeof readinessMethods;
+function readinessFields(readiness: Readiness) {
+  return { parts: readiness['parts'] };
+}
+
+export type ReadinessInside = Pick<Readiness, 'heldUntilMs'> &
+  typeof readinessMethods &
+  ReturnType<typeof readinessFields>;
 
 const attemptsMethods = {
   present: Attempts.prototype['present'],
@@ -71,7 +77,7 @@ function rulesFields(rules: PopRules) {
 
 export type PopRulesInside = Pick<PopRules, 'circumstances'> & ReturnType<typeof rulesFields>;
 
-const handOffMethods = { one: HandOff.prototype['one'] };
+const handOffMethods = { one: HandOff.prototype['one'], isDue: HandOff.prototype['isDue'] };
 
 function handOffFields(handOff: HandOff) {
   return { parts: handOff['parts'] };

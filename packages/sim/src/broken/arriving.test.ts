@@ -1,4 +1,6 @@
 /** A test of the tests: a cluster that reads late messages wrongly, or members that join or leave by half, breaks a promise. */
+import { givenAwayWhileDue } from '../../scenarios/told/given-away-while-due.ts';
+import { handedToAStarter } from '../../scenarios/told/handed-to-a-starter.ts';
 import { Story, timerBody } from '../story.ts';
 import { viewMember } from '../world/views.ts';
 import { arriving } from './arriving.ts';
@@ -38,10 +40,18 @@ everyVariantIsNoticed(arriving, {
       story.cluster.member(name).crash({ power: false, wipe: false });
       story.cluster.member(name).start();
     }
-    await story.until(20.7);
+    await story.until(15);
     story.cluster.member('m0').resume();
     await story.until(100);
-    return { story, kept: ids.every((id) => isBy(story, id, 40)) };
+    return { story, kept: ids.every((id) => isBy(story, id, 25)) };
+  },
+  // P4: a stand-in gives a timer back, and its replicas stand still as soon as they have it.
+  'a copy is given away while its pop is due': async () => {
+    return { story: null, kept: (await givenAwayWhileDue(8.7)) <= 12 };
+  },
+  // P4: a replica that has just started is handed timers of 250 ms that are due.
+  'and its new holder looks at a pop that waits for news every 100 ms only': async () => {
+    return { story: null, kept: (await handedToAStarter(800)) <= 0 };
   },
   // P4: after a blackout the holder is alone.
   'a claim is over when the wait for its answers is': async () => {

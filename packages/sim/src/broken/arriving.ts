@@ -1,7 +1,28 @@
 /** Broken rules about late messages, and about members that come and go: time on its way, waiting for answers, joining, draining. */
 import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
-import type { Broken } from './broken.ts';
+import { type Broken, type Mend, together } from './broken.ts';
+
+function givenAwayDue(): Mend {
+  const { handOff } = insides;
+  const { isDue } = handOff;
+  handOff.isDue = () => false;
+  return () => {
+    handOff.isDue = isDue;
+  };
+}
+
+function looksSeldom(): Mend {
+  const { readiness } = insides;
+  const { heldUntilMs } = readiness;
+  readiness.heldUntilMs = function (handle, record) {
+    const heldMs = heldUntilMs.call(this, handle, record);
+    return heldMs === null ? null : Math.max(heldMs, this.parts.clock.now() + 100);
+  };
+  return () => {
+    readiness.heldUntilMs = heldUntilMs;
+  };
+}
 
 const late: readonly Broken[] = [
   {
@@ -36,6 +57,14 @@ const late: readonly Broken[] = [
         peers.send = send;
       };
     },
+  },
+  {
+    name: 'a copy is given away while its pop is due',
+    apply: givenAwayDue,
+  },
+  {
+    name: 'and its new holder looks at a pop that waits for news every 100 ms only',
+    apply: together(givenAwayDue, looksSeldom),
   },
   {
     name: 'a claim is over when the wait for its answers is',

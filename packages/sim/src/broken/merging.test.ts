@@ -3,6 +3,7 @@ import { State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
 import { beatenInTime } from '../../scenarios/told/beaten-in-time.ts';
 import { lateCron } from '../../scenarios/told/late-cron.ts';
+import { lateCronTwice } from '../../scenarios/told/late-cron-twice.ts';
 import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../world/views.ts';
@@ -136,6 +137,10 @@ everyVariantIsNoticed(merging, {
   'a cron record that lay in a socket keeps its late time': async () => {
     const { story, late } = await lateCron();
     return { story, kept: late.length === 0 };
+  },
+  // P3: its sender had heard of the timer late as well.
+  'a cron record is due as much earlier as its older copy is': async () => {
+    return { story: null, kept: (await lateCronTwice(0.2, 9)).every((earlyMs) => earlyMs === 0) };
   },
   // A stand-in that the first replica does not know of is not told of its pop, and makes it again when it is alone (P5).
   'a list of replicas with a stand-in is not taken over': async () => {

@@ -84,6 +84,22 @@ export const merging: readonly Broken[] = [
     },
   },
   {
+    name: 'a cron record is due as much earlier as its older copy is',
+    apply: () => {
+      const { replica } = insides;
+      const { inTime } = replica;
+      replica.inTime = function (incoming, stored) {
+        const kept = inTime.call(this, incoming, stored);
+        if (kept.dueMs === incoming.dueMs) return kept;
+        const dueMs = incoming.dueMs - (incoming.startMs - stored.startMs);
+        return { ...kept, dueMs, retryMs: dueMs };
+      };
+      return () => {
+        replica.inTime = inTime;
+      };
+    },
+  },
+  {
     name: 'a list of replicas with a stand-in is not taken over',
     apply: () => {
       const replica = Replica.prototype;

@@ -3,7 +3,8 @@
  * interval from 100 ms and from 40 ms for each copy up; at the latest 40 ms for each copy after it was due where the
  * interval is shorter.
  *
- * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running and could reach
+ * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running (since the earliest moment at
+ * which it can have been due: a member that stood still then does not know whether another one popped) and could reach
  * the receiver for the whole interval; one of them could not reach it, and messages were lost; the receiver had failed shortly before, so that its circuit may be open; the
  * timer was replaced or cancelled, or a request to do so was under way. A pop by the wall clock is due when it is due by all clocks
  * (`dues.ts`), and its interval is the time since the pop before, or since it was set. After a restart a member goes by
@@ -76,10 +77,12 @@ export class ByTwice implements Checker {
     if (first !== null && first.startMs <= nowMs) return;
     const dueMs = this.dues.dueByMs(operation, sequence);
     const { receivers, faults } = judge.cluster;
+    // The client heard later than the timer was set: by the members the pop was due before that.
+    const fromMs = Math.min(dueMs, this.dues.notBeforeMs(operation, sequence));
     const excuses = this.dues.gapMsMin(operation, sequence) < patientMs ? hasty : patient;
     const still = able.filter(
       (name) =>
-        faults.find(name, excuses, dueMs, nowMs) === null &&
+        faults.find(name, excuses, fromMs, nowMs) === null &&
         receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
     );
     if (still.length === 0) return;

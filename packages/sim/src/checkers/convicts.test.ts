@@ -133,6 +133,31 @@ describe('P4', () => {
     await pass(60);
     expect(broken()).toEqual(['P4']);
   });
+
+  /**
+   * The client hears 2 s late of a set for 18 s, and no callback reaches the checker. All members stand still from `fromS` to `toS`
+   * after the set was sent. Members make the pop after 20 s, so that they hold it when the checker looks.
+   */
+  async function standStill(fromS: number, toS: number): Promise<string[]> {
+    const { cluster, judge, set, pass, broken } = await court();
+    const sentMs = cluster.world.nowMs;
+    const operation = await set({ intervalMs: 20_000 });
+    if (operation.wish === null) throw new Error('A set has a wish.');
+    const wish = { ...operation.wish, intervalMs: 18_000 };
+    new ByTwice(judge, new Pops()).onAck({ ...operation, wish, ackMs: sentMs + 2000 });
+    const [beganMs, endedMs] = [sentMs + fromS * 1000, sentMs + toS * 1000];
+    for (const name of names) judge.faults.begin(name, 'paused', 'a pause', beganMs)(endedMs);
+    await pass(60);
+    return broken();
+  }
+
+  test('a member that stood still before the pop can have been due is no excuse', async () => {
+    expect(await standStill(10, 17.9)).toEqual(['P4']);
+  });
+
+  test('a member that stood still when the pop may have been due is one, though the client heard later', async () => {
+    expect(await standStill(17, 18.5)).toEqual([]);
+  });
 });
 
 describe('P5', () => {
