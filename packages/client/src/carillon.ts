@@ -39,6 +39,7 @@ import {
   readHistoryEntry,
 } from './history.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
+import { activeTrace, traceHeaders } from './tracing.ts';
 import {
   checkedBody,
   type Duration,
@@ -168,7 +169,10 @@ export class Carillon {
   /** Sets a timer. Repeated at another member if need be, and still one timer. */
   set<Data>(spec: TimerSpec<Data>, options: SetOptions = {}): Promise<Confirmed> {
     const { idempotencyKey: name = this.system.uuid(), signal } = options;
-    return this.change(() => withText(spec, (text) => ({ kind: 'set', name, text, signal })));
+    const trace = activeTrace();
+    return this.change(() =>
+      withText(spec, (text) => ({ kind: 'set', name, text, signal, trace })),
+    );
   }
 
   /**
@@ -179,7 +183,10 @@ export class Carillon {
     const answer = await this.send({
       method: 'POST',
       path: '/timers/batch',
-      headers: { 'idempotency-key': options.idempotencyKey ?? this.system.uuid() },
+      headers: {
+        'idempotency-key': options.idempotencyKey ?? this.system.uuid(),
+        ...traceHeaders(),
+      },
       body: await Promise.all(specs.map(async (spec) => checkedBody(spec))),
       signal: options.signal,
     });
@@ -194,14 +201,16 @@ export class Carillon {
     spec: TimerSpec<Data>,
     { signal }: CallOptions = {},
   ): Promise<Confirmed> {
+    const trace = activeTrace();
     return this.change(() =>
-      withText(spec, (text) => ({ kind: 'replace', name: id, text, signal })),
+      withText(spec, (text) => ({ kind: 'replace', name: id, text, signal, trace })),
     );
   }
 
   /** Cancels the timer; one that does not exist is fine too. */
   cancel(id: string, { signal }: CallOptions = {}): Promise<Confirmed> {
-    return this.change(() => ({ kind: 'cancel', name: id, text: null, signal }));
+    const trace = undefined;
+    return this.change(() => ({ kind: 'cancel', name: id, text: null, signal, trace }));
   }
 
   /**
@@ -210,7 +219,7 @@ export class Carillon {
    */
   async run(id: string, options: SetOptions = {}): Promise<Confirmed> {
     const { idempotencyKey = this.system.uuid(), signal } = options;
-    const headers = { 'idempotency-key': idempotencyKey };
+    const headers = { 'idempotency-key': idempotencyKey, ...traceHeaders() };
     const path = `${timerPath(id)}/run`;
     return confirmedOf(await this.send({ method: 'POST', path, headers, signal }));
   }

@@ -1,5 +1,6 @@
 /** Pops as callbacks carry them: one in a request, or several as lines of JSON. */
 import type { PlainCall } from './plain.ts';
+import type { PopTraces } from './tracing.ts';
 
 /** One pop, as the receiver sees it. */
 export interface Pop {
@@ -27,6 +28,7 @@ export interface KeyedPop {
    */
   readonly key: string;
   readonly pop: Pop;
+  readonly traces: PopTraces;
 }
 
 /** The pops of a callback, several in a batch; none: it is no callback. */
@@ -67,7 +69,8 @@ function popOf({ header, headers }: Headed, opaque: string): KeyedPop | null {
   const version = header('x-timer-version') ?? due?.toISOString() ?? '';
   // As in `webhook-id`: a pop that came together with others may come again by itself.
   const key = header('webhook-id') ?? `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
-  return { key, pop };
+  const traces = { own: header('traceparent'), set: header('x-timer-trace') };
+  return { key, pop, traces };
 }
 
 /** One broken line makes all of it nothing: it did not come from a member. */
@@ -87,6 +90,8 @@ interface BatchLine {
   readonly version: string;
   readonly attempt: number;
   readonly missed?: number;
+  readonly traceparent?: string;
+  readonly trace?: string;
   readonly opaque: string;
 }
 
@@ -99,6 +104,8 @@ function batchedPop(line: BatchLine, common: () => Headers): KeyedPop {
     'x-timer-version': line.version,
     'x-timer-attempt': line.attempt,
     'x-timer-missed': line.missed ?? 0,
+    ...(line.traceparent !== undefined && { traceparent: line.traceparent }),
+    ...(line.trace !== undefined && { 'x-timer-trace': line.trace }),
   };
   const header = (name: string): string | null => {
     const value = own[name];

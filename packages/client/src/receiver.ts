@@ -12,6 +12,7 @@ import { BoundedPopMemory, type PopMemory } from './pop-memory.ts';
 import { SignatureCheck } from './signature.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
 import { type Duration, durationMs } from './timer-spec.ts';
+import { inSpan } from './tracing.ts';
 
 export interface ReceiverOptions {
   /** One or, while they are being changed, two. Without: callbacks are taken unsigned. */
@@ -74,13 +75,13 @@ function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
     const event = onEvent === undefined ? null : eventOf(pop);
     return event === null ? handler(pop) : onEvent?.(event, pop);
   };
-  const handle = async ({ key, pop }: KeyedPop): Promise<Verdict> => {
+  const handle = async ({ key, pop, traces }: KeyedPop): Promise<Verdict> => {
     try {
       const state = await memory.begin(key);
       if (state === 'handled') return { status: 200, body: 'Handled before.' };
       if (state === 'busy') return busy;
       try {
-        await handled(pop);
+        await inSpan(pop, traces, () => handled(pop));
       } catch (error) {
         await memory.failed(key);
         throw error;

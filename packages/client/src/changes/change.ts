@@ -11,6 +11,8 @@ export interface Asked {
   /** The timer as JSON; null: a cancel. */
   readonly text: string | null;
   readonly signal: AbortSignal | undefined;
+  /** The trace that it belongs to: changes of several traces may go in one request. */
+  readonly trace: string | undefined;
 }
 
 export class Change {
@@ -64,19 +66,22 @@ export class Change {
 }
 
 /** The change as a request of its own. */
-export function single({ kind, name, text }: Asked): Prepared {
+export function single({ kind, name, text, trace }: Asked): Prepared {
+  const traced = trace === undefined ? {} : { traceparent: trace };
   if (kind === 'set') {
-    return { method: 'POST', path: '/timers', headers: { 'idempotency-key': name }, text };
+    const headers = { 'idempotency-key': name, ...traced };
+    return { method: 'POST', path: '/timers', headers, text };
   }
   const path = `/timers/${encodeURIComponent(name)}`;
-  return { method: kind === 'replace' ? 'PUT' : 'DELETE', path, headers: {}, text };
+  return { method: kind === 'replace' ? 'PUT' : 'DELETE', path, headers: traced, text };
 }
 
 /** The change as an item of a batch. */
-export function itemText({ kind, name, text }: Asked): string {
+export function itemText({ kind, name, text, trace }: Asked): string {
   const named = JSON.stringify(name);
-  if (kind === 'set') return `{"change":"set","key":${named},"timer":${text}}`;
-  if (kind === 'replace') return `{"change":"replace","id":${named},"timer":${text}}`;
+  const traced = trace === undefined ? '' : `,"traceparent":"${trace}"`;
+  if (kind === 'set') return `{"change":"set","key":${named}${traced},"timer":${text}}`;
+  if (kind === 'replace') return `{"change":"replace","id":${named}${traced},"timer":${text}}`;
   return `{"change":"cancel","id":${named}}`;
 }
 
