@@ -63,6 +63,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'replication',
     'replication/wire',
     'store',
+    'telemetry',
     'timer',
   ],
   'pop/claims': ['replication/wire', 'timer'],
@@ -84,6 +85,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'replication',
     'replication/lists',
     'replication/wire',
+    'telemetry',
     'timer',
   ],
   start: [
@@ -100,11 +102,13 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'network',
     'quotas',
     'request',
+    'telemetry',
   ],
   store: ['store/search'],
   'store/journal': ['store/journal/files'],
   'store/journal/files': [],
   'store/search': [],
+  telemetry: ['callback', 'metrics', 'timer'],
   timer: [],
   wiring: [
     'access',
@@ -127,6 +131,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'request',
     'store',
     'store/journal',
+    'telemetry',
     'timer',
   ],
 };

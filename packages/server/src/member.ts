@@ -17,6 +17,8 @@ import { createRoutes } from './wiring/routes.ts';
 import { Upkeep } from './wiring/upkeep.ts';
 
 const drainPollMs = 100;
+/** How long a member that stops waits for its last spans to go. */
+const telemetryLimitMs = 2000;
 
 export class Member {
   private readonly parts: Parts;
@@ -63,6 +65,7 @@ export class Member {
     popper.wakeUp();
     member.upkeep.run();
     member.parts.telling.start();
+    member.parts.telemetry?.exporter.start();
     member.office.start();
     member.stopLagProbe = member.metrics.lag.start(options.env.clock);
     buildSearch(member.parts, () => member.phase === 'stopping');
@@ -172,6 +175,7 @@ export class Member {
     await env.network?.close();
     await this.parts.destinations.close();
     await this.parts.historyLog?.stop();
+    await this.parts.telemetry?.exporter.stop(telemetryLimitMs);
     await this.parts.journal?.close();
   }
 

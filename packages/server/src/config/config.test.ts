@@ -222,3 +222,33 @@ test.each(['10.0.0.0/33', '10.0.0.0/8:99999', 'example.com', '1.2.3'])(
     expect(problems({ flags: { 'callbacks-allow': rule } })[0]).toContain('[fd00::/8]:8080');
   },
 );
+
+test('the way to a collector is an HTTP URL, with headers as in a file or a text, and a ratio', () => {
+  const { telemetry } = loaded({
+    flags: {
+      'telemetry-endpoint': 'https://collector.example/otlp/',
+      'telemetry-headers': 'x-key=a=b, x-other=c',
+      'telemetry-sample-ratio': '0.05',
+    },
+  }).config;
+  expect(telemetry).toMatchObject({
+    endpoint: 'https://collector.example/otlp',
+    headers: { 'x-key': 'a=b', 'x-other': 'c' },
+    sampleRatio: 0.05,
+  });
+  const file = 'telemetry: { headers: { authorization: Basic abc }, sampleRatio: 0.5 }';
+  expect(loaded(fileOf(file)).config.telemetry).toMatchObject({
+    headers: { authorization: 'Basic abc' },
+    sampleRatio: 0.5,
+  });
+  const wrong = {
+    'telemetry-endpoint': ['collector:4318', 'http://u:p@collector/', 'http://collector/?a=b'],
+    'telemetry-headers': ['x-key', '__proto__=x', 'a b=c'],
+    'telemetry-sample-ratio': ['1.5', '-1', 'all', '1.2.3'],
+  };
+  for (const [flag, values] of Object.entries(wrong))
+    for (const value of values)
+      expect(problems({ flags: { [flag]: value } }), value).toHaveLength(1);
+  const [secret = ''] = problems({ flags: { 'telemetry-headers': 'a b=geheim' } });
+  expect(secret).not.toContain('geheim');
+});

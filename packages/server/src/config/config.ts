@@ -11,6 +11,7 @@ import { advertise, cluster, etcd, locks, shutdown } from './options/cluster.ts'
 import { limits } from './options/limits.ts';
 import { memberOptions } from './options/member.ts';
 import { type Option, option } from './options/option.ts';
+import { telemetry } from './options/telemetry.ts';
 import { type Quotas, quotasKind } from './quota.ts';
 
 const options = {
@@ -24,6 +25,7 @@ const options = {
   history,
   callbacks,
   retry,
+  telemetry,
   shutdown,
   cluster,
   etcd,

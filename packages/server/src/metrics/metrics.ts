@@ -11,6 +11,7 @@ import {
   Histogram,
   HistogramFamily,
   type Metric,
+  type MetricReading,
   ReadFamily,
   Registry,
   Tally,
@@ -38,6 +39,11 @@ export class Metrics {
   /** Everything as Prometheus text. */
   render(): string {
     return this.registry.render();
+  }
+
+  /** The same numbers, for an export. */
+  readings(): readonly MetricReading[] {
+    return this.registry.readings();
   }
 
   // The member.
@@ -268,6 +274,14 @@ export class Metrics {
   readonly underReplicated = this.gauge(
     'carillon_under_replicated_timers',
     'Timers with fewer confirmed copies than they want.',
+  );
+
+  // Telemetry.
+
+  readonly spans = this.results(
+    'carillon_spans_total',
+    'Spans by their end: exported to the collector, failed to be, or dropped for want of room. Zero without telemetry.endpoint.',
+    ['exported', 'failed', 'dropped'],
   );
 
   private add<M extends Metric>(metric: M): M {

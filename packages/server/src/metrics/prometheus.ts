@@ -8,7 +8,29 @@
 export interface Metric {
   readonly name: string;
   render(out: string[]): void;
+  /** The present numbers, for other forms than the text. */
+  reading(): MetricReading;
 }
+
+export interface Reading {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface HistogramReading {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly boundsMs: Float64Array;
+  /** One more than there are bounds: the last counts values above them all. */
+  readonly counts: Float64Array;
+  readonly sumMs: number;
+}
+
+export type MetricReading = { readonly name: string; readonly help: string } & (
+  | { readonly type: 'counter' | 'gauge'; readonly values: readonly Reading[] }
+  | { readonly type: 'histogram'; readonly histograms: readonly HistogramReading[] }
+);
+
+const noLabels: Readonly<Record<string, string>> = {};
 
 const childCountMax = 1000;
 
@@ -80,6 +102,11 @@ abstract class Single implements Metric {
     heading(out, this, this.type);
     out.push(`${this.name} ${number(this.value)}`);
   }
+
+  reading(): MetricReading {
+    const { name, help, type, value } = this;
+    return { name, help, type, values: [{ labels: noLabels, value }] };
+  }
 }
 
 /** Counts how often something happened; only grows. */
@@ -134,6 +161,13 @@ export class Tally<V extends string> implements Metric {
       out.push(`${this.name}${labelText({ [this.label]: value })} ${number(count)}`);
     }
   }
+
+  reading(): MetricReading {
+    const { name, help, label } = this;
+    const counts = Object.entries<number>(this.counts);
+    const values = counts.map(([value, count]) => ({ labels: { [label]: value }, value: count }));
+    return { name, help, type: 'counter', values };
+  }
 }
 
 /** Counters or levels told apart by labels. */
@@ -142,7 +176,10 @@ export class Family<L extends string> implements Metric {
   readonly help: string;
   private readonly type: 'counter' | 'gauge';
   private readonly labels: readonly L[];
-  private readonly children = new Map<string, { text: string; cell: Cell }>();
+  private readonly children = new Map<
+    string,
+    { text: string; values: Readonly<Record<string, string>>; cell: Cell }
+  >();
 
   constructor(
     type: 'counter' | 'gauge',
@@ -177,6 +214,13 @@ export class Family<L extends string> implements Metric {
     }
   }
 
+  reading(): MetricReading {
+    const { name, help, type } = this;
+    const children = [...this.children.values()];
+    const values = children.map(({ values: labels, cell }) => ({ labels, value: cell.value }));
+    return { name, help, type, values };
+  }
+
   private other(): Cell {
     const key = this.labels.map(() => 'other').join('\0');
     const values = Object.fromEntries(this.labels.map((label) => [label, 'other']));
@@ -185,7 +229,7 @@ export class Family<L extends string> implements Metric {
 
   private child(key: string, values: Readonly<Record<string, string>>): Cell {
     const ordered = Object.fromEntries(this.labels.map((label) => [label, values[label] ?? '']));
-    const child = { text: labelText(ordered), cell: new Cell() };
+    const child = { text: labelText(ordered), values: ordered, cell: new Cell() };
     this.children.set(key, child);
     return child.cell;
   }
@@ -220,6 +264,13 @@ export class ReadFamily<V extends string> implements Metric {
     for (const [value, level] of Object.entries<number>(this.reader() ?? {})) {
       out.push(`${this.name}${labelText({ [this.label]: value })} ${number(level)}`);
     }
+  }
+
+  reading(): MetricReading {
+    const { name, help, type, label } = this;
+    const levels = Object.entries<number>(this.reader() ?? {});
+    const values = levels.map(([value, level]) => ({ labels: { [label]: value }, value: level }));
+    return { name, help, type, values };
   }
 }
 
@@ -299,6 +350,16 @@ export class Histogram implements Metric {
     this.renderSeries(out);
   }
 
+  reading(): MetricReading {
+    const { name, help } = this;
+    return { name, help, type: 'histogram', histograms: [this.observed()] };
+  }
+
+  observed(): HistogramReading {
+    const { labels, boundsMs, counts, sumMs } = this;
+    return { labels, boundsMs, counts, sumMs };
+  }
+
   /** The lines without the heading, for histograms that share a name. */
   renderSeries(out: string[]): void {
     let seen = 0;
@@ -348,6 +409,12 @@ export class HistogramFamily implements Metric {
     heading(out, this, 'histogram');
     for (const child of this.children.values()) child.renderSeries(out);
   }
+
+  reading(): MetricReading {
+    const { name, help } = this;
+    const histograms = [...this.children.values()].map((child) => child.observed());
+    return { name, help, type: 'histogram', histograms };
+  }
 }
 
 /** Metrics in the order they were made. */
@@ -364,5 +431,9 @@ export class Registry {
     const out: string[] = [];
     for (const metric of this.metrics.values()) metric.render(out);
     return `${out.join('\n')}\n`;
+  }
+
+  readings(): readonly MetricReading[] {
+    return [...this.metrics.values()].map((metric) => metric.reading());
   }
 }

@@ -22,6 +22,7 @@ import type { Notes } from '../history/entry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { Replica } from '../replication/replica.ts';
+import type { PopSpan, PopTracer } from '../telemetry/pop-tracer.ts';
 import { afterPop, type Instant, missedPops } from '../timer/schedule.ts';
 import { type After, afterAttempt, afterRefusal } from './outcome/after-attempt.ts';
 import type { BareAttempt, History } from './outcome/history.ts';
@@ -56,6 +57,8 @@ export interface AttemptsParts {
   readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
   /** A letter is safe: raises the events that are wanted about it; `done` once they are safe too, or cannot be. */
   readonly announce: (letter: TimerRecord, done: () => void) => void;
+  /** null: nothing is recorded. */
+  readonly tracer: PopTracer | null;
   /** Tells the popper of an event. */
   readonly happens: (pop: Pop, event: PopEvent) => PopAction;
   /** Looks at a record again after a while. */
@@ -83,13 +86,17 @@ export class Attempts {
     const isClaimed = pop.others.length === 0 || nowMs < pop.untilMs;
     invariant(isClaimed, 'the claim of a pop is held when its request leaves');
     if (record.attempt === 0) metrics.popLateness.observe(pop.startMs - record.dueMs);
-    return rules.context(pop, at);
+    const context = rules.context(pop, at);
+    pop.span = this.parts.tracer?.begin(context, nowMs) ?? null;
+    return pop.span === null ? context : { ...context, trace: pop.span.trace };
   }
 
   /** The request was answered, failed, or did not leave. */
   ended(pop: Pop, result: CallbackResult): void {
     const { metrics, rules, happens } = this.parts;
     const at = this.parts.instant();
+    const { span } = pop;
+    pop.span = null;
     if (result.kind === 'unmade') return this.unmade(pop, result, at);
     metrics.callbackDuration.observe(at.nowMs - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
@@ -98,10 +105,22 @@ export class Attempts {
     if (current === null) {
       happens(pop, 'superseded');
       metrics.pops.add('superseded');
-      return;
+      return this.recorded(span, result, 'superseded', at);
     }
     const circumstances = rules.circumstances({ ...pop, missed: missedFrom(pop, current) }, at);
-    this.carryOut(pop, current, afterAttempt(current, pop.definition, told, circumstances));
+    const after = afterAttempt(current, pop.definition, told, circumstances);
+    this.carryOut(pop, current, after);
+    this.recorded(span, result, after.kind, at);
+  }
+
+  private recorded(
+    span: PopSpan | null,
+    result: Attempted,
+    outcome: string,
+    { nowMs: answeredMs }: Instant,
+  ): void {
+    const { tracer, clock } = this.parts;
+    if (span !== null) tracer?.end(span, { result, outcome, answeredMs, endMs: clock.now() });
   }
 
   /** The result without the words of the receiver, where the namespace wants none of them kept. */

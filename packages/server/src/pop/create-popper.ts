@@ -6,6 +6,7 @@ import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { Store } from '../store/store.ts';
+import type { PopTracer } from '../telemetry/pop-tracer.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { ActivePops } from './active-pops.ts';
 import { Alarm } from './alarm.ts';
@@ -43,6 +44,8 @@ export interface PoppingParts {
   readonly failing: FailingReceivers;
   /** A letter is safe: raises the events that are wanted about it; `done` once they are safe too, or cannot be. */
   readonly announce: (letter: TimerRecord, done: () => void) => void;
+  /** null: nothing is recorded. */
+  readonly tracer: PopTracer | null;
 }
 
 export interface PopLimits {
@@ -118,6 +121,7 @@ export function createPopper(parts: PoppingParts): Popper {
     numberOf: (namespace, id) => cluster.numberOf(namespace, id),
     failing: parts.failing,
     announce: parts.announce,
+    tracer: parts.tracer,
     keepsAnswers: parts.keepsAnswers,
     rules,
     instant,

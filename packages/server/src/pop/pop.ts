@@ -8,6 +8,7 @@ import {
   type TimerRecord,
 } from '@carillon/core';
 import type { Message } from '../replication/wire/message.ts';
+import type { PopSpan } from '../telemetry/pop-tracer.ts';
 import type { PopAddressee } from './sending/batches.ts';
 import { isOut, type PopPhase } from './pop-phase.ts';
 
@@ -42,6 +43,8 @@ export interface Pop extends DuePop, PopClaim {
   unchanged: boolean;
   missed: number;
   startMs: number;
+  /** The spans of the attempt under way; null: it is not recorded. */
+  span: PopSpan | null;
   stopRenewing: Cancel;
 }
 
@@ -65,6 +68,7 @@ export function newPop(due: DuePop, claim: PopClaim): Pop {
     unchanged: true,
     missed: 0,
     startMs: 0,
+    span: null,
     stopRenewing: ignore,
   };
 }

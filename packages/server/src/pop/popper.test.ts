@@ -76,6 +76,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
     keepsAnswers: () => true,
     isBoxFull: () => false,
     failing: new FailingReceivers(clock, silentLog),
+    tracer: null,
     announce: (_, done) => done(),
   });
   popper.wakeUp();

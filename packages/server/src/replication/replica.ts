@@ -32,6 +32,11 @@ export interface Retention {
   readonly letterMs: (namespace: string) => number | null;
 }
 
+/** Gives the answer to a write a span, where the write is recorded. */
+export interface ReplicaTracing {
+  replicating(record: TimerRecord, done: (answer: Answer) => void): (answer: Answer) => void;
+}
+
 export interface ReplicaOptions {
   readonly self: string;
   readonly clock: Clock;
@@ -45,6 +50,8 @@ export interface ReplicaOptions {
   readonly retention: Retention;
   /** The members that should hold a record in the present view. */
   readonly desired: (record: TimerRecord) => readonly string[];
+  /** null: nothing is recorded. */
+  readonly tracing?: ReplicaTracing | null;
   /** Called when a client or a peer brings a record that was missing here, or a newer one. */
   readonly onTaken?: (record: TimerRecord) => void;
   /** Called after each change; `record` is null when it was dropped. */
@@ -115,7 +122,8 @@ export class Replica {
   }
 
   /** Takes a record from a client's request or a peer if it is newer, and answers when that is safe. */
-  receive(record: TimerRecord, mode: StoreMode, done: (answer: Answer) => void): void {
+  receive(record: TimerRecord, mode: StoreMode, answered: (answer: Answer) => void): void {
+    const done = this.options.tracing?.replicating(record, answered) ?? answered;
     this.options.versions.observe(record);
     const stored = this.store.get(record.hi, record.lo);
     if (stored === undefined) {

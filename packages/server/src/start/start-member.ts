@@ -29,6 +29,7 @@ import { release } from './release.ts';
 import { noteNumbering } from './number-note.ts';
 import { openRings } from '../request/rings.ts';
 import { openResources, type Resources } from './resources.ts';
+import { systemOtlp } from './system-otlp.ts';
 import { watchFile } from '../config/watch-file.ts';
 
 const leaseMs = 5000;
@@ -102,6 +103,7 @@ async function startWithin(
     readRings: rings === null ? null : () => rings.read(),
     process: () => ({ openFiles: openFilesShare(filesMax), heapBytes: heapShare() }),
     routes: dashboard.routes,
+    otlp: systemOtlp(config.telemetry),
   });
   dashboard.start();
   readProcess(member.metrics);

@@ -31,7 +31,7 @@ export interface OneMemberOptions {
   /** Further options of the member. */
   readonly more?: (
     clock: Clock,
-  ) => Partial<Pick<MemberOptions, 'access' | 'numbering' | 'quotas' | 'routes'>>;
+  ) => Partial<Pick<MemberOptions, 'access' | 'numbering' | 'otlp' | 'quotas' | 'routes'>>;
   /** Instead of the scripted receivers. */
   readonly callbacks?: (clock: Clock) => Callbacks;
 }

@@ -19,7 +19,7 @@ const continueMsMax = 600_000;
 type Popped = Pick<TimerRecord, 'startMs'>;
 
 /** Whether an attempt that leaves now belongs to the trace of the set. */
-function isContinued({ startMs }: Popped, definition: Definition, nowMs: number): boolean {
+export function isContinued({ startMs }: Popped, definition: Definition, nowMs: number): boolean {
   const { timing, origin } = definition;
   return origin === null && nowMs - startMs <= continueMsMax && popsOnce(timing);
 }

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotaTable } from '../quotas/quota-table.ts';
 import type { MemberControl } from '../request/service.ts';
+import type { Otlp } from '../telemetry/exporter.ts';
 
 /** null: the system does not say. */
 export interface ProcessFacts {
@@ -36,6 +37,8 @@ export interface MemberOptions {
   readonly numbering?: Numbering;
   /** The process around the member; default: nothing is known of it. */
   readonly process?: () => ProcessFacts;
+  /** The way to a collector of spans and metrics; default: none are recorded. */
+  readonly otlp?: Otlp | null;
   /** Beside the API: the dashboard. */
   readonly routes?: (control: MemberControl, metrics: Metrics) => readonly Route[];
 }

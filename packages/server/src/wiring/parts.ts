@@ -27,11 +27,13 @@ import { letterSubject, noteChange } from '../request/noting.ts';
 import type { SetParts } from '../request/set.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import { Store } from '../store/store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { SteadyInstants } from '../timer/due-wall.ts';
 import { refuseSet } from './admission.ts';
 import { createHistory } from './history.ts';
 import { nextNumber, reserveMs } from './numbers.ts';
 import type { MemberOptions } from './options.ts';
+import { createTelemetry } from './telemetry.ts';
 
 /** A batched callback that has grown to this leaves without more. */
 const batchLengthMax = 1024 * 1024;
@@ -49,6 +51,8 @@ export class Parts {
   readonly cluster: Cluster;
   readonly ids: ClientIds;
   readonly quotas: QuotaTable;
+  /** null: nothing is recorded. */
+  readonly telemetry: Telemetry | null;
   readonly replica: Replica;
   readonly room: RoomParts;
   readonly destinations: Destinations;
@@ -89,6 +93,7 @@ export class Parts {
     this.ids = new ClientIds(options.numbering ?? openNumbering, () => this.cluster.view);
     this.quotas = options.quotas ?? new QuotaTable(options.config);
     this.historyLog = createHistory(this);
+    this.telemetry = createTelemetry(this);
     this.replica = this.createReplica();
     this.room = { quotas: this.quotas, usage: this.replica.usage, limits: options.config.limits };
     this.signers = new Signers(options.config.callbacks.signingSecrets);
@@ -135,6 +140,8 @@ export class Parts {
         letterMs: (namespace) => this.quotas.of(namespace).letterAgeMsMax,
       },
       desired: (record) => this.cluster.desired(record),
+      // A member that is alone has no other replicas to tell apart.
+      tracing: this.cluster.peers === null ? null : this.telemetry,
       onTaken: (record) => this.diskCare.taken(record),
       onChange: (handle, record) => this.popper.changed(handle, record),
       onSaved: (record, wanted) => this.cluster.changed(record, wanted),
@@ -204,6 +211,7 @@ export class Parts {
       keepsAnswers: (namespace) => this.quotas.of(namespace).keepAnswers,
       failing: telling.failing,
       announce: (letter, done) => telling.events.letterCame(letter, done),
+      tracer: this.telemetry?.pops ?? null,
     });
   }
 

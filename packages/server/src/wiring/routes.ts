@@ -6,9 +6,10 @@ import type { Router } from '../api/router.ts';
 import { createRouter } from '../api/routes/create-router.ts';
 import type { Doctor } from '../doctor/doctor.ts';
 import { Coordinator } from '../request/coordinator.ts';
-import type { MemberControl } from '../request/service.ts';
 import { GatheredHistory } from '../request/history.ts';
+import type { MemberControl, SetService } from '../request/service.ts';
 import { Sets } from '../request/set.ts';
+import { TracedSets } from '../request/traced-sets.ts';
 import type { Parts } from './parts.ts';
 
 export function createRoutes(parts: Parts, control: MemberControl, doctor: Doctor): Router {
@@ -21,7 +22,7 @@ export function createRoutes(parts: Parts, control: MemberControl, doctor: Docto
     strict: (namespace) => quotas.of(namespace).strict,
     service: new Coordinator(requestParts, changes),
     history: new GatheredHistory(requestParts),
-    sets: new Sets(requestParts, changes),
+    sets: createSets(parts),
     control,
     doctor,
     metrics: metrics,
@@ -31,6 +32,12 @@ export function createRoutes(parts: Parts, control: MemberControl, doctor: Docto
     version: release.version,
     bug: onFailed,
   });
+}
+
+function createSets({ options, requestParts, changes, telemetry }: Parts): SetService {
+  const sets = new Sets(requestParts, changes);
+  if (telemetry === null) return sets;
+  return new TracedSets({ sets, tracer: telemetry.tracer, clock: options.env.clock });
 }
 
 /** Access for a member without tokens: every caller may do everything. */

@@ -1,0 +1,80 @@
+/** Sets with a span each: below the span of the client where its request names one, else the first of a trace. */
+import type { Clock } from '@carillon/core';
+import { type Attribute, contextOf, type SpanPlace, spanKind } from '../telemetry/span.ts';
+import type { Tracer } from '../telemetry/tracer.ts';
+import type { ChangeOutcome, SetOutcome, SetRequest, SetService } from './service.ts';
+
+export interface TracedSetsParts {
+  readonly sets: SetService;
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+}
+
+export class TracedSets implements SetService {
+  private readonly parts: TracedSetsParts;
+
+  constructor(parts: TracedSetsParts) {
+    this.parts = parts;
+  }
+
+  set(request: SetRequest): Promise<SetOutcome> {
+    const { sets } = this.parts;
+    const place = this.begin(request);
+    if (place === null) return sets.set(request);
+    const { namespace } = request;
+    return sets.set(within(request, place)).then((outcome) => {
+      this.end(place, namespace, outcome);
+      return outcome;
+    });
+  }
+
+  setMany(requests: readonly SetRequest[]): Promise<readonly ChangeOutcome[]> {
+    const { sets } = this.parts;
+    const begun: {
+      readonly index: number;
+      readonly namespace: string;
+      readonly place: SpanPlace;
+    }[] = [];
+    const traced = requests.map((request, index) => {
+      const place = this.begin(request);
+      if (place === null) return request;
+      begun.push({ index, namespace: request.namespace, place });
+      return within(request, place);
+    });
+    if (begun.length === 0) return sets.setMany(requests);
+    return sets.setMany(traced).then((outcomes) => {
+      for (const { index, namespace, place } of begun)
+        this.end(place, namespace, outcomes[index] as ChangeOutcome);
+      return outcomes;
+    });
+  }
+
+  private begin({ definition }: SetRequest): SpanPlace | null {
+    return this.parts.tracer.begin(definition.trace, this.parts.clock.now());
+  }
+
+  private end(place: SpanPlace, namespace: string, outcome: ChangeOutcome): void {
+    this.parts.tracer.end(place, {
+      name: 'set',
+      kind: spanKind.server,
+      endMs: this.parts.clock.now(),
+      attributes: [['carillon.namespace', namespace], ...attributesOf(outcome)],
+      error: outcome.ok ? null : outcome.error.message,
+    });
+  }
+}
+
+/** The timer keeps the span of its set, not of the request: replicas and pops come of the set. */
+function within(request: SetRequest, place: SpanPlace): SetRequest {
+  return { ...request, definition: { ...request.definition, trace: contextOf(place) } };
+}
+
+function attributesOf(outcome: ChangeOutcome): Attribute[] {
+  if (!outcome.ok) return [['error.type', outcome.error.code]];
+  const { id, copies } = outcome;
+  return [
+    ['carillon.timer.id', id],
+    ['carillon.copies.have', copies.have],
+    ['carillon.copies.wanted', copies.wanted],
+  ];
+}
