@@ -2,7 +2,8 @@
  * Takes the pictures of the dashboard in `docs/images/` from a real cluster under a light load: `npm run screenshots`.
  * They look best where the font Inter is installed (Debian: fonts-inter). Locks are left as they are without etcd.
  * `npm run screenshots -- trouble` takes the pictures of failing receivers and of the form only, `-- timeline` the ones of a
- * timeline with a fail-over, `-- search` the ones of a search over a million timers, `-- overview` all others.
+ * timeline with a fail-over, `-- search` the ones of a search over a million timers, `-- table` the ones
+ * of a table in a pool of disks, `-- overview` all others.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,6 +18,7 @@ import { etcdForTests } from './etcd.ts';
 import { EtcdCluster } from './etcd-cluster.ts';
 import { takeSearch } from './screenshots/search.ts';
 import type { PictureOptions } from './screenshots/shapes.ts';
+import { takeTable } from './screenshots/table.ts';
 import { takeTimeline } from './screenshots/timeline.ts';
 import { takeTrouble } from './screenshots/trouble.ts';
 
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
     trouble: takeTrouble,
     timeline: takeTimeline,
     search: takeSearch,
+    table: takeTable,
     overview: ({ executable: path }) => takeOverview(path),
   };
   const chosen = Object.entries(parts).filter(([name]) => which === 'all' || which === name);
@@ -120,7 +123,6 @@ async function takeAll(camera: Camera, timer: string, withLocks: boolean): Promi
   await page.keyboard.press('Enter');
   await page.getByLabel('A member to add').blur();
   await camera.shoot('placement');
-  await camera.shoot('table', page.locator('.panel', { hasText: 'A table in a pool' }));
   await page.setViewportSize({ width: 390, height: 844 });
   await page.evaluate(() => {
     location.hash = '#/overview';

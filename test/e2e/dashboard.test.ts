@@ -281,9 +281,19 @@ describe.skipIf(executable === null)('in a browser', () => {
     await page.getByLabel('A member to add').fill('n0');
     await page.getByRole('button', { name: 'Add a member' }).click();
     await sees(text('There is a member n0 already.'));
-    await page.getByLabel('Zones').fill('3');
+    const table = page.locator('.panel', { hasText: 'A table in a pool' });
+    await sees(table.getByRole('columnheader', { name: 'queue' }));
+    await table.getByLabel('Looked up in').selectOption('rounds');
+    await table.getByText('Found in 8 steps').click();
+    await sees(table.getByText('8. node'));
+    await expect.poll(() => table.locator('.slot.held').count()).toBe(6);
+    await sees(table.getByText(/33 %.*of the copies of this table would move/));
+    await table.getByLabel('Looked up in').selectOption('pool');
+    await table.getByLabel('Zones').fill('3');
     await sees(text('When zone 4 comes'));
     await sees(text(/25 %.*of the copies of this table would move/));
+    await table.getByLabel('a new account').check();
+    await sees(table.getByRole('heading', { name: 'r0/z3' }));
   });
 
   test('locks say that no ring is connected', async () => {

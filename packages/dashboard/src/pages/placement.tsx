@@ -5,7 +5,7 @@ import { type Placed, placedMembers } from '../parts/domains.ts';
 import { Panel } from '../parts/parts.tsx';
 import { presentNamespace } from '../session.ts';
 import type { Snapshot } from '../parts/shapes.ts';
-import { Table } from './table.tsx';
+import { Table } from './tables/table.tsx';
 import { Walk } from './walk.tsx';
 import { WhatIf } from './what-if.tsx';
 

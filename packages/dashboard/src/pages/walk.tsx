@@ -1,10 +1,9 @@
 /** The members in the order in which they would hold a key, and each step of the walk that led there. */
-import { type Key, PlacementError, type Step } from '@carillon/placement';
+import { type Key, PlacementError } from '@carillon/placement';
 import { find } from '../parts/explorer.ts';
 import type { Placed } from '../parts/domains.ts';
 import { Wrong } from '../parts/parts.tsx';
-
-const scoreMax = 2 ** 32 - 1;
+import { StepView } from './tables/step.tsx';
 
 interface WalkProps {
   readonly members: readonly Placed[];
@@ -43,31 +42,4 @@ export function Walk(props: WalkProps) {
     if (error instanceof PlacementError) return <Wrong says={error.message} />;
     throw error;
   }
-}
-
-function StepView({ step }: { readonly step: Step }) {
-  return (
-    <section class="step">
-      <h4>
-        {step.level} {step.path === '' ? '' : <span class="dim">in {step.path}</span>}
-      </h4>
-      <ul class="bars">
-        {step.candidates.map(({ id, score, share }) => (
-          <li key={id} class={share > 0 ? '' : 'spare'}>
-            <span>{id}</span>
-            <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-              <rect class="track" width="100" height="8" />
-              <rect
-                class={share > 0 ? 'fill' : 'fill quiet'}
-                width={((score ?? 0) / scoreMax) * 100}
-                height="8"
-              />
-            </svg>
-            <span class="number dim">{score === null ? 'not ranked' : score}</span>
-            <span class="number">{share > 0 ? `${share}×` : ''}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
 }

@@ -189,7 +189,9 @@ function printChange(io: Io, change: Change, replicas: number, says: readonly st
   );
   for (const sentence of says) io.out(sentence);
   if (change.domains.length > 0) {
-    const rows = change.domains.map(({ path, before, after: now, left, arrived }) => {
+    const depth = (path: string): number => path.split('/').length;
+    const widest = change.domains.toSorted((a, b) => depth(a.path) - depth(b.path));
+    const rows = widest.map(({ path, before, after: now, left, arrived }) => {
       return [path, String(before), String(now), String(left), String(arrived)];
     });
     io.out(`\n${limited(io, ['WHERE', 'BEFORE', 'AFTER', 'LEAVES', 'ARRIVES'], rows)}`);
