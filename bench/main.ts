@@ -12,7 +12,7 @@ import { fullSizes, quickSizes, type Sizes } from './sizes.ts';
 import { allSystems } from './systems/all.ts';
 import type { System } from './systems/system.ts';
 import { failed } from './workloads/workload.ts';
-import { writeDocs, writeReport } from './write.ts';
+import { writeDocs, writePlaced, writeReport } from './write.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Not CARILLON_…: members take such variables for their own options. */
@@ -34,6 +34,7 @@ async function main(asked: Options): Promise<void> {
   const report = await runAll(asked);
   await writeReport(folder, report);
   if (asked.isWhole) await writeDocs(root, folder, report);
+  if (!asked.isQuick) await writePlaced(root, report);
   for (const section of report.sections) show(section.title, terminalTable(tableOf(section)));
   const summary = summaryOf(report);
   if (summary.rows.length > 0) show('In short', terminalTable(summary));

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { picturesOf } from './page/charts.ts';
 import { pageOf } from './page/html.ts';
-import { withCosts, withFigures, withSummary } from './page/markdown.ts';
+import { withCosts, withFigures, withPlaced, withSummary } from './page/markdown.ts';
 import type { Report } from './page/section.ts';
 
 export async function writeReport(folder: string, report: Report): Promise<void> {
@@ -14,6 +14,12 @@ export async function writeReport(folder: string, report: Report): Promise<void>
   for (const section of report.sections) {
     for (const { file, svg } of picturesOf(section)) await writeFile(join(folder, file), svg);
   }
+}
+
+/** The sections with marks of their own into docs/benchmarks.md, from a run of any parts. */
+export async function writePlaced(root: string, report: Report): Promise<void> {
+  const page = join(root, 'docs/benchmarks.md');
+  await writeFile(page, withPlaced(await readFile(page, 'utf8'), report));
 }
 
 /** From the folder of the report into the docs of the clone. */

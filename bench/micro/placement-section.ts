@@ -14,7 +14,7 @@ export async function placement({
   tell,
   sizes: { microShare },
 }: Context): Promise<readonly Section[]> {
-  const { flat } = await run(tell, microShare);
+  const { flat, tree } = await run(tell, microShare);
   const sizes = Object.keys(flat);
   const columns = sizes.map(
     (size): Column => ({ key: size, title: `of ${size}`, unit: 'perSecond', better: 'more' }),
@@ -50,5 +50,38 @@ export async function placement({
         'The bare hash is one hash of the key for each target and the highest kept: the least cost of rendezvous hashing unless, as in the skeleton, not every target is looked at.',
       ],
     },
+    treesSection(tree),
   ];
+}
+
+/** Six replicas of a key in a cluster of 2048 disks, by each tree, beside CRUSH. */
+function treesSection(trees: Awaited<ReturnType<typeof run>>['tree']): Section {
+  const rows = trees.map(
+    ({ name, perSecond, timesCrush, moved }): Row => ({
+      name,
+      label: name,
+      kind: name.startsWith('CRUSH') ? 'peer' : 'ours',
+      values: { perSecond, timesCrush, moved },
+    }),
+  );
+  const target = 15;
+  const cluster = trees.find(({ name }) => name === 'cluster tree')?.timesCrush ?? null;
+  const verdict =
+    cluster === null
+      ? 'CRUSH is left out: there is no crushtool on this machine.'
+      : `The target of the cluster tree is ${target} × CRUSH; it is ${cluster >= target ? 'met' : 'not met'}.`;
+  return {
+    id: 'trees',
+    title: 'Trees and pools',
+    what: 'Six replicas of a key on 2 regions × 2 zones × 32 machines × 16 disks, per second of CPU, beside CRUSH straw2 by Ceph’s crushtool on the same tree; and the copies that move when one disk is taken out, against the copies it had.',
+    columns: [
+      { key: 'perSecond', title: 'a second of CPU', unit: 'perSecond', better: 'more' },
+      { key: 'timesCrush', title: 'times CRUSH', unit: 'ratio', better: 'more' },
+      { key: 'moved', title: 'moved ÷ least', unit: 'ratio', better: 'less' },
+    ],
+    rows,
+    headline: null,
+    charts: [],
+    notes: [verdict],
+  };
 }

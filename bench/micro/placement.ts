@@ -38,6 +38,11 @@ interface Row {
   readonly moved: number | null;
 }
 
+interface TreeRow extends Row {
+  /** null: there is no crushtool. */
+  readonly timesCrush: number | null;
+}
+
 export async function run(report: Report, share: number) {
   const keys = makeKeys(keyCount);
   const sizes = share < 1 ? [3, 10] : [3, 10, 100, 1000];
@@ -110,7 +115,7 @@ function bigTopology(): Topology {
   });
 }
 
-function treeRun(keys: Keys, report: Report, share: number): Row[] {
+function treeRun(keys: Keys, report: Report, share: number): TreeRow[] {
   const topology = bigTopology();
   const policy = { replicas: 6, pin: { region: 'r0' } };
   const compiled = compileTopology(topology, policy);

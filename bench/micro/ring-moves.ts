@@ -29,6 +29,7 @@ export async function handOver(endpoints: string[], report: Report) {
     plain: of(plain),
     durable: of(durable),
     transaction: of(transaction),
+    inTransactions: percentile(durable, 50) / percentile(transaction, 50),
     targetMs: 5,
   };
 }

@@ -13,6 +13,21 @@ export function withFigures(page: string, report: Report): string {
   return between(page, 'figures', figures(report));
 }
 
+/** Sections with a place of their own in docs/benchmarks.md, and the part of the benchmark that writes them. */
+const placed = { ring: 'ring', trees: 'placement' } as const;
+
+/** Sections that have their own marks, from a run of any parts; others stay as they are. */
+export function withPlaced(page: string, report: Report): string {
+  return Object.entries(placed).reduce((text, [id, part]) => {
+    const section = report.sections.find((one) => one.id === id);
+    if (section === undefined) return text;
+    const marks = { name: id, by: `npm run bench -- --only ${part}` };
+    return withMarkedBlock(text, marks, [
+      [sectionText(section), wrapMarkdown(conditions(report))].join('\n\n'),
+    ]);
+  }, page);
+}
+
 /** The table that people look at first, and how its first row was measured: for README.md. */
 export function withSummary(page: string, report: Report): string {
   const told =
@@ -70,7 +85,7 @@ function figures(report: Report): string {
     wrapMarkdown(conditions(report)),
     ...missing.map(wrapMarkdown),
     markdownTable(summaryOf(report)),
-    ...report.sections.map(sectionText),
+    ...report.sections.filter(({ id }) => !(id in placed)).map(sectionText),
   ].join('\n\n');
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { picturesOf } from './charts.ts';
 import { figure } from './figures.ts';
 import { pageOf } from './html.ts';
-import { withCosts, withFigures, withSummary } from './markdown.ts';
+import { ringSection } from '../micro/ring-section.ts';
+import { withCosts, withFigures, withPlaced, withSummary } from './markdown.ts';
 import { ratioOf, type Report, type Row, type Section } from './section.ts';
 import { summaryOf } from './summary.ts';
 import { tableOf, terminalTable } from './table.ts';
@@ -139,6 +140,21 @@ describe('the page', () => {
     expect(after).not.toContain('old figures');
     expect(after).toContain('![W1](images/bench-sets.svg)');
     expect(withFigures(after, report([section('more', [ours, slow])]))).toBe(after);
+  });
+
+  test('sections with marks of their own are written by a run of their part, and by no other', () => {
+    const empty = ['ring', 'trees'].map((id) => {
+      const part = id === 'ring' ? 'ring' : 'placement';
+      return `<!-- ${id}: written by npm run bench -- --only ${part} -->\nold ${id}\n<!-- end of ${id} -->`;
+    });
+    const measured = { locks: { perCpuSecond: 900_000 }, handOver: { durable: { p50Ms: 7.6 } } };
+    const after = withPlaced(empty.join('\n\n'), report([ringSection(measured)]));
+    expect(after).not.toContain('old ring');
+    expect(after).toContain('old trees');
+    expect(after).toMatch(/lock and unlock in owned slots.*\| 900.*\| 200.*\| met \|/);
+    expect(after).toMatch(/durable hand-over to another process.*\| 7.6.*\| 5.*\| not met \|/);
+    const marks = '<!-- figures: written by npm run bench -->\n<!-- end of figures -->';
+    expect(withFigures(marks, report([ringSection(measured)]))).not.toContain('The lock ring');
   });
 
   test('without marks is refused instead of losing text', () => {

@@ -45,6 +45,10 @@ export class Ranker {
   #likelyK = 0;
   #likely = 0;
   #isText = false;
+  /** A number under the real hash. */
+  #isPlainKey = false;
+  /** All weights of all ranges are one. */
+  readonly #allUniform: boolean;
   #text = '';
   #hi = 0;
   #lo = 0;
@@ -55,6 +59,7 @@ export class Ranker {
     this.#seeds = input.seeds;
     this.#weights = input.weights;
     this.#hash = input.hash;
+    this.#allUniform = input.weights.every((weight) => weight === input.weights[0]);
     // The loop for up to three always writes three, even when fewer were asked for.
     this.order = new Int32Array(input.rangeMax + 3);
     this.#best = new Int32Array(input.rangeMax + 3);
@@ -68,6 +73,7 @@ export class Ranker {
   /** The next calls are about this 64-bit number. */
   readNumber(hi: number, lo: number): void {
     this.#isText = false;
+    this.#isPlainKey = this.#hash === null;
     this.#hi = hi;
     this.#lo = lo;
     this.#mixedHi = mixBlock(hi);
@@ -77,6 +83,7 @@ export class Ranker {
   /** The next calls are about this text. */
   readText(text: string): void {
     this.#isText = true;
+    this.#isPlainKey = false;
     this.#text = text;
     this.#blocks.read(text);
   }
@@ -89,7 +96,7 @@ export class Ranker {
   /** The `k` best of a range, highest score first, into `order`. */
   highest(start: number, count: number, k: number): void {
     if (this.#isPlain(start, count)) {
-      if (k === 1) this.#scanOne(start, count, 0);
+      if (k === 1) this.#scanHighest(start, count);
       else this.#scan(start, count, k);
       return;
     }
@@ -100,7 +107,7 @@ export class Ranker {
   /** The roles of the timer cluster: the lowest score first, then from the highest down. */
   lowestFirst(start: number, count: number, k: number): void {
     if (k === 1 && this.#isPlain(start, count)) {
-      this.#scanOne(start, count, -1);
+      this.#scanLowest(start, count);
       return;
     }
     this.#fill(start, count);
@@ -141,16 +148,34 @@ export class Ranker {
 
   /** The common case, which has its own loops: numbers, equal weights, the real hash. */
   #isPlain(start: number, count: number): boolean {
-    return this.#hash === null && !this.#isText && this.#isUniform(start, count);
+    return this.#isPlainKey && this.#isUniform(start, count);
   }
 
   #isUniform(start: number, count: number): boolean {
-    return this.#weights[start] === this.#weights[start + count - 1];
+    return this.#allUniform || this.#weights[start] === this.#weights[start + count - 1];
   }
 
-  /** The single best of a range; with `mirror` −1 the lowest, because ~x reverses the order. */
-  #scanOne(start: number, count: number, mirror: number): void {
-    const turn = flip ^ mirror;
+  /** The single best of a range, by unsigned scores: one operation less for each candidate. */
+  #scanHighest(start: number, count: number): void {
+    const seeds = this.#seeds;
+    const first = this.#mixedLo;
+    const second = this.#mixedHi;
+    const end = start + count;
+    let best = 0;
+    let at = start;
+    for (let i = start; i < end; i++) {
+      const score = hashMixed(seeds[i] as number, first, second) >>> 0;
+      const better = -Number(score > best);
+      best = (best ^ ((best ^ score) & better)) >>> 0;
+      at ^= (at ^ i) & better;
+    }
+    this.order[0] = at;
+    this.#best[0] = best ^ flip;
+  }
+
+  /** The lowest of a range: ~x reverses the order. */
+  #scanLowest(start: number, count: number): void {
+    const turn = ~flip;
     const seeds = this.#seeds;
     const first = this.#mixedLo;
     const second = this.#mixedHi;
@@ -165,12 +190,13 @@ export class Ranker {
       at ^= (at ^ i) & better;
     }
     this.order[0] = at;
-    this.#best[0] = best ^ mirror;
+    this.#best[0] = ~best;
   }
 
   /**
    * The best `k` of a plain range. Candidates above a score that about 2k of them should reach are set aside without
-   * a branch, and only they are put in order; when too few reach it, all candidates are.
+   * a branch, and only they are put in order; when too few reach it, all candidates are. The last step of the hash leaves
+   * its upper half as it is, and the score to reach ends in zeros: the step is left to the candidates set aside.
    */
   #scan(start: number, count: number, k: number): void {
     const likely = this.#likelyScore(count, k);
@@ -180,11 +206,12 @@ export class Ranker {
     const first = this.#mixedLo;
     const second = this.#mixedHi;
     let found = 0;
-    for (let i = 0; i < count; i++) {
-      const score = scoreNumber(seeds[start + i] as number, first, second);
-      scores[found] = score;
-      likelyAt[found] = start + i;
-      found += Number(score >= likely);
+    const end = start + count;
+    for (let i = start; i < end; i++) {
+      const open = hashOpen(seeds[i] as number, first, second);
+      scores[found] = open;
+      likelyAt[found] = i;
+      found += Number(open >>> 0 >= likely);
     }
     if (found < k) {
       this.#fill(start, count);
@@ -199,7 +226,7 @@ export class Ranker {
   #likelyScore(count: number, k: number): number {
     if (count !== this.#likelyCount || k !== this.#likelyK) {
       const reach = (2 * k + 1) / count;
-      this.#likely = reach < 0.5 ? 0x7fff_ffff - Math.floor(reach * 2 ** 32) : -0x8000_0000;
+      this.#likely = reach < 0.5 ? 0x1_0000 * Math.floor((1 - reach) * 0x1_0000) : 0;
       this.#likelyCount = count;
       this.#likelyK = k;
     }
@@ -210,10 +237,10 @@ export class Ranker {
   #selectLikely(found: number, k: number): void {
     const scores = this.#scores;
     const likelyAt = this.#likelyAt;
-    for (let i = 0; i < k; i++) this.#insert(likelyAt[i] as number, scores[i] as number, i);
+    for (let i = 0; i < k; i++) this.#insert(likelyAt[i] as number, closed(scores[i] as number), i);
     let worst = this.#best[k - 1] as number;
     for (let i = k; i < found; i++) {
-      const score = scores[i] as number;
+      const score = closed(scores[i] as number);
       if (score <= worst) continue;
       this.#insert(likelyAt[i] as number, score, k - 1);
       worst = this.#best[k - 1] as number;
@@ -231,7 +258,7 @@ export class Ranker {
     let at2 = 0;
     let at3 = 0;
     for (let i = 0; i < found; i++) {
-      let score = scores[i] as number;
+      let score = closed(scores[i] as number);
       let at = likelyAt[i] as number;
       const beats1 = -Number(score >= best1);
       const swap1 = (best1 ^ score) & beats1;
@@ -360,14 +387,24 @@ export class Ranker {
   }
 }
 
-/** MurmurHash3 of a number whose two blocks are mixed already, signed. Where the time of a lookup goes. */
-function hashMixed(seed: number, mixedLo: number, mixedHi: number): number {
+/** MurmurHash3 of a number whose two blocks are mixed already, without its last step: the upper half is that of the hash. */
+function hashOpen(seed: number, mixedLo: number, mixedHi: number): number {
   let h = seed ^ mixedLo;
   h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ mixedHi;
   h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ 8;
   h = Math.imul(h ^ (h >>> 16), f1);
-  h = Math.imul(h ^ (h >>> 13), f2);
-  return h ^ (h >>> 16);
+  return Math.imul(h ^ (h >>> 13), f2);
+}
+
+/** The last step, as a score, flipped (R3). */
+function closed(open: number): number {
+  return open ^ (open >>> 16) ^ flip;
+}
+
+/** MurmurHash3 of a number whose two blocks are mixed already, signed. Where the time of a lookup goes. */
+function hashMixed(seed: number, mixedLo: number, mixedHi: number): number {
+  const open = hashOpen(seed, mixedLo, mixedHi);
+  return open ^ (open >>> 16);
 }
 
 /** The same as a score, flipped (R3). */

@@ -69,6 +69,8 @@ export class PoolSelector {
   /** As the account of the shape sees it. */
   readonly topology: Topology;
   readonly #width: readonly number[];
+  /** Paths of all targets: made once, because pools of one selector are many. */
+  readonly #names: readonly string[];
   /** Every vertex with a weight, as if all were up. */
   readonly #tree: Tree;
   readonly #ranker: Ranker;
@@ -87,6 +89,7 @@ export class PoolSelector {
     const policy = policyOf(asked, shape);
     const unlimited = { ...policy, width: policy.width.map(() => Number.POSITIVE_INFINITY) };
     this.#width = policy.width;
+    this.#names = topology.targets.map(({ path }) => path);
     this.#tree = compileTree(
       mapVertices(topology, () => ({ up: true })),
       unlimited,
@@ -109,7 +112,8 @@ export class PoolSelector {
     }
     const places = this.#places.slice(0, this.#size * placeSize);
     const { topology } = this;
-    return new Pool({ topology, tree: this.#tree, width: this.#width, collection, places });
+    const names = this.#names;
+    return new Pool({ topology, names, tree: this.#tree, width: this.#width, collection, places });
   }
 
   #add(owner: number, serving: number): void {
@@ -203,6 +207,7 @@ const placeSize = 3;
 
 interface Selected {
   readonly topology: Topology;
+  readonly names: readonly string[];
   readonly tree: Tree;
   readonly width: readonly number[];
   readonly collection: string;
@@ -226,7 +231,7 @@ export class Pool implements Placer {
     this.topology = selected.topology;
     this.collection = selected.collection;
     this.width = selected.width;
-    this.names = selected.topology.targets.map(({ path }) => path);
+    this.names = selected.names;
     this.#tree = selected.tree;
     this.#places = selected.places;
   }
