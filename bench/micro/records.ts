@@ -1,7 +1,8 @@
 /** The record that the benchmarks of the store use: a 64-byte opaque, a 30-byte uri, due in an hour. */
 import { type Definition, encodeDefinition, State, type TimerRecord } from '@carillon/core';
+import { definitionOf } from '@carillon/core/testing';
 
-export const definition: Definition = {
+export const definition: Definition = definitionOf({
   timing: {
     kind: 'interval',
     intervalMs: 3_600_000,
@@ -9,20 +10,7 @@ export const definition: Definition = {
   },
   uri: 'http://127.0.0.1:8080/callback',
   opaque: 'x'.repeat(64),
-  method: 'POST',
-  headers: {},
-  timeoutMs: null,
-  retry: null,
-  tags: [],
-  tagInfo: [],
-  batch: false,
-  idempotent: false,
-  origin: null,
-  onFailure: null,
-  event: null,
-  form: 'plain',
-  trace: null,
-};
+});
 const body = encodeDefinition(definition);
 const replicas = ['10.0.0.1:7253', '10.0.0.2:7253'];
 

@@ -10,6 +10,7 @@ import {
   withoutTrace,
 } from './definition.ts';
 import { DefinitionTexts } from './definition-texts.ts';
+import { definitionOf } from './testing/definitions.ts';
 
 const text = fc.string({ unit: 'binary' });
 const ms = fc.double({ noNaN: true, noDefaultInfinity: true });
@@ -66,28 +67,7 @@ const definition: fc.Arbitrary<Definition> = fc.record({
   trace: fc.constantFrom(null, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'),
 });
 
-const plain: Definition = {
-  timing: {
-    kind: 'interval',
-    intervalMs: 1000,
-    ending: { repeatForMs: null, untilMs: null, count: null, forever: false },
-  },
-  uri: 'http://a.example/',
-  opaque: '',
-  method: 'POST',
-  headers: {},
-  timeoutMs: null,
-  retry: null,
-  tags: [],
-  tagInfo: [],
-  batch: false,
-  idempotent: false,
-  origin: null,
-  onFailure: null,
-  event: null,
-  form: 'plain',
-  trace: null,
-};
+const plain = definitionOf({ uri: 'http://a.example/' });
 
 describe('definitions as bytes', () => {
   it('come back as they were, for any values of the fields', () => {

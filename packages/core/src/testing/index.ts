@@ -1,3 +1,4 @@
+export { definitionOf } from './definitions.ts';
 export { MemoryDisk, type MemoryDiskOptions } from './memory-disk.ts';
 export {
   type CallbackScript,

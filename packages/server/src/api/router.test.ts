@@ -1,5 +1,6 @@
 import { CarillonError } from '@carillon/core';
 import { describe, expect, test } from 'vitest';
+import { definitionOf } from '../testing/records.ts';
 import { headerIn, type StandIn, testApi, viewOf } from './stand-in.contract.ts';
 
 const id = '00000019000000010000000100000002-2';
@@ -10,18 +11,10 @@ const body = {
 };
 
 function know(service: StandIn): void {
-  const definition = {
-    timing: { kind: 'at', atMs: 0 } as const,
+  const definition = definitionOf({
+    timing: { kind: 'at', atMs: 0 },
     uri: 'http://receiver/',
     opaque: 'x',
-    method: 'POST',
-    headers: {},
-    timeoutMs: null,
-    retry: null,
-    tags: [],
-    tagInfo: [],
-    batch: false,
-    idempotent: false,
     origin: {
       id: own,
       versionMs: 1,
@@ -33,11 +26,7 @@ function know(service: StandIn): void {
       reason: 'The receiver answered 500.',
       gaveUpMs: 5000,
     },
-    onFailure: null,
-    event: null,
-    form: 'plain' as const,
-    trace: null,
-  };
+  });
   const request = { namespace: 'default', id: null, definition, factor: 2, idempotencyKey: null };
   service.known = viewOf(request, 1);
 }

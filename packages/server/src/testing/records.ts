@@ -1,32 +1,9 @@
-/** Records and definitions for tests: something sensible, with the fields that matter set by the test. */
-import { type Definition, encodeDefinition, State, type TimerRecord } from '@carillon/core';
+/** Records for tests: something sensible, with the fields that matter set by the test. Definitions are the ones of core. */
+import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
+import { definitionOf } from '@carillon/core/testing';
 import type { ListAsk } from '../replication/wire/list.ts';
 
-export function definitionOf(fields: Partial<Definition> = {}): Definition {
-  return {
-    timing: {
-      kind: 'interval',
-      intervalMs: 10_000,
-      ending: { repeatForMs: null, untilMs: null, count: null, forever: false },
-    },
-    uri: 'http://127.0.0.1:1/',
-    opaque: '',
-    method: 'POST',
-    headers: {},
-    timeoutMs: null,
-    retry: null,
-    tags: [],
-    tagInfo: [],
-    batch: false,
-    idempotent: false,
-    origin: null,
-    onFailure: null,
-    event: null,
-    form: 'plain',
-    trace: null,
-    ...fields,
-  };
-}
+export { definitionOf };
 
 export function recordOf(fields: Partial<TimerRecord> = {}): TimerRecord {
   const dueMs = fields.dueMs ?? 10_000;
