@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { architecturePage } from './reference/architecture.ts';
 import { packageArrows } from './tidy/arrows.ts';
 import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
 import { unusedExports } from './tidy/exports.ts';
@@ -65,6 +66,7 @@ function main(): void {
     ...files
       .filter((path) => path.endsWith('.md'))
       .flatMap((path) => documentFindings(path, read(path))),
+    ...staleRooms(read('ARCHITECTURE.md')),
   ];
   for (const { path, line, says } of findings) console.error(`${path}:${line} ${says}`);
   const tookMs = Math.round(performance.now() - startedMs);
@@ -78,6 +80,13 @@ function documentFindings(path: string, text: string): Finding[] {
     page: (target: string): string | null => (target.endsWith('.md') ? read(target) : null),
   };
   return [...deadLinks(path, text, linked), ...longLines(path, text)];
+}
+
+/** The table and the graph of rooms on the page are the ones of the source. */
+function staleRooms(page: string): Finding[] {
+  if (page === architecturePage(page, {})) return [];
+  const says = 'the rooms on the page differ from the source: npm run reference writes them';
+  return [{ path: 'ARCHITECTURE.md', line: 1, says }];
 }
 
 function packagesIn(files: readonly string[]): Package[] {

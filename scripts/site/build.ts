@@ -39,9 +39,9 @@ export async function buildSite(target: string): Promise<void> {
   mkdirSync(join(source, '.vitepress'), { recursive: true });
   symlinkSync(join(tools, 'node_modules'), join(source, 'node_modules'));
   copyPages();
-  for (const name of documented) writeReference(name);
+  writeReference();
   writeConfig();
-  run('vitepress', ['build', source, '--outDir', target]);
+  run(join(tools, 'node_modules/.bin/vitepress'), ['build', source, '--outDir', target]);
 }
 
 function installTools(): void {
@@ -69,7 +69,15 @@ function copyPages(): void {
   cpSync(join(root, 'docs/images'), join(source, 'images'), { recursive: true });
 }
 
-function writeReference(name: string): void {
+/** All packages in one process: loading the compiler takes as long as a package does. */
+function writeReference(): void {
+  const options = join(source, 'pages-of-types.json');
+  writeFileSync(options, JSON.stringify(documented.map(typedocOptions)));
+  run(join(import.meta.dirname, 'types.ts'), [join(tools, 'package.json'), options]);
+}
+
+/** Options of TypeDoc for a package, whose page of types is made from its declarations. */
+function typedocOptions(name: string): object {
   const folder = join(root, 'packages', name);
   const config = join(source, `typedoc-${name}.json`);
   const compilerOptions = {
@@ -85,28 +93,19 @@ function writeReference(name: string): void {
     config,
     JSON.stringify({ compilerOptions, files: [join(folder, 'dist/index.d.ts')] }),
   );
-  run('typedoc', [
-    '--plugin',
-    'typedoc-plugin-markdown',
-    '--tsconfig',
-    config,
-    '--entryPoints',
-    join(folder, 'dist/index.d.ts'),
-    '--out',
-    join(source, 'reference', name),
-    '--name',
-    `@carillon/${name}`,
-    '--readme',
-    'none',
-    '--outputFileStrategy',
-    'modules',
-    '--entryFileName',
-    'index',
-    '--disableSources',
-    '--hideGenerator',
-    '--logLevel',
-    'Error',
-  ]);
+  return {
+    plugin: ['typedoc-plugin-markdown'],
+    tsconfig: config,
+    entryPoints: [join(folder, 'dist/index.d.ts')],
+    out: join(source, 'reference', name),
+    name: `@carillon/${name}`,
+    readme: 'none',
+    outputFileStrategy: 'modules',
+    entryFileName: 'index',
+    disableSources: true,
+    hideGenerator: true,
+    logLevel: 'Error',
+  };
 }
 
 function writeConfig(): void {
@@ -137,10 +136,10 @@ function writeConfig(): void {
   );
 }
 
-/** A program of the tools; throws with its output. */
+/** Runs a program; throws with its output. */
 function run(program: string, given: readonly string[]): void {
   try {
-    execFileSync(process.execPath, [join(tools, 'node_modules/.bin', program), ...given], {
+    execFileSync(process.execPath, [program, ...given], {
       cwd: source,
       stdio: 'pipe',
       encoding: 'utf8',
