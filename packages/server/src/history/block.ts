@@ -8,7 +8,7 @@
 import { ByteReader, ByteWriter, MalformedError } from '@carillon/core';
 import { checksum } from '../store/journal/files/checksum.ts';
 import { decodeEntry, encodeEntry, type Entry } from './entry.ts';
-import { Tally } from './tally.ts';
+import { HistoryTally } from './tally.ts';
 
 const mark = 0x4b4c4248;
 const blockHeadBytes = 12;
@@ -21,7 +21,7 @@ const textLengthMax = 2048;
 
 export interface Block {
   readonly bytes: Uint8Array;
-  readonly tally: Tally;
+  readonly tally: HistoryTally;
 }
 
 /** Collects entries until they are taken as a block. */
@@ -30,7 +30,7 @@ export class BlockWriter {
   private readonly texts = new Map<string, number>();
   private textBytes = 0;
   private baseMs = 0;
-  private tally = new Tally();
+  private tally = new HistoryTally();
 
   get entryCount(): number {
     return this.tally.entryCount;
@@ -78,7 +78,7 @@ export class BlockWriter {
     this.entries.reset();
     this.texts.clear();
     this.textBytes = 0;
-    this.tally = new Tally();
+    this.tally = new HistoryTally();
     return { bytes: out.written(), tally };
   }
 }

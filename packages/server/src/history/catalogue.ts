@@ -18,7 +18,7 @@ import {
   isPart,
   partOf,
 } from './file.ts';
-import { Tally } from './tally.ts';
+import { HistoryTally } from './tally.ts';
 
 export interface CatalogueParts {
   readonly disk: Disk;
@@ -162,7 +162,7 @@ export class Catalogue {
     if (spared || places === null) return;
     const bytes = encodeIndex(file.bytes, places, tally);
     await this.writeFile(indexName(number), bytes);
-    const slim = { ...file, tally: Tally.of(tally.toJson()), places: null };
+    const slim = { ...file, tally: HistoryTally.of(tally.toJson()), places: null };
     this.replace(file, { ...slim, indexBytes: bytes.length });
   }
 
@@ -244,7 +244,7 @@ function changed(
 }
 
 function empty(number: number): HistoryFile {
-  return { number, bytes: fileHead.length, tally: new Tally(), places: [], indexBytes: 0 };
+  return { number, bytes: fileHead.length, tally: new HistoryTally(), places: [], indexBytes: 0 };
 }
 
 function place(file: HistoryFile, { bytes, tally }: Block): void {

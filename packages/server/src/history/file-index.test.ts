@@ -13,14 +13,14 @@ import {
   readIndexTally,
   readPlaces,
 } from './file-index.ts';
-import { Tally } from './tally.ts';
+import { HistoryTally } from './tally.ts';
 import { attemptEntry, changeEntry } from './testing/entries.ts';
 
 const front = indexHeadBytes + fanOutBytes;
 
 /** One block for each list of numbers. */
 function build(blocks: readonly (readonly number[])[]) {
-  const tally = new Tally();
+  const tally = new HistoryTally();
   const places = blocks.map((numbers, i) => {
     for (const lo of numbers) tally.add(attemptEntry({ hi: 0, lo, wallMs: i }), 30);
     return { offset: 16 + i * 1000, entryCount: numbers.length, firstMs: i, lastMs: i };
@@ -69,7 +69,7 @@ it('is refused with another byte anywhere but in the postings', () => {
 });
 
 it('a tally tells actors, actions and shares, and says "any" where actors are too many', () => {
-  const tally = new Tally();
+  const tally = new HistoryTally();
   tally.add(changeEntry({ actor: 'shop', action: 'cancel', namespace: 'a' }), 10);
   tally.add(attemptEntry({ detail: 'x', wallMs: 5, namespace: 'b' }), 20);
   expect(tally.mayHaveActor('shop')).toBe(true);
@@ -79,5 +79,5 @@ it('a tally tells actors, actions and shares, and says "any" where actors are to
   expect(tally.shares.get('b')).toEqual({ bytes: 20, answerCount: 1, answersFromMs: 5 });
   for (let i = 0; i < 300; i++) tally.add(changeEntry({ actor: `token-${i}` }), 10);
   expect(tally.mayHaveActor('other')).toBe(true);
-  expect(Tally.of(tally.toJson()).mayHaveActor('other')).toBe(true);
+  expect(HistoryTally.of(tally.toJson()).mayHaveActor('other')).toBe(true);
 });

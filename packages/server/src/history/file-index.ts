@@ -13,7 +13,7 @@
  * entry of the timer, which is no answer.
  */
 import { checksum } from '../store/journal/files/checksum.ts';
-import { Tally, type TallyJson } from './tally.ts';
+import { HistoryTally, type TallyJson } from './tally.ts';
 
 const mark = 0x494c4248;
 const form = 1;
@@ -44,7 +44,7 @@ export interface IndexHead {
 export function encodeIndex(
   fileBytes: number,
   places: readonly BlockPlace[],
-  tally: Tally,
+  tally: HistoryTally,
 ): Uint8Array {
   const hashes = tally.entryHashes;
   const text = new TextEncoder().encode(JSON.stringify(tally.toJson()));
@@ -107,12 +107,16 @@ export function placesOffset({ postingCount }: IndexHead): number {
 }
 
 /** The tally of a file, from the two parts of its index around the postings; null: the index is damaged. */
-export function readIndexTally(head: IndexHead, front: Uint8Array, back: Uint8Array): Tally | null {
+export function readIndexTally(
+  head: IndexHead,
+  front: Uint8Array,
+  back: Uint8Array,
+): HistoryTally | null {
   const { blockCount, tallyBytes, sum } = head;
   if (back.length !== blockCount * placeBytes + tallyBytes) return null;
   if (sumOf(front.subarray(0, 24), fanOutOf(front), back) !== sum) return null;
   const text = new TextDecoder().decode(back.subarray(back.length - tallyBytes));
-  return Tally.of(JSON.parse(text) as TallyJson);
+  return HistoryTally.of(JSON.parse(text) as TallyJson);
 }
 
 export function readPlaces(bytes: Uint8Array, count: number): BlockPlace[] {

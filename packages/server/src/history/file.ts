@@ -17,7 +17,7 @@ import {
   readIndexTally,
   readPlaces,
 } from './file-index.ts';
-import { Tally } from './tally.ts';
+import { HistoryTally } from './tally.ts';
 
 const nameForm = /^history-(\d{10})$/;
 /** The form of the file is its last character. */
@@ -52,7 +52,7 @@ export interface HistoryFile {
   readonly number: number;
   /** Up to the end of its last intact block. */
   bytes: number;
-  readonly tally: Tally;
+  readonly tally: HistoryTally;
   /** Its blocks, while there is no index on disk; null: the index has them. */
   places: BlockPlace[] | null;
   indexBytes: number;
@@ -86,7 +86,7 @@ export async function fromBlocks(
   { disk, clock }: { readonly disk: Disk; readonly clock: Clock },
   number: number,
 ): Promise<HistoryFile | null> {
-  const tally = new Tally();
+  const tally = new HistoryTally();
   const places: BlockPlace[] = [];
   const end = await eachBlock({ disk, clock }, number, (block, offset) => {
     const { firstMs, lastMs, entries } = block;

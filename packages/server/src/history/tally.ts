@@ -25,7 +25,7 @@ export interface TallyJson {
   readonly actionBits: number;
 }
 
-export class Tally {
+export class HistoryTally {
   /** Hashes of the numbers of all entries, in order. */
   private hashes = new Uint32Array(64);
   private count = 0;
@@ -72,7 +72,7 @@ export class Tally {
   }
 
   /** Adds all of another tally behind this one. */
-  append(more: Tally): void {
+  append(more: HistoryTally): void {
     for (const hash of more.entryHashes) this.push(hash);
     this.absorb(more.toJson());
   }
@@ -106,8 +106,8 @@ export class Tally {
   }
 
   /** Of a stored tally; its hashes stay in the index of the file. */
-  static of(json: TallyJson): Tally {
-    const tally = new Tally();
+  static of(json: TallyJson): HistoryTally {
+    const tally = new HistoryTally();
     tally.absorb(json);
     return tally;
   }

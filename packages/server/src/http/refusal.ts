@@ -3,7 +3,7 @@ import { CarillonError, type ErrorCode } from '@carillon/core';
 import type { ApiResponse } from './message.ts';
 import { problemResponse } from './problem.ts';
 
-export type RefusalReason =
+export type RequestRefusalReason =
   | 'not_allowed'
   | 'in_flight'
   | 'unread'
@@ -13,16 +13,16 @@ export type RefusalReason =
   | 'stopping';
 
 export class HttpRefusal {
-  readonly reason: RefusalReason;
+  readonly reason: RequestRefusalReason;
   readonly response: ApiResponse;
 
-  constructor(reason: RefusalReason, response: ApiResponse) {
+  constructor(reason: RequestRefusalReason, response: ApiResponse) {
     this.reason = reason;
     this.response = response;
   }
 }
 
-function refusal(reason: RefusalReason, code: ErrorCode, detail: string): HttpRefusal {
+function refusal(reason: RequestRefusalReason, code: ErrorCode, detail: string): HttpRefusal {
   return new HttpRefusal(reason, problemResponse(new CarillonError(code, detail)));
 }
 

@@ -16,7 +16,7 @@ import {
   Registry,
   Tally,
 } from './prometheus.ts';
-import type { RefusalReason } from '../network/refusals.ts';
+import type { PeerRefusalReason } from '../network/refusals.ts';
 
 export type TimerCount = 'pending' | 'retrying' | 'dead' | 'tombstone';
 
@@ -249,7 +249,7 @@ export class Metrics {
     ['answered', 'unanswered'],
   );
   readonly peersRefused = this.add(
-    new ReadFamily<RefusalReason>({
+    new ReadFamily<PeerRefusalReason>({
       name: 'carillon_peers_refused_total',
       help: 'Connections from or to other members that were refused, by reason: a wrong secret, certificate, name or number key, no common protocol, altered or malformed frames, too slow, or too many that are not authenticated yet.',
       label: 'result',

@@ -20,7 +20,7 @@ import { isNamed, type PeerTls } from './credentials.ts';
 import { farewellId } from './dialled.ts';
 import type { Agreement } from './handshake.ts';
 import type { Link, LinkEvents } from './link.ts';
-import type { RefusalReason, Refusals } from './refusals.ts';
+import type { PeerRefusalReason, Refusals } from './refusals.ts';
 import { peerOf, Strangers } from './strangers.ts';
 
 export interface AcceptorOptions {
@@ -238,7 +238,7 @@ export class Acceptor {
     };
   }
 
-  private ended(guest: Guest, why: string, reason: RefusalReason | null): void {
+  private ended(guest: Guest, why: string, reason: PeerRefusalReason | null): void {
     const { peer } = guest;
     this.guests.delete(guest);
     guest.cancelFarewell();
@@ -251,7 +251,7 @@ export class Acceptor {
       });
   }
 
-  private refuse(reason: RefusalReason, peer: string, why: string): void {
+  private refuse(reason: PeerRefusalReason, peer: string, why: string): void {
     this.options.refusals.note({ reason, peer, why });
   }
 }

@@ -10,7 +10,7 @@
 import type { Cancel, Clock, FrameAnswered } from '@carillon/core';
 import type { Agreement } from './handshake.ts';
 import type { Link, LinkEvents } from './link.ts';
-import type { RefusalReason } from './refusals.ts';
+import type { PeerRefusalReason } from './refusals.ts';
 
 export interface DialledOptions {
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface DialledEvents {
   opened(agreement: Agreement): void;
   /** The peer asks for calls to go on another connection. */
   farewell(): void;
-  ended(why: string, reason: RefusalReason | null): void;
+  ended(why: string, reason: PeerRefusalReason | null): void;
 }
 
 /** A frame from an acceptor under this id answers nothing: it asks for calls to go on another connection. */
@@ -131,7 +131,7 @@ export class Dialled {
     if (this.isRetired && this.calls.size === 0) this.link.end('Another connection replaced it.');
   }
 
-  private ended(why: string, reason: RefusalReason | null): void {
+  private ended(why: string, reason: PeerRefusalReason | null): void {
     this.dropEarly();
     this.alarm?.cancel();
     this.alarm = null;

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { ByteWriter, type Cancel, type Clock, MalformedError } from '@carillon/core';
 import { FrameReader, writeFrame } from './frames.ts';
 import { type Agreement, type Handshake, handshakeBytesMax } from './handshake.ts';
-import { type RefusalReason, RefusedPeerError } from './refusals.ts';
+import { type PeerRefusalReason, RefusedPeerError } from './refusals.ts';
 import { sealBytes } from './seal.ts';
 
 export interface LinkOptions {
@@ -27,7 +27,7 @@ export interface LinkEvents {
   ready(agreement: Agreement): void;
   frame(id: number, content: Uint8Array): void;
   /** `why` is for the log; `reason` when the peer misbehaved or was refused, null when it is merely gone. */
-  ended(why: string, reason: RefusalReason | null): void;
+  ended(why: string, reason: PeerRefusalReason | null): void;
 }
 
 /** A write buffer that had to grow beyond this is not kept for the next turn. */
@@ -77,7 +77,7 @@ export class Link {
     this.options.clock.soon(() => this.flush());
   }
 
-  end(why: string, reason: RefusalReason | null = null): void {
+  end(why: string, reason: PeerRefusalReason | null = null): void {
     if (!this.open) return;
     this.open = false;
     this.cancelHandshake();
@@ -135,7 +135,7 @@ export class Link {
 /** Codes of OpenSSL and of certificate checks. */
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/;
 
-function reasonOf(error: NodeJS.ErrnoException): RefusalReason | null {
+function reasonOf(error: NodeJS.ErrnoException): PeerRefusalReason | null {
   if (error instanceof RefusedPeerError) return error.reason;
   return tlsCode.test(error.code ?? '') ? 'certificate' : null;
 }

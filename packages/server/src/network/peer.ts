@@ -7,7 +7,7 @@
 import type { Clock, FrameAnswered, Log, Random } from '@carillon/core';
 import { Dialled, type DialledOptions } from './dialled.ts';
 import type { Agreement } from './handshake.ts';
-import type { RefusalReason, Refusals } from './refusals.ts';
+import type { PeerRefusalReason, Refusals } from './refusals.ts';
 
 export interface PeerOptions extends DialledOptions {
   readonly address: string;
@@ -113,7 +113,7 @@ export class Peer {
     if (this.stale) this.renew();
   }
 
-  private ended(dialled: Dialled, why: string, reason: RefusalReason | null): void {
+  private ended(dialled: Dialled, why: string, reason: PeerRefusalReason | null): void {
     if (this.retired.delete(dialled)) return;
     this.current = null;
     if (!dialled.ready) this.backOff();
@@ -128,7 +128,7 @@ export class Peer {
   }
 
   /** Once for each new reason, not once for each attempt. */
-  private report(why: string, wasReady: boolean, reason: RefusalReason | null): void {
+  private report(why: string, wasReady: boolean, reason: PeerRefusalReason | null): void {
     const { log, refusals, address: peer } = this.options;
     // A peer that does not come to the point is not there rather than refused.
     if (reason !== null && reason !== 'slow') refusals.note({ reason, peer, why });

@@ -21,16 +21,16 @@ const refusalReasons = [
   'slow',
   'crowded',
 ] as const;
-export type RefusalReason = (typeof refusalReasons)[number];
+export type PeerRefusalReason = (typeof refusalReasons)[number];
 
 /** A peer that this member cannot or must not talk to. The message is for the log. */
 export class RefusedPeerError extends Error {
   override readonly name = 'RefusedPeerError';
-  readonly reason: RefusalReason;
+  readonly reason: PeerRefusalReason;
   /** To be sent before closing, so that the peer can say why in its own log. */
   readonly lastContent: Uint8Array | null;
 
-  constructor(reason: RefusalReason, message: string, lastContent: Uint8Array | null = null) {
+  constructor(reason: PeerRefusalReason, message: string, lastContent: Uint8Array | null = null) {
     super(message);
     this.reason = reason;
     this.lastContent = lastContent;
@@ -38,7 +38,7 @@ export class RefusedPeerError extends Error {
 }
 
 export interface PeerRefusal {
-  readonly reason: RefusalReason;
+  readonly reason: PeerRefusalReason;
   /** An address, with a port or without. */
   readonly peer: string;
   readonly why: string;
@@ -53,7 +53,7 @@ export class Refusals {
   private readonly log: Log;
   private readonly tally = Object.fromEntries(
     refusalReasons.map((reason) => [reason, 0]),
-  ) as Record<RefusalReason, number>;
+  ) as Record<PeerRefusalReason, number>;
   private readonly logged = new Set<string>();
   private minuteEndMs = Number.NEGATIVE_INFINITY;
 
@@ -63,7 +63,7 @@ export class Refusals {
   }
 
   /** Since the start. */
-  get counts(): Readonly<Record<RefusalReason, number>> {
+  get counts(): Readonly<Record<PeerRefusalReason, number>> {
     return this.tally;
   }
 

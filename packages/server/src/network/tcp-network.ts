@@ -25,7 +25,7 @@ import { type Credentials, isNamed, noCredentials } from './credentials.ts';
 import { Handshake, nonceBytes, type ProtocolRange, type Role } from './handshake.ts';
 import { Link, type LinkEvents } from './link.ts';
 import { Peer } from './peer.ts';
-import { type RefusalReason, RefusedPeerError, Refusals } from './refusals.ts';
+import { type PeerRefusalReason, RefusedPeerError, Refusals } from './refusals.ts';
 
 /** The protocols this release speaks. Raise `max` with a change of the messages, `min` when the old ones are gone. */
 const protocols: ProtocolRange = { min: 1, max: 1 };
@@ -114,7 +114,7 @@ export class TcpNetwork implements Network {
   }
 
   /** Connections refused since the start, both ways. */
-  get refusedCounts(): Readonly<Record<RefusalReason, number>> {
+  get refusedCounts(): Readonly<Record<PeerRefusalReason, number>> {
     return this.refusals.counts;
   }
 

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { CarillonError } from '@carillon/core';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { accepts } from '../../http/accept.ts';
-import { Events, type EventsOptions } from './events.ts';
+import { EventStream, type EventStreamOptions } from './events.ts';
 import { type ApiRequest, type ApiResponse, headerOf } from '../../http/message.ts';
 import type { Route } from '../router.ts';
 import type { MemberControl } from '../../request/service.ts';
@@ -56,7 +56,7 @@ interface File {
   readonly zipped: Buffer;
 }
 
-export interface DashboardOptions extends Omit<EventsOptions, 'control' | 'metrics'> {
+export interface DashboardOptions extends Omit<EventStreamOptions, 'control' | 'metrics'> {
   /** Where the built files are; default: where the build puts them. */
   readonly folder?: string;
 }
@@ -65,7 +65,7 @@ export class Dashboard {
   private readonly options: DashboardOptions;
   private readonly pages: ReadonlyMap<string, File>;
   private readonly assets: ReadonlyMap<string, File>;
-  private events: Events | null = null;
+  private events: EventStream | null = null;
 
   constructor(options: DashboardOptions) {
     this.options = options;
@@ -76,7 +76,7 @@ export class Dashboard {
 
   /** To be given to the router of a member, once. */
   readonly routes = (control: MemberControl, metrics: Metrics): Route[] => {
-    const events = new Events({ ...this.options, control, metrics });
+    const events = new EventStream({ ...this.options, control, metrics });
     this.events = events;
     return [
       {

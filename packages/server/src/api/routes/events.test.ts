@@ -3,7 +3,7 @@ import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import type { Caller } from '../../access/access.ts';
 import { Metrics } from '../../metrics/metrics.ts';
-import { Events, listenerCountMax, waitingBytesMax } from './events.ts';
+import { EventStream, listenerCountMax, waitingBytesMax } from './events.ts';
 import { sampleCountMax, type Sample } from './events-samples.ts';
 import type { ApiResponse } from '../../http/message.ts';
 import type { Outflow } from '../../http/outflow.ts';
@@ -54,7 +54,7 @@ class Scene {
   asked = 0;
   /** Name of the token that is no longer accepted. */
   revoked = '';
-  readonly events: Events;
+  readonly events: EventStream;
 
   constructor() {
     const cluster = this.service.cluster();
@@ -65,7 +65,7 @@ class Scene {
     const { clock, metrics, service } = this;
     const knows = (caller: Caller): boolean => caller.name !== this.revoked;
     const about = { self: 'n0', version: '1', factor: 2, knows };
-    this.events = new Events({ clock, metrics, control: service, ...about });
+    this.events = new EventStream({ clock, metrics, control: service, ...about });
     this.events.start();
   }
 

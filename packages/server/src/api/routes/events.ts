@@ -23,7 +23,7 @@ export const listenerCountMax = 64;
 export const waitingBytesMax = 1024 * 1024;
 const everyMs = 1000;
 
-export interface EventsOptions {
+export interface EventStreamOptions {
   readonly control: MemberControl;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -38,8 +38,8 @@ export interface EventsOptions {
 
 const headers = ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store'];
 
-export class Events {
-  private readonly options: EventsOptions;
+export class EventStream {
+  private readonly options: EventStreamOptions;
   private readonly samples: Samples;
   private readonly listeners = new Map<Outflow, Caller>();
   private newest: string | null = null;
@@ -58,7 +58,7 @@ export class Events {
     handle: (request) => this.range(request),
   };
 
-  constructor(options: EventsOptions) {
+  constructor(options: EventStreamOptions) {
     this.options = options;
     this.samples = new Samples(options.metrics);
   }
