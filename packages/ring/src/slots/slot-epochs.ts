@@ -3,8 +3,8 @@
  * slot's record was last written, and the counter is the number of the grant under that epoch. No number is used twice,
  * so a counter that runs low needs a new epoch before it runs out.
  *
- * Example: a slot of epoch 120 has granted 2²³ locks. Grants go on, and its record is written again in the background, on
- * condition that it is still the one of revision 120. etcd takes it as revision 500, so the next grant has the token
+ * Example: a slot of epoch 120 has granted 2²³ locks. Grants go on, and its record is written again in the background,
+ * on condition that it is still the one of revision 120. etcd takes it as revision 500, so the next grant has the token
  * 500 × 2²⁴ + 1. While etcd is away the other half of the counter is left, some 8 million grants; when it is used up,
  * locks wait and the write is tried again every 200 ms.
  */

@@ -10,9 +10,9 @@
  *   owned or draining ──pass──► moving ──passed──► owned, under the other member
  *                                  └───refused───► owned, under the member it had
  *
- * Locks are granted in `owned` only. In `draining` the holders finish. In `moving` they go on undisturbed, trusted for as
- * long as both members are. From `releasing` on no lock of the slot is held, and the
- * record may be deleted; never before.
+ * Locks are granted in `owned` only. In `draining` the holders finish. In `moving` they go on undisturbed, trusted for
+ * as long as both members are. From `releasing` on no lock of the slot is held, and the record may be deleted; never
+ * before.
  */
 
 export type SlotState =

@@ -2,12 +2,12 @@
  * Writes slot records to etcd, many in one transaction, and finds out the result. Used by `slots.ts`, which decides;
  * this file only carries out and reports.
  *
- * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision is my
- *     epoch". Move to another local member: the conditions of a claim by that member, but with the epoch instead of
- *     absence. No record of another process is ever touched.
- *     A release takes along the records of locks that ended in the slot: while the epoch stands, they are this process's.
- * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives
- *     even later is seen by the watch and handled there.
+ * W1  Claim: "slot absent, and my member record is of my incarnation". Release and refresh: "its revision is my epoch".
+ *     Move to another local member: the conditions of a claim by that member, but with the epoch instead of absence. No
+ *     record of another process is ever touched. A release takes along the records of locks that ended in the slot:
+ *     while the epoch stands, they are this process's.
+ * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives even
+ *     later is seen by the watch and handled there.
  */
 import { type Clock, invariant, type Log, sleep } from '@carillon/core';
 import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from '../etcd/etcd.ts';
@@ -102,7 +102,9 @@ export class SlotWriter {
     this.arm();
   }
 
-  /** Claims and releases that are asked for in the same moment share transactions: flushes after all work that is ready. */
+  /**
+   * Claims and releases that are asked for in the same moment share transactions: flushes after all work that is ready.
+   */
   private arm(): void {
     if (this.armed) return;
     this.armed = true;

@@ -1,7 +1,7 @@
 /**
- * The slots of a ring as one process sees them: it claims a free slot that placement gives to one of its members,
- * gives a slot up in order when placement moves it, and knows at once when a slot is lost. Driven by the mirror
- * (records), by membership (view, own members) and by the locks (held, idle).
+ * The slots of a ring as one process sees them: it claims a free slot that placement gives to one of its members, gives
+ * a slot up in order when placement moves it, and knows at once when a slot is lost. Driven by the mirror (records), by
+ * membership (view, own members) and by the locks (held, idle).
  *
  * S1  Locks are granted in `owned` slots only, under a member that can be trusted at that moment.
  * S2  The record is deleted only after the last lock in the slot has ended.
@@ -17,12 +17,12 @@
  *   view, joined, lost ─────────────────┼──► evaluate ──► apply: table ──► effect: writer, or locks by the hooks
  *   end of a lock, drain limit ─────────┘
  *
- * Example: process 1 owns slot 7 for its member a, by a record of revision 120. The third lock granted there has the token
- * 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the slot goes
- * from `owned` to `draining`: nothing more is granted, and the holder has 10 s to finish. It releases after 0.3 s, so
- * `releasing`: the record is deleted, on condition that it is still the one of revision 120. Process 2 sees the deletion
- * at revision 205 and claims the slot; its record has revision 206, so its first token, 206 × 2²⁴ + 1, is above all tokens
- * of process 1.
+ * Example: process 1 owns slot 7 for its member a, by a record of revision 120. The third lock granted there has the
+ * token 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the
+ * slot goes from `owned` to `draining`: nothing more is granted, and the holder has 10 s to finish. It releases after
+ * 0.3 s, so `releasing`: the record is deleted, on condition that it is still the one of revision 120. Process 2 sees
+ * the deletion at revision 205 and claims the slot; its record has revision 206, so its first token, 206 × 2²⁴ + 1, is
+ * above all tokens of process 1.
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
 import type { LossReason } from '../errors.ts';
@@ -56,7 +56,10 @@ export interface SlotHooks {
 }
 
 export interface SlotsOptions {
-  /** All slots are under this prefix, slot 7 at `<prefix>s/00007`. Every process of a ring has the same prefix and count. */
+  /**
+   * All slots are under this prefix, slot 7 at `<prefix>s/00007`. Every process of a ring has the same prefix and
+   * count.
+   */
   readonly prefix: string;
   readonly count: number;
   readonly etcd: Etcd;
@@ -134,14 +137,17 @@ export class Slots {
     return this.epochs.next(slot);
   }
 
-  /** Removes the record of a lock that has just ended together with its slot, if the slot moves away with it. True: it is gone. */
+  /**
+   * Removes the record of a lock that has just ended together with its slot, if the slot moves away with it. True: it
+   * is gone.
+   */
   removedWith(slot: Slot, key: string): Promise<boolean> {
     return this.writer.removedWith(slot, key);
   }
 
   /**
-   * The last lock in the slot has gone. A slot that drains is released now. The exception is a member that has just begun
-   * to leave: if no other lock of it is held, revoking its lease removes the records of all its slots at once.
+   * The last lock in the slot has gone. A slot that drains is released now. The exception is a member that has just
+   * begun to leave: if no other lock of it is held, revoking its lease removes the records of all its slots at once.
    */
   onIdle(slot: Slot): void {
     const { member } = slot;
@@ -206,7 +212,9 @@ export class Slots {
     return this.all.filter((slot) => slot.member === member && slot.held > 0).length;
   }
 
-  /** Members changed, or one of them is on its way out: placement is asked again, then each slot is compared with it. */
+  /**
+   * Members changed, or one of them is on its way out: placement is asked again, then each slot is compared with it.
+   */
   private onView(): void {
     this.targets.update(this.options.membership.view);
     this.evaluateAll();
@@ -230,8 +238,8 @@ export class Slots {
   }
 
   /**
-   * The member's lease may be over at this moment, so every lock under it ends, also in slots that were about to be handed
-   * over to it (S4). `depart` waits for nothing more.
+   * The member's lease may be over at this moment, so every lock under it ends, also in slots that were about to be
+   * handed over to it (S4). `depart` waits for nothing more.
    */
   private onMemberLost(member: LocalMember, reason: LossReason): void {
     for (const slot of this.all) {
@@ -241,8 +249,8 @@ export class Slots {
   }
 
   /**
-   * Takes in the slot's record as of `revision`; null: there was none. The same record comes from the watch and from the
-   * answer to a transaction, in any order: the first one counts, the other one is not newer and is ignored (S3).
+   * Takes in the slot's record as of `revision`; null: there was none. The same record comes from the watch and from
+   * the answer to a transaction, in any order: the first one counts, the other one is not newer and is ignored (S3).
    */
   private learn(slot: Slot, entry: KeyValue | null, revision: number): void {
     if (this.closed || revision <= slot.seenRevision) return;
@@ -293,8 +301,8 @@ export class Slots {
   }
 
   /**
-   * Compares the slot with the owner that placement names, and wants it or gives it up. Called after every event that may
-   * change the answer. In `claiming`, `moving`, `releasing` and `lost` the answer of etcd comes first.
+   * Compares the slot with the owner that placement names, and wants it or gives it up. Called after every event that
+   * may change the answer. In `claiming`, `moving`, `releasing` and `lost` the answer of etcd comes first.
    */
   private evaluate(slot: Slot): void {
     if (this.closed) return;
@@ -375,8 +383,8 @@ export class Slots {
   }
 
   /**
-   * S2: asks the holders to finish, and ends their locks when the drain limit is over. A slot that goes to a member which
-   * joined for this slot alone has no limit: that member waits for the holders, however long they take.
+   * S2: asks the holders to finish, and ends their locks when the drain limit is over. A slot that goes to a member
+   * which joined for this slot alone has no limit: that member waits for the holders, however long they take.
    */
   private startDrain(slot: Slot): void {
     const { clock, drainMs } = this.options;
@@ -398,8 +406,8 @@ export class Slots {
   }
 
   /**
-   * The transaction with the claim has ended. After a success the slot is `owned` by now; one that still is `claiming` was
-   * refused: another process was faster, or the member has a new incarnation, whose own claim is then under way.
+   * The transaction with the claim has ended. After a success the slot is `owned` by now; one that still is `claiming`
+   * was refused: another process was faster, or the member has a new incarnation, whose own claim is then under way.
    */
   private onClaimOver(slot: Slot, incarnation: number): void {
     if (this.closed || slot.state !== 'claiming') return;
@@ -433,7 +441,9 @@ export class Slots {
     return this.options.clock.now() < this.troubleUntilMs;
   }
 
-  /** Waits before the next claims and moves, and then compares all slots: the ones that failed want their slot again. */
+  /**
+   * Waits before the next claims and moves, and then compares all slots: the ones that failed want their slot again.
+   */
   private onTrouble(error: EtcdError): void {
     const { clock } = this.options;
     this.options.log.debug('A transaction of a ring was not taken by etcd.', {

@@ -1,15 +1,15 @@
 /**
  * A member that comes back after a long time with old records, or has lost entries of its journal. Timers may have been
- * cancelled since and even their tombstones forgotten, so its records are doubtful: it asks the present replicas before it
- * offers them to any member.
+ * cancelled since and even their tombstones forgotten, so its records are doubtful: it asks the present replicas before
+ * it offers them to any member.
  *
  * D1  A newer record or tombstone elsewhere wins, as always.
- * D2  A record that no other member has any more has ended, if one of its own replicas must have had it: the record was old
- *     enough when this member went away, and the replica remembers the whole time since it must have had it.
+ * D2  A record that no other member has any more has ended, if one of its own replicas must have had it: the record was
+ *     old enough when this member went away, and the replica remembers the whole time since it must have had it.
  * D3  In every other case the record is kept: losing a timer is worse than a late pop. A cluster that was down as a
  *     whole, and a timer with one replica, lose nothing.
- * D4  A member that testifies with an older record is told the newer one at once: no comparison finds a tombstone that this member
- *     holds as a stand-in, because the older record does not list it.
+ * D4  A member that testifies with an older record is told the newer one at once: no comparison finds a tombstone that
+ *     this member holds as a stand-in, because the older record does not list it.
  *
  * Example. Member a was away from 9:00 to 12:00 and asks b, the other replica of four timers; b has none of them:
  *
@@ -122,8 +122,8 @@ export class Doubt {
   }
 
   /**
-   * Asks all other holders of the record. It is judged when all have answered and each has said how far back it remembers;
-   * if one is missing, the record stays in doubt and the next round asks again.
+   * Asks all other holders of the record. It is judged when all have answered and each has said how far back it
+   * remembers; if one is missing, the record stays in doubt and the next round asks again.
    */
   private ask(record: TimerRecord): void {
     const { peers, othersOf, historyMs } = this.parts;
@@ -145,7 +145,10 @@ export class Doubt {
     }
   }
 
-  /** Takes in the records of the others, then drops or trusts the own one. A record that changed meanwhile is judged in the next round. */
+  /**
+   * Takes in the records of the others, then drops or trusts the own one. A record that changed meanwhile is judged in
+   * the next round.
+   */
   private judge(record: TimerRecord, testimonies: readonly Testimony[]): void {
     const { clock, replica, awaySinceMs } = this.parts;
     const current = replica.get(record.hi, record.lo);

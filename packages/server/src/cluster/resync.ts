@@ -1,13 +1,13 @@
 /**
- * Moving records to where the present view wants them. Walks everything this member holds, in bounded slices,
- * whenever the view or the set of absent members changes: each record gets the list of replicas that is right
- * now, and is offered to them where that is this member's job.
+ * Moving records to where the present view wants them. Walks everything this member holds, in bounded slices, whenever
+ * the view or the set of absent members changes: each record gets the list of replicas that is right now, and is
+ * offered to them where that is this member's job.
  *
  * S1  Every holder works out the new list by itself, so positions agree without a message.
- * S2  The first replica of the old list that is there offers the record to the new ones; a member that is no
- *     longer listed does too, and drops its copy once they have it (see hand-off.ts).
- * S3  While members that the view asks for do not answer, the list names them and, behind them, the members that hold the
- *     record.
+ * S2  The first replica of the old list that is there offers the record to the new ones; a member that is no longer
+ *     listed does too, and drops its copy once they have it (see hand-off.ts).
+ * S3  While members that the view asks for do not answer, the list names them and, behind them, the members that hold
+ *     the record.
  *
  * Example with factor 2. A record is listed [a, b]; d joins, and the view asks for [d, a]:
  *
@@ -16,8 +16,8 @@
  *   at d   gets [d, a] from the first of the two that offers; to the other it says that it has the record
  *
  * While d does not answer, only one wanted member of two is able to hold the record: a and b write [d, a, b] (S3), look
- * again after 5 s, and b keeps its copy. A member with a million records walks them in 5,000 slices of 200 and pauses while
- * more than 1,200 records are on their way.
+ * again after 5 s, and b keeps its copy. A member with a million records walks them in 5,000 slices of 200 and pauses
+ * while more than 1,200 records are on their way.
  */
 import { type Cancel, type Clock, hex16, invariant, type TimerRecord } from '@carillon/core';
 import { sameNames } from '../timer/merge.ts';
@@ -176,9 +176,9 @@ export class Resync {
   }
 
   /**
-   * Members that are listed besides the wanted ones stay listed, and are asked before every pop and told of it, until as
-   * many wanted ones as there should be copies answer and have room: two holders that no longer knew each other would both
-   * pop. That is so for every holder, listed or not.
+   * Members that are listed besides the wanted ones stay listed, and are asked before every pop and told of it, until
+   * as many wanted ones as there should be copies answer and have room: two holders that no longer knew each other
+   * would both pop. That is so for every holder, listed or not.
    */
   private standIns(record: TimerRecord, wanted: readonly string[]): readonly string[] {
     const { able, lasting } = this.parts;
@@ -187,7 +187,10 @@ export class Resync {
     return replicas.filter((name) => !wanted.includes(name) && lasting(name));
   }
 
-  /** S2: whether it falls to this member to tell the new replicas. With no replica there it does: one teller too many is harmless. */
+  /**
+   * S2: whether it falls to this member to tell the new replicas. With no replica there it does: one teller too many is
+   * harmless.
+   */
   private pushes(record: TimerRecord): boolean {
     const { self, present } = this.parts;
     const first = record.replicas.find(present);

@@ -1,6 +1,6 @@
 /**
- * Pops: from the alarm of a record to its next state. Alarm → claim at the other replicas → call back →
- * next sequence, retry or dead letter → tell the others. Here the steps are put in order; each has a file of its own:
+ * Pops: from the alarm of a record to its next state. Alarm → claim at the other replicas → call back → next sequence,
+ * retry or dead letter → tell the others. Here the steps are put in order; each has a file of its own:
  *
  *   alarm.ts      which records are due           readiness.ts  whether one of them may pop now
  *   claiming.ts   asks the other replicas         granting.ts   answers them
@@ -8,14 +8,15 @@
  *   pop-phase.ts  the phases of a pop, and which event leads where
  *
  * P-1  Nothing starts before its due time (P3).
- * P-2  Just before the request leaves, the record is still the one that fell due and the claim still holds; a
- *      cancel, an update or a pause in between sends the pop back to the start (P6).
+ * P-2  Just before the request leaves, the record is still the one that fell due and the claim still holds; a cancel,
+ *      an update or a pause in between sends the pop back to the start (P6).
  * P-3  A pop ends with a record written and sent to the others, or because another member wrote a newer one; never
  *      without either (P2).
  *
- * Example: an interval of 10 s with replicas a and b, at a. 10.000 s: the alarm rings; b is asked to hold back. 10.002 s: b
- * grants; the pop waits for a place at its receiver. 10.003 s: the request leaves, and the claim is renewed each second. 10.050 s: the
- * receiver answers 200; the record has sequence 1 now, is due at 20.000 s, and goes to disk and to b.
+ * Example: an interval of 10 s with replicas a and b, at a. 10.000 s: the alarm rings; b is asked to hold back. 10.002
+ * s: b grants; the pop waits for a place at its receiver. 10.003 s: the request leaves, and the claim is renewed each
+ * second. 10.050 s: the receiver answers 200; the record has sequence 1 now, is due at 20.000 s, and goes to disk and
+ * to b.
  */
 import { type Clock, decodeDefinition, State, type TimerRecord } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
@@ -89,8 +90,9 @@ export class Popper {
   }
 
   /**
-   * The record behind a handle changed, or went (null). A pop whose request has not left begins anew with the new record, at the
-   * time that the wheel has for it; one whose request is out goes on as long as the record waits for its outcome.
+   * The record behind a handle changed, or went (null). A pop whose request has not left begins anew with the new
+   * record, at the time that the wheel has for it; one whose request is out goes on as long as the record waits for its
+   * outcome.
    */
   changed(handle: number, record: TimerRecord | null): void {
     const { pops, alarm, claiming, granting } = this.parts;
@@ -128,8 +130,8 @@ export class Popper {
   }
 
   /**
-   * An event of a pop: moves it to its next phase, and carries out an action that needs no more than the pop itself. Other actions are
-   * left to the caller.
+   * An event of a pop: moves it to its next phase, and carries out an action that needs no more than the pop itself.
+   * Other actions are left to the caller.
    */
   happens(pop: Pop, event: PopEvent): PopAction {
     const { pops, alarm, claiming } = this.parts;
@@ -141,7 +143,10 @@ export class Popper {
     return action;
   }
 
-  /** Waits for a place at the receiver: `start` is called once it has one, `ended` once, if a request was made or refused. */
+  /**
+   * Waits for a place at the receiver: `start` is called once it has one, `ended` once, if a request was made or
+   * refused.
+   */
   private queue(pop: Pop): void {
     const { batches, attempts } = this.parts;
     batches.call(
@@ -151,7 +156,9 @@ export class Popper {
     );
   }
 
-  /** The receiver has a place. null: the pop is no longer this member's to make, or the others are asked again first. */
+  /**
+   * The receiver has a place. null: the pop is no longer this member's to make, or the others are asked again first.
+   */
   private start(pop: Pop): PopContext | null {
     const { clock, claiming, attempts } = this.parts;
     const nowMs = clock.now();

@@ -1,11 +1,11 @@
 /**
- * The records a member holds, off the JavaScript heap: ten million of them cost the garbage collector
- * nothing. A record has a handle, a small number that stays the same while its 64-bit number is here; the
- * handle's columns lead to its packed row in the arena (`row.ts`), its alarm is in the wheel.
+ * The records a member holds, off the JavaScript heap: ten million of them cost the garbage collector nothing. A record
+ * has a handle, a small number that stays the same while its 64-bit number is here; the handle's columns lead to its
+ * packed row in the arena (`row.ts`), its alarm is in the wheel.
  *
  * Knows nothing of merging, journaling or popping: the member decides, the store keeps. Its neighbours are
- * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `shared-fields.ts`
- * (fields that many records share) and `wheel.ts` (the order of alarms).
+ * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `shared-fields.ts` (fields
+ * that many records share) and `wheel.ts` (the order of alarms).
  *
  * Example. A million timers with definitions of 120 bytes, all held by the same two members, cost 186 bytes each:
  *
@@ -14,12 +14,13 @@
  *    12  the number's place in the index
  *    17  the alarm in the wheel
  *
- * The namespace, the factor and the two names of members are kept once for all of them. Timer 7·17 is put: it gets handle
- * 1,000,000, the next free one. It is replaced: the row is written anew, the handle and the alarm stay. It is removed: the
- * next new timer gets handle 1,000,000.
+ * The namespace, the factor and the two names of members are kept once for all of them. Timer 7·17 is put: it gets
+ * handle 1,000,000, the next free one. It is replaced: the row is written anew, the handle and the alarm stay. It is
+ * removed: the next new timer gets handle 1,000,000.
  *
  * Invariants:
- *  S1  The index holds every handle in use and no other; the index of letters, every handle of a dead letter and no other.
+ *  S1  The index holds every handle in use and no other; the index of letters, every handle of a dead letter and no
+ *      other.
  *  S2  An alarm belongs to a handle in use: removing a record removes its alarm.
  *  S3  No call does more than a bounded amount of work; compaction goes on a few handles a call.
  */
@@ -318,8 +319,8 @@ export class Store {
   }
 
   /**
-   * Hands out all records one by one in the order of walks, undefined at the end; the store may change meanwhile. A record is
-   * lent: it is of use until the next call or the next change of the store.
+   * Hands out all records one by one in the order of walks, undefined at the end; the store may change meanwhile. A
+   * record is lent: it is of use until the next call or the next change of the store.
    */
   records(): () => TimerRecord | undefined {
     const lent = new RecordBuffer();
@@ -343,8 +344,9 @@ export class Store {
   }
 
   /**
-   * Adds up to `limit` further records to the search indexes, in the order of handles. Returns whether all are in them now.
-   * After a start the indexes are built in slices like this, while `put` and `remove` go on behind and ahead of the slice.
+   * Adds up to `limit` further records to the search indexes, in the order of handles. Returns whether all are in them
+   * now. After a start the indexes are built in slices like this, while `put` and `remove` go on behind and ahead of
+   * the slice.
    */
   buildSearch(limit: number): boolean {
     const { search } = this;

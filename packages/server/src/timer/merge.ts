@@ -4,10 +4,10 @@
  * M1  A higher version wins: a later client request beats everything known of an earlier one.
  * M2  At equal version the further state wins: a tombstone over a dead letter over a live timer.
  * M3  Then the higher sequence, then the higher attempt.
- * M4  Equal in all of these: the same state of the same timer. Only the list of replicas may still differ;
- *     it is taken over when it is the one the receiver's own view asks for and the stored one is not.
- * M5  Of the two times the earlier one is right, whichever record survives: a record comes later on its way, by as long as it lay in
- *     the socket of a member that stood still, and never earlier.
+ * M4  Equal in all of these: the same state of the same timer. Only the list of replicas may still differ; it is taken
+ *     over when it is the one the receiver's own view asks for and the stored one is not.
+ * M5  Of the two times the earlier one is right, whichever record survives: a record comes later on its way, by as long
+ *     as it lay in the socket of a member that stood still, and never earlier.
  *
  * Examples. Stored is version 1000 of a timer, live, sequence 3, attempt 0, held by [a, b]. Incoming is
  *

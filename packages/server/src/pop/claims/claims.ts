@@ -1,29 +1,29 @@
 /**
- * Claims: "I am about to pop this, hold back." A replica that grants one waits until the claim ends, so that a
- * slow receiver causes no second call; if the claimant dies, the claim runs out and the next replica goes on.
- * Claims live in memory only. Their times are in `claim-terms.ts`.
+ * Claims: "I am about to pop this, hold back." A replica that grants one waits until the claim ends, so that a slow
+ * receiver causes no second call; if the claimant dies, the claim runs out and the next replica goes on. Claims live in
+ * memory only. Their times are in `claim-terms.ts`.
  *
  * C1  A claim for a state older than the stored one is answered with the stored record.
- * C2  Of two replicas that want the same pop the one earlier in the list gets it, unless the other's call
- *     is already in flight.
- * C3  A claim is given to a second asker only where both are listed: they ask each other too, and the first hears that it
- *     lost. While views differ two may not know each other, and the first that asked keeps the claim.
- * C4  A member that gives up a pop before its call gives its claims back, as claims with no term: a new list of replicas
- *     takes the pop away from a claimant, and replicas that hold back for it cannot know whether it calls already.
- *     Each pop has a serial: a give-back ends the claim of its own pop and no other, and a claim that comes behind its
- *     give-back is over. The network may double messages, and bring one late.
- * C5  A claim for a state that this member has yet to hear of counts like any other: claims may overtake the records they
- *     are for, and when the record comes the member would otherwise pop it too.
- * C6  A claim ends at the same moment for the claimant and for a member that grants it, also where the claim was read late: it
- *     says when its pop is due, and so how long it lay in the socket of a member that stood still.
- * C7  A call under way that stands for several pops goes before a claim for any of them, also where the claimant has made the first
- *     of them and this member has yet to hear of it.
+ * C2  Of two replicas that want the same pop the one earlier in the list gets it, unless the other's call is already in
+ *     flight.
+ * C3  A claim is given to a second asker only where both are listed: they ask each other too, and the first hears that
+ *     it lost. While views differ two may not know each other, and the first that asked keeps the claim.
+ * C4  A member that gives up a pop before its call gives its claims back, as claims with no term: a new list of
+ *     replicas takes the pop away from a claimant, and replicas that hold back for it cannot know whether it calls
+ *     already. Each pop has a serial: a give-back ends the claim of its own pop and no other, and a claim that comes
+ *     behind its give-back is over. The network may double messages, and bring one late.
+ * C5  A claim for a state that this member has yet to hear of counts like any other: claims may overtake the records
+ *     they are for, and when the record comes the member would otherwise pop it too.
+ * C6  A claim ends at the same moment for the claimant and for a member that grants it, also where the claim was read
+ *     late: it says when its pop is due, and so how long it lay in the socket of a member that stood still.
+ * C7  A call under way that stands for several pops goes before a claim for any of them, also where the claimant has
+ *     made the first of them and this member has yet to hear of it.
  *
- * Example: pop 4 of a timer with replicas a, b and c, at c. At 40.000 s b claims it for 3 s (a is slow): c grants, and holds
- * back until 43.000 s. At 40.010 s a claims it too: a is earlier in the list and b does not call yet, so c grants it to a
- * (C2); b hears from a that it lost. At 40.012 s b gives its claim back: c holds one of a by now, and keeps it (C4).
- * At 41.000 s a renews, calling: from now on c answers any other claim with "claimed, 3 s left". At 41.500 s the record of pop 4
- * comes: the claim is over. Had b asked for pop 4 now, c would have answered with that record (C1).
+ * Example: pop 4 of a timer with replicas a, b and c, at c. At 40.000 s b claims it for 3 s (a is slow): c grants, and
+ * holds back until 43.000 s. At 40.010 s a claims it too: a is earlier in the list and b does not call yet, so c grants
+ * it to a (C2); b hears from a that it lost. At 40.012 s b gives its claim back: c holds one of a by now, and keeps it
+ * (C4). At 41.000 s a renews, calling: from now on c answers any other claim with "claimed, 3 s left". At 41.500 s the
+ * record of pop 4 comes: the claim is over. Had b asked for pop 4 now, c would have answered with that record (C1).
  */
 import { compareProgress, invariant, type Progress, type TimerRecord } from '@carillon/core';
 import type { Answer } from '../../replication/wire/answer.ts';
@@ -176,8 +176,8 @@ export class GrantedClaims {
   }
 
   /**
-   * The record changed. Its claim is over if the record moved on; not if it came to the claimed state (C5), or if only its
-   * list of replicas is new.
+   * The record changed. Its claim is over if the record moved on; not if it came to the claimed state (C5), or if only
+   * its list of replicas is new.
    */
   changed(handle: number, record: TimerRecord | null): void {
     const claim = this.byHandle.get(handle);
@@ -189,10 +189,10 @@ export class GrantedClaims {
 }
 
 /**
- * When the claim left the claimant, by the clock of this member. The claim told how far away its pop was then; if the pop is
- * further away now than it is by the record here, the claim lay for the difference (C6). A renewal comes from a
- * call under way, which is a fact for the whole of its term.
- * Example: the pop is due at 40.000 s here. The claim says, as read at 40.110 s, that it is due in 0 s: it left 110 ms ago.
+ * When the claim left the claimant, by the clock of this member. The claim told how far away its pop was then; if the
+ * pop is further away now than it is by the record here, the claim lay for the difference (C6). A renewal comes from a
+ * call under way, which is a fact for the whole of its term. Example: the pop is due at 40.000 s here. The claim says,
+ * as read at 40.110 s, that it is due in 0 s: it left 110 ms ago.
  */
 export function askedAtMs(stored: TimerRecord, ask: ClaimAsk, nowMs: number): number {
   if (ask.calling || compareProgress(stored, ask.standing) !== 0) return nowMs;

@@ -1,21 +1,21 @@
 /**
- * The promise "on disk". Entries go to a file, the segment, and a caller is told when the sync that covers its entries has
- * returned. The member decides which records to write: merge → journal → store.
+ * The promise "on disk". Entries go to a file, the segment, and a caller is told when the sync that covers its entries
+ * has returned. The member decides which records to write: merge → journal → store.
  *
  *   put, drop, mark ──▶ group ──▶ segment 6 ──▶ commit's `done`        group-commit.ts, segments.ts, segment.ts
  *                                 the disk is full: the reserve goes   disk-room.ts, reserve.ts
  *   all records ──▶ snapshot 6, segments 4 and 5 go                    snapshots.ts, snapshot.ts
  *   the next start reads snapshot 6, then segment 6                    recovery.ts
  *
- * Example with two replicas of short names: timer 17 is set with a definition of 120 bytes (an entry of 193 bytes), popped
- * for the last time (a tombstone, 73 bytes) and, when the tombstone's time is over, dropped (17 bytes). A start that reads
- * all 283 bytes holds nothing for 17. A start after a power cut that left 250 bytes reads the set, finds the second entry
- * torn, and holds 17 as it was set. A snapshot taken after the drop does not contain 17 at all.
+ * Example with two replicas of short names: timer 17 is set with a definition of 120 bytes (an entry of 193 bytes),
+ * popped for the last time (a tombstone, 73 bytes) and, when the tombstone's time is over, dropped (17 bytes). A start
+ * that reads all 283 bytes holds nothing for 17. A start after a power cut that left 250 bytes reads the set, finds the
+ * second entry torn, and holds 17 as it was set. A snapshot taken after the drop does not contain 17 at all.
  *
  * Invariants:
  *  J1  `done(null)` only after a sync that returned well and began after everything appended before `commit`.
- *  J2  Entries reach the disk in the order they were appended, all of them: entries for which there is no room
- *      are kept until there is.
+ *  J2  Entries reach the disk in the order they were appended, all of them: entries for which there is no room are kept
+ *      until there is.
  *  J3  A failed sync is never tried again: from then on nothing is written and everything gets the error.
  *  J4  A segment gets its first entry after its header is synced, all earlier segments are complete, and it is noted.
  *  J5  Old segments go only after the snapshot that replaces them has its final name.
@@ -67,8 +67,8 @@ export interface JournalOptions {
 }
 
 /**
- * The door to the four parts. Itself it decides only when nothing may be appended any more: after a failed sync (J3) and
- * after `close`.
+ * The door to the four parts. Itself it decides only when nothing may be appended any more: after a failed sync (J3)
+ * and after `close`.
  */
 export class Journal {
   private readonly options: JournalOptions;
@@ -203,8 +203,8 @@ export class Journal {
   }
 
   /**
-   * Calls `done` when everything appended before is on disk, or with the reason why it is not (J1). Commits of one moment
-   * share one sync: a thousand sets that arrive together cost one.
+   * Calls `done` when everything appended before is on disk, or with the reason why it is not (J1). Commits of one
+   * moment share one sync: a thousand sets that arrive together cost one.
    */
   commit(done: Committed): void {
     this.groups.commit(done);
@@ -223,8 +223,8 @@ export class Journal {
   }
 
   /**
-   * Every member reads the newest form that this release knows: files are written in it from now on, and the release before
-   * refuses the folder. Does nothing where they are already, while a snapshot is taken, and without room.
+   * Every member reads the newest form that this release knows: files are written in it from now on, and the release
+   * before refuses the folder. Does nothing where they are already, while a snapshot is taken, and without room.
    */
   async beginNewestForm(): Promise<void> {
     const { segments, snapshots } = this;
@@ -274,8 +274,8 @@ export class Journal {
   }
 
   /**
-   * Opens the segment of this start, if need be in the room of the reserve, and then sets the reserve aside again. A member
-   * on a full disk starts all the same, so that its timers pop.
+   * Opens the segment of this start, if need be in the room of the reserve, and then sets the reserve aside again. A
+   * member on a full disk starts all the same, so that its timers pop.
    */
   private async start(): Promise<void> {
     await this.room.withReserve(() => this.segments.open());
