@@ -277,7 +277,8 @@ export class SimMember {
     const { world, onBug } = this.resources;
     const { disk } = this;
     world.trace.note(world.nowMs, `${this.name} gives up: ${String(error)}`);
-    if (disk === null || !(disk.syncsFail || disk.appendsFail)) {
+    // The disk may be well again by now: a member tidies up before it gives up.
+    if (disk === null || disk.failureCount === 0) {
       onBug(`${this.name} gave up without a disk failure: ${stackOf(error)}`);
     }
     this.crash({ power: true, wipe: false });

@@ -79,6 +79,7 @@ describe('memory disk', () => {
     disk.syncsFail = true;
     await expect(file.sync()).rejects.toMatchObject({ kind: 'failed' });
     disk.syncsFail = false;
+    expect(disk.failureCount).toBe(1);
     await file.sync();
     const lengths = new Set<number>();
     for (let seed = 0; seed < 20; seed++) {

@@ -76,6 +76,8 @@ export class MemoryDisk implements Disk {
   syncsFail = false;
   /** While true, no file can be opened; files that are open work as always. */
   descriptorsGone = false;
+  /** Appends and syncs that failed so far, other than for lack of room. */
+  failureCount = 0;
   /** Calls so far, by kind. */
   readonly calls = { append: 0, sync: 0 };
 
@@ -252,6 +254,7 @@ class MemoryFile implements DiskFile {
     // The caller may reuse its buffer only after this resolves; until then nothing is promised.
     await this.disk.turn();
     if (this.disk.appendsFail) {
+      this.disk.failureCount++;
       throw new DiskError('failed', `Could not write to ${this.name}: the disk fails.`);
     }
     if (this.disk.usedBytes + bytes.length > this.disk.capacityBytes) {
@@ -265,6 +268,7 @@ class MemoryFile implements DiskFile {
     const { size } = this.content;
     await this.disk.turn();
     if (this.disk.syncsFail) {
+      this.disk.failureCount++;
       this.content.spoilt = true;
       throw new DiskError('failed', `Could not sync ${this.name}: the disk fails.`);
     }
