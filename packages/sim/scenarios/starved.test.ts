@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { againAndAgain } from './told/again-and-again.ts';
 import { lateNews, lateNewsAndAsleep, starve, toldLate } from './told/starved.ts';
 
 const three = ['m0', 'm1', 'm2'];
@@ -118,5 +119,17 @@ test.each([
     }
     expect(pops).toBeGreaterThan(popsMin);
     expect(calls - pops).toBeLessThanOrEqual(pops * share);
+  },
+);
+
+/** Found by seed 866907844. */
+test.each([
+  { fromS: 3.65, gapS: 0.1 },
+  { fromS: 3.8, gapS: 0.2 },
+  { fromS: 4.55, gapS: 0.2 },
+])(
+  'a member that gets no processor again and again, while the other replica stands still, does not ask for ever: made by 2n (R=2, n=5 s): %j',
+  async ({ fromS, gapS }) => {
+    expect(await againAndAgain(fromS, gapS)).toBeLessThanOrEqual(10);
   },
 );

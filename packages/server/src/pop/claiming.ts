@@ -20,8 +20,8 @@ import {
   asksAgain,
   callTermMs,
   claimTermMs,
-  claimWaitMs,
   patientUntilMs,
+  roundUntilMs,
   stillUntilMs,
 } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
@@ -97,7 +97,8 @@ export class Claiming {
     const isAwaited = (name: string): boolean =>
       sleep !== 'no' || !peers?.silent(name) || mayBeStill(name);
     const awaited = new Set(others.filter(isAwaited));
-    const waitedMs = nowMs + claimWaitMs(record, sleep, nowMs);
+    const patientMs = round === 1 && sleep === 'no' ? nowMs : this.patientMs(pop, awaited);
+    const waitedMs = roundUntilMs(record, sleep, nowMs, patientMs);
     // Answers that came while this member was busy are read before it gives up on them.
     const cancel = clock.at(waitedMs, () => clock.soon(() => this.waited(pop, waitedMs, awaited)));
     const goOn = (): void => {
@@ -144,12 +145,20 @@ export class Claiming {
     const { clock, awake, happens } = this.parts;
     const nowMs = clock.now();
     const stood = awake.rang(untilMs, nowMs);
-    const { record } = pop;
+    const patientMs = this.patientMs(pop, awaited);
+    // A member that stands still again and again would ask for ever, so that counts once: then the patience decides.
+    const isOver = nowMs >= patientMs && !(stood && pop.rounds === 1);
+    happens(pop, isOver ? 'unopposed' : 'stalled');
+  }
+
+  /** Until when this member asks again for the answers that it misses. */
+  private patientMs(pop: Pop, awaited: ReadonlySet<string>): number {
+    const { clock, awake } = this.parts;
+    const { record, granted } = pop;
     const still = [...awaited].map((name) => this.stillMs(pop, name) ?? -Infinity);
-    const { granted } = pop;
-    const asked = { firstMs: pop.askedMs ?? nowMs, granted, stillMs: Math.max(...still) };
-    const patientMs = patientUntilMs(record, awake.sleepOf(record), asked);
-    happens(pop, stood || nowMs < patientMs ? 'stalled' : 'unopposed');
+    const firstMs = pop.askedMs ?? clock.now();
+    const asked = { firstMs, granted, stillMs: Math.max(-Infinity, ...still) };
+    return patientUntilMs(record, awake.sleepOf(record), asked);
   }
 
   private answered(pop: Pop, answer: Answer | null): void {

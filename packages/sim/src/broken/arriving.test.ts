@@ -1,4 +1,5 @@
 /** A test of the tests: a cluster that reads late messages wrongly, or members that join or leave by half, breaks a promise. */
+import { againAndAgain } from '../../scenarios/told/again-and-again.ts';
 import { givenAwayWhileDue } from '../../scenarios/told/given-away-while-due.ts';
 import { handedToAStarter } from '../../scenarios/told/handed-to-a-starter.ts';
 import { Story, timerBody } from '../story.ts';
@@ -52,6 +53,10 @@ everyVariantIsNoticed(arriving, {
   // P4: a replica that has just started is handed timers of 250 ms that are due.
   'and its new holder looks at a pop that waits for news every 100 ms only': async () => {
     return { story: null, kept: (await handedToAStarter(800)) <= 0 };
+  },
+  // P4: a member gets no processor again and again, and the other replica stands still.
+  'a claimant that stood still asks again, however often it did': async () => {
+    return { story: null, kept: (await againAndAgain(3.8, 0.2)) <= 10 };
   },
   // P4: after a blackout the holder is alone.
   'a claim is over when the wait for its answers is': async () => {

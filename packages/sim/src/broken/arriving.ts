@@ -67,6 +67,20 @@ const late: readonly Broken[] = [
     apply: together(givenAwayDue, looksSeldom),
   },
   {
+    name: 'a claimant that stood still asks again, however often it did',
+    apply: () => {
+      const { claiming } = insides;
+      const { ask } = claiming;
+      claiming.ask = function (pop) {
+        pop.rounds = 0;
+        ask.call(this, pop);
+      };
+      return () => {
+        claiming.ask = ask;
+      };
+    },
+  },
+  {
     name: 'a claim is over when the wait for its answers is',
     apply: () => {
       const { claiming } = insides;

@@ -73,6 +73,21 @@ export function claimWaitMs(record: TimerRecord, sleep: Sleep, nowMs: number): n
 }
 
 /**
+ * Until when one round of questions waits for its answers. A round does not outlast the patience of the claimant, so that one that gets no
+ * processor for up to a second when the round is over is still inside twice the gap.
+ */
+export function roundUntilMs(
+  record: TimerRecord,
+  sleep: Sleep,
+  nowMs: number,
+  patientMs: number,
+): number {
+  const waitMs = claimWaitMs(record, sleep, nowMs);
+  const leftMs = patientMs - nowMs;
+  return nowMs + (leftMs > 0 ? Math.min(waitMs, Math.max(leftMs, briefWaitMs(record))) : waitMs);
+}
+
+/**
  * Until when a replica that claimed the pop and does not answer may stand still, for want of a processor, and have called before; null: no
  * longer, or the pop cannot wait for it. `sinceMs`: since when it does not answer. A replica that stands still and has not claimed
  * the pop asks before it calls, and is not waited for.
