@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newToken, type Token, tokenDigest } from '../../packages/server/src/access/token.ts';
 import { renderTokens } from '../../packages/server/src/access/tokens-file.ts';
 import { chromiumForTests } from '../../scripts/chromium.ts';
+import { CliProcess } from './cli-process.ts';
 import { DashboardScene } from './dashboard-scene.ts';
 import { faultsOf } from './support/axe.ts';
 
@@ -167,6 +168,10 @@ describe.skipIf(executable === null)('the history in a browser', () => {
       .poll(async () => row.textContent(), { timeout: soonMs })
       .toMatch(/Cancellednight-shift1,000 timersold/);
     expect(await faultsOf(page)).toEqual([]);
+    const asked = ['--action', 'cancel', '--server', scene.url('n2'), '--token', night];
+    const listing = new CliProcess(['audit', ...asked]);
+    expect((await listing.ended).code).toBe(0);
+    expect(listing.lines.at(-1)).toMatch(/ cancel +night-shift +1000 timers +old +- +n1$/);
   });
 
   test.each([
