@@ -1,19 +1,59 @@
-/** Reads YAML, of which JSON is a part. */
-import { parse } from 'yaml';
+/** Reads YAML, of which JSON is a part. A running member reads files again: none keeps its event loop for long. */
+import { parse, YAMLParseError } from 'yaml';
+import { parsePlainYaml } from './plain-yaml.ts';
 
-/**
- * Throws the library's error. The library makes an error for each fault of a text before it throws the first one, and recording a stack
- * trace for each was most of the work: 40 ms for 4 KiB of open brackets.
- */
+/** The library takes about a millisecond a KiB. Longer files are JSON, or in the plain forms of YAML. */
+const libraryLengthMax = 8 * 1024;
+/** A thousand members, each with addresses and labels. */
+const lengthMax = 512 * 1024;
+
+/** Open brackets beyond this, quoted ones included, are no file of an operator. */
+const bracketDepthMax = 64;
+
+/** Throws an error whose first line is a sentence with the place. */
 export function parseYaml(
   text: string,
   options: { readonly maxAliasCount?: number } = {},
 ): unknown {
+  if (text.length > lengthMax) {
+    throw new Error(`It has ${text.length} characters; ${lengthMax} are the most.`);
+  }
+  refuseDeep(text);
+  if (text.length <= libraryLengthMax) return byLibrary(text, options);
+  const first = text.trimStart()[0];
+  return first === '{' || first === '[' ? (JSON.parse(text) as unknown) : parsePlainYaml(text);
+}
+
+function refuseDeep(text: string): void {
+  let depth = 0;
+  for (let i = 0; i < text.length && depth <= bracketDepthMax; i++) {
+    const char = text[i];
+    if (char === '[' || char === '{') depth++;
+    else if ((char === ']' || char === '}') && depth > 0) depth--;
+  }
+  if (depth > bracketDepthMax) throw new Error(`More than ${bracketDepthMax} brackets are open.`);
+}
+
+/**
+ * The library makes an error for each fault of a text before it throws the first one. Recording a stack trace for each took 40 ms for
+ * 4 KiB of open brackets, and quoting the line of each took time with the square of its length: 366 ms for 64 KiB of quotes.
+ */
+function byLibrary(text: string, options: { readonly maxAliasCount?: number }): unknown {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    return parse(text, options);
+    return parse(text, { ...options, prettyErrors: false });
+  } catch (error) {
+    if (error instanceof YAMLParseError) throw placed(error, text);
+    throw error instanceof RangeError ? new Error('It is nested too deep.') : error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+function placed({ message, pos: [at] }: YAMLParseError, text: string): Error {
+  const before = text.slice(0, at);
+  const line = before.split('\n').length;
+  const column = before.length - before.lastIndexOf('\n');
+  return new Error(`${message} at line ${line}, column ${column}`);
 }
