@@ -4,7 +4,7 @@ import { wrapMarkdown } from '../../scripts/markdown/wrap-markdown.ts';
 import { picturesOf } from './charts.ts';
 import { conditions } from './html.ts';
 import { figure } from './figures.ts';
-import type { Report, Section, Unit } from './section.ts';
+import type { Report, Row, Section, Unit } from './section.ts';
 import { summaryOf } from './summary.ts';
 import { markdownTable, tableOf } from './table.ts';
 
@@ -16,16 +16,20 @@ export function withFigures(page: string, report: Report): string {
 /** Sections with a place of their own in docs/benchmarks.md, and the part of the benchmark that writes them. */
 const placed = { ring: 'ring', trees: 'placement' } as const;
 
-/** Sections that have their own marks, from a run of any parts; others stay as they are. */
+/** Sections that have their own marks, from a run of any parts; others stay as they are, and so do sections that failed. */
 export function withPlaced(page: string, report: Report): string {
   return Object.entries(placed).reduce((text, [id, part]) => {
     const section = report.sections.find((one) => one.id === id);
-    if (section === undefined) return text;
+    if (section === undefined || section.rows.some(hasFailed)) return text;
     const marks = { name: id, by: `npm run bench -- --only ${part}` };
     return withMarkedBlock(text, marks, [
       [sectionText(section), wrapMarkdown(conditions(report))].join('\n\n'),
     ]);
   }, page);
+}
+
+function hasFailed({ note }: Row): boolean {
+  return note?.startsWith('failed') === true;
 }
 
 /** The table that people look at first, and how its first row was measured: for README.md. */

@@ -151,6 +151,8 @@ describe('the page', () => {
     const after = withPlaced(empty.join('\n\n'), report([ringSection(measured)]));
     expect(after).not.toContain('old ring');
     expect(after).toContain('old trees');
+    const broken = { ...ringSection({}), rows: [{ ...ours, note: 'failed: no answer' }] };
+    expect(withPlaced(after, report([broken]))).toBe(after);
     expect(after).toMatch(/lock and unlock in owned slots.*\| 900.*\| 200.*\| met \|/);
     expect(after).toMatch(/durable hand-over to another process.*\| 7.6.*\| 5.*\| not met \|/);
     const marks = '<!-- figures: written by npm run bench -->\n<!-- end of figures -->';
