@@ -7,6 +7,8 @@
  * reads: the median set costs A 15.20 µs and B 15.02 µs; the median pair has the ratio 1.012, half of the pairs lie in the brackets.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServerProcess } from '../support/server-process.ts';
@@ -16,15 +18,17 @@ import { burstOf } from '../workloads/burst.ts';
 import { withSession } from '../workloads/session.ts';
 import { fullSizes } from '../sizes.ts';
 
-const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --b-args=ARGS) [--of FOLDER] [--rounds N] [--json] [--write]
+const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --a-args=ARGS | --b-args=ARGS) [--of FOLDER] [--rounds N] [--json] [--write]
 
   --against FOLDER      B is the clone in this folder, with its packages installed
   --without-invariants  B is this clone, its invariants left out
+  --a-args=ARGS         A is served with these further arguments, and B is this clone without them. The word COLLECTOR stands
+                        for the URL of a collector that takes spans: --a-args="--telemetry-endpoint COLLECTOR"
   --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0"
   --of FOLDER           A is the clone in this folder, with its packages installed (this clone)
   --rounds N            how many pairs (9)
   --json                the figures for programs
-  --write               with --b-args: a row of docs/cost.md, in place of the one with the same arguments
+  --write               with --a-args or --b-args: a row of docs/cost.md, in place of the one with the same arguments
 
 Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A and of B.
 `;
@@ -53,6 +57,7 @@ async function main(): Promise<void> {
     options: {
       against: { type: 'string' },
       'without-invariants': { type: 'boolean', default: false },
+      'a-args': { type: 'string' },
       'b-args': { type: 'string' },
       of: { type: 'string', default: here },
       rounds: { type: 'string', default: '9' },
@@ -61,18 +66,22 @@ async function main(): Promise<void> {
       help: { type: 'boolean', default: false },
     },
   });
-  const other = otherBuild(values.against, values['without-invariants'], values['b-args']);
+  const ownArgs = values['a-args'];
+  const other = otherBuild(
+    values.against,
+    values['without-invariants'],
+    values['b-args'] ?? (ownArgs === undefined ? undefined : ''),
+  );
   const rounds = Number(values.rounds);
   if (values.help || other === null || !(Number.isInteger(rounds) && rounds > 0)) {
     console.log(help);
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const pairs = await measurePairs(
-    { folder: resolve(values.of), nodeFlags: [], args: [] },
-    other,
-    rounds,
-  );
+  await using collector = await startCollector();
+  const args = argsOf(ownArgs ?? '').map((arg) => (arg === 'COLLECTOR' ? collector.url : arg));
+  const own = { folder: resolve(values.of), nodeFlags: [], args };
+  const pairs = await measurePairs(own, other, rounds);
   if (values.json) console.log(JSON.stringify(pairs));
   else {
     for (const [label, key] of [
@@ -82,10 +91,10 @@ async function main(): Promise<void> {
       console.log(line(label, pairs, key));
     }
   }
-  const args = values['b-args'];
-  if (!values.write || args === undefined) return;
+  const name = ownArgs ?? values['b-args'];
+  if (!values.write || name === undefined) return;
   const page = join(here, 'docs/cost.md');
-  await writeFile(page, withPairs(await readFile(page, 'utf8'), args, figuresOf(pairs)));
+  await writeFile(page, withPairs(await readFile(page, 'utf8'), name, figuresOf(pairs)));
 }
 
 function figuresOf(pairs: readonly [Costs, Costs][]): PairFigures {
@@ -105,9 +114,30 @@ function otherBuild(
   const given = [against !== undefined, isBare, args !== undefined].filter(Boolean).length;
   if (given !== 1) return null;
   if (against !== undefined) return { folder: resolve(against), nodeFlags: [], args: [] };
-  if (args !== undefined) return { folder: here, nodeFlags: [], args: args.split(' ') };
+  if (args !== undefined) return { folder: here, nodeFlags: [], args: argsOf(args) };
   const hook = join(import.meta.dirname, 'without-invariants.ts');
   return { folder: here, nodeFlags: ['--import', hook], args: [] };
+}
+
+function argsOf(text: string): string[] {
+  return text.split(' ').filter(Boolean);
+}
+
+/** Takes everything, and keeps none of it. Its work is not the member's, and is not counted. */
+async function startCollector(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.end('{}'));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }
 
 async function measurePairs(
