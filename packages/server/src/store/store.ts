@@ -1,7 +1,7 @@
 /**
  * The records a member holds, off the JavaScript heap: ten million of them cost the garbage collector nothing. A record
- * has a handle, a small number that stays the same while its 64-bit number is here; the handle's columns lead to its
- * packed row in the arena (`row.ts`), its alarm is in the wheel.
+ * has a handle (`handles.ts`), a small number that stays the same while its 64-bit number is here; it leads to the
+ * record's packed row in the arena (`row.ts`), and its alarm is in the wheel.
  *
  * Knows nothing of merging, journaling or popping: the member decides, the store keeps. Its neighbours are
  * `number-index.ts` (number → handle, and the order of walks), `arena.ts` (where rows lie), `shared-fields.ts` (fields
@@ -26,19 +26,12 @@
  */
 import { invariant, type Progress, RecordBuffer, State, type TimerRecord } from '@carillon/core';
 import { Arena } from './arena.ts';
+import { Handles, unused } from './handles.ts';
 import { SharedFields } from './shared-fields.ts';
 import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
 import { type IndexedRow, SearchIndex } from './search/search-index.ts';
 import { Wheel } from './wheel.ts';
-
-/** Columns grow by whole pages, so that growing never copies the earlier ones. */
-const pageBits = 16;
-const pageSize = 1 << pageBits;
-const pageMask = pageSize - 1;
-
-/** In the column of refs: the handle is not in use. */
-const unused = 0xffffffff;
 
 /** Handles that each change of the store looks at while a compaction is under way. */
 const compactionSlice = 64;
@@ -57,20 +50,12 @@ export class Store {
   private readonly arena = new Arena();
   private readonly sharedFields = new SharedFields();
   private readonly wheel = new Wheel();
-  private readonly index = new NumberIndex(this);
+  private readonly handles = new Handles();
+  private readonly index = new NumberIndex(this.handles);
   /** Dead letters alone: they are few, and found without a look at all other records. null: there was none yet. */
   private letters: NumberIndex | null = null;
   private readonly writer = new RowWriter();
   private readonly reader = new RowReader();
-  /**
-   * Three words a handle, side by side because they are used together: the number's halves and the ref of
-   * the row. Of a handle not in use, the first is the next such handle + 1.
-   */
-  private readonly columns: Uint32Array[] = [];
-  /** Handles given out so far, in use or not: the columns reach this far. */
-  private handleCount = 0;
-  /** Head of the chain of handles not in use, + 1; 0: there is none. */
-  private freeHandle = 0;
   /** By `State`: live, dead, tombstone. */
   private readonly countByState: [number, number, number] = [0, 0, 0];
   /** Finds live records by time and text; null: switched off. */
@@ -102,9 +87,9 @@ export class Store {
    * `compactSlice`.
    */
   get bytes(): number {
-    const { arena, index, wheel, columns, search } = this;
+    const { arena, handles, index, wheel, search } = this;
     const searchBytes = search?.bytes ?? 0;
-    return arena.bytes + index.bytes + wheel.bytes + columns.length * pageSize * 12 + searchBytes;
+    return arena.bytes + handles.bytes + index.bytes + wheel.bytes + searchBytes;
   }
 
   /** Bytes that the rows really use. */
@@ -125,16 +110,16 @@ export class Store {
     this.changeCount++;
     let handle = this.index.find(record.hi, record.lo);
     if (handle < 0) {
-      handle = this.takeHandle(record.hi, record.lo);
+      handle = this.handles.take(record.hi, record.lo);
       this.index.insert(handle);
-      this.setRef(handle, this.arena.allocate(this.writer.length));
+      this.handles.setRef(handle, this.arena.allocate(this.writer.length));
       this.search?.change(handle, null, this.rowOf(record));
     } else {
       // The indexes compare with the stored row, so they are told while it is still there.
       this.search?.change(handle, this.storedRow(handle), this.rowOf(record));
       this.leaveRow(handle);
     }
-    const ref = this.refOf(handle);
+    const ref = this.handles.refOf(handle);
     this.writer.copyTo(this.arena.page(ref), this.arena.offsetOf(ref));
     this.countByState[record.state]++;
     if (record.state === State.dead) this.addLetter(handle);
@@ -155,8 +140,8 @@ export class Store {
     this.countByState[this.reader.state]--;
     if (this.reader.state === State.dead) this.letters?.remove(hi, lo);
     invariant(this.size >= 0, 'no more records leave the store than came in');
-    this.arena.release(this.refOf(handle));
-    this.giveHandle(handle);
+    this.arena.release(this.handles.refOf(handle));
+    this.handles.give(handle);
     this.compactSlice();
     return true;
   }
@@ -223,12 +208,12 @@ export class Store {
 
   /** High half of the number. */
   hiOf(handle: number): number {
-    return this.word(handle, 0);
+    return this.handles.hiOf(handle);
   }
 
   /** Low half of the number. */
   loOf(handle: number): number {
-    return this.word(handle, 1);
+    return this.handles.loOf(handle);
   }
 
   /** Without a look at any other field of the row. */
@@ -259,7 +244,7 @@ export class Store {
 
   /** Sets the record's one alarm, in place of an earlier one. The wheel holds the handle alone, and no record. */
   arm(handle: number, atMs: number): void {
-    invariant(this.refOf(handle) !== unused, 'a handle is in use when it is armed');
+    invariant(this.handles.refOf(handle) !== unused, 'a handle is in use when it is armed');
     this.wheel.insert(handle, atMs);
   }
 
@@ -351,11 +336,11 @@ export class Store {
   buildSearch(limit: number): boolean {
     const { search } = this;
     if (search === null || search.whole) return true;
-    for (let left = limit; left > 0 && search.next < this.handleCount; left--) {
+    for (let left = limit; left > 0 && search.next < this.handles.count; left--) {
       const handle = search.next;
-      search.build(this.refOf(handle) === unused ? null : this.storedRow(handle));
+      search.build(this.handles.refOf(handle) === unused ? null : this.storedRow(handle));
     }
-    if (search.next < this.handleCount) return false;
+    if (search.next < this.handles.count) return false;
     search.built();
     return true;
   }
@@ -387,34 +372,15 @@ export class Store {
 
   /** Most members never have a letter, and pay nothing for the index. */
   private addLetter(handle: number): void {
-    this.letters ??= new NumberIndex(this);
+    this.letters ??= new NumberIndex(this.handles);
     this.letters.insert(handle);
   }
 
   /** The one reader of the store, at the row of this handle: valid until the next call. */
   private row(handle: number): RowReader {
-    const ref = this.refOf(handle);
+    const ref = this.handles.refOf(handle);
     invariant(ref !== unused, 'a handle that is read is in use');
     return this.reader.open(this.arena.page(ref), this.arena.offsetOf(ref));
-  }
-
-  private refOf(handle: number): number {
-    return this.word(handle, 2);
-  }
-
-  private setRef(handle: number, ref: number): void {
-    this.setWord(handle, 2, ref);
-  }
-
-  /** `which`: 0 and 1 are the halves of the number, 2 is the ref. */
-  private word(handle: number, which: number): number {
-    const page = this.columns[handle >>> pageBits] as Uint32Array;
-    return page[(handle & pageMask) * 3 + which] as number;
-  }
-
-  private setWord(handle: number, which: number, value: number): void {
-    const page = this.columns[handle >>> pageBits] as Uint32Array;
-    page[(handle & pageMask) * 3 + which] = value;
   }
 
   /** The record of the handle is being replaced: gives up its row and makes room for the packed one. */
@@ -423,31 +389,11 @@ export class Store {
     this.countByState[this.reader.state]--;
     if (this.reader.state === State.dead)
       this.letters?.remove(this.hiOf(handle), this.loOf(handle));
-    const ref = this.refOf(handle);
+    const ref = this.handles.refOf(handle);
     // A row of about the same length stays where it is: a timer that is put off again and again moves no bytes.
     if (this.arena.fits(ref, this.writer.length)) return;
     this.arena.release(ref);
-    this.setRef(handle, this.arena.allocate(this.writer.length));
-  }
-
-  /** The handle that was given back last, or else a new one. */
-  private takeHandle(hi: number, lo: number): number {
-    let handle = this.freeHandle - 1;
-    if (handle >= 0) this.freeHandle = this.hiOf(handle);
-    else handle = this.handleCount++;
-    if (handle >>> pageBits === this.columns.length) {
-      this.columns.push(new Uint32Array(pageSize * 3));
-    }
-    this.setWord(handle, 0, hi);
-    this.setWord(handle, 1, lo);
-    return handle;
-  }
-
-  /** Puts the handle at the head of the chain, whose next link takes the place of the number. */
-  private giveHandle(handle: number): void {
-    this.setRef(handle, unused);
-    this.setWord(handle, 0, this.freeHandle);
-    this.freeHandle = handle + 1;
+    this.handles.setRef(handle, this.arena.allocate(this.writer.length));
   }
 
   /**
@@ -460,14 +406,14 @@ export class Store {
       if (this.arena.wantsCompaction && this.arena.beginCompaction()) this.compacting = 0;
       return;
     }
-    const end = Math.min(this.compacting + compactionSlice, this.handleCount);
+    const end = Math.min(this.compacting + compactionSlice, this.handles.count);
     for (; this.compacting < end; this.compacting++) {
-      const ref = this.refOf(this.compacting);
+      const ref = this.handles.refOf(this.compacting);
       if (ref !== unused && this.arena.isSparse(ref)) {
-        this.setRef(this.compacting, this.arena.move(ref));
+        this.handles.setRef(this.compacting, this.arena.move(ref));
       }
     }
-    if (end < this.handleCount) return;
+    if (end < this.handles.count) return;
     this.arena.endCompaction();
     this.compacting = -1;
   }
