@@ -20,6 +20,7 @@ import {
   spareHeapBytes,
   usedHeapBytes,
 } from './system-heap.ts';
+import { boundYoungGeneration } from './system-young-generation.ts';
 import { type Identity, identify, withOwnHosts } from './identity.ts';
 import { Member } from '../member.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -111,7 +112,7 @@ async function startWithin(
   const connectionCountMax = connectionsWithin(filesMax, config);
   const listener = createListener(member, resources, { ...config.limits, connectionCountMax });
   const address = await listener.listen(listen);
-  const stopCollecting = collectWhenIdle(member, env.clock);
+  const stopTending = tendHeap(member, env.clock);
   const timers = member.store.counts.live;
   await noteNumbers(resources, timers);
   log.info('The member serves.', {
@@ -134,7 +135,7 @@ async function startWithin(
     },
     stop: async () => {
       log.info('The member stops.', { event: 'stopping' });
-      stopCollecting();
+      stopTending();
       quotas.close();
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
@@ -205,14 +206,20 @@ function keepQuotas(
   return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
 }
 
-function collectWhenIdle({ store }: Member, clock: Clock): Cancel {
-  return startIdleCollect({
+/** Bounds the memory of a busy member, and gives memory back when it is idle. */
+function tendHeap({ store }: Member, clock: Clock): Cancel {
+  const stopBounding = boundYoungGeneration();
+  const stopCollecting = startIdleCollect({
     clock,
     busyRatio: busyRatioMeter(),
     nextAlarmMs: () => store.nextAlarmMs(),
     spareBytes: spareHeapBytes,
     collect: collectHeap,
   });
+  return () => {
+    stopBounding();
+    stopCollecting();
+  };
 }
 
 /** How a member can end by itself. The stack of a bug is in the log only: people get the sentence. */
