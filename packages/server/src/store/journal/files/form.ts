@@ -1,12 +1,8 @@
 /**
- * Forms of the data folder. Every file says its form in its header; the header itself is the same in all forms. A release
- * reads all forms from `oldest` to `newest`. It writes `before`, which the release before it reads too, until every member
- * of the cluster is known to read `newest`. A folder with one file in a newer form is refused by the release before.
- *
- * 1: without a table of contents (contents.ts). 2: with one.
- *
- * A new form comes with a new protocol of the wire (replication/wire/frame.ts): by the protocols in their hellos members know
- * which forms the others read.
+ * Forms of the data folder. Every file says its form in its header, which is the same in all forms. A release reads the
+ * forms from `oldest` to `newest`. It writes `before`, which the release before it reads too, until every member of the
+ * cluster reads `newest`: a new form comes with a new protocol (replication/wire/frame.ts), which members tell in their
+ * hellos. The release before refuses a folder with one newer file. Form 1 has no table of contents (contents.ts).
  */
 export const forms: Readonly<Record<'oldest' | 'before' | 'newest', number>> = {
   oldest: 1,
