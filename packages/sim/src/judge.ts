@@ -39,7 +39,7 @@ export class Judge {
     this.history = history;
     this.plan = plan;
     this.lostCopies = new LostCopies(cluster, history);
-    this.returns = new Returns(cluster, history);
+    this.returns = new Returns(cluster);
   }
 
   get faults(): FaultLog {

@@ -1,35 +1,42 @@
-/** Members that came back after they were down, and the live timers they brought with them: as an observer of their disks knows it. */
-import { State } from '@carillon/core';
-import { type History, keptUnder, numberOf } from './history.ts';
+/**
+ * Members that came back after they were down, and the live timers they brought with them: as an observer of their disks knows it. That
+ * is also a timer whose client never heard of it, and set another one in its place.
+ */
+import { hex16, State } from '@carillon/core';
 import type { SimCluster } from './sim-cluster.ts';
 import type { SimMember } from './sim-member.ts';
+import { numbering } from './world/numbering.ts';
 
 interface Return {
   readonly name: string;
   readonly atMs: number;
-  /** Numbers of the timers that live in its store. */
+  /** Numbers of the timers that live in its store, as clients know them. */
   readonly numbers: ReadonlySet<string>;
 }
 
+/** Above what any run has. */
+const timersMax = 100_000;
+
 export class Returns {
   private readonly cluster: SimCluster;
-  private readonly history: History;
   private readonly all: Return[] = [];
 
-  constructor(cluster: SimCluster, history: History) {
+  constructor(cluster: SimCluster) {
     this.cluster = cluster;
-    this.history = history;
   }
 
   /** A member serves from this moment on. */
   note({ name, member }: Pick<SimMember, 'name' | 'member'>): void {
     if (member === null) return;
-    const held = this.history.timers.filter((timer) => {
-      if (timer.id === null) return false;
-      const { hi, lo } = keptUnder(timer);
-      return member.store.get(hi, lo)?.state === State.live;
-    });
-    const numbers = new Set(held.map(numberOf));
+    const { store } = member;
+    const handles: number[] = [];
+    store.next(null, timersMax, handles);
+    const numbers = new Set<string>();
+    for (const handle of handles) {
+      const record = store.read(handle);
+      const { hi, lo } = numbering.outside(record.namespace, record);
+      if (record.state === State.live) numbers.add(hex16(hi, lo));
+    }
     if (numbers.size > 0) this.all.push({ name, atMs: this.cluster.world.nowMs, numbers });
   }
 

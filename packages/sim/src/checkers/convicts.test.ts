@@ -179,20 +179,27 @@ describe('P5', () => {
     expect(broken()).toEqual(['P5']);
   });
 
-  test('a member that came back with the timer alive is one', async () => {
-    const { cluster, judge, set, holders, pass, broken } = await court(plan);
-    const operation = await set({ factor: 1, intervalMs: 600_000 });
-    const [holder = ''] = holders(operation);
-    const [other = ''] = names.filter((name) => name !== holder);
-    cluster.member(holder).crash(crash);
-    await pass(100);
-    cluster.member(holder).start();
-    await pass(20);
-    const once = new Once(judge);
-    once.onCall(callOf(operation, other, 10_000));
-    once.onCall(callOf(operation, other, 137_000));
-    expect(broken()).toEqual([]);
-  });
+  test.each([
+    { heard: 'heard', isHeard: true },
+    { heard: 'never heard', isHeard: false },
+  ])(
+    'a member that came back with the timer alive is one, also for a timer that its client $heard of',
+    async ({ isHeard }) => {
+      const { cluster, judge, set, holders, pass, broken } = await court(plan);
+      const operation = await set({ factor: 1, intervalMs: 600_000 });
+      const [holder = ''] = holders(operation);
+      const [other = ''] = names.filter((name) => name !== holder);
+      const calls = [10_000, 137_000].map((startMs) => callOf(operation, other, startMs));
+      if (!isHeard) operation.timer.id = null;
+      cluster.member(holder).crash(crash);
+      await pass(100);
+      cluster.member(holder).start();
+      await pass(20);
+      const once = new Once(judge);
+      for (const call of calls) once.onCall(call);
+      expect(broken()).toEqual([]);
+    },
+  );
 });
 
 describe('P6', () => {
