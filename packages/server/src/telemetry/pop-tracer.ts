@@ -88,13 +88,12 @@ function nameOf({ id, record, missed }: PopContext): string {
   return `${id.slice(0, 16)} ${formatVersion(record)} ${record.sequence + missed + 1}`;
 }
 
-/** Queries hold secrets, and so may credentials: neither is part of a span. */
+/** Paths and queries hold secrets of the client, and collectors belong to operators: neither is part of a span. */
 function requestAttributes({ definition, split, record }: PopContext): Attribute[] {
   const attributes: Attribute[] = [['http.request.method', definition.method]];
   if (record.attempt > 0) attributes.push(['http.request.resend_count', record.attempt]);
   if (split === null) return attributes;
-  const [path = ''] = split.path.split('?', 1);
-  attributes.push(['url.full', split.origin + path]);
+  attributes.push(['url.full', `${split.origin}/${split.path === '/' ? '' : 'REDACTED'}`]);
   const { hostname, port, protocol } = new URL(split.origin);
   attributes.push(['server.address', hostname]);
   attributes.push(['server.port', port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)]);

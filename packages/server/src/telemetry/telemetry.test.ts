@@ -19,7 +19,7 @@ async function startTraced(sampleRatio = 1) {
 
 it('a timer that pops once and soon has all its spans in the trace of the client', async () => {
   const { request, clock, receivers, named, otlp, stop } = await startTraced();
-  const body = timerBody(10, { uri: 'http://receiver.test/path?token=secret' });
+  const body = timerBody(10, { uri: 'http://receiver.test/secret?token=secret' });
   const set = await request('POST', '/timers', body, sampled);
   await clock.advance(minute);
   expect(otlp.spans.map(({ name }) => name)).toEqual(['set', 'callback', 'pop']);
@@ -41,11 +41,12 @@ it('a timer that pops once and soon has all its spans in the trace of the client
     'carillon.timer.sequence': 1,
     'carillon.timer.attempt': 1,
     'http.request.method': 'POST',
-    'url.full': 'http://receiver.test/path',
+    'url.full': 'http://receiver.test/REDACTED',
     'server.address': 'receiver.test',
     'server.port': 80,
     'http.response.status_code': 200,
   });
+  expect(JSON.stringify(otlp.spans)).not.toContain('secret');
   expect(pop?.attributes).toMatchObject({ 'carillon.pop.outcome': 'delivered' });
   expect((pop?.startMs ?? 0) - (setSpan?.startMs ?? 0)).toBeCloseTo(10_000, -1);
   await stop();

@@ -99,7 +99,15 @@ export class Tracer {
   private hex(words: number): string {
     const { random } = this.parts;
     let text = '';
-    for (let i = 0; i < words; i++) text += random.u32().toString(16).padStart(8, '0');
-    return /[^0]/.test(text) ? text : `${text.slice(1)}1`;
+    let bits = 0;
+    for (let i = 0; i < words; i++) {
+      const word = random.u32();
+      bits |= word;
+      text += `${pairs[word >>> 24]}${pairs[(word >>> 16) & 255]}${pairs[(word >>> 8) & 255]}${pairs[word & 255]}`;
+    }
+    return bits === 0 ? `${text.slice(1)}1` : text;
   }
 }
+
+/** Two digits for each byte: identifiers are made of them. */
+const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

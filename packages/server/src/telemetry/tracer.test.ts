@@ -1,0 +1,96 @@
+import { encodeDefinition, type Random, State } from '@carillon/core';
+import { SeededRandom, VirtualClock } from '@carillon/core/testing';
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../testing/one-member.ts';
+import { FakeOtlp } from '../testing/otlp.ts';
+import { definitionOf, recordOf } from '../testing/records.ts';
+import { SpanBuffer } from './span-buffer.ts';
+import { type Span, type SpanPlace, spanKind } from './span.ts';
+import { Telemetry } from './telemetry.ts';
+import { Tracer } from './tracer.ts';
+
+const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const end = { name: 'x', kind: spanKind.internal, attributes: [], error: null, endMs: 2 } as const;
+
+function tracerOf(countMax: number, random: Random = new SeededRandom(1), sampleRatio = 1) {
+  let dropped = 0;
+  const buffer = new SpanBuffer({
+    countMax,
+    chunkCount: 1000,
+    onChunk: () => undefined,
+    onDropped: () => dropped++,
+  });
+  const tracer = new Tracer({ random, buffer, sampleRatio, distanceMs: () => 1000 });
+  return { tracer, buffer, dropped: () => dropped };
+}
+
+describe('a tracer', () => {
+  it('begins no trace where three quarters of the room are taken, and goes on with traces that began', () => {
+    const { tracer, buffer, dropped } = tracerOf(8);
+    const filled = (parent: string | null): number => {
+      let count = 0;
+      for (let place = tracer.begin(parent, 1); place !== null; place = tracer.begin(parent, 1)) {
+        tracer.end(place, end);
+        count++;
+      }
+      return count;
+    };
+    expect([filled(null), filled(trace), buffer.count]).toEqual([6, 2, 8]);
+    expect(tracer.beginNamed('a', { again: false, link: null, nowMs: 1 })).toBe(null);
+    expect(dropped()).toBe(3);
+  });
+
+  it('gives no identifier of zeros, and keeps the order of times', () => {
+    const { tracer, buffer } = tracerOf(8, { u32: () => 0, unit: () => 0 });
+    const place = tracer.begin(null, 5) as SpanPlace;
+    tracer.end(place, end);
+    const [span] = buffer.take() as Span[];
+    expect([span?.traceId, span?.spanId]).toEqual([`${'0'.repeat(31)}1`, `${'0'.repeat(15)}1`]);
+    expect([span?.startMs, span?.endMs]).toEqual([1005, 1005]);
+  });
+
+  it('names a trace alike at every member', () => {
+    const [one, two] = [tracerOf(8), tracerOf(8, new SeededRandom(2))];
+    const named = { link: null, nowMs: 1 };
+    const first = one.tracer.beginNamed('timer 1', { ...named, again: false });
+    const retry = two.tracer.beginNamed('timer 1', { ...named, again: true });
+    expect(retry?.traceId).toBe(first?.traceId);
+    expect(retry?.parentId).toBe(first?.spanId);
+    const other = two.tracer.beginNamed('timer 2', { ...named, again: false });
+    expect(other?.traceId).not.toBe(first?.traceId);
+  });
+});
+
+describe('a write at a replica', () => {
+  const clock = new VirtualClock();
+  const telemetry = new Telemetry({
+    clock,
+    random: new SeededRandom(3),
+    log: silentLog,
+    otlp: new FakeOtlp(),
+    sampleRatio: 1,
+    intervalMs: 1000,
+    wallMs: () => clock.wall(),
+    distanceMs: () => 0,
+    exporting: { member: 'm', cluster: 'c', version: '1' },
+    idOf: () => 'id',
+    readMetrics: () => [],
+    counted: () => undefined,
+  });
+  const body = encodeDefinition(definitionOf({ trace }));
+  const fresh = recordOf({ startMs: clock.now(), body });
+  const unsampled = encodeDefinition(definitionOf({ trace: `${trace.slice(0, -2)}00` }));
+  const done = (): void => undefined;
+
+  it.each([
+    ['of a client that records', fresh, true],
+    ['of a timer that has popped', { ...fresh, sequence: 1 }, false],
+    ['of a pop that is tried again', { ...fresh, attempt: 1 }, false],
+    ['of an end', { ...fresh, state: State.tombstone }, false],
+    ['by repair, long after the set', { ...fresh, startMs: clock.now() - 20_000 }, false],
+    ['of a client that does not record', { ...fresh, body: unsampled }, false],
+    ['without a trace', recordOf({ startMs: clock.now() }), false],
+  ])('%s', (_, record, isRecorded) => {
+    expect(telemetry.replicating(record, done) !== done).toBe(isRecorded);
+  });
+});
