@@ -14,7 +14,7 @@ export function withFigures(page: string, report: Report): string {
 }
 
 /** Sections with a place of their own in docs/benchmarks.md, and the part of the benchmark that writes them. */
-const placed = { ring: 'ring', trees: 'placement' } as const;
+const placed = { ring: 'ring', trees: 'placement', requests: 'requests' } as const;
 
 /** Sections that have their own marks, from a run of any parts; others stay as they are, and so do sections that failed. */
 export function withPlaced(page: string, report: Report): string {

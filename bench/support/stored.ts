@@ -1,6 +1,6 @@
 /** A member in this process that holds timers and dead letters, and the requests whose work depends on them. */
 import { SystemClock, SystemRandom } from '@carillon/core/system';
-import { FakeCallbacks } from '@carillon/core/testing';
+import { FakeCallbacks, MemoryDisk } from '@carillon/core/testing';
 import { aloneSource } from '../../packages/server/src/cluster/sources/alone.ts';
 import { defaultConfig } from '../../packages/server/src/config/config.ts';
 import type { ApiRequest, ApiResponse } from '../../packages/server/src/http/message.ts';
@@ -24,6 +24,9 @@ const smallCount = 10_000;
 const largeCount = 500;
 const letterCount = 5_000;
 const perBatch = 500;
+/** Changes of one timer: entries of its history. */
+const changeCount = 1000;
+const changed = '0000000000000abc-1';
 const opaque = 'x'.repeat(64 * 1024);
 
 export async function storedMember(): Promise<Stored> {
@@ -32,7 +35,14 @@ export async function storedMember(): Promise<Stored> {
   callbacks.script = () => 410;
   const member = await Member.start({
     name: 'one',
-    env: { clock, random: new SystemRandom(), log: silent, disk: null, network: null, callbacks },
+    env: {
+      clock,
+      random: new SystemRandom(),
+      log: silent,
+      disk: new MemoryDisk(),
+      network: null,
+      callbacks,
+    },
     config: defaultConfig,
     source: aloneSource({ name: 'one', address: 'one:1' }),
     release: { version: 'bench', runtime: 'bench' },
@@ -59,10 +69,16 @@ export async function storedMember(): Promise<Stored> {
   };
   await tagged();
   await letters();
-  return { handle, shapes: shapesOf(tagged, letters), stop: () => member.stop() };
+  const again = JSON.stringify(timerOf({}));
+  for (let i = 0; i < changeCount; i++) await handle(asked('PUT', `/timers/${changed}`, again));
+  return { handle, shapes: storedShapes(tagged, letters), stop: () => member.stop() };
 }
 
-function shapesOf(tagged: () => Promise<void>, letters: () => Promise<void>): StoredShape[] {
+/** `tagged` and `letters`: set the timers again that a request takes away. */
+export function storedShapes(
+  tagged: () => Promise<void>,
+  letters: () => Promise<void>,
+): StoredShape[] {
   const get = (name: string, target: string): StoredShape => {
     return { name: `stored: ${name}`, request: asked('GET', target) };
   };
@@ -72,6 +88,9 @@ function shapesOf(tagged: () => Promise<void>, letters: () => Promise<void>): St
     get('a list by a tag that no timer has', '/timers?limit=1000&tag=none'),
     get('a page of 500 dead letters', '/dead-letters?limit=500'),
     get(`the summary of ${letterCount} dead letters`, '/dead-letters/summary'),
+    get('a page of 1,000 entries of the audit', '/audit?limit=1000'),
+    get(`a page of 1,000 entries of one timer's history`, `/timers/${changed}/history?limit=1000`),
+    get('the attempts of one timer', `/timers/${changed}/attempts`),
     get('metrics', '/metrics'),
     get('the cluster', '/cluster'),
     {
