@@ -5,6 +5,9 @@
  * inputs against llhttp, nginx and haproxy in front, and a browser.
  */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findings } from './findings/findings.ts';
 import { asRows, tryFindings } from './findings/try.ts';
@@ -13,6 +16,7 @@ import { complaint, run } from './fuzz/run.ts';
 import type { Surface, Tally } from './fuzz/surface.ts';
 import { allSurfaces } from './fuzz/surfaces.ts';
 import { writeBlock } from './page/blocks.ts';
+import { table } from '../../scripts/markdown/marked-block.ts';
 
 const help = `npm run security -- [options]
 
@@ -22,7 +26,7 @@ const help = `npm run security -- [options]
   --seed N|any     which ones (1); any: others each time
   --surface NAME   only this one
   --input BASE64   this input of --surface, and no other
-  --write          write the tables into docs/security.md, unless only a part of one was made
+  --write          write the tables of this run into docs/security.md, unless only a part of one was made
   --json           for programs
 `;
 
@@ -31,9 +35,9 @@ const rssBytesMax = 1024 * 1024 * 1024;
 
 const parts = ['findings', 'fuzz', 'others'];
 const otherTests = [
-  ['security', 'test/security/differential'],
-  ['security-processes', 'test/security/proxies'],
-  ['e2e', 'test/e2e/browser-origins'],
+  ['security', 'test/security/differential', '1,000,000 inputs beside llhttp'],
+  ['security-processes', 'test/security/proxies', 'nginx and haproxy in front of a member'],
+  ['e2e', 'test/e2e/browser-origins', 'pages of other origins, in Chromium'],
 ] as const;
 
 interface Given {
@@ -72,18 +76,35 @@ async function main(): Promise<void> {
   const inputs = wholeNumber(values.inputs, '--inputs');
   if ((part === 'fuzz' || part === undefined) && finding === undefined)
     await fuzz({ seed, inputs, surface, input, write, json });
-  if (isAll || part === 'others') others();
+  if (isAll || part === 'others') others(write);
+}
+
+/** Counts of a report of vitest. */
+interface Counted {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
 }
 
 /** Tests that `npm test` runs too, here with more inputs. */
-function others(): void {
-  for (const [project, files] of otherTests) {
+function others(write: boolean): void {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-security-'));
+  const rows = otherTests.map(([project, files, what]) => {
+    const report = join(folder, `${project}.json`);
     const env = { ...process.env, DIFFERENTIAL_INPUTS: '1000000' };
-    const args = ['vitest', 'run', '--project', project, files];
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const args = ['vitest', 'run', '--project', project, files, ...reporters];
     console.error(`security: ${args.join(' ')}`);
     const { status } = spawnSync('npx', args, { stdio: 'inherit', env });
     if (status !== 0) process.exitCode = 1;
-  }
+    const counted = JSON.parse(readFileSync(report, 'utf8')) as Counted;
+    const { numPassedTests, numFailedTests, numPendingTests } = counted;
+    return [what, files, ...[numPassedTests, numFailedTests, numPendingTests].map(String)];
+  });
+  rmSync(folder, { recursive: true });
+  const lines = table(['', 'tests in', 'passed', 'failed', 'skipped'], rows);
+  if (write) writeBlock('others', lines);
+  console.log(lines.join('\n'));
 }
 
 /** Every attack of the table, one after the other. */

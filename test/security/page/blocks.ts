@@ -6,7 +6,7 @@ import { withMarkedBlock } from '../../../scripts/markdown/marked-block.ts';
 const page = join(import.meta.dirname, '../../../docs/security.md');
 const by = 'npm run security -- --write';
 
-export type BlockName = 'findings' | 'fuzz';
+export type BlockName = 'findings' | 'fuzz' | 'others';
 
 /** Puts lines in the place of the block of this name. Throws when the page has no such block. */
 export function withBlock(text: string, name: BlockName, lines: readonly string[]): string {
