@@ -66,13 +66,13 @@ describe('a hand-off', () => {
     expect(rig.handOff.size).toBe(0);
   });
 
-  it('keeps a copy whose pop is due until the pop cannot come by twice its gap any more', async () => {
+  it('keeps a copy whose pop is overdue until the pop cannot come by twice its gap any more', async () => {
     const rig = new Rig();
-    const dueMs = rig.clock.now() + 5;
-    await rig.clock.advance(10);
-    rig.add(1, ['b', 'c'], dueMs);
-    rig.add(2, ['b', 'c'], rig.clock.now() + 1000);
-    await rig.clock.advance(500);
+    await rig.clock.advance(1000);
+    rig.add(1, ['b', 'c'], rig.clock.now() - 250);
+    rig.add(2, ['b', 'c'], rig.clock.now() - 100);
+    rig.add(3, ['b', 'c'], rig.clock.now() + 1000);
+    await rig.clock.advance(100);
     expect([...rig.records.keys()]).toEqual([1]);
     await rig.clock.advance(2000);
     expect([...rig.records.keys()]).toEqual([1]);

@@ -5,8 +5,9 @@
  *
  * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it is
  *     the one with the right time (see replication/merge.ts, M5), only after they know that time too.
- * H2  A copy whose pop is due is kept until the pop is made, or could have been: the replicas that confirmed it may stand
- *     still the next moment, and this member is then the one that can still pop by twice the gap (P4).
+ * H2  A copy whose pop is overdue is kept until the pop is made, or could have been: the replicas that confirmed it may
+ *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4). In the first
+ *     moments after its due time a pop is about to be made, and the copy goes.
  */
 import {
   type Clock,
@@ -26,8 +27,10 @@ import { latestMs } from '../timer/schedule.ts';
 const inFlightMax = 1000;
 const retryMs = 1000;
 const buryRetryMs = 60_000;
+/** A copy is kept from this time after the due time on, and from less for short gaps. */
+const overdueMs = 250;
 /** After this time a replica that does not answer has a stand-in. */
-const dueKeptMsMax = 30_000;
+const overdueMsMax = 30_000;
 
 export interface HandOffParts {
   readonly self: string;
@@ -153,7 +156,7 @@ export class HandOff {
       return this.add(record);
     }
     // Without the record the result of the callback could be told to no member.
-    if (busy(record) || this.isDue(current)) return this.retryLater(record);
+    if (busy(record) || this.isOverdue(current)) return this.retryLater(record);
     invariant(
       names.length > 0 && current.replicas.every((name) => names.includes(name)),
       'a record is dropped after all its replicas confirmed it',
@@ -162,11 +165,11 @@ export class HandOff {
     onDropped();
   }
 
-  /** Whether the pop of the record is due, and not so late that it cannot come in time any more (H2). */
-  private isDue(record: TimerRecord): boolean {
-    const lateMs = this.parts.clock.now() - record.retryMs;
-    if (record.state !== State.live || lateMs < 0) return false;
-    return lateMs < Math.min(latestMs(record.gapMs, record.factor), dueKeptMsMax);
+  /** Whether the pop of the record is overdue, and can still come in time (H2). */
+  private isOverdue({ state, retryMs: dueMs, gapMs, factor }: TimerRecord): boolean {
+    const lateMs = this.parts.clock.now() - dueMs;
+    if (state !== State.live || lateMs < Math.min(overdueMs, gapMs / 8)) return false;
+    return lateMs < Math.min(latestMs(gapMs, factor), overdueMsMax);
   }
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {

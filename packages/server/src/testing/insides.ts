@@ -77,7 +77,7 @@ function rulesFields(rules: PopRules) {
 
 export type PopRulesInside = Pick<PopRules, 'circumstances'> & ReturnType<typeof rulesFields>;
 
-const handOffMethods = { one: HandOff.prototype['one'], isDue: HandOff.prototype['isDue'] };
+const handOffMethods = { one: HandOff.prototype['one'], isOverdue: HandOff.prototype['isOverdue'] };
 
 function handOffFields(handOff: HandOff) {
   return { parts: handOff['parts'] };

@@ -47,7 +47,7 @@ everyVariantIsNoticed(arriving, {
     return { story, kept: ids.every((id) => isBy(story, id, 25)) };
   },
   // P4: a stand-in gives a timer back, and its replicas stand still as soon as they have it.
-  'a copy is given away while its pop is due': async () => {
+  'a copy is given away while its pop is overdue': async () => {
     return { story: null, kept: (await givenAwayWhileDue(8.7)) <= 12 };
   },
   // P4: a replica that has just started is handed timers of 250 ms that are due.

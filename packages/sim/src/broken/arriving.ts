@@ -5,10 +5,10 @@ import { type Broken, type Mend, together } from './broken.ts';
 
 function givenAwayDue(): Mend {
   const { handOff } = insides;
-  const { isDue } = handOff;
-  handOff.isDue = () => false;
+  const { isOverdue } = handOff;
+  handOff.isOverdue = () => false;
   return () => {
-    handOff.isDue = isDue;
+    handOff.isOverdue = isOverdue;
   };
 }
 
@@ -59,7 +59,7 @@ const late: readonly Broken[] = [
     },
   },
   {
-    name: 'a copy is given away while its pop is due',
+    name: 'a copy is given away while its pop is overdue',
     apply: givenAwayDue,
   },
   {

@@ -2,6 +2,7 @@
 import { compareProgress, State } from '@carillon/core';
 import { DiskCare, HandOff, insides, Replica, Scrub, View } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';
+import { asksListed } from './splitting.ts';
 import { nothingSentAgain } from './without-repair.ts';
 
 const shortTombstones = (): Mend => {
@@ -26,6 +27,7 @@ const buriedUnasked = (): Mend => {
   };
 };
 
+// Members that are not listed ask widely: a name that they forget is noticed where they do not.
 const places: readonly Broken[] = [
   {
     name: 'no stand-in',
@@ -67,7 +69,7 @@ const places: readonly Broken[] = [
   },
   {
     name: 'a former stand-in forgets the present one',
-    apply: () => {
+    apply: together(asksListed, () => {
       const { resync } = insides;
       const { standIns } = resync;
       resync.standIns = function (record, wanted) {
@@ -76,11 +78,11 @@ const places: readonly Broken[] = [
       return () => {
         resync.standIns = standIns;
       };
-    },
+    }),
   },
   {
     name: 'stand-ins that the view does not ask for forget each other',
-    apply: () => {
+    apply: together(asksListed, () => {
       const { resync } = insides;
       const { standIns } = resync;
       resync.standIns = function (record, wanted) {
@@ -90,11 +92,11 @@ const places: readonly Broken[] = [
       return () => {
         resync.standIns = standIns;
       };
-    },
+    }),
   },
   {
     name: 'a former holder does not hear of a stand-in',
-    apply: () => {
+    apply: together(asksListed, () => {
       const { write } = insides;
       const { tell } = write;
       write.tell = function (name) {
@@ -103,7 +105,7 @@ const places: readonly Broken[] = [
       return () => {
         write.tell = tell;
       };
-    },
+    }),
   },
   {
     name: 'no resync',

@@ -19,6 +19,16 @@ export function viewsAlike(): Mend {
   };
 }
 
+/** A member that is not listed itself asks and tells the listed members and no others. */
+export function asksListed(): Mend {
+  const { cluster } = insides;
+  const { givesAway } = cluster;
+  cluster.givesAway = () => false;
+  return () => {
+    cluster.givesAway = givesAway;
+  };
+}
+
 const order: readonly Broken[] = [
   {
     name: 'versions that a client has seen are ignored',
@@ -89,14 +99,7 @@ const hidden: readonly Broken[] = [
   },
   {
     name: 'a member that gives a record away asks its replicas only',
-    apply: () => {
-      const { cluster } = insides;
-      const { givesAway } = cluster;
-      cluster.givesAway = () => false;
-      return () => {
-        cluster.givesAway = givesAway;
-      };
-    },
+    apply: asksListed,
   },
   {
     name: 'a member that gives a record away tells its replicas only',
