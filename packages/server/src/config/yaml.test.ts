@@ -97,6 +97,18 @@ describe('a file', () => {
     },
   );
 
+  test.each(['? ? a', '- ? a', 'a: [? b]', '?\n  ?\n    a', '&a ? b', 'a: {? b, c: d}'])(
+    'with a key that is marked, %j, is refused: the library reads such keys twice, and keys in keys ever more often',
+    (text) => {
+      expect(() => parseYaml(text)).toThrow('A key is marked by "? "');
+    },
+  );
+
+  test('with a question mark in its texts is read', () => {
+    const text = 'a: "is it?"\nb: what?\nc: http://x/?a=b\nd?: 1';
+    expect(parseYaml(text)).toEqual({ a: 'is it?', b: 'what?', c: 'http://x/?a=b', 'd?': 1 });
+  });
+
   test('with a fault is refused with its place', () => {
     expect(() => parseYaml('a: 1\nb: [1\n')).toThrow('at line 3, column 1');
   });

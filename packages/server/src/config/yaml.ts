@@ -19,6 +19,7 @@ export function parseYaml(
     throw new Error(`It has ${text.length} characters; ${lengthMax} are the most.`);
   }
   refuseDeep(text);
+  refuseExplicitKeys(text);
   if (text.length <= libraryLengthMax) return byLibrary(text, options);
   const first = text.trimStart()[0];
   return first === '{' || first === '[' ? (JSON.parse(text) as unknown) : parsePlainYaml(text);
@@ -32,6 +33,24 @@ function refuseDeep(text: string): void {
     else if ((char === ']' || char === '}') && depth > 0) depth--;
   }
   if (depth > bracketDepthMax) throw new Error(`More than ${bracketDepthMax} brackets are open.`);
+}
+
+/**
+ * The library reads a key that is marked by `? ` twice, so each one inside another doubles the work: 1 KiB of `? ? ?` took half a minute.
+ * Such a mark stands at the beginning of a line, or behind a blank or an open flow.
+ */
+function refuseExplicitKeys(text: string): void {
+  for (let at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) {
+    const before = text[at - 1];
+    const isInPlace = isBlank(before) || before === '[' || before === '{' || before === ',';
+    if (isInPlace && isBlank(text[at + 1]))
+      throw new Error('A key is marked by "? ": write it as "key: value".');
+  }
+}
+
+/** Also the end of the text, and its beginning. */
+function isBlank(char: string | undefined): boolean {
+  return char === undefined || char === ' ' || char === '\n' || char === '\r' || char === '\t';
 }
 
 /**
