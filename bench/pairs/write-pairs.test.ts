@@ -19,7 +19,7 @@ test('arguments have one row each, which a later run replaces', () => {
   const two = withPairs(one, '--search-indexes off', { count: 9, set, pop: set });
   const three = withPairs(two, '--history-bytes-max 0', { count: 5, set: pop, pop });
   expect(three.split('\n').filter((line) => line.startsWith('|'))).toEqual([
-    '| without | a set | a pop | pairs |',
+    '| option | a set | a pop | pairs |',
     '|---|---:|---:|---:|',
     '| `--history-bytes-max 0` | 60.0 after 50.0 µs, 20.0 % (10.0 % to 30.0 %) | 60.0 after 50.0 µs, 20.0 % (10.0 % to 30.0 %) | 5 |',
     '| `--search-indexes off` | 15.2 after 15.0 µs, 1.2 % (-1.0 % to 3.0 %) | 15.2 after 15.0 µs, 1.2 % (-1.0 % to 3.0 %) | 9 |',

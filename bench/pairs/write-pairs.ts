@@ -17,7 +17,7 @@ export interface PairFigures {
 }
 
 const marks = { name: 'pairs', by: 'npm run bench:pairs -- --b-args=ARGS --write' } as const;
-const head = ['| without | a set | a pop | pairs |', '|---|---:|---:|---:|'];
+const head = ['| option | a set | a pop | pairs |', '|---|---:|---:|---:|'];
 
 /** The page with the row of these arguments, in place of an earlier one. */
 export function withPairs(page: string, args: string, figures: PairFigures): string {
