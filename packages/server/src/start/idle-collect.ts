@@ -11,7 +11,7 @@ export interface IdleCollectOptions {
   readonly busyRatio: () => number;
   /** When the next alarm of a timer rings; null: there is none. */
   readonly nextAlarmMs: () => number | null;
-  /** Heap that was taken from the system and is not used, or used by garbage. */
+  /** Heap that was taken from the system and is not used. */
   readonly spareBytes: () => number;
   readonly collect: () => void;
 }

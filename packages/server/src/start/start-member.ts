@@ -20,7 +20,6 @@ import {
   spareHeapBytes,
   usedHeapBytes,
 } from './system-heap.ts';
-import { boundYoungGeneration } from './system-young-generation.ts';
 import { type Identity, identify, withOwnHosts } from './identity.ts';
 import { Member } from '../member.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -112,7 +111,7 @@ async function startWithin(
   const connectionCountMax = connectionsWithin(filesMax, config);
   const listener = createListener(member, resources, { ...config.limits, connectionCountMax });
   const address = await listener.listen(listen);
-  const stopTending = tendHeap(member, env.clock);
+  const stopCollecting = collectWhenIdle(member, env.clock);
   const timers = member.store.counts.live;
   await noteNumbers(resources, timers);
   log.info('The member serves.', {
@@ -135,7 +134,7 @@ async function startWithin(
     },
     stop: async () => {
       log.info('The member stops.', { event: 'stopping' });
-      stopTending();
+      stopCollecting();
       quotas.close();
       dashboard.stop();
       await listener.close(config.shutdown.limitMs);
@@ -206,20 +205,14 @@ function keepQuotas(
   return rereadQuotas({ table: quotas, log: env.log, read: () => again().namespaces, file });
 }
 
-/** Bounds the memory of a busy member, and gives memory back when it is idle. */
-function tendHeap({ store }: Member, clock: Clock): Cancel {
-  const stopBounding = boundYoungGeneration();
-  const stopCollecting = startIdleCollect({
+function collectWhenIdle({ store }: Member, clock: Clock): Cancel {
+  return startIdleCollect({
     clock,
     busyRatio: busyRatioMeter(),
     nextAlarmMs: () => store.nextAlarmMs(),
     spareBytes: spareHeapBytes,
     collect: collectHeap,
   });
-  return () => {
-    stopBounding();
-    stopCollecting();
-  };
 }
 
 /** How a member can end by itself. The stack of a bug is in the log only: people get the sentence. */

@@ -3,17 +3,10 @@ import { performance } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The least that was in use since the last collection of everything: garbage counts as used until it is collected. */
-let liveBytes = Number.POSITIVE_INFINITY;
-
-/**
- * Heap that a collection of everything may give back. By V8 itself: `process.memoryUsage` also reads a file, and throws where
- * no descriptor is free.
- */
+/** By V8 itself: `process.memoryUsage` also reads a file, and throws where no descriptor is free. */
 export function spareHeapBytes(): number {
   const { total_heap_size: totalBytes, used_heap_size: usedBytes } = getHeapStatistics();
-  liveBytes = Math.min(liveBytes, usedBytes);
-  return totalBytes - liveBytes;
+  return totalBytes - usedBytes;
 }
 
 export function usedHeapBytes(): number {
@@ -42,7 +35,6 @@ export function collectHeap(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as (options: { type: string; flavor: string }) => void;
   gc({ type: 'major', flavor: 'last-resort' });
-  liveBytes = getHeapStatistics().used_heap_size;
 }
 
 /** The share of the time since the last call that the event loop was at work. */
