@@ -14,7 +14,7 @@ interface Return {
   readonly numbers: ReadonlySet<string>;
 }
 
-/** Above what any run has. */
+/** More than any run has. */
 const timersMax = 100_000;
 
 export class Returns {

@@ -30,7 +30,7 @@ function spanText(span: Span): string {
   return `{"traceId":"${traceId}","spanId":"${spanId}"${parent},"name":"${name}","kind":${kind},${times},"attributes":[${attributes}]${links}${status}}`;
 }
 
-/** Names are of this release, and so are those of spans. */
+/** Names of attributes, like names of spans, are constants of this release and need no escapes. */
 function attributesText(attributes: readonly Attribute[]): string {
   let text = '';
   for (const [name, value] of attributes) {

@@ -1,4 +1,4 @@
-/** What a collector gets, decoded: for tests of telemetry. */
+/** Decodes the requests that a collector receives: for tests of telemetry. */
 import type { Otlp, OtlpAnswer } from '../telemetry/exporter.ts';
 
 export interface DecodedSpan {
