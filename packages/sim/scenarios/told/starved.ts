@@ -6,20 +6,22 @@ const three = ['m0', 'm1', 'm2'];
 
 /** The second replica calls while the first gets no processor, and gets none itself before it can tell. */
 export async function lateNews() {
-  const story = await Story.begin({ members: three });
-  story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
-  const { id, replicas } = await story.set({ seconds: 5 });
-  const [first = '', second = ''] = replicas;
-  await story.until(4.9);
-  story.cluster.member(first).stall(4500);
-  await story.until(7.3);
-  story.cluster.member(second).stall(4900);
+  const { story, id } = await bothStall();
   await story.pass(30);
   return { story, calls: story.calls(id) };
 }
 
 /** As `lateNews`; and while it waits for an answer, the first gets no processor again until the wait is over. */
 export async function lateNewsAndAsleep() {
+  const { story, id, first } = await bothStall();
+  // When it goes on, an earlier question is given up first, and this one with it.
+  await story.until(10.6);
+  story.cluster.member(first).stall(1400);
+  await story.pass(30);
+  return { story, calls: story.calls(id) };
+}
+
+async function bothStall() {
   const story = await Story.begin({ members: three });
   story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });
   const { id, replicas } = await story.set({ seconds: 5 });
@@ -28,11 +30,7 @@ export async function lateNewsAndAsleep() {
   story.cluster.member(first).stall(4500);
   await story.until(7.3);
   story.cluster.member(second).stall(4900);
-  // When it goes on, an earlier question is given up first, and this one with it.
-  await story.until(10.6);
-  story.cluster.member(first).stall(1400);
-  await story.pass(30);
-  return { story, calls: story.calls(id) };
+  return { story, id, first };
 }
 
 /** The first replica calls in time, and gets no processor before it can tell; the second held back, and has heard nothing since. */
