@@ -26,8 +26,8 @@ export interface PopContext {
   readonly at: Instant;
   /** The wall-clock time at which the pop was due, as RFC 3339 has it. */
   readonly due: string;
-  /** null: it belongs to no trace. */
-  readonly trace: PopTrace | null;
+  /** null: it belongs to no trace. A member that records the pop puts the trace of its own span here. */
+  trace: PopTrace | null;
 }
 
 /** Which pop it is, as the receiver is told. */

@@ -88,7 +88,8 @@ export class Attempts {
     if (record.attempt === 0) metrics.popLateness.observe(pop.startMs - record.dueMs);
     const context = rules.context(pop, at);
     pop.span = this.parts.tracer?.begin(context, nowMs) ?? null;
-    return pop.span === null ? context : { ...context, trace: pop.span.trace };
+    if (pop.span !== null) context.trace = pop.span.trace;
+    return context;
   }
 
   /** The request was answered, failed, or did not leave. */

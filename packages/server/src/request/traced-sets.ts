@@ -35,13 +35,14 @@ export class TracedSets implements SetService {
       readonly namespace: string;
       readonly place: SpanPlace;
     }[] = [];
-    const traced = requests.map((request, index) => {
+    for (const [index, request] of requests.entries()) {
       const place = this.begin(request);
-      if (place === null) return request;
-      begun.push({ index, namespace: request.namespace, place });
-      return within(request, place);
-    });
+      if (place !== null) begun.push({ index, namespace: request.namespace, place });
+    }
     if (begun.length === 0) return sets.setMany(requests);
+    const traced = [...requests];
+    for (const { index, place } of begun)
+      traced[index] = within(requests[index] as SetRequest, place);
     return sets.setMany(traced).then((outcomes) => {
       for (const { index, namespace, place } of begun)
         this.end(place, namespace, outcomes[index] as ChangeOutcome);

@@ -2,11 +2,11 @@
  * Spans of pops: `pop`, from the due time of an attempt to its outcome, and below it `callback`, the request to the receiver.
  * Whether they go on with the trace of the set or have one of their own is decided in `timer/pop-trace.ts`.
  */
-import { type Attempted, formatVersion } from '@carillon/core';
+import { type Attempted, isSampled } from '@carillon/core';
 import { type PopContext, toldOf } from '../callback/request.ts';
-import { isContinued, type PopTrace } from '../timer/pop-trace.ts';
+import { isContinued, popsOnce, type PopTrace } from '../timer/pop-trace.ts';
 import { type Attribute, contextOf, type SpanPlace, spanKind } from './span.ts';
-import type { Tracer } from './tracer.ts';
+import type { TraceName, Tracer } from './tracer.ts';
 
 /** The spans of an attempt under way. */
 export interface PopSpan {
@@ -26,8 +26,13 @@ export interface PopEnd {
   readonly endMs: number;
 }
 
+/** Receivers whose address is kept; with more, all are read again. */
+const serverCountMax = 256;
+
 export class PopTracer {
   private readonly tracer: Tracer;
+  /** Address and port of receivers by origin: reading a URL costs more than the rest of a span. */
+  private readonly servers = new Map<string, readonly Attribute[]>();
 
   constructor(tracer: Tracer) {
     this.tracer = tracer;
@@ -41,6 +46,8 @@ export class PopTracer {
     const pop = continued
       ? this.tracer.begin(trace, record.retryMs)
       : this.tracer.beginNamed(nameOf(context), {
+          // One pop of a set that is recorded: the reader of the set looks for it.
+          always: trace !== null && isSampled(trace) && popsOnce(definition.timing),
           again: record.attempt > 0,
           link: trace,
           nowMs: record.retryMs,
@@ -64,7 +71,7 @@ export class PopTracer {
       name: 'callback',
       kind: spanKind.client,
       endMs: answeredMs,
-      attributes: [...common, ...requestAttributes(context), ...answerAttributes(result)],
+      attributes: [...common, ...this.requestAttributes(context), ...answerAttributes(result)],
       error,
     });
     const { record, missed } = context;
@@ -81,23 +88,40 @@ export class PopTracer {
       error,
     });
   }
+
+  private requestAttributes({ definition, split, record }: PopContext): Attribute[] {
+    const attributes: Attribute[] = [['http.request.method', definition.method]];
+    if (record.attempt > 0) attributes.push(['http.request.resend_count', record.attempt]);
+    if (split === null) return attributes;
+    // Paths and queries hold secrets of the client, and collectors belong to operators: neither is part of a span.
+    attributes.push(['url.full', `${split.origin}/${split.path === '/' ? '' : 'REDACTED'}`]);
+    attributes.push(...this.serverOf(split.origin));
+    return attributes;
+  }
+
+  private serverOf(origin: string): readonly Attribute[] {
+    let server = this.servers.get(origin);
+    if (server === undefined) {
+      if (this.servers.size >= serverCountMax) this.servers.clear();
+      server = serverAttributes(origin);
+      this.servers.set(origin, server);
+    }
+    return server;
+  }
 }
 
 /** Of the id that clients know: the trace goes to the receiver, and the number that members keep must not be found from it. */
-function nameOf({ id, record, missed }: PopContext): string {
-  return `${id.slice(0, 16)} ${formatVersion(record)} ${record.sequence + missed + 1}`;
+function nameOf({ id, record, missed }: PopContext): TraceName {
+  const { versionMs, versionTie, sequence } = record;
+  return { text: id.slice(0, 16), versionMs, versionTie, sequence: sequence + missed + 1 };
 }
 
-/** Paths and queries hold secrets of the client, and collectors belong to operators: neither is part of a span. */
-function requestAttributes({ definition, split, record }: PopContext): Attribute[] {
-  const attributes: Attribute[] = [['http.request.method', definition.method]];
-  if (record.attempt > 0) attributes.push(['http.request.resend_count', record.attempt]);
-  if (split === null) return attributes;
-  attributes.push(['url.full', `${split.origin}/${split.path === '/' ? '' : 'REDACTED'}`]);
-  const { hostname, port, protocol } = new URL(split.origin);
-  attributes.push(['server.address', hostname]);
-  attributes.push(['server.port', port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)]);
-  return attributes;
+function serverAttributes(origin: string): readonly Attribute[] {
+  const { hostname, port, protocol } = new URL(origin);
+  return [
+    ['server.address', hostname],
+    ['server.port', port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)],
+  ];
 }
 
 function answerAttributes(result: Attempted): Attribute[] {

@@ -119,6 +119,19 @@ it('with a ratio of 0 no trace begins at a member, and those of clients are reco
   await stop();
 });
 
+it('the one pop of a recorded set is recorded whatever the ratio, also when it comes late', async () => {
+  const { request, clock, named, stop } = await startTraced(0);
+  const unsampled = { traceparent: `00-${traceId}-${clientSpan}-00` };
+  await request('POST', '/timers', timerBody(660), sampled);
+  await request('POST', '/timers', timerBody(660), unsampled);
+  await clock.advance(12 * minute);
+  const [set] = named('set');
+  expect(named('pop').map((pop) => [pop.parentId, pop.links])).toEqual([
+    [null, [`${traceId}-${set?.spanId}`]],
+  ]);
+  await stop();
+});
+
 it('a ratio records about that share of sets and of pops, and both or none of the attempts of a pop', async () => {
   const { request, clock, named, stop } = await startTraced(0.25);
   const items = Array.from({ length: 400 }, () => timerBody(10, { repeatFor: 20 }));
@@ -159,7 +172,7 @@ it('a set that is refused says why', async () => {
   const otlp = new FakeOtlp();
   const limits = { ...defaultConfig.limits, pendingTimerCountMax: 10 };
   const one = await startOne({ config: { limits }, more: () => ({ otlp }) });
-  for (let i = 0; i < 12; i++) await one.request('POST', '/timers', timerBody(600));
+  for (let i = 0; i < 12; i++) await one.request('POST', '/timers', timerBody(600), sampled);
   await one.clock.advance(minute);
   const [first, last] = [otlp.spans[0], otlp.spans.at(-1)];
   expect([otlp.spans.length, first?.error]).toEqual([12, null]);

@@ -7,10 +7,16 @@ import { definitionOf, recordOf } from '../testing/records.ts';
 import { SpanBuffer } from './span-buffer.ts';
 import { type Span, type SpanPlace, spanKind } from './span.ts';
 import { Telemetry } from './telemetry.ts';
-import { Tracer } from './tracer.ts';
+import { type TraceName, Tracer } from './tracer.ts';
 
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const end = { name: 'x', kind: spanKind.internal, attributes: [], error: null, endMs: 2 } as const;
+
+const beginning = { always: false, link: null, nowMs: 1 };
+
+function named(text: string): TraceName {
+  return { text, versionMs: 1_700_000_000_000, versionTie: 0, sequence: 1 };
+}
 
 function tracerOf(countMax: number, random: Random = new SeededRandom(1), sampleRatio = 1) {
   let dropped = 0;
@@ -36,7 +42,7 @@ describe('a tracer', () => {
       return count;
     };
     expect([filled(null), filled(trace), buffer.count]).toEqual([6, 2, 8]);
-    expect(tracer.beginNamed('a', { again: false, link: null, nowMs: 1 })).toBe(null);
+    expect(tracer.beginNamed(named('a'), { ...beginning, again: false })).toBe(null);
     expect(dropped()).toBe(3);
   });
 
@@ -51,13 +57,41 @@ describe('a tracer', () => {
 
   it('names a trace alike at every member', () => {
     const [one, two] = [tracerOf(8), tracerOf(8, new SeededRandom(2))];
-    const named = { link: null, nowMs: 1 };
-    const first = one.tracer.beginNamed('timer 1', { ...named, again: false });
-    const retry = two.tracer.beginNamed('timer 1', { ...named, again: true });
+    const first = one.tracer.beginNamed(named('timer 1'), { ...beginning, again: false });
+    const retry = two.tracer.beginNamed(named('timer 1'), { ...beginning, again: true });
     expect(retry?.traceId).toBe(first?.traceId);
     expect(retry?.parentId).toBe(first?.spanId);
-    const other = two.tracer.beginNamed('timer 2', { ...named, again: false });
+    const other = two.tracer.beginNamed(named('timer 2'), { ...beginning, again: false });
     expect(other?.traceId).not.toBe(first?.traceId);
+  });
+
+  it.each([
+    ['of timers', (i: number) => named(`${i}`)],
+    ['of versions', (i: number) => ({ ...named('a'), versionMs: 1_700_000_000_000 + i })],
+    ['of ties', (i: number) => ({ ...named('a'), versionTie: i })],
+    ['of pops', (i: number) => ({ ...named('a'), sequence: i })],
+  ])('records a share of the names %s, by the last eight digits of the trace id', (_, nameOf) => {
+    const all = tracerOf(100_000).tracer;
+    const { tracer, dropped } = tracerOf(100_000, new SeededRandom(1), 0.1);
+    const names = Array.from({ length: 4000 }, (__, i) => nameOf(i));
+    const first = { ...beginning, again: false };
+    const ids = names.map((name) => (all.beginNamed(name, first) as SpanPlace).traceId);
+    const isIn = (id: string) => Number.parseInt(id.slice(24), 16) < 0.1 * 2 ** 32;
+    const recorded = names.map((name) => tracer.beginNamed(name, first)?.traceId ?? null);
+    expect(recorded).toEqual(ids.map((id) => (isIn(id) ? id : null)));
+    const always = names.map((name) => tracer.beginNamed(name, { ...first, always: true }));
+    expect(always.map((place) => place?.traceId)).toEqual(ids);
+    expect(Math.abs(ids.filter(isIn).length / ids.length - 0.1)).toBeLessThan(0.02);
+    expect(dropped()).toBe(0);
+  });
+
+  it('counts no trace as dropped that is not in the share', () => {
+    const { tracer, buffer, dropped } = tracerOf(8, new SeededRandom(1), 0.001);
+    while (!buffer.isFull) tracer.end(tracer.begin(trace, 1) as SpanPlace, end);
+    for (let i = 0; i < 1000; i++) {
+      tracer.beginNamed(named(`${i}`), { ...beginning, again: false });
+    }
+    expect(dropped()).toBeLessThan(10);
   });
 });
 

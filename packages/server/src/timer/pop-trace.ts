@@ -34,7 +34,7 @@ export function passedOn(record: Popped, definition: Definition, nowMs: number):
 }
 
 /** Chronos has no other way to say "once" than an interval that is repeated for one interval. */
-function popsOnce(timing: Timing): boolean {
+export function popsOnce(timing: Timing): boolean {
   if (timing.kind === 'at') return true;
   const { repeatForMs, untilMs, count, forever } = timing.ending;
   if (count === 1) return true;

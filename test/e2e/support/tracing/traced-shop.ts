@@ -30,7 +30,9 @@ export interface TracedShop {
 
 export async function openTracedShop(): Promise<TracedShop> {
   const collector = await startCollector();
-  const flags = ['--telemetry-endpoint', collector.url, '--telemetry-interval-ms', '300'];
+  const exporting = ['--telemetry-endpoint', collector.url, '--telemetry-interval-ms', '300'];
+  // Of the recurring report each pop begins a trace.
+  const flags = [...exporting, '--telemetry-sample-ratio', '1'];
   const cluster = await RealCluster.start({
     names: ['a', 'b', 'c'],
     flags: [...flags, '--telemetry-headers', 'x-key=abc', '--default-factor', '3'],
