@@ -195,11 +195,14 @@ class Attempt implements ReceiverCall {
     const isLater = status >= 300 && retryAfter !== undefined;
     const retryAfterMs = isLater ? parseRetryAfter(retryAfter, this.clock.wall()) : null;
     const together = batch === undefined ? undefined : togetherOf(batch, failed);
-    const told = {
+    const answer: CallbackResult = { kind: 'answer', status, retryAfterMs };
+    // Most answers have nothing more.
+    if (together === undefined && said.length === 0) return this.finish(answer);
+    this.finish({
+      ...answer,
       ...(together !== undefined && { together }),
       ...(said.length > 0 && { said: saidText(said) }),
-    };
-    this.finish({ kind: 'answer', status, retryAfterMs, ...told });
+    });
   }
 
   failed(error: Error | null): void {

@@ -44,7 +44,7 @@ export interface Told {
 const encoder = new TextEncoder();
 
 /** An opaque may be of any form, known to its client alone. */
-const octets = { 'content-type': 'application/octet-stream' };
+const octets = 'application/octet-stream';
 
 /** Due times as text. Pops that come together are mostly due together, so the newest text is kept. */
 export class DueTexts {
@@ -74,27 +74,40 @@ export function toldOf({ definition, record, missed, id, due }: PopContext): Tol
 }
 
 export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
-  const { definition, split, at, trace } = pop;
-  const told = toldOf(pop);
+  const { definition, split } = pop;
   const body = encoder.encode(definition.opaque);
-  const headers: Record<string, string> = {
-    ...(body.length > 0 && octets),
-    ...(definition.form === 'cloudevents' && cloudHeaders(pop, told)),
-    // The timer's own header of this name goes before it.
-    ...(trace !== null && trace.own !== null && { traceparent: trace.own }),
-    ...definition.headers,
-    'x-sequence-number': String(told.sequence),
-    'x-timer-id': told.id,
-    'x-timer-due': told.due,
-    'x-timer-version': told.version,
-    'x-timer-attempt': String(told.attempt),
-    ...(told.missed > 0 && { 'x-timer-missed': String(told.missed) }),
-    ...(trace !== null && trace.set !== null && { 'x-timer-trace': trace.set }),
-    ...signer?.headers(nameOf(pop, told), at.wallMs, body),
-  };
+  const headers = headersOf(pop, body, signer);
   const { uri, method } = definition;
   const { namespace } = pop.record;
   return { uri, split, namespace, method, headers, body, limitMs: limitMsOf(pop) };
+}
+
+/** Headers that belong to the pop replace headers of the client. Set one by one: spreads that are mostly empty take 3 µs more. */
+function headersOf(
+  pop: PopContext,
+  body: Uint8Array,
+  signer: Signer | null,
+): Record<string, string> {
+  const { definition, at, trace } = pop;
+  const told = toldOf(pop);
+  const before: Record<string, string> = body.length > 0 ? { 'content-type': octets } : {};
+  if (definition.form === 'cloudevents') Object.assign(before, cloudHeaders(pop, told));
+  if (trace !== null && trace.own !== null) before['traceparent'] = trace.own;
+  const headers = isEmpty(definition.headers) ? before : { ...before, ...definition.headers };
+  headers['x-sequence-number'] = String(told.sequence);
+  headers['x-timer-id'] = told.id;
+  headers['x-timer-due'] = told.due;
+  headers['x-timer-version'] = told.version;
+  headers['x-timer-attempt'] = String(told.attempt);
+  if (told.missed > 0) headers['x-timer-missed'] = String(told.missed);
+  if (trace !== null && trace.set !== null) headers['x-timer-trace'] = trace.set;
+  if (signer !== null) Object.assign(headers, signer.headers(nameOf(pop, told), at.wallMs, body));
+  return headers;
+}
+
+function isEmpty(headers: Readonly<Record<string, string>>): boolean {
+  for (const _ in headers) return false;
+  return true;
 }
 
 /** Names the pop in signatures and CloudEvents. */

@@ -108,7 +108,7 @@ export class Attempts {
       metrics.pops.add('superseded');
       return this.recorded(span, result, 'superseded', at);
     }
-    const circumstances = rules.circumstances({ ...pop, missed: missedFrom(pop, current) }, at);
+    const circumstances = rules.circumstances(pop, missedFrom(pop, current), at);
     const after = afterAttempt(current, pop.definition, told, circumstances);
     this.carryOut(pop, current, after);
     this.recorded(span, result, after.kind, at);
@@ -197,7 +197,7 @@ export class Attempts {
     pop.missed = missedPops(pop.record, pop.definition, at);
     const current = this.present(pop);
     if (current === null) return void happens(pop, 'superseded');
-    const circumstances = rules.circumstances(pop, at);
+    const circumstances = rules.circumstances(pop, pop.missed, at);
     this.carryOut(pop, current, afterRefusal(current, pop.definition, result, circumstances));
   }
 

@@ -26,14 +26,15 @@ export class PopRules {
     this.parts = parts;
   }
 
-  /** The circumstances by which the outcome of a pop is judged. */
+  /** The circumstances by which the outcome of a pop is judged. `missed`: pops merged into it that are not delivered yet. */
   circumstances(
-    { record, missed, startMs }: Pick<Pop, 'record' | 'missed' | 'startMs'>,
+    { record, startMs }: Pick<Pop, 'record' | 'startMs'>,
+    missed: number,
     at: Instant,
   ): Circumstances {
     const { retry, random, idOf } = this.parts;
     const boxIsFull = this.parts.isBoxFull(record.namespace);
-    return { at, startMs, missed, id: idOf(record), retry, random, boxIsFull };
+    return { at, startMs, missed, idOf, retry, random, boxIsFull };
   }
 
   /** The facts that the request of a pop is made of. */

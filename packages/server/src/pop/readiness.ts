@@ -71,9 +71,9 @@ export class Readiness {
     const waitMs = batches.waitMs(to);
     if (waitMs === 0) return 0;
     const at = instant();
-    const pop = { record, missed: missedPops(record, definition, at), startMs: at.nowMs };
-    const result = unmade('', waitMs);
-    const after = afterRefusal(record, definition, result, rules.circumstances(pop, at));
+    const pop = { record, startMs: at.nowMs };
+    const circumstances = rules.circumstances(pop, missedPops(record, definition, at), at);
+    const after = afterRefusal(record, definition, unmade('', waitMs), circumstances);
     // A pop that is to be given up goes its way: the others are asked first.
     return after.kind === 'wait' ? after.waitMs : 0;
   }

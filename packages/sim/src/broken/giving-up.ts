@@ -20,8 +20,8 @@ const noRest = (): Mend => {
 const neverFull = (): Mend => {
   const { popRules } = insides;
   const { circumstances } = popRules;
-  popRules.circumstances = function (pop, at) {
-    return { ...circumstances.call(this, pop, at), boxIsFull: false };
+  popRules.circumstances = function (pop, missed, at) {
+    return { ...circumstances.call(this, pop, missed, at), boxIsFull: false };
   };
   return () => {
     popRules.circumstances = circumstances;
@@ -56,8 +56,8 @@ export const givingUp: readonly Broken[] = [
     apply: () => {
       const { popRules } = insides;
       const { circumstances } = popRules;
-      popRules.circumstances = function (pop, at) {
-        return { ...circumstances.call(this, pop, at), startMs: pop.record.dueMs };
+      popRules.circumstances = function (pop, missed, at) {
+        return { ...circumstances.call(this, pop, missed, at), startMs: pop.record.dueMs };
       };
       return () => {
         popRules.circumstances = circumstances;

@@ -66,13 +66,8 @@ export class AnswerParser {
   /** As far as it has arrived. */
   get answer(): HeardAnswer {
     const { retryAfter, batch, failed } = this.lines;
-    return {
-      status: this.status,
-      retryAfter,
-      batch,
-      failed,
-      said: this.said.subarray(0, this.saidBytes),
-    };
+    const said = this.saidBytes === 0 ? noBytes : this.said.subarray(0, this.saidBytes);
+    return { status: this.status, retryAfter, batch, failed, said };
   }
 
   /** For how long the receiver says that it keeps unused connections. */

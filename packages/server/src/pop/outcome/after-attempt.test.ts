@@ -40,7 +40,7 @@ const letterOrigin = {
 function at(nowMs: number, startMs = nowMs, missed = 0): Circumstances {
   const random = { unit: () => 0.5, u32: () => 0 };
   const now = { nowMs, wallMs: nowMs };
-  return { at: now, startMs, missed, id: 'id', retry, random, boxIsFull: false };
+  return { at: now, startMs, missed, idOf: () => 'id', retry, random, boxIsFull: false };
 }
 
 /** Due at 10 s. */

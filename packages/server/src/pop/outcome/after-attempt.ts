@@ -31,8 +31,8 @@ export interface Circumstances {
   readonly startMs: number;
   /** Earlier pops merged into this one. */
   readonly missed: number;
-  /** The timer's id as clients know it. */
-  readonly id: string;
+  /** A timer's id as clients know it. Asked for only by a letter: few pops become one. */
+  readonly idOf: (record: TimerRecord) => string;
   /** The policy for timers that have none of their own. */
   readonly retry: RetryPolicy;
   readonly random: Random;
@@ -141,13 +141,13 @@ function givenUp(
   record: TimerRecord,
   definition: Definition,
   reason: string,
-  { at, missed, id }: Circumstances,
+  { at, missed, idOf }: Circumstances,
 ): After {
   if (definition.event !== null) {
     const { outcome } = record;
     return { kind: 'forgotten', record: { ...afterPop(record, definition, missed, at), outcome } };
   }
-  const origin = originOf({ record, definition, missed, id }, reason, at);
+  const origin = originOf({ record, definition, missed, id: idOf(record) }, reason, at);
   const letter = deadLetter(record, definition, origin, at.nowMs);
   if (definition.origin === null) return { kind: 'letter', record, letter };
   // A re-sent dead letter that failed again goes back to where it was.

@@ -12,9 +12,11 @@ export interface QueuedCall {
   readonly done: CallbackDone;
 }
 
-/** Destinations with waiting calls stand in one of these lines of their namespace, at times in two: a destination may grow, and come to be trusted. */
-export const lineNames = ['strangers', 'small', 'large'] as const;
-export type LineName = (typeof lineNames)[number];
+/**
+ * Destinations with waiting calls stand in one of these lines of their namespace, at times in two: a destination may grow,
+ * and come to be trusted.
+ */
+export type LineName = 'strangers' | 'small' | 'large';
 
 /** A namespace whose callbacks are made here. */
 export class CallingNamespace {
@@ -37,6 +39,12 @@ export class CallingNamespace {
 
   get isIdle(): boolean {
     return this.inFlight === 0 && this.queued === 0 && this.destinationCount === 0;
+  }
+
+  /** Whether a destination stands in one of the lines. */
+  get isWaiting(): boolean {
+    const { strangers, small, large } = this.lines;
+    return strangers.length > 0 || small.length > 0 || large.length > 0;
   }
 }
 

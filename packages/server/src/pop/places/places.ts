@@ -12,12 +12,7 @@
  *     the ones with few calls under way.
  */
 import { invariant } from '@carillon/core';
-import {
-  type Destination,
-  type LineName,
-  lineNames,
-  type CallingNamespace,
-} from './destination.ts';
+import type { CallingNamespace, Destination, LineName } from './destination.ts';
 
 export interface PlacesOptions {
   readonly inFlightMax: number;
@@ -108,8 +103,7 @@ export class Places {
     let best: CallingNamespace | null = null;
     let least = Number.POSITIVE_INFINITY;
     for (const namespace of this.waiting) {
-      if (lineNames.every((line) => namespace.lines[line].length === 0))
-        this.waiting.delete(namespace);
+      if (!namespace.isWaiting) this.waiting.delete(namespace);
       const load = namespace.inFlight / this.options.shareOf(namespace.name);
       if (load >= least || !this.mayStart(namespace)) continue;
       best = namespace;

@@ -72,6 +72,8 @@ export class Destinations {
   private readonly places: Places;
   /** Destinations by namespace and origin. */
   private readonly destinations = new Map<string, Destination>();
+  /** The destination asked for last: most pops of a burst are for the same receiver. */
+  private newest: { readonly origin: string; readonly destination: Destination } | null = null;
   private readonly namespaces = new Map<string, CallingNamespace>();
   private readonly refused = new Fifo<{ done: CallbackDone; result: CallbackResult }>();
   private queuedCount = 0;
@@ -108,8 +110,7 @@ export class Destinations {
   waitMs({ split, namespace }: Addressee): number {
     const waitingCount = this.namespaces.get(namespace)?.queued ?? 0;
     if (waitingCount > 0 && waitingCount >= this.crowd) return crowdedMs;
-    const key = keyOf(split?.origin ?? '', namespace);
-    const known = this.destinations.get(key);
+    const known = this.known(split?.origin ?? '', namespace);
     if (known === undefined) return 0;
     const { length } = known.queue;
     if (length > 0 && length >= this.crowd * crowdedRatio) return crowdedMs;
@@ -241,10 +242,19 @@ export class Destinations {
     if (this.refusing) this.clock.soon(() => this.answerRefused());
   }
 
+  private known(origin: string, name: string): Destination | undefined {
+    const { newest } = this;
+    if (newest?.origin === origin && newest.destination.namespace.name === name) {
+      return newest.destination;
+    }
+    const destination = this.destinations.get(keyOf(origin, name));
+    if (destination !== undefined) this.newest = { origin, destination };
+    return destination;
+  }
+
   /** The destination, known or new; null when there are too many, all with calls under way or waiting. */
   private destination(origin: string, name: string): Destination | null {
-    const key = keyOf(origin, name);
-    const known = this.destinations.get(key);
+    const known = this.known(origin, name);
     if (known !== undefined) return known;
     const { destinationCountMax = 16_384 } = this.options;
     const namespace = this.namespaces.get(name) ?? new CallingNamespace(name);
@@ -254,7 +264,7 @@ export class Destinations {
     const destination = new Destination(namespace);
     namespace.destinationCount++;
     this.namespaces.set(name, namespace);
-    this.destinations.set(key, destination);
+    this.destinations.set(keyOf(origin, name), destination);
     return destination;
   }
 
@@ -267,6 +277,7 @@ export class Destinations {
       const { namespace } = destination;
       if (destination.isIdle && (of === null || of === namespace)) {
         namespace.destinationCount--;
+        this.newest = null;
         if (namespace.isIdle) this.namespaces.delete(namespace.name);
         return true;
       }
