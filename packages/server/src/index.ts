@@ -23,6 +23,7 @@ export {
   loadConfig,
   variableOf,
 } from './config/load.ts';
+export { parseYaml, type YamlOptions } from './config/yaml.ts';
 export { MembersFileError, parseMembers } from './cluster/sources/members-file.ts';
 export { release } from './start/release.ts';
 export { type RunningMember, type StartOptions, startMember } from './start/start-member.ts';

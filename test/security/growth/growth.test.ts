@@ -4,6 +4,8 @@ import { receiver } from '@carillon/client';
 import { buildTopology, compileTopology } from '@carillon/placement';
 import { parseTokens } from '@carillon/server';
 import { describe, expect, test } from 'vitest';
+import { readDeclared } from '../../../packages/cli/src/timers/declared.ts';
+import { parseYamlText } from '../../../packages/cli/src/yaml-text.ts';
 import {
   decodeRange,
   decodeTxn,
@@ -227,6 +229,14 @@ const files: Reader[] = [
       loadConfig({ flags: { config: 'x' }, readFile: () => file }),
     ),
     units: yamlUnits,
+    floorMs: yamlFloorMs,
+  },
+  {
+    ...text('files of commands', ['timers:\n  - name: '], (file) => [
+      attempt(() => readDeclared(file, undefined)),
+      attempt(() => buildTopology(parseYamlText(file))),
+    ]),
+    units: ['"', 'a: b\n', '*a ', '|\n'],
     floorMs: yamlFloorMs,
   },
   text('topologies', ['', '{"domains":[{"name":"', '{"'], (file) =>

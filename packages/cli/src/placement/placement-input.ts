@@ -29,13 +29,10 @@ import {
   type Topology,
 } from '@carillon/placement';
 import { MembersFileError, parseMembers } from '@carillon/server';
-import { parse as parseYaml } from 'yaml';
 import { type Io, UsageError } from '../command.ts';
 import { type ConnectFlags, connect } from '../member/connect.ts';
+import { fileBytesMax, parseYamlText } from '../yaml-text.ts';
 import { accountOf, type PolicyFlags, policyOf, type TargetPolicy } from './policy-flags.ts';
-
-/** Larger files are refused before they are read. */
-const fileBytesMax = 64 * 1024 * 1024;
 
 /** A set of targets to ask about. */
 export interface Targets {
@@ -210,7 +207,7 @@ async function readText(path: string): Promise<string> {
 /** JSON is YAML, so one reader does for both. */
 function readPlain(path: string, text: string): unknown {
   try {
-    return parseYaml(text);
+    return parseYamlText(text);
   } catch (error) {
     throw unreadable(path, error);
   }

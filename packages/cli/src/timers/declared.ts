@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { bodyOf, type TimerSpec } from '@carillon/client';
 import { factorMax, parseDuration } from '@carillon/core';
-import { parse as parseYaml } from 'yaml';
+import { parseYamlText } from '../yaml-text.ts';
 import { isJson, type Json } from './api-timer.ts';
 
 export interface Declared {
@@ -66,7 +66,7 @@ export function nameTag(name: string): string {
 
 /** `text` is YAML or JSON: a list of timers, or a map of `set` and `timers`. Throws an Error that is a sentence. */
 export function readDeclared(text: string, setAsked: string | undefined): DeclaredSet {
-  const file = parse(text);
+  const file = parseYamlText(text);
   const listed = isJson(file) ? file['timers'] : file;
   if (!Array.isArray(listed))
     throw new Error('There must be a list of timers, or a map with "timers".');
@@ -80,19 +80,12 @@ export function readDeclared(text: string, setAsked: string | undefined): Declar
     );
   }
   const timers = listed.map((item, i) => declared(set, item, i));
-  const names = timers.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new Error(`Two timers have the name "${twice}".`);
-  return { set, named: named !== undefined, timers };
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Error(message.split('\n')[0] ?? message, { cause: error });
+  const names = new Set<string>();
+  for (const { name } of timers) {
+    if (names.has(name)) throw new Error(`Two timers have the name "${name}".`);
+    names.add(name);
   }
+  return { set, named: named !== undefined, timers };
 }
 
 function declared(set: string, item: unknown, index: number): Declared {

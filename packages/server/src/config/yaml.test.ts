@@ -90,6 +90,14 @@ describe('a file', () => {
     expect(() => parseYaml(' '.repeat(600_000))).toThrow('It has 600000 characters');
   });
 
+  test('may be longer where the caller says so, and in all forms of YAML up to the length that it gives', () => {
+    const text = `a: |\n  text\nb: "x"${'\n# a comment'.repeat(1000)}`;
+    expect(() => parseYaml(text)).toThrow('line 1');
+    expect(parseYaml(text, { libraryLengthMax: 64 * 1024 })).toEqual({ a: 'text\n', b: 'x' });
+    const spaced = `a: 1\n${' '.repeat(600_000)}`;
+    expect(parseYaml(spaced, { lengthMax: 1 << 20 })).toEqual({ a: 1 });
+  });
+
   test.each(['[', '{', '- [', '"['])(
     'of nothing but %j is refused for its open brackets',
     (unit) => {
@@ -97,7 +105,17 @@ describe('a file', () => {
     },
   );
 
-  test.each(['? ? a', '- ? a', 'a: [? b]', '?\n  ?\n    a', '&a ? b', 'a: {? b, c: d}'])(
+  test.each([
+    '? ? a',
+    '- ? a',
+    'a: [? b]',
+    '?\n  ?\n    a',
+    '&a ? b',
+    'a: {? b, c: d}',
+    '!t ? a',
+    '["a" ? b]',
+    'a:\n\t? b',
+  ])(
     'with a key that is marked, %j, is refused: the library reads such keys twice, and keys in keys ever more often',
     (text) => {
       expect(() => parseYaml(text)).toThrow('A key is marked by "? "');
@@ -105,8 +123,15 @@ describe('a file', () => {
   );
 
   test('with a question mark in its texts is read', () => {
-    const text = 'a: "is it?"\nb: what?\nc: http://x/?a=b\nd?: 1';
-    expect(parseYaml(text)).toEqual({ a: 'is it?', b: 'what?', c: 'http://x/?a=b', 'd?': 1 });
+    const text = 'a: "is it?"\nb: what?\nc: http://x/?a=b\nd?: 1\ne: is it ? yes\nf: "is it ? no"';
+    expect(parseYaml(text)).toEqual({
+      a: 'is it?',
+      b: 'what?',
+      c: 'http://x/?a=b',
+      'd?': 1,
+      e: 'is it ? yes',
+      f: 'is it ? no',
+    });
   });
 
   test('with a fault is refused with its place', () => {

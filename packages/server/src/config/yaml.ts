@@ -1,25 +1,33 @@
-/** Reads YAML, of which JSON is a part. A running member reads files again: none keeps its event loop for long. */
+/**
+ * Reads YAML, of which JSON is a part. A running member reads files again: none keeps its event loop for long. The commands read
+ * their files here too, with room for longer ones.
+ */
 import { parse, YAMLParseError } from 'yaml';
 import { parsePlainYaml } from './plain-yaml.ts';
 
 /** The library takes about a millisecond a KiB. Longer files are JSON, or in the plain forms of YAML. */
-const libraryLengthMax = 8 * 1024;
+const defaultLibraryLengthMax = 8 * 1024;
 /** A thousand members, each with addresses and labels. */
-const lengthMax = 512 * 1024;
+const defaultLengthMax = 512 * 1024;
 
 /** Open brackets beyond this, quoted ones included, are no file of an operator. */
 const bracketDepthMax = 64;
 
-/** Throws an error whose first line is a sentence with the place. */
-export function parseYaml(
-  text: string,
-  options: { readonly maxAliasCount?: number } = {},
-): unknown {
+export interface YamlOptions {
+  readonly maxAliasCount?: number;
+  /** Longer texts are refused; default: 512 KiB. */
+  readonly lengthMax?: number;
+  /** Longer texts are JSON, or in the plain forms of YAML; default: 8 KiB. */
+  readonly libraryLengthMax?: number;
+}
+
+/** Throws an error whose message is a sentence with the place. */
+export function parseYaml(text: string, options: YamlOptions = {}): unknown {
+  const { lengthMax = defaultLengthMax, libraryLengthMax = defaultLibraryLengthMax } = options;
   if (text.length > lengthMax) {
     throw new Error(`It has ${text.length} characters; ${lengthMax} are the most.`);
   }
   refuseDeep(text);
-  refuseExplicitKeys(text);
   if (text.length <= libraryLengthMax) return byLibrary(text, options);
   const first = text.trimStart()[0];
   return first === '{' || first === '[' ? (JSON.parse(text) as unknown) : parsePlainYaml(text);
@@ -37,15 +45,24 @@ function refuseDeep(text: string): void {
 
 /**
  * The library reads a key that is marked by `? ` twice, so each one inside another doubles the work: 1 KiB of `? ? ?` took half a minute.
- * Such a mark stands at the beginning of a line, or behind a blank or an open flow.
+ * Such a mark stands at the beginning of a line, or behind a sign, a quote, an anchor or a tag; behind a word it is part of a text.
  */
 function refuseExplicitKeys(text: string): void {
   for (let at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) {
-    const before = text[at - 1];
-    const isInPlace = isBlank(before) || before === '[' || before === '{' || before === ',';
-    if (isInPlace && isBlank(text[at + 1]))
+    if (isBlank(text[at + 1]) && canMark(text, at))
       throw new Error('A key is marked by "? ": write it as "key: value".');
   }
+}
+
+function canMark(text: string, at: number): boolean {
+  let end = at;
+  while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--;
+  const last = text[end - 1];
+  if (isBlank(last)) return true;
+  if (end === at) return last === '[' || last === '{' || last === ',';
+  let start = end;
+  while (!isBlank(text[start - 1])) start--;
+  return '&!*'.includes(text[start] ?? '') || '-?:,[]{}"\''.includes(last ?? '');
 }
 
 /** Also the end of the text, and its beginning. */
@@ -57,11 +74,12 @@ function isBlank(char: string | undefined): boolean {
  * The library makes an error for each fault of a text before it throws the first one. Recording a stack trace for each took 40 ms for
  * 4 KiB of open brackets, and quoting the line of each took time with the square of its length: 366 ms for 64 KiB of quotes.
  */
-function byLibrary(text: string, options: { readonly maxAliasCount?: number }): unknown {
+function byLibrary(text: string, { maxAliasCount = 100 }: YamlOptions): unknown {
+  refuseExplicitKeys(text);
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    return parse(text, { ...options, prettyErrors: false });
+    return parse(text, { maxAliasCount, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     if (error instanceof YAMLParseError) throw placed(error, text);
     throw error instanceof RangeError ? new Error('It is nested too deep.') : error;
