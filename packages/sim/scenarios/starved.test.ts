@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { againAndAgain } from './told/again-and-again.ts';
+import { sleepersFirst } from './told/sleepers-first.ts';
 import { lateNews, lateNewsAndAsleep, starve, toldLate } from './told/starved.ts';
 
 const three = ['m0', 'm1', 'm2'];
@@ -131,5 +132,13 @@ test.each([
   'a member that gets no processor again and again, while the other replica stands still, does not ask for ever: made by 2n (R=2, n=5 s): %j',
   async ({ fromS, gapS }) => {
     expect(await againAndAgain(fromS, gapS)).toBeLessThanOrEqual(10);
+  },
+);
+
+/** Found by seed 1682004950. */
+test.each([8.4, 8.6, 8.75])(
+  'replicas that slept over a pop and sleep again keep none that was awake from it: made by 2n (R=3, n=5 s, %d s)',
+  async (wakesS) => {
+    expect(await sleepersFirst(wakesS)).toBeLessThanOrEqual(10);
   },
 );

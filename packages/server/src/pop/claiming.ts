@@ -21,6 +21,7 @@ import {
   callTermMs,
   claimTermMs,
   patientUntilMs,
+  rankOf,
   roundUntilMs,
   stillUntilMs,
 } from './claims/claim-terms.ts';
@@ -71,7 +72,9 @@ export class Claiming {
     const widely = awake.mayBeStale(record) || this.cameLate.has(handle);
     const others = othersOf(record, widely);
     this.lastSerial = serialAfter(this.lastSerial);
-    return { position: positionOf(record, self), others, serial: this.lastSerial };
+    const position = positionOf(record, self);
+    const rank = rankOf(record, position, awake.sleepOf(record));
+    return { position, rank, others, serial: this.lastSerial };
   }
 
   /** The record behind a handle changed, or went (null). */
@@ -168,7 +171,7 @@ export class Claiming {
       replica.receive(answer.record, 'any', () => undefined);
     } else if (answer?.type === 'claimed' && happens(pop, 'taken') === 'postpone') {
       const leftMs = Math.min(Math.max(answer.leftMs, 0), reportedMsMax);
-      again(pop.handle, leftMs + afterRefusalMs(pop.record, pop.position));
+      again(pop.handle, leftMs + afterRefusalMs(pop.record, pop.rank));
     }
   }
 

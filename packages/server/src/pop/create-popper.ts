@@ -103,7 +103,7 @@ export function createPopper(parts: PoppingParts): Popper {
   });
   const yields = (pop: Pop) => void popper.happens(pop, 'yield');
   const onArmed = () => alarm.adjust();
-  const granting = new Granting({ self, clock, store, replica, pops, yields, onArmed });
+  const granting = new Granting({ self, clock, store, replica, pops, awake, yields, onArmed });
   const { peers } = cluster;
   const othersOf: PopCluster['othersOf'] = (record, widely) => cluster.othersOf(record, widely);
   const claimantOf = (handle: number) => granting.claimantOf(handle);

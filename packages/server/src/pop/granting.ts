@@ -3,7 +3,7 @@
  * `claims/` has the times and the rules, `claiming.ts` the side that asks.
  *
  * Example: a timer of 10 s with replicas a, b and c, at b, whose own alarm is set to 12.000 s. At 10.001 s a claims the pop for
- * 3 s: b grants, and sets its alarm to 13.011 s, the end of the claim and 10 ms for its position. At 11.003 s a renews
+ * 3 s: b grants, and sets its alarm to 13.011 s, the end of the claim and 10 ms for its rank. At 11.003 s a renews
  * for 3 s more: 14.013 s. At 11.200 s the new record comes, and with it the alarm for the next pop: the claim is over.
  */
 import type { Clock, TimerRecord } from '@carillon/core';
@@ -12,7 +12,8 @@ import type { Answer } from '../replication/wire/answer.ts';
 import type { Store } from '../store/store.ts';
 import { positionOf } from '../timer/schedule.ts';
 import type { ActivePops } from './active-pops.ts';
-import { afterGrantMs } from './claims/claim-terms.ts';
+import type { Awake } from './awake.ts';
+import { afterGrantMs, rankOf } from './claims/claim-terms.ts';
 import {
   askedAtMs,
   type ClaimAsk,
@@ -30,6 +31,7 @@ export interface GrantingParts {
   readonly store: Store;
   readonly replica: Pick<Replica, 'alarm' | 'get'>;
   readonly pops: ActivePops;
+  readonly awake: Pick<Awake, 'sleepOf'>;
   /** The pop of this member makes way for that of another. */
   readonly yields: (pop: Pop) => void;
   /** The alarm of a record has changed. */
@@ -57,15 +59,15 @@ export class Granting {
 
   /** Until when this member holds back from the pop, for a claim that it has granted; null: it does not. */
   heldUntilMs(handle: number, record: TimerRecord): number | null {
-    const { self, clock } = this.parts;
+    const { clock } = this.parts;
     const claim = this.claims.get(handle);
     if (claim === undefined || claim.untilMs <= clock.now()) return null;
-    return claim.untilMs + afterGrantMs(positionOf(record, self));
+    return claim.untilMs + afterGrantMs(this.rankOf(record));
   }
 
   /** Another replica wants to pop, renews its claim, or gives it back. */
   claimed(from: string, ask: ClaimAsk): Answer {
-    const { self, clock, store, replica, pops, yields, onArmed } = this.parts;
+    const { clock, store, replica, pops, yields, onArmed } = this.parts;
     const nowMs = clock.now();
     const handle = store.find(ask.standing.hi, ask.standing.lo);
     const stored = handle === -1 ? undefined : store.read(handle);
@@ -76,7 +78,7 @@ export class Granting {
       if (judgement.yields && pop !== undefined) yields(pop);
       if (judgement.remember) {
         const { untilMs } = this.claims.grant(handle, from, ask, askedAtMs(stored, ask, nowMs));
-        const heldMs = untilMs + afterGrantMs(positionOf(stored, self));
+        const heldMs = untilMs + afterGrantMs(this.rankOf(stored));
         store.arm(handle, Math.max(replica.alarm(stored), heldMs));
       } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
       onArmed();
@@ -84,9 +86,14 @@ export class Granting {
     return claimAnswer(judgement, stored);
   }
 
+  private rankOf(record: TimerRecord): number {
+    const { self, awake } = this.parts;
+    return rankOf(record, positionOf(record, self), awake.sleepOf(record));
+  }
+
   private own(pop: Pop | undefined, { standing }: ClaimAsk): OwnPop {
     if (pop === undefined) return null;
-    const { phase, position, untilMs } = pop;
+    const { phase, rank: position, untilMs } = pop;
     const calling = isOut(phase) && concerns(pop, standing);
     return { by: this.parts.self, calling, position, untilMs };
   }

@@ -7,7 +7,7 @@ import { concerns, missedFrom, newPop, type Pop } from './pop.ts';
 function popOf(record: TimerRecord, missed: number, phase: Pop['phase'] = 'calling'): Pop {
   const definition: Definition = definitionOf();
   const to = { uri: '', split: null, namespace: '', batch: false, alone: false };
-  const claim = { position: 0, others: [], serial: 1 };
+  const claim = { position: 0, rank: 0, others: [], serial: 1 };
   return { ...newPop({ handle: 1, record, definition, to }, claim), phase, missed };
 }
 

@@ -24,6 +24,8 @@ export interface DuePop {
 export interface PopClaim {
   /** The position of this member among the replicas: 0 goes first. */
   readonly position: number;
+  /** Which of several members that want the pop gets it: the lowest (C2). */
+  readonly rank: number;
   readonly others: readonly string[];
   /** The same in all its claims, and in no other's (C4). */
   readonly serial: number;
@@ -51,13 +53,14 @@ export interface Pop extends DuePop, PopClaim {
 /** A pop of a record that has just fallen due: the other replicas are to be asked. */
 export function newPop(due: DuePop, claim: PopClaim): Pop {
   const { handle, record, definition, to } = due;
-  const { position, others, serial } = claim;
+  const { position, rank, others, serial } = claim;
   return {
     handle,
     record,
     definition,
     to,
     position,
+    rank,
     others,
     serial,
     phase: 'claiming',
@@ -77,7 +80,7 @@ function ignore(): void {}
 
 /** The claim of a pop, for the other replicas; with no term: the pop is not made here after all (C4). */
 export function claimMessage(pop: Pop, termMs: number): Message {
-  const { record: standing, position, phase, serial } = pop;
+  const { record: standing, rank: position, phase, serial } = pop;
   const calling = isOut(phase);
   return { type: 'claim', standing, termMs, position, calling, serial, dueMs: standing.retryMs };
 }

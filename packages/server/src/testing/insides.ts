@@ -37,11 +37,15 @@ export type AlarmInside = Pick<Alarm, 'poll'> &
   typeof alarmMethods &
   ReturnType<typeof alarmFields>;
 
+const grantingMethods = { rankOf: Granting.prototype['rankOf'] };
+
 function grantingFields(granting: Granting) {
   return { parts: granting['parts'], claims: granting['claims'] };
 }
 
-export type GrantingInside = Pick<Granting, 'claimed'> & ReturnType<typeof grantingFields>;
+export type GrantingInside = Pick<Granting, 'claimed'> &
+  typeof grantingMethods &
+  ReturnType<typeof grantingFields>;
 
 const readinessMethods = { restMs: Readiness.prototype['restMs'] };
 

@@ -15,8 +15,8 @@ export async function lateNews() {
 export async function lateNewsAndAsleep() {
   const { story, id, first } = await bothStall();
   // When it goes on, an earlier question is given up first, and this one with it.
-  await story.until(10.6);
-  story.cluster.member(first).stall(1400);
+  await story.until(11.1);
+  story.cluster.member(first).stall(1000);
   await story.pass(30);
   return { story, calls: story.calls(id) };
 }
@@ -27,7 +27,8 @@ async function bothStall() {
   const { id, replicas } = await story.set({ seconds: 5 });
   const [first = '', second = ''] = replicas;
   await story.until(4.9);
-  story.cluster.member(first).stall(4500);
+  // It wakes up to the claim of the second, holds back for it, and asks at 11 s.
+  story.cluster.member(first).stall(3500);
   await story.until(7.3);
   story.cluster.member(second).stall(4900);
   return { story, id, first };

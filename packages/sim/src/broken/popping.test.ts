@@ -1,5 +1,6 @@
 /** A test of the tests: a member that calls when it must not, or mistakes the result of a call, breaks a promise. */
 import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
+import { sleepersFirst } from '../../scenarios/told/sleepers-first.ts';
 import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
 import { unreached } from './unreached.ts';
 import { lateNews, starve, toldLate } from '../../scenarios/told/starved.ts';
@@ -79,6 +80,11 @@ everyVariantIsNoticed(popping, {
     const { story, calls } = await lateNews();
     return { story, kept: calls.length === 1 };
   },
+  // P4: the third replica was awake all the time.
+  'a member that slept over a pop goes before one that was awake': async () => ({
+    story: null,
+    kept: (await sleepersFirst(8.6)) <= 10,
+  }),
   'no claim': slowReceiver,
   'a claim ends while its call is under way': slowReceiver,
   // A member that was down while the timer was cancelled asks before it pops (P6). With repair it would be told before.

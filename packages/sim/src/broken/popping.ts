@@ -268,6 +268,24 @@ const starving: readonly Broken[] = [
       pop.askedMs = Number.NEGATIVE_INFINITY;
     }),
   },
+  {
+    name: 'a member that slept over a pop goes before one that was awake',
+    apply: together(
+      beforeAsking((pop) => {
+        Object.assign(pop, { rank: pop.position });
+      }),
+      () => {
+        const { granting } = insides;
+        const { rankOf } = granting;
+        granting.rankOf = function (record) {
+          return positionOf(record, this.parts.self);
+        };
+        return () => {
+          granting.rankOf = rankOf;
+        };
+      },
+    ),
+  },
 ];
 
 const outcomes: readonly Broken[] = [

@@ -12,7 +12,7 @@ function unreachedUntil(story: Story, untilS: number): () => void {
   const peers = Peers.prototype;
   const { send } = peers;
   peers.send = function (to, message, done) {
-    const isLost = message.type === 'claim' && message.position === 1 && story.seconds < untilS;
+    const isLost = message.type === 'claim' && message.position > 0 && story.seconds < untilS;
     if (isLost) done(null);
     else send.call(this, to, message, done);
   };

@@ -7,6 +7,7 @@ import {
   claimTermMs,
   claimWaitMs,
   patientUntilMs,
+  rankOf,
   stillUntilMs,
 } from './claim-terms.ts';
 
@@ -17,6 +18,15 @@ it('a replica that granted a claim comes before one that was refused for it, lis
   const refused = granted.map((_, position) => afterRefusalMs(stored, position));
   const moments = [...granted, ...refused];
   expect(moments).toEqual([...new Set(moments)].toSorted((a, b) => a - b));
+});
+
+it('a member that slept over a pop comes after all that were awake, listed or not, and one that slept for long comes last', () => {
+  const record = recordOf({ replicas: ['a', 'b'] });
+  const ranks = (['no', 'over', 'long'] as const).flatMap((sleep) =>
+    [0, 1, 2].map((position) => rankOf(record, position, sleep)),
+  );
+  expect(ranks).toEqual([...new Set(ranks)].toSorted((a, b) => a - b));
+  expect(rankOf(record, 1, 'stale')).toBe(rankOf(record, 1, 'no'));
 });
 
 it('a claim whose call is under way holds for half of the gap, within bounds', () => {

@@ -3,7 +3,7 @@
  * after the pop again. Pure.
  *
  * Example: a timer of 10 s with replicas a, b and c. a claims at 10.000 s: the claim holds for 3 s, and answers are waited for
- * 100 ms. b and c grant; if a dies, b looks again at 13.010 s and c at 13.020 s, 10 ms for each position. A fourth member, which was
+ * 100 ms. b and c grant; if a dies, b looks again at 13.010 s and c at 13.020 s, 10 ms for each rank. A fourth member, which was
  * refused because of the claim, looks again at 13.070 s, after all of these.
  * With a gap of 1 s, and a claim that a asks for 400 ms late, 600 ms are left until twice the gap. The next replica needs
  * 20 ms to look again and 100 ms for answers of its own: the claim holds for 480 ms.
@@ -33,17 +33,26 @@ const patientGapMs = 4000;
 /** The time between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
 
+/**
+ * Which of several members that want the same pop gets it: the lowest. By position; a member that slept over the pop comes after all that
+ * were awake, because it asks beyond twice the gap, and after a long sleep it comes last.
+ */
+export function rankOf({ replicas }: TimerRecord, position: number, sleep: Sleep): number {
+  const behind = sleep === 'long' ? 2 : sleep === 'over' ? 1 : 0;
+  return position + behind * (replicas.length + 1);
+}
+
 /** How long after the end of a claim a replica that granted it looks after the pop again. */
-export function afterGrantMs(position: number): number {
-  return position * afterClaimStepMs;
+export function afterGrantMs(rank: number): number {
+  return rank * afterClaimStepMs;
 }
 
 /**
  * The same for a replica that was refused because of the claim: later than all that granted it. Two that do not know each
  * other and were each refused for the other would only meet again and again.
  */
-export function afterRefusalMs({ replicas }: TimerRecord, position: number): number {
-  return (replicas.length + 1 + position) * afterClaimStepMs;
+export function afterRefusalMs({ replicas }: TimerRecord, rank: number): number {
+  return (replicas.length + 1 + rank) * afterClaimStepMs;
 }
 
 /** How long a claim holds while its call is under way: renewed well before. */

@@ -5,7 +5,8 @@
  *
  * C1  A claim for a state older than the stored one is answered with the stored record.
  * C2  Of two replicas that want the same pop the one earlier in the list gets it, unless the other's call is already in
- *     flight.
+ *     flight, or it slept over the pop and the other did not: a member that slept is patient beyond twice the gap, and
+ *     must not keep one from the pop that can still make it in time. `position` says both (`rankOf`).
  * C3  A claim is given to a second asker only where both are listed: they ask each other too, and the first hears that
  *     it lost. While views differ two may not know each other, and the first that asked keeps the claim.
  * C4  A member that gives up a pop before its call gives its claims back, as claims with no term: a new list of
@@ -35,7 +36,7 @@ export type ClaimAsk = Extract<Message, { type: 'claim' }>;
 export interface Claim {
   /** The name of the claimant. */
   readonly by: string;
-  /** The position of the claimant among the replicas: 0 goes first. */
+  /** The rank of the claimant among the members that want the pop: the lowest goes first. */
   readonly position: number;
   /** Whether the request of the claimant has left. */
   readonly calling: boolean;
