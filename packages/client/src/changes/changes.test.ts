@@ -144,6 +144,22 @@ describe('changes that are called together', () => {
     expect(new Set(await told(calls)).size).toBe(2501);
   });
 
+  test('few beside many wait for the next answer, and go on in two requests of equal size', async () => {
+    const { script, next } = held(agreeable);
+    const { client, seen } = make(script);
+    const again = (call: Promise<{ id: string }>): Promise<unknown> =>
+      call.then(() => client.set(spec));
+    const calls = Array.from({ length: 64 }, () => again(client.set(spec)));
+    await settle();
+    expect(paths(seen)).toEqual(['POST /timers', '63 changes']);
+    await next();
+    expect(seen).toHaveLength(2);
+    await next();
+    expect(paths(seen).slice(2)).toEqual(['32 changes', '32 changes']);
+    for (let i = 0; i < 2; i++) await next();
+    expect(await Promise.all(calls)).toHaveLength(64);
+  });
+
   test('a request has at most about a megabyte', async () => {
     const { client, seen } = make(agreeable);
     const large = { ...spec, opaque: 'x'.repeat(100_000) };

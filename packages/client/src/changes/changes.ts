@@ -4,7 +4,8 @@
  *
  * C1  A change on a quiet client leaves at once, by itself. While something is on its way, or was answered in this
  *     turn, changes are collected until the turn brings no more, and leave in one batch; many in two where nothing is
- *     on its way, so that a member can work on one while the client reads the answer to the other.
+ *     on its way, so that a member can work on one while the client reads the answer to the other. Few changes beside
+ *     many on their way wait for the next answer: a request costs as much as thirty changes.
  * C2  Each change has its own outcome. A change without one after an attempt (no answer, or 5xx) is tried at another
  *     member, under the same key; a change with an outcome is not sent again.
  * C3  Changes of one timer are never on their way at the same time, so they take effect in the order of the calls.
@@ -53,6 +54,8 @@ export class Changes {
   private readonly order = new Order();
   private readonly singlyUntilMs = new Map<string, number>();
   private requestCount = 0;
+  /** Changes in the requests on their way. */
+  private sentCount = 0;
   private addedCount = 0;
   private isCollecting = false;
 
@@ -104,10 +107,15 @@ export class Changes {
   }
 
   private sendReady(): void {
-    while (this.order.readyCount > 0 && this.requestCount < requestCountMax) {
+    while (this.order.readyCount > 0 && this.requestCount < requestCountMax && !this.isFew()) {
       const taken = this.order.take({ ...batchLimits, countMax: this.nextCountMax() });
       if (taken.length > 0) this.send(taken);
     }
+  }
+
+  /** Whether an answer that is on its way will make a larger batch of the changes that are ready. */
+  private isFew(): boolean {
+    return this.order.readyCount < Math.min(batchLimits.countMax, this.sentCount / 2);
   }
 
   private nextCountMax(): number {
@@ -118,10 +126,12 @@ export class Changes {
 
   private send(changes: readonly Change[]): void {
     this.requestCount++;
+    this.sentCount += changes.length;
     const course = courseOf(changes);
     const { transport } = this.options;
     const over = (): void => {
       this.requestCount--;
+      this.sentCount -= changes.length;
       for (const change of changes) this.order.over(change);
       this.collect();
     };
