@@ -34,6 +34,11 @@ export function checksumIn(view: DataView, from: number, to: number, seed: numbe
   return ~crc >>> 0;
 }
 
+/** The register of the checksum after one zero byte more. */
+export function zeroByteStep(register: number): number {
+  return table(0, register & 255) ^ (register >>> 8);
+}
+
 /** The effect of four bytes, the last of them so many places before the end. */
 function four(places: number, word: number): number {
   return (

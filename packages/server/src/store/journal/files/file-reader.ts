@@ -5,6 +5,7 @@
 import { ByteReader, type Disk, MalformedError } from '@carillon/core';
 import { checksumIn } from './checksum.ts';
 import { readOrZeros } from './read-or-zeros.ts';
+import { RunChecksum } from './run-checksum.ts';
 import {
   type DecodedHeader,
   decodeHeader,
@@ -45,6 +46,8 @@ export interface FileToRead {
   readonly chunkBytes?: number;
 }
 
+/** Of the checksum in front of an entry. */
+const sumBytes = 4;
 const chunkBytesDefault = 4 * 1024 * 1024;
 
 export async function readHeader(disk: Disk, name: string): Promise<DecodedHeader> {
@@ -64,6 +67,9 @@ export class FileReader {
   private chunk = new Uint8Array(0);
   private view = new DataView(this.chunk.buffer);
   private start = 0;
+  /** Entries from `trustedFrom` up to here check out; −1: that was not tried for this chunk. */
+  private trustedTo = -1;
+  private trustedFrom = 0;
   private readonly damaged: Damage[] = [];
 
   constructor(disk: Disk, file: FileToRead) {
@@ -155,9 +161,25 @@ export class FileReader {
   private intactAt(at: number): number {
     const needed = this.neededAt(at);
     if (needed <= entryHeadBytes || !this.covers(at, needed)) return 0;
+    if (this.trustedTo < 0) this.checkRun(at);
+    if (at < this.trustedTo && at >= this.trustedFrom) return needed;
     const from = at - this.start;
     const sum = checksumIn(this.view, from + 4, from + needed, this.salt);
     return sum === this.view.getUint32(from, true) ? needed : 0;
+  }
+
+  /** Checks all entries of the chunk from `at` on at once. Where that fails, each is checked for itself. */
+  private checkRun(at: number): void {
+    const run = new RunChecksum(this.salt);
+    let to = at;
+    for (let needed = this.neededAt(to); needed > 0; needed = this.neededAt(to)) {
+      if (!this.covers(to, needed)) break;
+      run.add(this.view.getUint32(to - this.start, true), needed - sumBytes);
+      to += needed;
+    }
+    const isIntact = run.isOf(this.chunk.subarray(at - this.start, to - this.start));
+    this.trustedFrom = at;
+    this.trustedTo = isIntact ? to : at;
   }
 
   /** How many bytes from `at` on must be in memory to judge them; 0: they can be no entry. */
@@ -200,5 +222,6 @@ export class FileReader {
     this.chunk = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(this.chunk.buffer, this.chunk.byteOffset, this.chunk.length);
     this.start = at;
+    this.trustedTo = -1;
   }
 }
