@@ -2,7 +2,11 @@
 /** The entry of the binary: gives `run` the process as its world. */
 import { release } from './index.ts';
 import { exit, type Io } from './command.ts';
+import { useCompileCache } from './member/compile-cache.ts';
 import { run } from './run.ts';
+
+// Most modules are loaded by the command that needs them, and so come from the cache.
+useCompileCache(process.env);
 
 const controller = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -9,6 +9,7 @@ import {
   TokensFileError,
 } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { keepCompiled } from '../../member/compile-cache.ts';
 import { memberConfig, memberUsage, memberValues } from '../../member/member-config.ts';
 import { ownName } from '../../terminal/own-name.ts';
 import { readLogLine } from '../../terminal/log-line.ts';
@@ -46,6 +47,7 @@ ${memberUsage}
     if (json) jsonLine(io, { name: running.name, url: running.url, pid: process.pid });
     else
       io.err(welcome(running, io, loaded.config.durability === 'disk' ? loaded.config.data : null));
+    keepCompiled();
     return untilEnded(running, ended, io);
   },
 };
