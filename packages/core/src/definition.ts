@@ -81,6 +81,23 @@ export interface Definition {
   readonly trace: string | null;
 }
 
+/** The parts of a definition that a timer may go without, for one that has none of them. */
+export const bareDefinition = {
+  method: 'POST',
+  headers: {},
+  timeoutMs: null,
+  retry: null,
+  tags: [],
+  tagInfo: [],
+  batch: false,
+  idempotent: false,
+  origin: null,
+  onFailure: null,
+  event: null,
+  form: 'plain',
+  trace: null,
+} as const satisfies Omit<Definition, 'timing' | 'uri' | 'opaque'>;
+
 /** How a callback is written. cloudevents: with the headers of a CloudEvent in binary mode, beside the usual ones. */
 export type CallbackForm = 'plain' | 'cloudevents';
 

@@ -1,5 +1,6 @@
 export { ByteReader, ByteWriter, copyOf, MalformedError } from './bytes.ts';
 export {
+  bareDefinition,
   type CallbackForm,
   type Definition,
   decodeDefinition,

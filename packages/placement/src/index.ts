@@ -62,6 +62,7 @@ export {
 export { evenLoads, evenMovement, type Part, partsOf } from './even-loads.ts';
 export { fingerprint, fingerprintTargets, toSpec } from './fingerprint.ts';
 export { type Located, locate, locateIn, type LocateOptions, tableOf } from './pools/locate.ts';
+export { changeIn, explainIn, poolUnder } from './pools/either-tree.ts';
 export { explainPool } from './pools/explain-pool.ts';
 export { explainTable } from './pools/explain-table.ts';
 export { diffTables, poolShares, tablePlacer, tableShares } from './pools/table.ts';

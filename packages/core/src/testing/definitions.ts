@@ -1,5 +1,5 @@
 /** Definitions for tests and benchmarks: a timer of 10 s with nothing else asked for, and the fields that matter set. */
-import type { Definition } from '../definition.ts';
+import { bareDefinition, type Definition } from '../definition.ts';
 
 export function definitionOf(fields: Partial<Definition> = {}): Definition {
   return {
@@ -10,19 +10,7 @@ export function definitionOf(fields: Partial<Definition> = {}): Definition {
     },
     uri: 'http://127.0.0.1:1/',
     opaque: '',
-    method: 'POST',
-    headers: {},
-    timeoutMs: null,
-    retry: null,
-    tags: [],
-    tagInfo: [],
-    batch: false,
-    idempotent: false,
-    origin: null,
-    onFailure: null,
-    event: null,
-    form: 'plain',
-    trace: null,
+    ...bareDefinition,
     ...fields,
   };
 }

@@ -3,25 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Peers } from '../replication/peers.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Message } from '../replication/wire/message.ts';
-import type { Hello } from '../replication/wire/hello.ts';
+import { helloOf } from '../testing/records.ts';
 import { Presence } from './presence.ts';
 
-const hello: Hello = {
-  release: '1',
-  protocolMin: 1,
-  protocolMax: 2,
-  viewId: 'v',
-  boot: 1,
-  historyMs: 0,
-  leaving: false,
-  full: false,
-  disk: 'whole' as const,
-  wallMs: 0,
-  timers: 0,
-  primaries: 0,
-  load: null,
-  figures: null,
-};
+const hello = helloOf({ protocolMax: 2 });
 
 function presenceOf(clock: VirtualClock, peers: object, others: () => readonly string[]): Presence {
   return new Presence({

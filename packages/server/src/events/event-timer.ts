@@ -7,6 +7,7 @@
  * `default destination-failing http://shop.example 12:00`; the one that comes second to its replicas finds it there.
  */
 import {
+  bareDefinition,
   type CallbackForm,
   type Definition,
   encodeDefinition,
@@ -87,22 +88,13 @@ function eventDefinition(
     uri,
     // The form that Standard Webhooks recommends: type, timestamp and data.
     opaque: JSON.stringify({ type: kind, timestamp, namespace, subject, data }),
-    method: 'POST',
+    ...bareDefinition,
     headers: {
       'content-type': 'application/json',
       'x-timer-event': kind,
       ...(form === 'cloudevents' && subject !== '' && { 'ce-subject': headerValue(subject) }),
     },
-    timeoutMs: null,
-    retry: null,
-    tags: [],
-    tagInfo: [],
-    batch: false,
-    idempotent: false,
-    origin: null,
-    onFailure: null,
     event: kind,
     form,
-    trace: null,
   };
 }

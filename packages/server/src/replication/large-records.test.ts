@@ -3,7 +3,7 @@ import { encodeDefinition, type Network } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Store } from '../store/store.ts';
-import { anything, definitionOf, recordOf } from '../testing/records.ts';
+import { anything, definitionOf, helloOf, recordOf } from '../testing/records.ts';
 import { createInbox, type MessageHandler } from './inbox.ts';
 import { Peers } from './peers.ts';
 import { listEverywhere, listHere, type RecordPage } from './lists/list.ts';
@@ -14,29 +14,12 @@ import { ScanTurns } from './scan-turns.ts';
 import { tallyHere } from './lists/tally.ts';
 import type { Answer } from './wire/answer.ts';
 import { protocol } from './wire/frame.ts';
-import type { ListAsk } from './wire/list.ts';
 import type { Message } from './wire/message.ts';
-import type { Hello } from './wire/hello.ts';
 
 const body = new Uint8Array(64 * 1024);
 const large = recordOf({ body });
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const hello: Hello = {
-  release: '1',
-  protocolMin: 1,
-  protocolMax: protocol.max,
-  viewId: 'v',
-  boot: 1,
-  historyMs: 0,
-  leaving: false,
-  full: false,
-  disk: 'whole',
-  wallMs: 0,
-  timers: 0,
-  primaries: 0,
-  load: null,
-  figures: null,
-};
+const hello = helloOf({ protocolMax: protocol.max });
 
 let clock: VirtualClock;
 let peers: Peers;
@@ -255,18 +238,7 @@ describe('a reader', () => {
 });
 
 describe('a list of large timers', () => {
-  const ask: ListAsk = {
-    namespace: 'default',
-    tag: null,
-    state: '',
-    cursor: '',
-    limit: 1000,
-    holder: '',
-    role: '',
-    receiver: '',
-    failure: '',
-    tagPrefix: '',
-  };
+  const ask = { ...anything, limit: 1000 };
 
   function parts(of: Uint8Array = body) {
     const store = new Store();

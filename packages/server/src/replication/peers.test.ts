@@ -1,27 +1,14 @@
 import type { Network } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { anything, recordOf } from '../testing/records.ts';
+import { anything, helloOf, recordOf } from '../testing/records.ts';
 import { orderStart } from './lists/search-order.ts';
 import { Peers } from './peers.ts';
 import type { Answer } from './wire/answer.ts';
 import { decodeMessages, encodeAnswers, protocol } from './wire/frame.ts';
 import type { Message } from './wire/message.ts';
-import type { Hello } from './wire/hello.ts';
 
-const hello: Hello = {
-  release: '1',
-  protocolMin: 1,
-  protocolMax: 1,
-  viewId: 'v',
-  boot: 1,
-  historyMs: 0,
-  leaving: false,
-  full: false,
-  disk: 'whole' as const,
-  wallMs: 0,
-  timers: 0,
-  primaries: 0,
+const hello = helloOf({
   load: {
     popsPerSecond: 1,
     retriedPerSecond: 0,
@@ -30,8 +17,7 @@ const hello: Hello = {
     latenessP99Ms: 1,
     lagMs: 1,
   },
-  figures: null,
-};
+});
 
 let clock: VirtualClock;
 let peers: Peers;
@@ -58,17 +44,21 @@ beforeEach(() => {
       clock.soon(() => done(answer));
     },
   };
-  peers = new Peers({
+  peers = peersOver(network);
+});
+
+function peersOver(network: Pick<Network, 'call'>, queueLengthMax = 100_000): Peers {
+  return new Peers({
     self: 'a',
     clock,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     network: network as Network,
     addressOf: () => 'b:1',
-    queueLengthMax: 100_000,
+    queueLengthMax,
     onBack: () => undefined,
     onFrame: () => undefined,
   });
-});
+}
 
 async function send(message: Message): Promise<Answer | null> {
   let answered: Answer | null | undefined;
@@ -129,7 +119,7 @@ test('a peer that comes back as an older release is understood again', async () 
 });
 
 /** A peer that answers stores when it is told to. */
-function dawdling(queueLengthMax = 100_000) {
+function dawdling(queueLengthMax?: number) {
   const answers: (() => void)[] = [];
   const network: Pick<Network, 'call'> = {
     call: (_, bytes, __, done) => {
@@ -140,16 +130,7 @@ function dawdling(queueLengthMax = 100_000) {
       );
     },
   };
-  const busy = new Peers({
-    self: 'a',
-    clock,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    network: network as Network,
-    addressOf: () => 'b:1',
-    queueLengthMax,
-    onBack: () => undefined,
-    onFrame: () => undefined,
-  });
+  const busy = peersOver(network, queueLengthMax);
   const store = async (): Promise<void> => {
     busy.send('b', { type: 'store', mode: 'any', record: recordOf({}) }, () => undefined);
     await clock.advance(0);
@@ -208,16 +189,7 @@ function unanswered(afterMs: number) {
   const network: Pick<Network, 'call'> = {
     call: (_, __, ___, done) => void clock.at(clock.now() + afterMs, () => done(null)),
   };
-  const mute = new Peers({
-    self: 'a',
-    clock,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    network: network as Network,
-    addressOf: () => 'b:1',
-    queueLengthMax: 100_000,
-    onBack: () => undefined,
-    onFrame: () => undefined,
-  });
+  const mute = peersOver(network);
   mute.send('b', { type: 'hello', hello }, () => undefined);
   return mute;
 }

@@ -1,6 +1,7 @@
-/** Records for tests: something sensible, with the fields that matter set by the test. Definitions are the ones of core. */
+/** Records and messages for tests: something sensible, with the fields that matter set by the test. Definitions are the ones of core. */
 import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
 import { definitionOf } from '@carillon/core/testing';
+import type { Hello } from '../replication/wire/hello.ts';
 import type { ListAsk } from '../replication/wire/list.ts';
 
 export { definitionOf };
@@ -42,3 +43,23 @@ export const anything: ListAsk = {
   tagPrefix: '',
   failure: '',
 };
+
+export function helloOf(fields: Partial<Hello> = {}): Hello {
+  return {
+    release: '1',
+    protocolMin: 1,
+    protocolMax: 1,
+    viewId: 'v',
+    boot: 1,
+    historyMs: 0,
+    leaving: false,
+    full: false,
+    disk: 'whole',
+    wallMs: 0,
+    timers: 0,
+    primaries: 0,
+    load: null,
+    figures: null,
+    ...fields,
+  };
+}

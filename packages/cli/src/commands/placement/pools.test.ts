@@ -1,32 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Step } from '@carillon/placement';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../command.ts';
 import { command as plan } from './plan.ts';
 import { recordingIo } from '../../testing/world.ts';
+import { run, testFolder } from '../../testing/placement.ts';
 import { command as where } from './where.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carillon-pools-'));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-function file(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
-
-async function run(command: typeof where, ...args: string[]) {
-  const io = recordingIo();
-  const code = await command.run(args, io);
-  return { code, out: io.outLines, err: io.errLines, json: () => JSON.parse(io.outLines[0] ?? '') };
-}
+const { file, remove } = testFolder();
+afterAll(remove);
 
 describe('pools', () => {
   const zone = (id: string) =>

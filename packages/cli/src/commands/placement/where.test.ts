@@ -1,35 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { hex16 } from '@carillon/core';
 import { numberingOf, renderTokens } from '@carillon/server';
 import * as fc from 'fast-check';
 import { View } from '@carillon/server/internal';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../command.ts';
 import { command as plan } from './plan.ts';
 import { fakeMember, recordingIo } from '../../testing/world.ts';
+import { run, testFolder } from '../../testing/placement.ts';
 import { command as where } from './where.ts';
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carillon-where-'));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-function file(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
-
-async function run(command: typeof where, ...args: string[]) {
-  const io = recordingIo();
-  const code = await command.run(args, io);
-  return { code, out: io.outLines, err: io.errLines, json: () => JSON.parse(io.outLines[0] ?? '') };
-}
+const { file, remove } = testFolder();
+afterAll(remove);
 
 const yaml = `
 levels: [zone, disk]
@@ -164,9 +145,10 @@ describe('carillon where', () => {
     await expect(where.run(['k', '--topology', broken], recordingIo())).rejects.toThrow(
       /broken\.yaml cannot be read/,
     );
-    await expect(
-      where.run(['k', '--topology', join(folder, 'none')], recordingIo()),
-    ).rejects.toThrow(/none cannot be read/);
+    const none = `${broken}.none`;
+    await expect(where.run(['k', '--topology', none], recordingIo())).rejects.toThrow(
+      /none cannot be read/,
+    );
     const loop = file(
       'loop.yaml',
       'levels: [a, b]\nchildren:\n  - &x\n    id: x\n    children: [*x]',

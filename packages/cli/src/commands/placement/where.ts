@@ -1,6 +1,6 @@
 /** `carillon where`: which members or targets hold a key, computed here without asking any member. */
 import { parseHex16, parseTimerId } from '@carillon/core';
-import type { Explanation, Key, Step } from '@carillon/placement';
+import { type Explanation, type Key, poolUnder, type Step } from '@carillon/placement';
 import { defaultNamespace, numberingOf } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { readTokens } from '../../member/tokens-on-disk.ts';
@@ -122,7 +122,7 @@ async function listSlots(
   if (operands.length > 0 || flags.id !== undefined || flags.pool === undefined) {
     throw new UsageError('--slots lists a pool: give --pool NAME, and no KEY.');
   }
-  const { pool } = await poolNamed(flags.pool, flags);
+  const pool = poolUnder((await poolNamed(flags.pool, flags)).tree);
   const slots = pool.slots();
   if (flags.json) {
     const width = pool.width.map((one) => (Number.isFinite(one) ? one : null));

@@ -1,21 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askGrowth, askRow, sampleAccounts, type TableQuestion } from './question.ts';
-
-const question: TableQuestion = {
-  key: 'acme/orders/row/4711',
-  regions: 2,
-  zones: 2,
-  machines: 32,
-  disks: 16,
-  namespaces: 8,
-  queues: 128,
-  partitions: 16,
-  replicas: 6,
-  region: 'r0',
-  way: 'bits',
-  fanOuts: '32,32,32,16',
-  isNewAccount: false,
-};
+import { askGrowth, askRow, firstQuestion as question, sampleAccounts } from './question.ts';
 
 describe('a row of a table', () => {
   test('has six places with region, zone, node, disk, namespace and queue', () => {

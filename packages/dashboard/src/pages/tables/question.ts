@@ -4,22 +4,18 @@
  */
 import {
   buildTopology,
+  changeIn,
   compilePools,
   type Diff,
-  diffPools,
-  diffTables,
-  evenMovement,
-  explainPool,
-  explainTable,
+  explainIn,
   type Located,
   locateIn,
   type Pool,
   PlacementError,
-  poolShares,
+  poolUnder,
   rolloutPoint,
   type Step,
   tableOf,
-  tableShares,
   type Topology,
   VirtualTree,
 } from '@carillon/placement';
@@ -47,6 +43,23 @@ export interface TableQuestion {
   /** Whether the account was created after the next zone was planned. */
   readonly isNewAccount: boolean;
 }
+
+/** The cluster of the notes, which the page begins with. */
+export const firstQuestion: TableQuestion = {
+  key: 'acme/orders/row/4711',
+  regions: 2,
+  zones: 2,
+  machines: 32,
+  disks: 16,
+  namespaces: 8,
+  queues: 128,
+  partitions: 16,
+  replicas: 6,
+  region: 'r0',
+  way: 'bits',
+  fanOuts: '32,32,32,16',
+  isNewAccount: false,
+};
 
 /** A disk of the pool; `role` is that of its replica of the row, null: it has none. */
 export interface SlotShape {
@@ -112,34 +125,26 @@ export function tableOfRow(key: string): string {
 export function askRow(question: TableQuestion): RowAnswer {
   const { key, replicas } = question;
   const table = tableOfRow(key);
-  const now = readyOf(question, { table, isGrown: question.isNewAccount });
-  const places = locateIn(now.virtual ?? now.pool, key, replicas);
-  const { steps } =
-    now.virtual === null
-      ? explainPool(now.pool, key, replicas)
-      : explainTable(now.virtual, key, replicas);
-  const { topology } = now.pool;
+  const tree = treeOf(question, { table, isGrown: question.isNewAccount });
+  const places = locateIn(tree, key, replicas);
+  const { steps } = explainIn(tree, key, replicas);
+  const pool = poolUnder(tree);
+  const { topology } = pool;
   return {
     table,
     levels: [...topology.levels, ...topology.slots.map(({ name }) => name)],
     places,
     steps,
-    zones: zonesOf(now.pool, places),
-    slotCount: now.pool.slots().length,
+    zones: zonesOf(pool, places),
+    slotCount: pool.slots().length,
   };
 }
 
-interface Ready {
-  readonly pool: Pool;
-  /** null: keys are looked up in the pool's own tree. */
-  readonly virtual: VirtualTree | null;
-}
-
-/** The table's pool, as an account sees it that knows the next zone or does not. */
-function readyOf(
+/** The tree to look rows up in, as an account sees it that knows the next zone or does not. */
+function treeOf(
   question: TableQuestion,
   { table, isGrown }: { readonly table: string; readonly isGrown: boolean },
-): Ready {
+): VirtualTree | Pool {
   const { partitions, replicas, zones, region, way } = question;
   const fanOuts = way === 'rounds' ? fanOutsOf(question.fanOuts) : undefined;
   const tree = tableOf(cluster(question, isGrown ? 1 : 0), table, {
@@ -149,7 +154,7 @@ function readyOf(
     pin: { region },
     ...(fanOuts === undefined ? {} : { fanOuts }),
   });
-  return { pool: tree.pool, virtual: way === 'pool' ? null : tree };
+  return way === 'pool' ? tree.pool : tree;
 }
 
 function fanOutsOf(text: string): number[] {
@@ -198,18 +203,10 @@ export function askGrowth(question: TableQuestion): Growth {
   const { replicas, region, zones } = question;
   const table = tableOfRow(question.key);
   const account = table.split('/')[0] as string;
-  const before = readyOf(question, { table, isGrown: false });
-  const after = readyOf(question, { table, isGrown: true });
-  const input = { keys: tableKeys, replicas };
-  const change =
-    before.virtual === null || after.virtual === null
-      ? diffPools(before.pool, after.pool, input)
-      : diffTables(before.virtual, after.virtual, input);
-  const shares = ({ pool, virtual }: Ready) =>
-    virtual === null ? poolShares(pool, replicas) : tableShares(virtual, replicas);
+  const before = treeOf(question, { table, isGrown: false });
+  const after = treeOf(question, { table, isGrown: true });
   return {
-    ...change,
-    evenMinimum: Math.round(evenMovement(shares(before), shares(after)) * change.keys),
+    ...changeIn(before, after, { keys: tableKeys, replicas }),
     zones: Array.from({ length: zones + 1 }, (_, i) => `${region}/z${i}`),
     account,
     accountFrom: rolloutPoint(account, expansion),

@@ -3,24 +3,15 @@ import { PlacementError } from '@carillon/placement';
 import { useMemo, useState } from 'preact/hooks';
 import { Panel, Wrong } from '../../parts/parts.tsx';
 import { GrowthView } from './growth.tsx';
-import { askGrowth, askRow, tableOfRow, type TableQuestion, type Way } from './question.ts';
+import {
+  askGrowth,
+  askRow,
+  firstQuestion,
+  tableOfRow,
+  type TableQuestion,
+  type Way,
+} from './question.ts';
 import { Places, Slots, Steps } from './row.tsx';
-
-const first: TableQuestion = {
-  key: 'acme/orders/row/4711',
-  regions: 2,
-  zones: 2,
-  machines: 32,
-  disks: 16,
-  namespaces: 8,
-  queues: 128,
-  partitions: 16,
-  replicas: 6,
-  region: 'r0',
-  way: 'bits',
-  fanOuts: '32,32,32,16',
-  isNewAccount: false,
-};
 
 type NumberField = {
   [K in keyof TableQuestion]: TableQuestion[K] extends number ? K : never;
@@ -44,7 +35,7 @@ const ways: readonly (readonly [Way, string])[] = [
 ];
 
 export function Table() {
-  const [question, setQuestion] = useState(first);
+  const [question, setQuestion] = useState(firstQuestion);
   const change = (part: Partial<TableQuestion>): void => setQuestion({ ...question, ...part });
   const row = useMemo(() => orSentence(() => askRow(question)), [question]);
   // All rows of a table grow alike, so that typing another key costs little.

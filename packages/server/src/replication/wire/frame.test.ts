@@ -1,7 +1,7 @@
 import { encodeDefinition, MalformedError, State } from '@carillon/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { definitionOf, recordOf } from '../../testing/records.ts';
+import { anything, definitionOf, recordOf } from '../../testing/records.ts';
 import type { Answer } from './answer.ts';
 import { decodeAnswers, decodeMessages, encodeAnswers, encodeMessages, protocol } from './frame.ts';
 import type { ListAsk } from './list.ts';
@@ -41,18 +41,7 @@ const hello: Hello = {
   figures: { letters: 3, retrying: 4, answers: { '2xx': 5, refused: 6 } },
 };
 
-const ask: ListAsk = {
-  namespace: 'n',
-  tag: null,
-  state: '',
-  cursor: '',
-  limit: 1000,
-  holder: '',
-  role: '',
-  receiver: '',
-  failure: '',
-  tagPrefix: '',
-};
+const ask: ListAsk = { ...anything, namespace: 'n', limit: 1000 };
 
 const messages: Message[] = [
   { type: 'store', mode: 'any', record },
