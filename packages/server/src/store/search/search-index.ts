@@ -86,8 +86,8 @@ export class SearchIndex {
   private readonly hashes = new TextHashes();
   private readonly scan = new DefinitionTexts();
   /** Hashes of the record that is being added or removed, and places of its tags. */
-  private readonly keys: number[] = [];
-  private readonly places: number[] = [];
+  private readonly keys = new FewNumbers();
+  private readonly places = new FewNumbers();
   /** Handles below have their pairs. */
   private builtTo = 0;
   private isBuilt = false;
@@ -245,10 +245,14 @@ export class SearchIndex {
   private add(handle: number, row: IndexedRow): void {
     insertDue(this.dueOf(row.namespace), handle, timeOf(Math.floor(row.retryMs)));
     this.readTexts(row);
-    for (const key of this.keys) this.texts.insert(key, handle);
-    if (this.places.length === 0) return;
+    const { keys, places, texts } = this;
+    for (let i = 0; i < keys.count; i++) texts.insert(keys.at(i), handle);
+    if (places.count === 0) return;
     const tags = this.treeOf(this.tags, row.namespace);
-    for (const place of this.places) tags.insert(tagA(place), tagB(place, handle));
+    for (let i = 0; i < places.count; i++) {
+      const place = places.at(i);
+      tags.insert(tagA(place), tagB(place, handle));
+    }
   }
 
   private remove(handle: number, row: IndexedRow): void {
@@ -257,10 +261,12 @@ export class SearchIndex {
     this.removeDue(due, handle, timeOf(Math.floor(row.retryMs)));
     if (due.count === 0) endTree(this.dues, namespace, due);
     this.readTexts(row);
-    for (const key of this.keys) this.removeText(key, handle);
-    if (this.places.length === 0) return;
+    const { keys, places } = this;
+    for (let i = 0; i < keys.count; i++) this.removeText(keys.at(i), handle);
+    if (places.count === 0) return;
     const tags = this.treeOf(this.tags, namespace);
-    for (const place of this.places) {
+    for (let i = 0; i < places.count; i++) {
+      const place = places.at(i);
       const wasThere = tags.remove(tagA(place), tagB(place, handle));
       invariant(wasThere, 'a record that changes or goes is in the index by tag');
     }
@@ -294,9 +300,9 @@ export class SearchIndex {
   private readTexts(row: IndexedRow): void {
     const { keys, places, hashes, scan } = this;
     const { namespace, bytes, from, to } = row;
-    keys.length = 0;
-    places.length = 0;
-    if (row.failing) keys.push(hashes.of(namespace, 'failing', ''));
+    keys.clear();
+    places.clear();
+    if (row.failing) keys.add(hashes.of(namespace, 'failing', ''));
     if (!scan.read(bytes, from, to)) {
       this.decodeTexts(row);
       return;
@@ -309,13 +315,12 @@ export class SearchIndex {
 
   private receiverKey(namespace: string, bytes: Uint8Array, from: number, to: number): void {
     const seed = this.hashes.seedOf(namespace, 'receiver');
-    this.key(hashOf(bytes, from, originEnd(bytes, from, to), seed));
+    this.keys.add(hashOf(bytes, from, originEnd(bytes, from, to), seed));
   }
 
   private tagKeys(namespace: string, bytes: Uint8Array, from: number, to: number): void {
-    this.key(hashOf(bytes, from, to, this.hashes.seedOf(namespace, 'tag')));
-    const place = tagPlace(bytes, from, to);
-    if (!this.places.includes(place)) this.places.push(place);
+    this.keys.add(hashOf(bytes, from, to, this.hashes.seedOf(namespace, 'tag')));
+    this.places.add(tagPlace(bytes, from, to));
   }
 
   /** The same by decoding, for a definition with fields that `DefinitionTexts` does not know. */
@@ -333,9 +338,26 @@ export class SearchIndex {
       if (!(error instanceof MalformedError)) throw error;
     }
   }
+}
 
-  private key(hash: number): void {
-    if (!this.keys.includes(hash)) this.keys.push(hash);
+/** Numbers, each once. An array that is emptied by its length gives up its memory, which costs more than the numbers. */
+class FewNumbers {
+  private readonly numbers: number[] = [];
+  count = 0;
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  add(number: number): void {
+    const { numbers, count } = this;
+    for (let i = 0; i < count; i++) if (numbers[i] === number) return;
+    numbers[count] = number;
+    this.count = count + 1;
+  }
+
+  at(place: number): number {
+    return this.numbers[place] as number;
   }
 }
 
