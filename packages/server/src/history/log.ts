@@ -46,6 +46,7 @@ const upkeepMs = 60_000;
 const ageRatio = 1 / 28;
 /** A file with less than this part of a full one is continued after a restart. */
 const littleRatio = 1 / 8;
+const never = Number.NEGATIVE_INFINITY;
 /** Readings that wait for one another; more are refused. */
 const readingCountMax = 16;
 
@@ -61,8 +62,8 @@ export class HistoryLog implements Notes {
   private cancelFlush: Cancel | null = null;
   private cancelSync: Cancel | null = null;
   private isFlushing = false;
-  private pausedUntilMs = Number.NEGATIVE_INFINITY;
-  private upkeepAtMs = Number.NEGATIVE_INFINITY;
+  private pausedUntilMs = never;
+  private upkeepAtMs = never;
   private isStarted = false;
   private isStopped = false;
   private readingCount = 0;
@@ -105,14 +106,14 @@ export class HistoryLog implements Notes {
   }
 
   note(entry: Entry): void {
-    const { clock } = this.parts;
     const isFull = this.sealedBytes > pendingBytesMax;
-    if (isFull || this.isStopped || clock.now() < this.pausedUntilMs) {
+    if (isFull || this.isStopped || this.isPaused()) {
       this.omittedCount++;
       return;
     }
     this.writer.add(entry);
     if (this.writer.isFull) this.seal();
+    else if (this.cancelFlush !== null) return;
     this.flushLater();
   }
 
@@ -121,6 +122,11 @@ export class HistoryLog implements Notes {
     if (this.isFlushing || this.isStopped) return;
     if (this.sealedBytes > flushBytes) this.flushNow();
     else this.cancelFlush ??= clock.at(clock.now() + flushMs, this.flushNow);
+  }
+
+  /** Most members never pause, and their entries need no look at the clock. */
+  private isPaused(): boolean {
+    return this.pausedUntilMs !== never && this.parts.clock.now() < this.pausedUntilMs;
   }
 
   /** null: too many others wait for an answer. */
@@ -150,7 +156,7 @@ export class HistoryLog implements Notes {
     await this.erased.add(namespace, clock.wall() + 1);
     await this.flush();
     await this.inTurn(() => this.catalogue.close());
-    this.upkeepAtMs = Number.NEGATIVE_INFINITY;
+    this.upkeepAtMs = never;
     this.tend();
   }
 
@@ -208,7 +214,7 @@ export class HistoryLog implements Notes {
     for (let block = this.sealed[0]; block !== undefined; block = this.sealed[0]) {
       if (catalogue.open !== null && catalogue.isComplete(catalogue.open, complete)) {
         await catalogue.close();
-        this.upkeepAtMs = Number.NEGATIVE_INFINITY;
+        this.upkeepAtMs = never;
       }
       const open =
         catalogue.open ??
@@ -284,7 +290,7 @@ export class HistoryLog implements Notes {
     if (rewrite !== null) {
       await this.catalogue.rewrite(rewrite, (entry) => this.kept(entry, rewrite));
       // The next file is written anew after readings that wait.
-      this.upkeepAtMs = Number.NEGATIVE_INFINITY;
+      this.upkeepAtMs = never;
       this.parts.clock.soon(() => this.tend());
     } else await this.erased.drop(erased);
     this.plan();

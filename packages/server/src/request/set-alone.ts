@@ -62,15 +62,18 @@ export class SetsAlone {
     const { stored } = this;
     if (stored.length === 0) return done(0, 0);
     this.parts.replica.sync((ok) => {
+      const { wallMs } = this.parts.instant();
       for (const one of stored) {
         outcomes[one.index] = ok ? one : { ok: false, error: noRoom() };
-        if (ok) this.note(one);
+        if (ok) this.note(one, wallMs);
       }
       done(ok ? stored.length : 0, ok ? 0 : stored.length);
     });
   }
 
-  private note({ namespace, hi, lo, version, actor }: Stored): void {
-    noteChange(this.parts, { namespace, hi, lo, ...version }, { action, actor, tag: '' });
+  private note({ namespace, hi, lo, version, actor }: Stored, wallMs: number): void {
+    const { versionMs, versionTie } = version;
+    const changed = { namespace, hi, lo, versionMs, versionTie };
+    noteChange(this.parts, changed, { action, actor, tag: '', wallMs });
   }
 }
