@@ -9,8 +9,8 @@ import { percentile, type Report, until } from './ring-measure.ts';
 const slots = 1024;
 
 /**
- * A key moves between processes: from the old holder's release to the new holder's grant. Two transactions one after the other, a
- * third for a durable lock; beside it the time of one transaction, most of which is etcd's write to disk.
+ * A key moves between processes: from the old holder's release to the new holder's grant. One transaction, and the watch that
+ * tells of it; beside it the time of one transaction, most of which is etcd's write to disk.
  */
 export async function handOver(endpoints: string[], report: Report) {
   const plain = await handOverMs(endpoints, false);
@@ -103,27 +103,50 @@ export async function leave(endpoints: string[], report: Report) {
   return { p50Ms, p99Ms, targetMs: 250 };
 }
 
-/** A process that holds a lock is killed; T = 5 s. */
+/**
+ * A process that holds a lock is killed; T = 5 s. Most of the time is etcd's: the lease runs out, and etcd looks for such
+ * leases twice a second. `afterLeaseMs` is the rest, from when this process sees that the member is gone to the grant.
+ */
 export async function crashTakeover(endpoints: string[], report: Report) {
+  const runs: { tookMs: number; afterLeaseMs: number }[] = [];
+  for (let i = 0; i < 3; i++) runs.push(await oneTakeover(endpoints, `crash-${i}`));
+  const tookMs = percentile(
+    runs.map((run) => run.tookMs),
+    50,
+  );
+  const tookMsMax = Math.max(...runs.map((run) => run.tookMs));
+  const afterLeaseMs = Math.max(...runs.map((run) => run.afterLeaseMs));
+  report(
+    `crash take-over, T = 5 s: ${(tookMs / 1000).toFixed(2)} s, at most ${(tookMsMax / 1000).toFixed(2)} s (target T + 1); after the end of the lease ${afterLeaseMs.toFixed(0)} ms at most`,
+  );
+  return { tookMs, tookMsMax, afterLeaseMs, ttlMs: 5000, targetMs: 6000 };
+}
+
+async function oneTakeover(endpoints: string[], prefix: string) {
   const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-  const words = ['--conditions=source', main, 'lock', 'crash', '--ring', 'crash'];
+  const words = ['--conditions=source', main, 'lock', 'crash', '--ring', prefix];
   const child = spawn(
     process.execPath,
     [...words, '--etcd', endpoints.join(), '--ttl', '5s', '--', 'sh', '-c', 'echo held; sleep 15'],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   await new Promise((resolve) => child.stdout.once('data', resolve));
-  const ring = await Ring.open({ endpoints, prefix: 'crash' });
+  const ring = await Ring.open({ endpoints, prefix });
   await ring.addMember('next');
   const waiting = ring.lock('crash');
   await sleep(1000);
+  let leftMs = 0;
+  ring.on('member', ({ kind }) => {
+    if (kind === 'left') leftMs = performance.now();
+  });
   const startMs = performance.now();
   child.kill('SIGKILL');
-  await waiting;
-  const tookMs = performance.now() - startMs;
+  const lock = await waiting;
+  const endMs = performance.now();
+  const took = { tookMs: endMs - startMs, afterLeaseMs: endMs - leftMs };
+  await lock.release();
   await ring.close();
-  report(`crash take-over, T = 5 s: ${(tookMs / 1000).toFixed(2)} s (target T + 1)`);
-  return { tookMs, ttlMs: 5000, targetMs: 6000 };
+  return took;
 }
 
 function keyOf(ring: Ring, id: string): string {

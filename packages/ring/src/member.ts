@@ -63,7 +63,16 @@ export function memberRecord(id: string, given: Partial<Omit<MemberRecord, 'id'>
 
 export function encodeMember(record: MemberRecord): string {
   const { phase, address, peer, labels, weight } = record;
-  return JSON.stringify({ phase, address, peer, labels, weight });
+  return JSON.stringify({ phase, address, peer, labels, weight, takesSlots: true });
+}
+
+/** Whether the member's process knows slots that are handed over to it: releases up to 0.2.0 claim theirs only. */
+export function takesSlots({ value }: KeyValue): boolean {
+  try {
+    return (JSON.parse(value) as Record<string, unknown> | null)?.['takesSlots'] === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Null when the record was not written by a member: anybody can write to etcd, so nothing is assumed. */

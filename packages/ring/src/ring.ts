@@ -131,7 +131,11 @@ export class Ring {
     );
     this.durable = new DurableRecords(
       { etcd, clock, prefix },
-      { removedWith: (slot, key) => this.slots.removedWith(slot, key) },
+      {
+        removedWith: (slot, record) => this.slots.removedWith(slot, record),
+        seen: (key) => membership.mirror.entries.get(key),
+        forgetWait: (record) => this.waiting.forget(record),
+      },
     );
     this.waiting = new WaitingRecords(etcd, prefix);
     const drainMs = options.drainMs ?? 10_000;
@@ -141,7 +145,8 @@ export class Ring {
       {
         onGained: (slot) => this.emitter.emit('gained', slotEvent(slot)),
         onMoved: (slot) => this.onMoved(slot),
-        onGrantable: (slot) => this.locks.onGrantable(slot),
+        onGrantable: (slot) =>
+          this.locks.onGrantable(slot, (key) => this.durable.isInherited(slot, key)),
         onRevoking: (slot) => {
           this.locks.onRevoking(slot);
           this.emitter.emit('revoking', slotEvent(slot));

@@ -1,7 +1,7 @@
 /** A ring as etcd shows it, read once and without joining it: for `carillon ring status` and for people. */
 import type { Etcd, KeyValue } from './etcd/etcd.ts';
 import { decodeMember, type Member } from './member.ts';
-import { decodeOwner } from './slots/slot.ts';
+import { decodeOwner, firstTokenOf } from './slots/slot.ts';
 
 export interface RingStatus {
   readonly revision: number;
@@ -55,7 +55,7 @@ function lockStatuses(
   waiters: readonly KeyValue[],
   from: number,
 ): LockStatus[] {
-  const held = new Map(holders.map((entry) => [plain(entry.key.slice(from)), entry.value]));
+  const held = new Map(holders.map((entry) => [plain(entry.key.slice(from)), entry]));
   const waiting = new Map<string, string[]>();
   for (const { key, value } of waiters.toSorted((a, b) => a.createRevision - b.createRevision)) {
     const name = plain(key.slice(from).split('/')[0] ?? '');
@@ -64,11 +64,15 @@ function lockStatuses(
   }
   const keys = [...new Set([...held.keys(), ...waiting.keys()])].toSorted();
   return keys.map((key) => {
-    const record = parse(held.get(key));
+    const entry = held.get(key);
+    const record = parse(entry?.value);
+    const holder = text(record, 'holder');
+    // A record that came with its slot names no token: it is the first of its revision (`durable.ts`).
+    const first = entry === undefined || holder === null ? null : firstTokenOf(entry.modRevision);
     return {
       key,
-      holder: text(record, 'holder'),
-      token: text(record, 'token'),
+      holder,
+      token: text(record, 'token') ?? (first === null ? null : String(first)),
       waiters: waiting.get(key) ?? [],
     };
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { EtcdError } from '../etcd/etcd.ts';
 import type { Lock } from './lock.ts';
+import { ringStatus } from '../status.ts';
 import { keyOf, VirtualRings } from '../testing/virtual-rings.ts';
 
 let rings: VirtualRings;
@@ -21,25 +22,85 @@ async function handOver() {
   await rings.settled(b.ring.removeMember('b'));
   const lock = await rings.settled(a.ring.lock(key, { durable: true }));
   await rings.settled(b.ring.addMember('b'));
-  const waiting = b.ring.lock(key, { durable: true });
+  const abort = new AbortController();
+  const waiting = b.ring.lock(key, { durable: true, signal: abort.signal });
   await rings.clock.advance(100);
   expect(lock.revoking.aborted).toBe(true);
   expect(shown()).toEqual([`p/k/${key}`, `p/w/${key}/b`]);
-  return { a, b, key, lock, waiting };
+  return { a, b, key, lock, waiting, abort };
 }
 
 describe('records of durable locks', () => {
-  test('a key that moves to another process costs three transactions: give up, claim, show', async () => {
+  test('a key that moves to another process costs one transaction, and one more to forget the wait', async () => {
     const { key, lock, waiting } = await handOver();
     const before = rings.etcd.calls.txn;
     const released = lock.release();
     const next = await rings.settled(waiting);
+    // The record of the holder came by the transaction that moved the slot.
+    const record = rings.etcd.store.entries.get(`p/k/${key}`);
+    expect(record?.modRevision).toBe(next.slotEpoch);
+    expect(JSON.parse(record?.value ?? '')).toEqual({ holder: 'b' });
     await rings.settled(released);
     await rings.clock.advance(100);
-    expect(rings.etcd.calls.txn - before).toBe(3);
+    expect(rings.etcd.calls.txn - before).toBe(2);
     expect(shown()).toEqual([`p/k/${key}`]);
-    const record = rings.etcd.store.entries.get(`p/k/${key}`);
-    expect(JSON.parse(record?.value ?? '')).toEqual({ holder: 'b', token: String(next.token) });
+    const { locks } = await rings.settled(ringStatus(rings.etcd.connect(), 'p'));
+    expect(locks).toEqual([{ key, holder: 'b', token: String(next.token), waiters: [] }]);
+    await rings.settled(next.release());
+    expect(shown()).toEqual([]);
+  });
+
+  test('the wait ends while the slot is handed over: the record that came for it goes, and the key is free', async () => {
+    const { b, key, lock, waiting, abort } = await handOver();
+    const refused = expect(waiting).rejects.toThrow('no longer');
+    void lock.release();
+    // The transaction is under way.
+    await rings.clock.advance(0);
+    abort.abort(new Error('no longer'));
+    await refused;
+    await rings.clock.advance(100);
+    expect(shown()).toEqual([]);
+    expect(b.ring.tryLock(key)?.held).toBe(true);
+  });
+
+  test('the first to wait takes the lock without a record: the one that came for it goes', async () => {
+    const { b, key, lock, waiting, abort } = await handOver();
+    const plain = b.ring.lock(key);
+    const refused = expect(waiting).rejects.toThrow('no longer');
+    void lock.release();
+    await rings.clock.advance(0);
+    abort.abort(new Error('no longer'));
+    await refused;
+    expect((await rings.settled(plain)).held).toBe(true);
+    await rings.clock.advance(100);
+    expect(shown()).toEqual([]);
+  });
+
+  test('of several keys of a slot the one whose record came with it is granted first', async () => {
+    const a = await rings.openWith('a', { slots: 1 });
+    const b = await rings.open({ slots: 1 });
+    const lock = await rings.settled(a.ring.lock('k', { durable: true }));
+    await rings.settled(b.ring.addMember('wish', { onlyFor: 'k' }));
+    const plain = b.ring.lock('asked-before');
+    const durable = b.ring.lock('k', { durable: true });
+    await rings.clock.advance(50);
+    void lock.release();
+    const [first, second] = [await rings.settled(durable), await rings.settled(plain)];
+    expect(first.token).toBeLessThan(second.token);
+    await rings.clock.advance(50);
+    expect(shown()).toEqual(['p/k/k']);
+  });
+
+  test('the next owner dies before the slot is handed over: the slot is given up, and stays usable', async () => {
+    const { a, b, key, lock, waiting } = await handOver();
+    waiting.catch(() => {});
+    const { store } = rings.etcd;
+    void lock.release();
+    // The transaction has not arrived when the lease ends.
+    b.client.cut = true;
+    store.revoke(store.entries.get('p/m/b')?.lease ?? 0n);
+    expect((await rings.settled(a.ring.lock(key))).held).toBe(true);
+    expect(shown()).toEqual([]);
   });
 
   test('a release in a slot that stays costs one transaction', async () => {
@@ -93,9 +154,13 @@ describe('records of durable locks', () => {
   });
 
   test('etcd refuses the record of a holder: the lock is given back, and no record of the wait stays', async () => {
-    const { b, key, lock, waiting } = await handOver();
-    const txn = b.client.txn.bind(b.client);
-    b.client.txn = (asked, limitMs) => {
+    const { ring, client } = await rings.openWith('a');
+    const lock = await rings.settled(ring.lock('k', { durable: true }));
+    const waiting = ring.lock('k', { durable: true });
+    await rings.clock.advance(50);
+    expect(shown()).toEqual(['p/k/k', 'p/w/k/a']);
+    const txn = client.txn.bind(client);
+    client.txn = (asked, limitMs) => {
       const isHolder = asked.success.some((one) => 'put' in one && one.put.startsWith('p/k/'));
       const refused = new EtcdError('refused', 'etcd: the database is full.');
       return isHolder ? Promise.reject(refused) : txn(asked, limitMs);
@@ -105,7 +170,7 @@ describe('records of durable locks', () => {
     await rings.settled(refusal);
     await rings.clock.advance(50);
     expect(shown()).toEqual([]);
-    expect(b.ring.tryLock(key)?.held).toBe(true);
+    expect(ring.tryLock('k')?.held).toBe(true);
   });
 
   test('the answer to giving up the slot is lost: its lock is shown no longer, and the next one is', async () => {

@@ -84,8 +84,12 @@ export class LockTable {
     if (lock.finish('released')) this.free(lock);
   }
 
-  onGrantable(slot: Slot): void {
-    for (const [key, queue] of this.keys.get(slot.index) ?? []) this.grantNext(slot, key, queue);
+  /** Locks may be granted in the slot: the key that `isFirst` names has its turn before all others. */
+  onGrantable(slot: Slot, isFirst: (key: string) => boolean = () => false): void {
+    const queues = [...(this.keys.get(slot.index) ?? [])];
+    const first = queues.findIndex(([key]) => isFirst(key));
+    if (first > 0) queues.unshift(...queues.splice(first, 1));
+    for (const [key, queue] of queues) this.grantNext(slot, key, queue);
   }
 
   /** Gives the locks in the slot to the member of this process that owns it now, and returns them. */

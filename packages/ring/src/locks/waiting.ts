@@ -22,20 +22,27 @@ export interface ShownWait {
   granted(): string | null;
 }
 
+/** Where a member's wait for a key is shown under a ring's prefix. */
+export function waitKey(prefix: string, key: string, member: string): string {
+  return `${prefix}w/${encodeURIComponent(key)}/${encodeURIComponent(member)}`;
+}
+
 export class WaitingRecords {
   private readonly etcd: Etcd;
+  private readonly root: string;
   private readonly prefix: string;
   /** How many waits of this process a record stands for, by key in etcd. */
   private readonly wanted = new Map<string, number>();
 
   constructor(etcd: Etcd, prefix: string) {
     this.etcd = etcd;
+    this.root = prefix;
     this.prefix = `${prefix}w/`;
   }
 
   /** Shows that `member` waits for `key`, until the wait is told to be over. */
   show(key: string, member: LocalMember): ShownWait {
-    const record = `${this.prefix}${encodeURIComponent(key)}/${encodeURIComponent(member.id)}`;
+    const record = waitKey(this.root, key, member.id);
     const waits = this.wanted.get(record) ?? 0;
     this.wanted.set(record, waits + 1);
     const value = JSON.stringify({ waiter: member.id });

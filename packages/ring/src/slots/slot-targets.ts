@@ -5,12 +5,13 @@
  * Example: 4 slots, members a and b in this process, c in another one. Placement names a b c a. When a leaves, it stays
  * in the view until its lease is revoked, so placement goes on naming it; without a it would name b b c c. Slot 0 is
  * therefore handed over to b at once, with its locks held, instead of being released, seen as free and claimed again.
- * Slot 3 is given up, and c claims it.
+ * Slot 3 is given up: c claims it, or is handed it as soon as the view says that a leaves.
  */
 import type { LocalMember } from '../local-member.ts';
-import type { MemberView } from '../member.ts';
+import { memberKey, type MemberView, takesSlots } from '../member.ts';
 import type { Membership } from '../membership.ts';
 import type { RingPlacement } from '../placements.ts';
+import type { NextOwner } from './slot.ts';
 import { assignWithWishes, isWishing } from '../wishes.ts';
 
 /** A member on its way out, until the view no longer shows it. */
@@ -63,6 +64,24 @@ export class SlotTargets {
     const { members } = this.options.membership.view;
     const target = members.find(({ id }) => id === this.now[index]);
     return target !== undefined && isWishing(target);
+  }
+
+  /**
+   * The member of another process that should have the slot by the view that all processes see. Null: there is none,
+   * the slot stays in this process, only this process knows so far that its member leaves, or the other one claims its
+   * slots itself. The next owner sees the same view before it sees the slot, because its watch tells changes in order;
+   * so it does not give the slot back.
+   */
+  nextOwnerOf(index: number): NextOwner | null {
+    const id = this.now[index] ?? null;
+    const { view, local, mirror } = this.options.membership;
+    if (id === null || local.has(id)) return null;
+    const key = memberKey(mirror.prefix, id);
+    const entry = mirror.entries.get(key);
+    const incarnation = view.members.find((member) => member.id === id)?.incarnation;
+    if (entry === undefined || entry.createRevision !== incarnation) return null;
+    if (!takesSlots(entry)) return null;
+    return { id, key, incarnation, leaseId: entry.lease };
   }
 
   departureOf(member: LocalMember): Departure | undefined {

@@ -88,14 +88,87 @@ describe('slot writer', () => {
     const [slot] = slots(1) as [Slot];
     put(slot.key, 'newer');
     slot.epoch = etcd.store.revision - 1;
-    writer.release(slot);
+    writer.release(slot, null);
     await clock.advance(20);
     expect(etcd.store.entries.get(slot.key)?.value).toBe('newer');
     slot.epoch = etcd.store.revision;
-    writer.release(slot);
+    writer.release(slot, null);
     await clock.advance(20);
     expect(etcd.store.entries.has(slot.key)).toBe(false);
     expect(over).toEqual(['release 0', 'release 0']);
+  });
+
+  describe('a slot that goes to a member of another process', () => {
+    const theirs = 8n;
+    const key = 'p/m/b';
+
+    /** The member of another process as its record in etcd shows it. */
+    function nextOwner() {
+      etcd.store.grant(theirs, 60_000, 0);
+      const record = { put: key, value: 'record', lease: theirs };
+      etcd.store.txn({ when: [], success: [record], failure: [] });
+      return { id: 'b', key, incarnation: etcd.store.revision, leaseId: theirs };
+    }
+
+    /** Slots whose records are this process's. */
+    function ownSlots(count: number): Slot[] {
+      const own = slots(count);
+      for (const slot of own) {
+        put(slot.key, 'mine');
+        slot.epoch = etcd.store.revision;
+      }
+      return own;
+    }
+
+    test('is written under its lease in one transaction, and is told as that member’s', async () => {
+      const next = nextOwner();
+      const own = ownSlots(2);
+      const before = etcd.calls.txn;
+      for (const slot of own) writer.release(slot, next);
+      await clock.advance(20);
+      expect(etcd.calls.txn - before).toBe(1);
+      const value = JSON.stringify({ member: 'b', incarnation: next.incarnation });
+      for (const slot of own) {
+        expect(etcd.store.entries.get(slot.key)).toMatchObject({ value, lease: theirs });
+        expect(records.get(slot.index)).toMatchObject({ value, lease: theirs });
+      }
+      expect(over).toEqual(['release 0', 'release 1']);
+    });
+
+    test('stays as it was if the member is gone, or another incarnation is there', async () => {
+      const next = nextOwner();
+      const own = ownSlots(1);
+      etcd.store.revoke(theirs);
+      nextOwner();
+      for (const slot of own) writer.release(slot, next);
+      await clock.advance(20);
+      expect(etcd.store.entries.get('p/s/00000')?.value).toBe('mine');
+      expect(over).toEqual(['release 0']);
+    });
+
+    test('stays as it was if its record is no longer the one of the epoch', async () => {
+      const next = nextOwner();
+      const [slot] = ownSlots(1) as [Slot];
+      put(slot.key, 'newer');
+      writer.release(slot, next);
+      await clock.advance(20);
+      expect(etcd.store.entries.get(slot.key)?.value).toBe('newer');
+    });
+
+    test('one record of a lock is inherited, and the others go', async () => {
+      const next = nextOwner();
+      const [slot] = ownSlots(1) as [Slot];
+      for (const name of ['x', 'y', 'z']) put(`p/k/${name}`, name);
+      writer.release(slot, next);
+      const record = (name: string, value: string | null) =>
+        writer.removedWith(slot, { key: `p/k/${name}`, inherited: () => value });
+      const gone = [record('x', null), record('y', 'next'), record('z', 'next')];
+      await clock.advance(20);
+      expect(await Promise.all(gone)).toEqual([true, true, true]);
+      expect(etcd.store.range('p/k/')).toMatchObject([
+        { key: 'p/k/y', value: 'next', lease: theirs },
+      ]);
+    });
   });
 
   test('after a lost answer the records are read, and nothing is said before', async () => {

@@ -8,11 +8,20 @@
  *     while the epoch stands, they are this process's.
  * W2  After a lost answer the records are read before anything else is said about them. A transaction that arrives even
  *     later is seen by the watch and handled there.
+ * W3  A release that names the next owner writes the slot under that member's lease instead of removing it, with one
+ *     more condition: that member's record is of the incarnation that this process knows. The next owner learns by its
+ *     watch that the slot is its own, and needs no transaction. One that failed is tried again as a plain release.
  */
 import { type Clock, invariant, type Log, sleep } from '@carillon/core';
-import { type Etcd, EtcdError, type KeyValue, txnOperationsMax } from '../etcd/etcd.ts';
+import {
+  type Etcd,
+  EtcdError,
+  type KeyValue,
+  type Operation,
+  txnOperationsMax,
+} from '../etcd/etcd.ts';
 import type { LocalMember } from '../local-member.ts';
-import { encodeOwner, type Slot } from './slot.ts';
+import { encodeOwner, type NextOwner, type Slot } from './slot.ts';
 
 export interface SlotWriterHooks {
   /** The record is known as of `revision`. */
@@ -42,7 +51,8 @@ export class SlotWriter {
   private readonly hooks: SlotWriterHooks;
   private readonly claims = new Map<LocalMember, Slot[]>();
   private readonly moves = new Map<LocalMember, Slot[]>();
-  private releases: Slot[] = [];
+  /** By the id of the next owner; '': the slots are only given up. */
+  private readonly releases = new Map<string, { next: NextOwner | null; slots: Slot[] }>();
   /** Records of ended locks that a release of their slot would take along. */
   private passengers: Passenger[] = [];
   private armed = false;
@@ -64,8 +74,12 @@ export class SlotWriter {
     this.enlist(this.moves, slot, member);
   }
 
-  release(slot: Slot): void {
-    this.releases.push(slot);
+  /** Gives the slot up; `next`: hands it over to a member of another process in the same transaction (W3). */
+  release(slot: Slot, next: NextOwner | null): void {
+    const id = next === null ? '' : `${next.id} ${next.incarnation}`;
+    const list = this.releases.get(id) ?? { next, slots: [] };
+    list.slots.push(slot);
+    this.releases.set(id, list);
     this.arm();
   }
 
@@ -73,9 +87,9 @@ export class SlotWriter {
    * Removes a record in the transaction that releases the slot, if one is asked for in this moment. True: the record is
    * gone. False: no release took it along, or it is not known whether one did.
    */
-  removedWith(slot: Slot, key: string): Promise<boolean> {
+  removedWith(slot: Slot, record: SlotRecord): Promise<boolean> {
     return new Promise((resolve) => {
-      this.passengers.push({ slot, key, resolve });
+      this.passengers.push({ slot, ...record, resolve });
       this.arm();
     });
   }
@@ -129,10 +143,12 @@ export class SlotWriter {
       for (const chunk of chunks(slots)) this.runMove(chunk, member).catch(this.failed);
     }
     this.moves.clear();
-    for (const chunk of chunks(this.releases)) {
-      this.runRelease(chunk, boarding(chunk, passengers)).catch(this.failed);
+    for (const { next, slots } of this.releases.values()) {
+      for (const chunk of chunks(slots)) {
+        this.runRelease(chunk, boarding(chunk, passengers), next).catch(this.failed);
+      }
     }
-    this.releases = [];
+    this.releases.clear();
     // The others stay behind.
     for (const { resolve } of passengers) resolve(false);
   }
@@ -187,20 +203,31 @@ export class SlotWriter {
   private async runRelease(
     slots: readonly Slot[],
     passengers: readonly Passenger[],
+    next: NextOwner | null,
   ): Promise<void> {
     invariant(
       slots.every(({ epoch }) => epoch > 0),
       'a slot that is given up was owned under an epoch',
     );
-    const txn = {
-      when: slots.map((slot) => ({ key: slot.key, modRevision: slot.epoch })),
-      success: [...slots, ...passengers].map(({ key }) => ({ remove: key })),
-      failure: slots.map((slot) => ({ get: slot.key })),
-    };
+    const mine = slots.map((slot) => ({ key: slot.key, modRevision: slot.epoch }));
+    const failure = slots.map((slot) => ({ get: slot.key }));
+    const txn =
+      next === null
+        ? {
+            when: mine,
+            success: [...slots, ...passengers].map(({ key }) => ({ remove: key })),
+            failure,
+          }
+        : {
+            when: [{ key: next.key, createRevision: next.incarnation }, ...mine],
+            success: handingOver(slots, passengers, next),
+            failure,
+          };
     let isGone = false;
     await this.run(slots, txn, (revision, slot) => {
       isGone = true;
-      this.hooks.onRecord(slot, null, revision);
+      if (next === null) this.hooks.onRecord(slot, null, revision);
+      else this.made(slot, encodeOwner(next), { lease: next.leaseId, revision });
     });
     for (const { resolve } of passengers) resolve(isGone);
     for (const slot of slots) this.hooks.onReleaseOver(slot);
@@ -272,9 +299,15 @@ export class SlotWriter {
   }
 }
 
-interface Passenger {
-  readonly slot: Slot;
+/** The record of a lock that ended in a slot. */
+export interface SlotRecord {
   readonly key: string;
+  /** The record of the lock's next holder, when the slot goes to `next` and that member waits for it; null: none does. */
+  inherited(next: NextOwner): string | null;
+}
+
+interface Passenger extends SlotRecord {
+  readonly slot: Slot;
   readonly resolve: (isGone: boolean) => void;
 }
 
@@ -297,4 +330,26 @@ function boarding(slots: readonly Slot[], waiting: Passenger[]): readonly Passen
   const taken = waiting.filter(({ slot }) => slots.includes(slot)).slice(0, room);
   for (const one of taken) waiting.splice(waiting.indexOf(one), 1);
   return taken;
+}
+
+/**
+ * The slots under their next owner. Of the records that go with each slot one at most is inherited: its token is the
+ * first one under the new epoch.
+ */
+function handingOver(
+  slots: readonly Slot[],
+  passengers: readonly Passenger[],
+  next: NextOwner,
+): Operation[] {
+  const value = encodeOwner(next);
+  const lease = next.leaseId;
+  const inherited = new Set<Slot>();
+  const records = passengers.map((passenger): Operation => {
+    const { slot, key } = passenger;
+    const heir = inherited.has(slot) ? null : passenger.inherited(next);
+    if (heir === null) return { remove: key };
+    inherited.add(slot);
+    return { put: key, value: heir, lease };
+  });
+  return [...slots.map((slot) => ({ put: slot.key, value, lease })), ...records];
 }

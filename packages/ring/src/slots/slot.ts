@@ -22,8 +22,22 @@ export interface Slot {
   seenRevision: number;
 }
 
+/** The member to which a slot belongs, of this process or of another, as far as its records need it. */
+export interface NextOwner {
+  readonly id: string;
+  /** Of the member's record in etcd. */
+  readonly key: string;
+  readonly incarnation: number;
+  readonly leaseId: bigint;
+}
+
 /** How many grants fit below the epoch of a token. */
 export const countersPerEpoch = 2 ** 24;
+
+/** The token of the first grant under an epoch. */
+export function firstTokenOf(epoch: number): bigint {
+  return BigInt(epoch) * BigInt(countersPerEpoch) + 1n;
+}
 
 export function newSlot(prefix: string, index: number): Slot {
   return {
@@ -50,8 +64,8 @@ function slotKey(prefix: string, index: number): string {
   return `${prefix}s/${String(index).padStart(5, '0')}`;
 }
 
-export function encodeOwner(member: LocalMember): string {
-  return JSON.stringify({ member: member.id, incarnation: member.incarnation });
+export function encodeOwner({ id, incarnation }: Pick<NextOwner, 'id' | 'incarnation'>): string {
+  return JSON.stringify({ member: id, incarnation });
 }
 
 /** The owner that a slot's record names; null when the record cannot be read. */

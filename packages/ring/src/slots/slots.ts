@@ -20,9 +20,10 @@
  * Example: process 1 owns slot 7 for its member a, by a record of revision 120. The third lock granted there has the
  * token 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the
  * slot goes from `owned` to `draining`: nothing more is granted, and the holder has 10 s to finish. It releases after
- * 0.3 s, so `releasing`: the record is deleted, on condition that it is still the one of revision 120. Process 2 sees
- * the deletion at revision 205 and claims the slot; its record has revision 206, so its first token, 206 × 2²⁴ + 1, is
- * above all tokens of process 1.
+ * 0.3 s, so `releasing`: the record is written for b under b's lease, on condition that it is still the one of revision
+ * 120 and that b's record is the one of revision 200. Process 2 sees at revision 205 that the slot is its own; its first
+ * token, 205 × 2²⁴ + 1, is above all tokens of process 1. Where b is gone by then, the record is deleted instead, and a
+ * process that wants the slot claims it.
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
 import type { LossReason } from '../errors.ts';
@@ -34,7 +35,7 @@ import { decodeOwner, newSlot, type Slot } from './slot.ts';
 import { SlotEpochs } from './slot-epochs.ts';
 import { type SlotHappening, slotEffect, slotTransitions } from './slot-state.ts';
 import { SlotTargets } from './slot-targets.ts';
-import { SlotWriter, troublePauseMs } from './slot-writer.ts';
+import { type SlotRecord, SlotWriter, troublePauseMs } from './slot-writer.ts';
 
 /** Called for each slot that changes, so that the locks in it follow. */
 export interface SlotHooks {
@@ -50,7 +51,7 @@ export interface SlotHooks {
   onDrainLimit(slot: Slot, reason: LossReason): void;
   /** The slot is gone, and every lock in it ends now. */
   onLost(slot: Slot, reason: LossReason): void;
-  /** The slot's record is deleted: another process may own the slot now. */
+  /** The slot's record is deleted, or handed over: another process may own the slot now. */
   onReleased(slot: Slot, member: string): void;
   onError(error: Error): void;
 }
@@ -104,7 +105,7 @@ export class Slots {
       onClaimOver: (slot, incarnation) => this.onClaimOver(slot, incarnation),
       onReleaseOver: (slot) => {
         // The record is still there: etcd failed, or its answer was lost and the look found the record.
-        if (slot.state === 'releasing') this.writer.release(slot);
+        if (slot.state === 'releasing') this.writer.release(slot, null);
       },
       onMoveOver: (slot, isKnown) => this.onMoveOver(slot, isKnown),
       onTrouble: (error) => this.onTrouble(error),
@@ -116,7 +117,7 @@ export class Slots {
     membership.mirror.onRead(() => this.onRead());
     membership.mirror.onChange((changes) => this.onChanges(changes));
     membership.on('view', () => this.onView());
-    membership.on('joined', () => this.evaluateAll());
+    membership.on('joined', ({ member }) => this.onJoined(member));
     membership.on('lost', ({ member, reason }) => this.onMemberLost(member, reason));
   }
 
@@ -141,8 +142,8 @@ export class Slots {
    * Removes the record of a lock that has just ended together with its slot, if the slot moves away with it. True: it
    * is gone.
    */
-  removedWith(slot: Slot, key: string): Promise<boolean> {
-    return this.writer.removedWith(slot, key);
+  removedWith(slot: Slot, record: SlotRecord): Promise<boolean> {
+    return this.writer.removedWith(slot, record);
   }
 
   /**
@@ -255,6 +256,10 @@ export class Slots {
   private learn(slot: Slot, entry: KeyValue | null, revision: number): void {
     if (this.closed || revision <= slot.seenRevision) return;
     slot.seenRevision = revision;
+    this.takeIn(slot, entry);
+  }
+
+  private takeIn(slot: Slot, entry: KeyValue | null): void {
     slot.entry = entry;
     const owner = entry === null ? null : this.ownerIn(entry);
     if (entry === null) this.apply(slot, 'gone', 'removed');
@@ -268,6 +273,19 @@ export class Slots {
       this.own(slot, owner);
     }
     this.evaluate(slot);
+  }
+
+  /**
+   * The member knows its incarnation. Another process may have seen it earlier, by its watch, and have handed slots
+   * over to it already: they were taken for another process's until now.
+   */
+  private onJoined(member: LocalMember): void {
+    for (const slot of this.all) {
+      const { entry, state } = slot;
+      if (entry === null || (state !== 'foreign' && state !== 'lost')) continue;
+      if (this.ownerIn(entry) === member) this.takeIn(slot, entry);
+    }
+    this.evaluateAll();
   }
 
   /** The record is that of a local member: its claim was taken, or the slot was handed over to it. */
@@ -360,9 +378,9 @@ export class Slots {
         break;
       case 'release':
         invariant(slot.held === 0, 'a slot is given up after its last lock');
-        this.writer.release(slot);
+        this.writer.release(slot, this.targets.nextOwnerOf(slot.index));
         break;
-      // The deletion was seen, so another process may grant in the slot; this one ended its last lock before (S2).
+      // The record is gone or another member's, so another process may grant in the slot; this one ended its last lock before (S2).
       case 'released':
         this.hooks.onReleased(slot, slot.member?.id ?? '');
         slot.member = null;
