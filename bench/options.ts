@@ -27,7 +27,7 @@ rewrites the figures in docs/benchmarks.md; ring, placement and requests write t
 
   --only     Parts, by name; default all but ring, client-heap, restart-large and the stories
   --systems  Systems, by name; default all. Without --only, then only the parts that compare systems
-  --seconds  How long the stories last; default 600
+  --seconds  How long the stories last; default 150, so that each takes less than five minutes
   --quick    Small sizes: a few minutes, shows that everything runs, figures mean nothing
 
 Parts:

@@ -62,7 +62,7 @@ export const fullSizes: Sizes = {
   updates: { timerCount: 20_000, updateCount: 200_000, limitMs: 10_000 },
   recurring: { timerCount: 5000, times: 60, spreadMs: 5000 },
   stories: {
-    seconds: 600,
+    seconds: 150,
     pendingCount: 10_000_000,
     cronCount: 60_000,
     cronPattern: '0,15,30,45 * * * * *',

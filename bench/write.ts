@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { picturesOf } from './page/charts.ts';
 import { pageOf } from './page/html.ts';
-import { withCosts, withFigures, withPlaced, withSummary } from './page/markdown.ts';
+import { isPlaced, withCosts, withFigures, withPlaced, withSummary } from './page/markdown.ts';
 import type { Report } from './page/section.ts';
 
 export async function writeReport(folder: string, report: Report): Promise<void> {
@@ -16,10 +16,13 @@ export async function writeReport(folder: string, report: Report): Promise<void>
   }
 }
 
-/** The sections with marks of their own into docs/benchmarks.md, from a run of any parts. */
+/** The sections with marks of their own into docs/benchmarks.md, with their pictures, from a run of any parts. */
 export async function writePlaced(root: string, report: Report): Promise<void> {
   const page = join(root, 'docs/benchmarks.md');
   await writeFile(page, withPlaced(await readFile(page, 'utf8'), report));
+  for (const { file, svg } of report.sections.filter(isPlaced).flatMap(picturesOf)) {
+    await writeFile(join(root, 'docs/images', file), svg);
+  }
 }
 
 /** From the folder of the report into the docs of the clone. */
@@ -33,15 +36,17 @@ export async function writeDocs(root: string, folder: string, report: Report): P
     const page = join(root, name);
     await writeFile(page, written(await readFile(page, 'utf8'), report));
   }
-  await removePictures(images);
+  await removePictures(images, await readFile(join(root, 'docs/benchmarks.md'), 'utf8'));
   for (const name of await readdir(folder)) {
     if (isPicture(name)) await copyFile(join(folder, name), join(images, name));
   }
 }
 
-/** Removes the pictures of earlier runs: they may show things that are not measured any more. */
-async function removePictures(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) if (isPicture(name)) await rm(join(folder, name));
+/** Removes the pictures of earlier runs but the ones on the page: they may show things that are not measured any more. */
+async function removePictures(folder: string, page = ''): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (isPicture(name) && !page.includes(`(images/${name})`)) await rm(join(folder, name));
+  }
 }
 
 function isPicture(name: string): boolean {

@@ -14,13 +14,26 @@ export function withFigures(page: string, report: Report): string {
 }
 
 /** Sections with a place of their own in docs/benchmarks.md, and the part of the benchmark that writes them. */
-const placed = { ring: 'ring', trees: 'placement', requests: 'requests' } as const;
+const placed = {
+  ring: 'ring',
+  trees: 'placement',
+  requests: 'requests',
+  'restart-large': 'restart-large',
+  'two-billion': 'two-billion',
+  quota: 'quota',
+  quarters: 'quarters',
+} as const;
+
+/** Whether the section has its own marks. */
+export function isPlaced({ id, rows }: Pick<Section, 'id' | 'rows'>): boolean {
+  return id in placed && !rows.some(hasFailed);
+}
 
 /** Sections that have their own marks, from a run of any parts; others stay as they are, and so do sections that failed. */
 export function withPlaced(page: string, report: Report): string {
   return Object.entries(placed).reduce((text, [id, part]) => {
     const section = report.sections.find((one) => one.id === id);
-    if (section === undefined || section.rows.some(hasFailed)) return text;
+    if (section === undefined || !isPlaced(section)) return text;
     const marks = { name: id, by: `npm run bench -- --only ${part}` };
     return withMarkedBlock(text, marks, [
       [sectionText(section), wrapMarkdown(conditions(report))].join('\n\n'),

@@ -3,7 +3,7 @@ import { picturesOf } from './charts.ts';
 import { figure } from './figures.ts';
 import { pageOf } from './html.ts';
 import { ringSection } from '../micro/ring-section.ts';
-import { withCosts, withFigures, withPlaced, withSummary } from './markdown.ts';
+import { isPlaced, withCosts, withFigures, withPlaced, withSummary } from './markdown.ts';
 import { ratioOf, type Report, type Row, type Section } from './section.ts';
 import { summaryOf } from './summary.ts';
 import { tableOf, terminalTable } from './table.ts';
@@ -157,6 +157,15 @@ describe('the page', () => {
     expect(after).toMatch(/durable hand-over to another process.*\| 7.6.*\| 5.*\| not met \|/);
     const marks = '<!-- figures: written by npm run bench -->\n<!-- end of figures -->';
     expect(withFigures(marks, report([ringSection(measured)]))).not.toContain('The lock ring');
+  });
+
+  test('a story has marks of its own, and a run that failed leaves the figures and pictures of the one before', () => {
+    const story = { ...section('more', [ours]), id: 'quota' };
+    expect(isPlaced(story)).toBe(true);
+    expect(isPlaced({ ...story, rows: [{ ...ours, note: 'failed: no answer' }] })).toBe(false);
+    expect(isPlaced(section('more', [ours]))).toBe(false);
+    const marks = '<!-- quota: written by npm run bench -- --only quota -->\n<!-- end of quota -->';
+    expect(withPlaced(marks, report([story]))).toContain('![W1](images/bench-sets.svg)');
   });
 
   test('without marks is refused instead of losing text', () => {
