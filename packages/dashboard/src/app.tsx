@@ -8,7 +8,7 @@ import { Login } from './pages/login.tsx';
 import { lostMs, snapshot } from './live.ts';
 import { Overview } from './pages/overview.tsx';
 import { Placement } from './pages/placement.tsx';
-import { clusterFigures } from './parts/cluster-figures.ts';
+import { clusterFigures } from './parts/cluster/cluster-figures.ts';
 import { route } from './route.ts';
 import { namespace, standing } from './session.ts';
 import type { Snapshot } from './parts/shapes.ts';

@@ -2,8 +2,8 @@
 import { labelSlips } from '@carillon/core';
 import { hotMembers, labelLevels } from '@carillon/placement';
 import { count, counted, milliseconds } from './format.ts';
-import { clusterFigures } from './parts/cluster-figures.ts';
-import { placedMembers } from './parts/domains.ts';
+import { clusterFigures } from './parts/cluster/cluster-figures.ts';
+import { placedMembers } from './parts/cluster/domains.ts';
 import type { DamageShape, MemberShape, Snapshot } from './parts/shapes.ts';
 
 /** bad: promises are at risk. warn: look at it by day. note: going on by itself. */

@@ -12,8 +12,8 @@ import {
 import { count, counted, instant } from '../format.ts';
 import { useLoaded } from '../loaded.ts';
 import { addressTrail, Pager } from '../pages.tsx';
-import { Letter } from '../parts/letter.tsx';
-import { Many } from '../parts/many-actions.tsx';
+import { Letter } from '../parts/timers/letter.tsx';
+import { Many } from '../parts/timers/many-actions.tsx';
 import { Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
 import { route } from '../route.ts';
 import { mayWrite } from '../session.ts';

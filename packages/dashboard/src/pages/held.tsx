@@ -4,7 +4,7 @@ import { useLoaded } from '../loaded.ts';
 import { Loading, Wrong } from '../parts/parts.tsx';
 import { addressTrail, Pager } from '../pages.tsx';
 import { go, route } from '../route.ts';
-import { TimerTable } from '../parts/timer-table.tsx';
+import { TimerTable } from '../parts/timers/timer-table.tsx';
 
 const roles: readonly (readonly [string, string])[] = [
   ['', 'All'],

@@ -1,9 +1,9 @@
 /** The first view: findings, counts, charts, and the table of members. */
-import { CallbackResults } from '../parts/callback-results.tsx';
-import { clusterFigures } from '../parts/cluster-figures.ts';
+import { CallbackResults } from '../parts/cluster/callback-results.tsx';
+import { clusterFigures } from '../parts/cluster/cluster-figures.ts';
 import { count, milliseconds, percent, rate } from '../format.ts';
 import { lostMs } from '../live.ts';
-import { MemberTable } from '../parts/member-table.tsx';
+import { MemberTable } from '../parts/cluster/member-table.tsx';
 import { Panel } from '../parts/parts.tsx';
 import { PopCharts } from '../parts/charts/pop-charts.tsx';
 import type { MemberShape, Snapshot } from '../parts/shapes.ts';

@@ -1,7 +1,7 @@
 /** The placement explorer: where a key lives and why, and which keys would move if members came or went. */
 import { useMemo, useState } from 'preact/hooks';
-import { keyOf } from '../parts/explorer.ts';
-import { type Placed, placedMembers } from '../parts/domains.ts';
+import { keyOf } from '../parts/cluster/explorer.ts';
+import { type Placed, placedMembers } from '../parts/cluster/domains.ts';
 import { Panel } from '../parts/parts.tsx';
 import { presentNamespace } from '../session.ts';
 import type { Snapshot } from '../parts/shapes.ts';

@@ -7,12 +7,12 @@ import { counted, countdown, instant, milliseconds, shortId, timingText } from '
 import { nowMs } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
 import { Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
-import { Opaque } from '../parts/opaque.tsx';
+import { Opaque } from '../parts/timers/opaque.tsx';
 import type { TimerShape } from '../parts/shapes.ts';
-import { standingOf } from '../parts/timer-table.tsx';
-import { Tags } from '../parts/tags.tsx';
+import { standingOf } from '../parts/timers/timer-table.tsx';
+import { Tags } from '../parts/timers/tags.tsx';
 import { TimerActions } from './timer-actions.tsx';
-import { turns } from '../parts/skew.ts';
+import { turns } from '../parts/timers/skew.ts';
 
 export function Timer({ id }: { readonly id: string }) {
   const last = useRef<TimerShape | null>(null);

@@ -17,8 +17,8 @@ import {
   localOf,
   parametersOf,
   type TimerFilter,
-} from '../parts/timer-filter.ts';
-import { TimerTable } from '../parts/timer-table.tsx';
+} from '../parts/timers/timer-filter.ts';
+import { TimerTable } from '../parts/timers/timer-table.tsx';
 
 const states: readonly (readonly [string, string])[] = [
   ['', 'All'],

@@ -7,7 +7,7 @@ import {
   expectedShares,
   membersBelow,
   placedMembers,
-} from '../parts/domains.ts';
+} from '../parts/cluster/domains.ts';
 import { count, counted, milliseconds, percent, rate, signed } from '../format.ts';
 import { Held } from './held.tsx';
 import { Badge, Panel, Share } from '../parts/parts.tsx';

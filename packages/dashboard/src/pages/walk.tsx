@@ -1,7 +1,7 @@
 /** The members in the order in which they would hold a key, and each step of the walk that led there. */
 import { type Key, PlacementError } from '@carillon/placement';
-import { find } from '../parts/explorer.ts';
-import type { Placed } from '../parts/domains.ts';
+import { find } from '../parts/cluster/explorer.ts';
+import type { Placed } from '../parts/cluster/domains.ts';
 import { Wrong } from '../parts/parts.tsx';
 import { StepView } from './tables/step.tsx';
 

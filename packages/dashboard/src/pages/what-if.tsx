@@ -1,9 +1,9 @@
 /** Keys that would move if members came or went: chosen by hand, computed over a sample of keys, drawn as flows. */
 import { PlacementError } from '@carillon/placement';
 import { useMemo, useState } from 'preact/hooks';
-import type { Placed } from '../parts/domains.ts';
-import { type Movement, movement, parseMember, sampleKeys } from '../parts/explorer.ts';
-import { outline, picture, type Ribbon } from '../parts/flows.ts';
+import type { Placed } from '../parts/cluster/domains.ts';
+import { type Movement, movement, parseMember, sampleKeys } from '../parts/cluster/explorer.ts';
+import { outline, picture, type Ribbon } from '../parts/cluster/flows.ts';
 import { count, percent } from '../format.ts';
 import { Panel, Wrong } from '../parts/parts.tsx';
 

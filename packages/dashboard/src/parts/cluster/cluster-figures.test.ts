@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clusterFigures } from './cluster-figures.ts';
-import type { MemberShape } from './shapes.ts';
+import type { MemberShape } from '../shapes.ts';
 
 const member = (name: string, more: Partial<MemberShape> = {}): MemberShape => ({
   name,

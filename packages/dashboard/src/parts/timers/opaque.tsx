@@ -1,6 +1,6 @@
 /** The opaque text of a timer: lines kept, JSON pretty-printed, long texts to expand, and all of it to copy. */
 import { useState } from 'preact/hooks';
-import { copied } from './copy.ts';
+import { copied } from '../copy.ts';
 import { beginning, opaqueText } from './opaque-text.ts';
 
 export function Opaque({ text }: { readonly text: string }) {

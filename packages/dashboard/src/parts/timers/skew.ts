@@ -1,5 +1,5 @@
 /** When each replica of a timer would pop: the primary at the due time, each backup a step later (spec: skew). */
-import type { TimerShape } from './shapes.ts';
+import type { TimerShape } from '../shapes.ts';
 
 const stepMsMax = 2000;
 const stepMsMin = 20;

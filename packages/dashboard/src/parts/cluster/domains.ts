@@ -1,6 +1,6 @@
 /** Members under the domains that their labels name, as a tree to draw, and the share of each of them. */
 import { compileLabelled, levelsOf, type Placer } from '@carillon/placement';
-import type { ClusterShape, MemberShape } from './shapes.ts';
+import type { ClusterShape, MemberShape } from '../shapes.ts';
 
 /** The fields of a member that placement needs. */
 export interface Placed {

@@ -1,7 +1,7 @@
 /** The table of members: one line for each member of the view, as the serving member sees it. */
-import { count, counted, milliseconds, rate, signed } from '../format.ts';
-import { Badge, Panel, Share } from './parts.tsx';
-import type { MemberShape, Snapshot } from './shapes.ts';
+import { count, counted, milliseconds, rate, signed } from '../../format.ts';
+import { Badge, Panel, Share } from '../parts.tsx';
+import type { MemberShape, Snapshot } from '../shapes.ts';
 
 export function MemberTable({ now }: { readonly now: Snapshot }) {
   const { members } = now.cluster;

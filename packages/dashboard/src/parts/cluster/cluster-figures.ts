@@ -1,5 +1,5 @@
 /** Figures of the whole cluster, from the members that are heard. Pure. */
-import type { MemberShape } from './shapes.ts';
+import type { MemberShape } from '../shapes.ts';
 
 export interface ClusterFigures {
   /** Timers that will pop, each counted once. */

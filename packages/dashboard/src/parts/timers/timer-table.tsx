@@ -1,9 +1,9 @@
 /** Timers as a table, with the time to their next pop running down. */
-import { countdown, shortId, timingText } from '../format.ts';
-import { nowMs } from '../live.ts';
-import { Badge } from './parts.tsx';
+import { countdown, shortId, timingText } from '../../format.ts';
+import { nowMs } from '../../live.ts';
+import { Badge } from '../parts.tsx';
 import { Tags } from './tags.tsx';
-import type { TimerShape } from './shapes.ts';
+import type { TimerShape } from '../shapes.ts';
 
 export function TimerTable({ timers }: { readonly timers: readonly TimerShape[] }) {
   return (

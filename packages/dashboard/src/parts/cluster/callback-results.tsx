@@ -1,8 +1,8 @@
 /** Answers of receivers to callbacks of all members since these started, as bars. */
-import { count, percent } from '../format.ts';
+import { count, percent } from '../../format.ts';
 import { clusterFigures } from './cluster-figures.ts';
-import { Panel } from './parts.tsx';
-import type { Snapshot } from './shapes.ts';
+import { Panel } from '../parts.tsx';
+import type { Snapshot } from '../shapes.ts';
 
 const words: Readonly<Record<string, string>> = {
   '2xx': '2xx success',

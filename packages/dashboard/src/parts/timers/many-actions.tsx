@@ -1,8 +1,8 @@
 /** Buttons that deliver or drop the chosen dead letters, or all that match, with progress and result. */
 import { useRef, useState } from 'preact/hooks';
-import { count, counted } from '../format.ts';
+import { count, counted } from '../../format.ts';
 import { actOnMany, type Progress } from './many.ts';
-import { Action, Wrong } from './parts.tsx';
+import { Action, Wrong } from '../parts.tsx';
 
 export interface ManyProps {
   /** Ids on this page. */

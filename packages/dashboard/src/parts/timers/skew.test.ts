@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TimerShape } from './shapes.ts';
+import type { TimerShape } from '../shapes.ts';
 import { turns } from './skew.ts';
 
 const timer: TimerShape = {

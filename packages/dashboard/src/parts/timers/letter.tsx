@@ -1,11 +1,11 @@
 /** One dead letter: the pop, its receiver and the reason, readable as a whole, and buttons for it. */
 import { useState } from 'preact/hooks';
-import { discard, redeliver } from '../api.ts';
-import { counted, instant, shortId } from '../format.ts';
-import { mayWrite } from '../session.ts';
+import { discard, redeliver } from '../../api.ts';
+import { counted, instant, shortId } from '../../format.ts';
+import { mayWrite } from '../../session.ts';
 import { Opaque } from './opaque.tsx';
-import { Action } from './parts.tsx';
-import type { DeadLetterShape } from './shapes.ts';
+import { Action } from '../parts.tsx';
+import type { DeadLetterShape } from '../shapes.ts';
 
 export function Letter(props: {
   readonly letter: DeadLetterShape;
