@@ -1,6 +1,6 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { KeyValue } from '../etcd/etcd.ts';
+import { type Etcd, EtcdError, type KeyValue } from '../etcd/etcd.ts';
 import type { LocalMember } from '../local-member.ts';
 import { newSlot, type Slot } from './slot.ts';
 import { SlotWriter } from './slot-writer.ts';
@@ -169,6 +169,43 @@ describe('slot writer', () => {
         { key: 'p/k/y', value: 'next', lease: theirs },
       ]);
     });
+  });
+
+  test('releases that etcd refuses at once are tried ever less often, together, and made once it takes them', async () => {
+    const all = slots(300);
+    for (const slot of all) {
+      put(slot.key, 'own');
+      slot.epoch = etcd.store.revision;
+    }
+    const triedMs: number[] = [];
+    let refuses = true;
+    const txn: Etcd['txn'] = (asked, limitMs) => {
+      triedMs.push(clock.now());
+      const refusal = new EtcdError('refused', 'etcd: mvcc: database space exceeded.');
+      return refuses ? Promise.reject(refusal) : client.txn(asked, limitMs);
+    };
+    const persistent: SlotWriter = new SlotWriter(
+      { etcd: { txn } as Etcd, clock, log: new KeptLog() },
+      {
+        onRecord: (slot, entry) => records.set(slot.index, entry),
+        onClaimOver: () => undefined,
+        onReleaseOver: (slot) => {
+          if (records.get(slot.index) !== null) persistent.release(slot, null);
+        },
+        onMoveOver: () => undefined,
+        onTrouble: () => undefined,
+      },
+    );
+    const startMs = clock.now();
+    for (const slot of all) persistent.release(slot, null);
+    await clock.advance(10_000);
+    const apartMs = [...new Set(triedMs)].map((ms) => ms - startMs);
+    expect(apartMs.slice(0, 4)).toEqual([0, 50, 150, 350]);
+    expect(triedMs).toHaveLength(3 * 10);
+    refuses = false;
+    await clock.advance(2100);
+    expect(etcd.store.range('p/s/')).toEqual([]);
+    persistent.close();
   });
 
   test('after a lost answer the records are read, and nothing is said before', async () => {

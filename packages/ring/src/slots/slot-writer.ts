@@ -11,8 +11,10 @@
  * W3  A release that names the next owner writes the slot under that member's lease instead of removing it, with one
  *     more condition: that member's record is of the incarnation that this process knows. The next owner learns by its
  *     watch that the slot is its own, and needs no transaction. One that failed is tried again as a plain release.
+ * W4  Releases that etcd did not take are tried again together, after 50 ms, then 100 ms, and so on up to 2 s: an etcd
+ *     that refuses at once, for want of room or of permission, is not asked as fast as it can answer.
  */
-import { type Clock, invariant, type Log, sleep } from '@carillon/core';
+import { type Cancel, type Clock, invariant, type Log, sleep } from '@carillon/core';
 import {
   type Etcd,
   EtcdError,
@@ -28,7 +30,7 @@ export interface SlotWriterHooks {
   onRecord(slot: Slot, entry: KeyValue | null, revision: number): void;
   /** The claim for this incarnation has ended; `onRecord` reported its result before. */
   onClaimOver(slot: Slot, incarnation: number): void;
-  /** The release has been tried; if the record is still there, it has to be tried again. */
+  /** The release has been tried, and after trouble a pause is over; if the record is still there, it has to be tried again. */
   onReleaseOver(slot: Slot): void;
   /** Handing over has been tried. `isKnown`: it is known whether it happened; `onRecord` told before. */
   onMoveOver(slot: Slot, isKnown: boolean): void;
@@ -41,6 +43,8 @@ export const troublePauseMs = 200;
 const txnLimitMs = 2000;
 const lookLimitMs = 2000;
 const lookPauseMs = 50;
+const releasePauseMsMin = 50;
+const releasePauseMsMax = 2000;
 /** One comparison of each transaction is for the member record. */
 const slotsPerTxn = txnOperationsMax - 1;
 
@@ -53,6 +57,10 @@ export class SlotWriter {
   private readonly moves = new Map<LocalMember, Slot[]>();
   /** By the id of the next owner; '': the slots are only given up. */
   private readonly releases = new Map<string, { next: NextOwner | null; slots: Slot[] }>();
+  /** Releases that wait for the end of a pause, and the pause that is under way, or was the last (W4). */
+  private readonly untaken = new Set<Slot>();
+  private pauseMs = 0;
+  private cancelPause: Cancel | null = null;
   /** Records of ended locks that a release of their slot would take along. */
   private passengers: Passenger[] = [];
   private armed = false;
@@ -76,6 +84,7 @@ export class SlotWriter {
 
   /** Gives the slot up; `next`: hands it over to a member of another process in the same transaction (W3). */
   release(slot: Slot, next: NextOwner | null): void {
+    this.untaken.delete(slot);
     const id = next === null ? '' : `${next.id} ${next.incarnation}`;
     const list = this.releases.get(id) ?? { next, slots: [] };
     list.slots.push(slot);
@@ -107,6 +116,7 @@ export class SlotWriter {
 
   close(): void {
     this.closed = true;
+    this.cancelPause?.();
   }
 
   private enlist(list: Map<LocalMember, Slot[]>, slot: Slot, member: LocalMember): void {
@@ -224,13 +234,28 @@ export class SlotWriter {
             failure,
           };
     let isGone = false;
-    await this.run(slots, txn, (revision, slot) => {
+    const { isTaken } = await this.run(slots, txn, (revision, slot) => {
       isGone = true;
       if (next === null) this.hooks.onRecord(slot, null, revision);
       else this.made(slot, encodeOwner(next), { lease: next.leaseId, revision });
     });
     for (const { resolve } of passengers) resolve(isGone);
+    if (!isTaken) return this.pause(slots);
+    this.pauseMs = 0;
     for (const slot of slots) this.hooks.onReleaseOver(slot);
+  }
+
+  /** W4: transactions that fail in the same moment share a pause. */
+  private pause(slots: readonly Slot[]): void {
+    for (const slot of slots) this.untaken.add(slot);
+    if (this.cancelPause !== null || this.closed) return;
+    this.pauseMs = Math.min(releasePauseMsMax, Math.max(releasePauseMsMin, 2 * this.pauseMs));
+    this.cancelPause = this.clock.at(this.clock.now() + this.pauseMs, () => {
+      this.cancelPause = null;
+      const waiting = [...this.untaken];
+      this.untaken.clear();
+      for (const slot of waiting) this.hooks.onReleaseOver(slot);
+    });
   }
 
   private made(slot: Slot, value: string, at: { lease: bigint; revision: number }): void {
@@ -259,15 +284,15 @@ export class SlotWriter {
       this.report(slots, answer.found, answer.revision);
       if (txn.failure.length === slots.length) return known;
       const entry = answer.found[slots.length] ?? null;
-      return { isKnown: true, extra: { entry, revision: answer.revision } };
+      return { ...known, extra: { entry, revision: answer.revision } };
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
       if (error.kind === 'no-answer') {
         await this.look(slots);
-        return { isKnown: false, extra: null };
+        return { ...known, isKnown: false };
       }
       if (!this.closed) this.hooks.onTrouble(error);
-      return known;
+      return { ...known, isTaken: false };
     }
   }
 
@@ -314,11 +339,13 @@ interface Passenger extends SlotRecord {
 interface Outcome {
   /** False: no answer came, and the transaction may still arrive. */
   readonly isKnown: boolean;
+  /** False: etcd said no, or was not reached. */
+  readonly isTaken: boolean;
   /** The member record next to refused claims, as of `revision`; null: not looked at. */
   readonly extra: { readonly entry: KeyValue | null; readonly revision: number } | null;
 }
 
-const known: Outcome = { isKnown: true, extra: null };
+const known: Outcome = { isKnown: true, isTaken: true, extra: null };
 
 function* chunks(slots: readonly Slot[]): Generator<readonly Slot[]> {
   for (let i = 0; i < slots.length; i += slotsPerTxn) yield slots.slice(i, i + slotsPerTxn);

@@ -88,7 +88,7 @@ export class Slots {
   private readonly drains = new Map<Slot, Cancel>();
   /** Called when nothing is held in any slot of the member. */
   private readonly idleWaiters = new Map<LocalMember, () => void>();
-  /** Claims and moves wait until then, because etcd has just failed. Releases do not: locks elsewhere wait for them. */
+  /** Claims and moves wait until then, because etcd has just failed. Releases wait less: locks elsewhere wait for them. */
   private troubleUntilMs = Number.NEGATIVE_INFINITY;
   private cancelTrouble: Cancel = () => {};
   private closed = false;
@@ -104,7 +104,7 @@ export class Slots {
       onRecord: (slot, entry, revision) => this.learn(slot, entry, revision),
       onClaimOver: (slot, incarnation) => this.onClaimOver(slot, incarnation),
       onReleaseOver: (slot) => {
-        // The record is still there: etcd failed, or its answer was lost and the look found the record.
+        // The record is still there: etcd failed, and a pause is over; or its answer was lost and the look found the record.
         if (slot.state === 'releasing') this.writer.release(slot, null);
       },
       onMoveOver: (slot, isKnown) => this.onMoveOver(slot, isKnown),
