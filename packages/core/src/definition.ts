@@ -193,18 +193,17 @@ function encodeTiming(out: ByteWriter, timing: Timing): void {
       out.text(timing.timezone);
     }
   }
-  const { ending } = timing;
-  const numbers = [
-    [tag.repeatFor, ending.repeatForMs],
-    [tag.until, ending.untilMs],
-    [tag.count, ending.count],
-  ] as const;
-  for (const [name, value] of numbers) {
-    if (value === null) continue;
-    out.u8(name);
-    out.f64(value);
-  }
-  if (ending.forever) out.u8(tag.forever);
+  const { repeatForMs, untilMs, count, forever } = timing.ending;
+  encodeNumber(out, tag.repeatFor, repeatForMs);
+  encodeNumber(out, tag.until, untilMs);
+  encodeNumber(out, tag.count, count);
+  if (forever) out.u8(tag.forever);
+}
+
+function encodeNumber(out: ByteWriter, name: number, value: number | null): void {
+  if (value === null) return;
+  out.u8(name);
+  out.f64(value);
 }
 
 function encodeTelling(out: ByteWriter, { onFailure, event, form }: Definition): void {

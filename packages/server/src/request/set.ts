@@ -55,10 +55,10 @@ export class Sets implements SetService {
       const alone = this.parts.peers === null ? new SetsAlone(this.parts) : null;
       // The rest goes one by one: to other members, replaces, and timers that were refused or are there already.
       const rest: { readonly index: number; readonly request: SetRequest }[] = [];
-      for (const [index, request] of requests.entries()) {
+      requests.forEach((request, index) => {
         const isStored = alone !== null && this.createdAlone(alone, { index, request, at });
         if (!isStored) rest.push({ index, request });
-      }
+      });
       const one = (i: number, done: () => void): void => {
         const { index, request } = rest[i] as (typeof rest)[number];
         const keep = (outcome: ChangeOutcome): void => {
@@ -92,7 +92,8 @@ export class Sets implements SetService {
     const number = keyed?.id ?? this.changes.newNumber(namespace);
     const body = keyed?.body ?? encodeDefinition(definition);
     const base = { namespace, factor, number, version: this.changes.stamp(at), at };
-    return alone.add(index, this.changes.draft(base, { ...pop, body }), actor);
+    const { dueMs, gapMs } = pop;
+    return alone.add(index, this.changes.draft(base, { dueMs, gapMs, body }), actor);
   }
 
   /** Calls `reject` only for errors that are not the client's mistake. */

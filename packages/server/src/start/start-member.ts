@@ -13,6 +13,7 @@ import type { Config, Limits } from '../config/config.ts';
 import { etcdAccess } from '../cluster/sources/etcd-access.ts';
 import { startIdleCollect } from './idle-collect.ts';
 import {
+  beginYoung,
   busyRatioMeter,
   collectHeap,
   heapShare,
@@ -66,6 +67,7 @@ export interface RunningMember {
 }
 
 export async function startMember(options: StartOptions): Promise<RunningMember> {
+  beginYoung();
   const identity = await identify(options.config);
   const resources = await openResources(options.config, identity, options.writeLog);
   try {
