@@ -1,6 +1,12 @@
 /** Sets with a span each: below the span of the client where its request names one, else the first of a trace. */
 import type { Clock } from '@carillon/core';
-import { type Attribute, contextOf, type SpanPlace, spanKind } from '../telemetry/span.ts';
+import {
+  attributeText,
+  integerAttribute,
+  KnownTexts,
+  stringAttribute,
+} from '../telemetry/attribute-text.ts';
+import { contextOf, type SpanPlace, spanKind } from '../telemetry/span.ts';
 import type { Tracer } from '../telemetry/tracer.ts';
 import type { ChangeOutcome, SetOutcome, SetRequest, SetService } from './service.ts';
 
@@ -12,6 +18,7 @@ export interface TracedSetsParts {
 
 export class TracedSets implements SetService {
   private readonly parts: TracedSetsParts;
+  private readonly namespaces = new KnownTexts(stringAttribute('carillon.namespace'));
 
   constructor(parts: TracedSetsParts) {
     this.parts = parts;
@@ -59,7 +66,7 @@ export class TracedSets implements SetService {
       name: 'set',
       kind: spanKind.server,
       endMs: this.parts.clock.now(),
-      attributes: [['carillon.namespace', namespace], ...attributesOf(outcome)],
+      attributes: `${this.namespaces.of(namespace)},${outcomeText(outcome)}`,
       error: outcome.ok ? null : outcome.error.message,
     });
   }
@@ -70,12 +77,12 @@ function within(request: SetRequest, place: SpanPlace): SetRequest {
   return { ...request, definition: { ...request.definition, trace: contextOf(place) } };
 }
 
-function attributesOf(outcome: ChangeOutcome): Attribute[] {
-  if (!outcome.ok) return [['error.type', outcome.error.code]];
+const idText = stringAttribute('carillon.timer.id');
+const haveText = integerAttribute('carillon.copies.have');
+const wantedText = integerAttribute('carillon.copies.wanted');
+
+function outcomeText(outcome: ChangeOutcome): string {
+  if (!outcome.ok) return attributeText('error.type', outcome.error.code);
   const { id, copies } = outcome;
-  return [
-    ['carillon.timer.id', id],
-    ['carillon.copies.have', copies.have],
-    ['carillon.copies.wanted', copies.wanted],
-  ];
+  return `${idText(id)},${haveText(copies.have)},${wantedText(copies.wanted)}`;
 }

@@ -15,7 +15,7 @@ const span: Span = {
   link: null,
   startMs: 1000.25,
   endMs: 1001.5,
-  attributes: [],
+  attributes: '',
   error: null,
 };
 

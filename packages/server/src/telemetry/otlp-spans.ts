@@ -4,7 +4,7 @@
  */
 import { spanIdOf, traceIdOf } from '@carillon/core';
 import { type Exporting, nanosOf, resourceOf } from './otlp-values.ts';
-import type { Attribute, Span } from './span.ts';
+import type { Span } from './span.ts';
 
 /** Of `Status.code`. */
 const statusError = 2;
@@ -26,21 +26,5 @@ function spanText(span: Span): string {
     link === null ? '' : `,"links":[{"traceId":"${traceIdOf(link)}","spanId":"${spanIdOf(link)}"}]`;
   const status =
     error === null ? '' : `,"status":{"code":${statusError},"message":${JSON.stringify(error)}}`;
-  const attributes = attributesText(span.attributes);
-  return `{"traceId":"${traceId}","spanId":"${spanId}"${parent},"name":"${name}","kind":${kind},${times},"attributes":[${attributes}]${links}${status}}`;
-}
-
-/** Names of attributes, like names of spans, are constants of this release and need no escapes. */
-function attributesText(attributes: readonly Attribute[]): string {
-  let text = '';
-  for (const [name, value] of attributes) {
-    const comma = text === '' ? '' : ',';
-    text += `${comma}{"key":"${name}","value":${valueText(value)}}`;
-  }
-  return text;
-}
-
-function valueText(value: string | number): string {
-  if (typeof value === 'string') return `{"stringValue":${JSON.stringify(value)}}`;
-  return Number.isInteger(value) ? `{"intValue":"${value}"}` : `{"doubleValue":${value}}`;
+  return `{"traceId":"${traceId}","spanId":"${spanId}"${parent},"name":"${name}","kind":${kind},${times},"attributes":[${span.attributes}]${links}${status}}`;
 }

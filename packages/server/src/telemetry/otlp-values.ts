@@ -1,5 +1,5 @@
 /** Values in the JSON form of OTLP: attributes, times, and the process that they come from. */
-import type { Attribute } from './span.ts';
+import type { Attribute } from './attribute-text.ts';
 
 /** The member that exports. */
 export interface Exporting {
@@ -29,9 +29,18 @@ function valueOf(value: string | number): object {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
+/** The second that was written last, and its text: most spans of an export lie within a few. */
+let second = Number.NaN;
+let secondText = '';
+
 /** Nanoseconds since 1970, which no number of JavaScript holds. */
 export function nanosOf(wallMs: number): string {
-  const whole = Math.floor(wallMs);
-  const nanos = Math.min(999_999, Math.round((wallMs - whole) * 1e6));
-  return `${whole}${String(nanos).padStart(6, '0')}`;
+  const whole = Math.floor(wallMs / 1000);
+  if (whole !== second) {
+    second = whole;
+    secondText = String(whole);
+  }
+  const nanos = Math.min(999_999_999, Math.round((wallMs - whole * 1000) * 1e6));
+  // A billion in front keeps the zeros.
+  return secondText + String(1_000_000_000 + nanos).slice(1);
 }

@@ -3,9 +3,16 @@
  * Whether they go on with the trace of the set or have one of their own is decided in `timer/pop-trace.ts`.
  */
 import { type Attempted, isSampled } from '@carillon/core';
-import { type PopContext, toldOf } from '../callback/request.ts';
+import type { PopContext } from '../callback/request.ts';
 import { isContinued, popsOnce, type PopTrace } from '../timer/pop-trace.ts';
-import { type Attribute, contextOf, type SpanPlace, spanKind } from './span.ts';
+import {
+  attributesText,
+  attributeText,
+  integerAttribute,
+  KnownTexts,
+  stringAttribute,
+} from './attribute-text.ts';
+import { contextOf, type SpanPlace, spanKind } from './span.ts';
 import type { TraceName, Tracer } from './tracer.ts';
 
 /** The spans of an attempt under way. */
@@ -26,13 +33,14 @@ export interface PopEnd {
   readonly endMs: number;
 }
 
-/** Receivers whose address is kept; with more, all are read again. */
-const serverCountMax = 256;
-
 export class PopTracer {
   private readonly tracer: Tracer;
-  /** Address and port of receivers by origin: reading a URL costs more than the rest of a span. */
-  private readonly servers = new Map<string, readonly Attribute[]>();
+  private readonly methods = known('http.request.method');
+  private readonly urls = known('url.full');
+  private readonly namespaces = known('carillon.namespace');
+  private readonly outcomes = known('carillon.pop.outcome');
+  /** Address and port of receivers by origin. */
+  private readonly servers = new KnownTexts(serverText);
 
   constructor(tracer: Tracer) {
     this.tracer = tracer;
@@ -59,55 +67,52 @@ export class PopTracer {
   }
 
   end({ pop, callback, context }: PopSpan, end: PopEnd): void {
-    const told = toldOf(context);
-    const common: Attribute[] = [
-      ['carillon.timer.id', told.id],
-      ['carillon.timer.sequence', told.sequence],
-      ['carillon.timer.attempt', told.attempt],
-    ];
+    const common = timerText(context);
     const { result, outcome, answeredMs, endMs } = end;
     const error = errorOf(result);
     this.tracer.end(callback, {
       name: 'callback',
       kind: spanKind.client,
       endMs: answeredMs,
-      attributes: [...common, ...this.requestAttributes(context), ...answerAttributes(result)],
+      attributes: `${common},${this.requestText(context)},${answerText(result)}`,
       error,
     });
     const { record, missed } = context;
+    const told = `${common},${this.namespaces.of(record.namespace)},${this.outcomes.of(outcome)}`;
+    const missedText = missed > 0 ? `,${attributeText('carillon.timer.missed', missed)}` : '';
     this.tracer.end(pop, {
       name: 'pop',
       kind: spanKind.internal,
       endMs,
-      attributes: [
-        ...common,
-        ['carillon.namespace', record.namespace],
-        ['carillon.pop.outcome', outcome],
-        ...(missed > 0 ? [['carillon.timer.missed', missed] as const] : []),
-      ],
+      attributes: told + missedText,
       error,
     });
   }
 
-  private requestAttributes({ definition, split, record }: PopContext): Attribute[] {
-    const attributes: Attribute[] = [['http.request.method', definition.method]];
-    if (record.attempt > 0) attributes.push(['http.request.resend_count', record.attempt]);
-    if (split === null) return attributes;
+  private requestText({ definition, split, record }: PopContext): string {
+    const { attempt } = record;
+    const method = this.methods.of(definition.method);
+    const again = attempt > 0 ? `,${attributeText('http.request.resend_count', attempt)}` : '';
+    if (split === null) return method + again;
     // Paths and queries hold secrets of the client, and collectors belong to operators: neither is part of a span.
-    attributes.push(['url.full', `${split.origin}/${split.path === '/' ? '' : 'REDACTED'}`]);
-    attributes.push(...this.serverOf(split.origin));
-    return attributes;
+    const url = `${split.origin}/${split.path === '/' ? '' : 'REDACTED'}`;
+    return `${method}${again},${this.urls.of(url)},${this.servers.of(split.origin)}`;
   }
+}
 
-  private serverOf(origin: string): readonly Attribute[] {
-    let server = this.servers.get(origin);
-    if (server === undefined) {
-      if (this.servers.size >= serverCountMax) this.servers.clear();
-      server = serverAttributes(origin);
-      this.servers.set(origin, server);
-    }
-    return server;
-  }
+const idText = stringAttribute('carillon.timer.id');
+const sequenceText = integerAttribute('carillon.timer.sequence');
+const attemptText = integerAttribute('carillon.timer.attempt');
+const statusText = integerAttribute('http.response.status_code');
+
+function known(name: string): KnownTexts {
+  return new KnownTexts(stringAttribute(name));
+}
+
+/** Which attempt it is, as the receiver is told. */
+function timerText({ definition: { origin }, record, missed, id }: PopContext): string {
+  const sequence = sequenceText(origin?.sequence ?? record.sequence + missed + 1);
+  return `${idText(origin?.id ?? id)},${sequence},${attemptText(record.attempt + 1)}`;
 }
 
 /** Of the id that clients know: the trace goes to the receiver, and the number that members keep must not be found from it. */
@@ -116,19 +121,19 @@ function nameOf({ id, record, missed }: PopContext): TraceName {
   return { text: id.slice(0, 16), versionMs, versionTie, sequence: sequence + missed + 1 };
 }
 
-function serverAttributes(origin: string): readonly Attribute[] {
+function serverText(origin: string): string {
   const { hostname, port, protocol } = new URL(origin);
-  return [
+  return attributesText([
     ['server.address', hostname],
     ['server.port', port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)],
-  ];
+  ]);
 }
 
-function answerAttributes(result: Attempted): Attribute[] {
-  if (result.kind === 'no-answer') return [['error.type', result.reason]];
+function answerText(result: Attempted): string {
+  if (result.kind === 'no-answer') return attributeText('error.type', result.reason);
   const { status } = result;
-  const answered: Attribute = ['http.response.status_code', status];
-  return status < 300 ? [answered] : [answered, ['error.type', String(status)]];
+  const answered = statusText(status);
+  return status < 300 ? answered : `${answered},${attributeText('error.type', String(status))}`;
 }
 
 function errorOf(result: Attempted): string | null {

@@ -3,8 +3,6 @@
 /** Numbers of OTLP. */
 export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 
-export type Attribute = readonly [name: string, value: string | number];
-
 /** The place of a span in its trace, known before its work is done. */
 export interface SpanPlace {
   /** 32 hexadecimal digits. */
@@ -22,7 +20,8 @@ export interface Span extends SpanPlace {
   readonly name: string;
   readonly kind: (typeof spanKind)[keyof typeof spanKind];
   readonly endMs: number;
-  readonly attributes: readonly Attribute[];
+  /** As `attributesText` writes them. */
+  readonly attributes: string;
   /** Why the work failed, in words; null: it did not. */
   readonly error: string | null;
 }

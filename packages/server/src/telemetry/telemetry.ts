@@ -1,5 +1,6 @@
 /** Spans and metrics of one member, and their way out. There is none at a member without `telemetry.endpoint`. */
 import { isSampled, State, traceOf, type TimerRecord } from '@carillon/core';
+import { attributesText } from './attribute-text.ts';
 import { Exporter, type ExporterParts } from './exporter.ts';
 import { PopTracer } from './pop-tracer.ts';
 import { SpanBuffer } from './span-buffer.ts';
@@ -57,10 +58,10 @@ export class Telemetry {
         name: 'replicate',
         kind: spanKind.server,
         endMs: clock.now(),
-        attributes: [
+        attributes: attributesText([
           ['carillon.timer.id', idOf(record)],
           ['carillon.replica.answer', answer.type],
-        ],
+        ]),
         error: isRefused ? 'The replica did not take the timer.' : null,
       });
       done(answer);

@@ -10,7 +10,7 @@ import { Telemetry } from './telemetry.ts';
 import { type TraceName, Tracer } from './tracer.ts';
 
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const end = { name: 'x', kind: spanKind.internal, attributes: [], error: null, endMs: 2 } as const;
+const end = { name: 'x', kind: spanKind.internal, attributes: '', error: null, endMs: 2 } as const;
 
 const beginning = { always: false, link: null, nowMs: 1 };
 
@@ -53,6 +53,25 @@ describe('a tracer', () => {
     const [span] = buffer.take() as Span[];
     expect([span?.traceId, span?.spanId]).toEqual([`${'0'.repeat(31)}1`, `${'0'.repeat(15)}1`]);
     expect([span?.startMs, span?.endMs]).toEqual([1005, 1005]);
+  });
+
+  it('compares the clocks once a second', () => {
+    let [distanceMs, compared] = [1000, 0];
+    const tracer = new Tracer({
+      random: new SeededRandom(1),
+      buffer: { add() {}, drop() {}, isCrowded: false, isFull: false },
+      sampleRatio: 1,
+      distanceMs: () => {
+        compared++;
+        return distanceMs;
+      },
+    });
+    expect(tracer.begin(null, 5)?.startMs).toBe(1005);
+    distanceMs = 3000;
+    expect(tracer.begin(null, 1004)?.startMs).toBe(2004);
+    expect(tracer.begin(null, 1005)?.startMs).toBe(4005);
+    expect(tracer.begin(null, 6)?.startMs).toBe(3006);
+    expect(compared).toBe(2);
   });
 
   it('names a trace alike at every member', () => {
