@@ -42,7 +42,7 @@ async function isAnswered(address: string, credentials: Credentials): Promise<bo
     clock.now(),
   );
   const answer = await new Promise<Uint8Array | null>((resolve) => {
-    network.call(address, frame, 3000, resolve);
+    network.call(address, frame, { limitMs: 3000 }, resolve);
   });
   await network.close();
   return answer !== null;

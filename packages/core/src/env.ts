@@ -103,14 +103,22 @@ export type FrameHandler = (frame: Uint8Array, reply: (answer: Uint8Array) => vo
 /** Called once for each frame that was sent: with its answer, or with null when none came in time. */
 export type FrameAnswered = (answer: Uint8Array | null) => void;
 
+/** How a call between members is made. */
+export interface CallTerms {
+  readonly limitMs: number;
+  /** Long, or with a long answer: it travels beside the others, so that none of them waits behind it. */
+  readonly isHeavy?: boolean;
+}
+
 /** Between members. A caller can only act on "an answer" or "no answer", so that is all there is. */
 export interface Network {
   /**
    * Sends `frame` to the peer listening at `address` and calls `done` exactly once: with the answer, or
    * with null when none came within `limitMs`. Without an answer the peer may or may not have acted.
-   * Frames to one address arrive in the order sent while the connection lives.
+   * Frames to one address arrive in the order sent while the connection lives: heavy ones among themselves, and the
+   * others.
    */
-  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void;
+  call(address: string, frame: Uint8Array, terms: CallTerms, done: FrameAnswered): void;
   /** Starts taking frames from peers. */
   listen(handler: FrameHandler): Promise<void>;
   close(): Promise<void>;

@@ -28,6 +28,7 @@ export {
   type DiskFile,
   type DiskRoom,
   type Env,
+  type CallTerms,
   type FrameAnswered,
   type FrameHandler,
   type Log,

@@ -2,6 +2,7 @@
  * Timers whose opaque is as long as is allowed. Everything that members send each other is bounded in bytes, so that
  * large timers are confirmed, listed and popped as small ones are, and reading them slows no other work (P1, P5).
  */
+import { SeededRandom } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { Story, timerBody, type Wish } from '../src/story.ts';
 import { viewMember } from '../src/world/views.ts';
@@ -9,8 +10,6 @@ import { viewMember } from '../src/world/views.ts';
 const members = ['m0', 'm1', 'm2'];
 const KiB = 1024;
 const MiB = 1024 * KiB;
-/** Between two pages of a reader. */
-const thinkMs = 20;
 const opaque = 'x'.repeat(64 * KiB);
 
 interface Page {
@@ -88,8 +87,15 @@ interface Reader {
   readonly missing: string[];
 }
 
+interface Reading {
+  readonly limit: number;
+  readonly via: string;
+  /** Between two pages. */
+  readonly thinkMs: number;
+}
+
 /** Lists all timers again and again, one page after the other, while the story goes on. */
-function keepReading(story: Story, limit: number, via: string): Reader {
+function keepReading(story: Story, { limit, via, thinkMs }: Reading): Reader {
   const reader: Reader = { pages: 0, missing: [] };
   const read = (cursor: string | null): void => {
     const from = cursor === null ? '' : `&cursor=${cursor}`;
@@ -122,12 +128,85 @@ test.each([100, 1000])(
     const timers = await setHundred(story, { seconds: 1, times: 4 });
     cables.frameBytesMax = 32 * MiB;
     cables.bytesPerMs = 5000;
-    const readers = members.map((name) => keepReading(story, limit, name));
+    const readers = members.map((name) => keepReading(story, { limit, via: name, thinkMs: 20 }));
     await story.pass(6);
     expect(doubles(story)).toEqual([]);
     expect(receivers.calls).toHaveLength(timers.length * 4);
     for (const reader of readers)
       expect(reader).toEqual({ pages: expect.any(Number), missing: [] });
+  },
+);
+
+test('large timers: the claim of a pop waits behind no sets of megabytes on their way to the same member (R=2, 40 Mbit/s)', async () => {
+  const story = await begin();
+  const { cables, receivers, world } = story.cluster;
+  const { id, replicas } = await story.set({ seconds: 2 });
+  const dueMs = world.nowMs + 2000;
+  cables.bytesPerMs = 5000;
+  await story.until(1.9);
+  const content = Array.from({ length: 100 }, () => timerBody({ seconds: 600, opaque }));
+  story.send({ method: 'POST', path: '/timers/batch', content, via: replicas[0] }, () => {});
+  await story.pass(10);
+  const calls = receivers.calls.filter(({ popId }) => popId.startsWith(numberOf(id)));
+  expect(calls).toHaveLength(1);
+  // A claim waits for an answer up to 100 ms.
+  expect((calls[0]?.startMs ?? 0) - dueMs).toBeLessThan(50);
+});
+
+/** Members get no processor for up to `spanMs`, up to `gapMs` apart. */
+function keepStalling(story: Story, random: SeededRandom, spanMs: number, gapMs: number): void {
+  const { cluster } = story;
+  const stall = (name: string, own: SeededRandom): void => {
+    const forMs = own.unit() * spanMs;
+    cluster.member(name).stall(forMs);
+    cluster.world.after(forMs + 100 + own.unit() * gapMs, () => stall(name, own));
+  };
+  for (const name of members) stall(name, random.fork());
+}
+
+/** Sets ten timers again and again; the outcomes of all. */
+function keepSetting(story: Story, everyMs: number): Outcome[] {
+  const outcomes: Outcome[] = [];
+  const content = Array.from({ length: 10 }, () => timerBody({ seconds: 600, opaque }));
+  const set = (i: number): void => {
+    const via = members[i % members.length];
+    story.send({ method: 'POST', path: '/timers/batch', content, via }, (answer) => {
+      outcomes.push(...(JSON.parse(answer?.body ?? '[]') as Outcome[]));
+    });
+    story.cluster.world.after(everyMs, () => set(i + 1));
+  };
+  set(0);
+  return outcomes;
+}
+
+test.each([
+  { seed: 2, spanMs: 300 },
+  { seed: 3, spanMs: 1000 },
+])(
+  'large timers: slow readers, sets of megabytes and members without a processor for up to $spanMs ms: no pop twice, none after 2n (64 KiB, R=2, n=3 s, 40 Mbit/s)',
+  async ({ seed, spanMs }) => {
+    const story = await Story.begin({ members, seed });
+    const { cables, receivers, world } = story.cluster;
+    const before = world.nowMs;
+    const timers = await setAtOnce(story, 30, { seconds: 3, times: 3 });
+    const setMs = world.nowMs;
+    cables.bytesPerMs = 5000;
+    const readers = members.map((name) =>
+      keepReading(story, { limit: 1000, via: name, thinkMs: 300 }),
+    );
+    const set = keepSetting(story, 600);
+    keepStalling(story, new SeededRandom(seed), spanMs, 2000);
+    await story.pass(13);
+    const ids = new Set(timers.map(({ id }) => numberOf(id)));
+    const calls = receivers.calls.filter(({ popId }) => ids.has(numberOf(popId)));
+    expect(doubles(story)).toEqual([]);
+    expect(calls).toHaveLength(timers.length * 3);
+    const late = calls.filter(({ sequence, startMs }) => startMs > setMs + sequence * 3000 + 3000);
+    expect(late).toEqual([]);
+    expect(setMs - before).toBeLessThan(1000);
+    expect(set.length).toBeGreaterThan(100);
+    for (const { pages } of readers) expect(pages).toBeGreaterThan(5);
+    expect(story.bugs).toEqual([]);
   },
 );
 

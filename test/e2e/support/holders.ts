@@ -61,7 +61,7 @@ export class Holders {
     let bytes: Uint8Array | null = null;
     await until(`${member.name} shows its records`, patienceMs, async () => {
       bytes = await new Promise<Uint8Array | null>((resolve) => {
-        this.network.call(member.peer, frame, answerMs, resolve);
+        this.network.call(member.peer, frame, { limitMs: answerMs }, resolve);
       });
       return bytes !== null;
     });

@@ -39,7 +39,7 @@ function worldOf(options: { delayMs?: number } = {}) {
 
 async function answerTimes(clock: VirtualClock, from: Network, limitMs: number): Promise<unknown> {
   let outcome: unknown;
-  from.call('b', new Uint8Array([1]), limitMs, (answer) => {
+  from.call('b', new Uint8Array([1]), { limitMs }, (answer) => {
     outcome = { atMs: clock.now(), answered: answer !== null };
   });
   await clock.advance(limitMs);
@@ -78,7 +78,7 @@ describe('MemoryHub', () => {
     await b.listen((frame, reply) => reply(frame));
     let answered = 0;
     for (let i = 0; i < 1000; i++) {
-      a.call('b', new Uint8Array([1]), 100, (answer) => {
+      a.call('b', new Uint8Array([1]), { limitMs: 100 }, (answer) => {
         if (answer !== null) answered++;
       });
     }

@@ -2,7 +2,7 @@
  * Networks that live in one process, on any Clock: frames take `delayMs` each way, may be lost, and pairs can be cut.
  * Order between two addresses is kept. Every party gets its own `Network` from one `MemoryHub`.
  */
-import type { Clock, FrameAnswered, FrameHandler, Network, Random } from '../env.ts';
+import type { CallTerms, Clock, FrameAnswered, FrameHandler, Network, Random } from '../env.ts';
 
 export interface MemoryHubOptions {
   readonly clock: Clock;
@@ -65,7 +65,7 @@ class MemoryNetwork implements Network {
     this.address = address;
   }
 
-  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
+  call(address: string, frame: Uint8Array, { limitMs }: CallTerms, done: FrameAnswered): void {
     const { clock } = this.hub;
     if (this.closed) {
       clock.soon(() => done(null));

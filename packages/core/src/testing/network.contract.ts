@@ -40,7 +40,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
 
     const ask = (text: string, waitMs = limitMs): Promise<string | null> =>
       new Promise((resolve) => {
-        caller.network.call(callee.address(), encoder.encode(text), waitMs, (answer) =>
+        caller.network.call(callee.address(), encoder.encode(text), { limitMs: waitMs }, (answer) =>
           resolve(answer === null ? null : decoder.decode(answer)),
         );
       });
@@ -72,6 +72,24 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       expect(arrived).toEqual(texts);
     });
 
+    test('heavy frames arrive in the order they were sent, and the others too', async () => {
+      const arrived: string[] = [];
+      await callee.network.listen((frame, reply) => {
+        arrived.push(decoder.decode(frame));
+        reply(frame);
+      });
+      const send = (text: string, isHeavy: boolean): Promise<Uint8Array | null> =>
+        new Promise((resolve) => {
+          const terms = { limitMs, isHeavy };
+          caller.network.call(callee.address(), encoder.encode(text), terms, resolve);
+        });
+      const texts = Array.from({ length: 100 }, (_, i) => `${i}`);
+      const sent = texts.flatMap((text) => [send(`h${text}`, true), send(text, false)]);
+      await world.until(Promise.all(sent));
+      expect(arrived.filter((text) => text.startsWith('h'))).toEqual(texts.map((one) => `h${one}`));
+      expect(arrived.filter((text) => !text.startsWith('h'))).toEqual(texts);
+    });
+
     test('answers may come in another order than the calls', async () => {
       const held: (() => void)[] = [];
       await callee.network.listen((frame, reply) => {
@@ -90,7 +108,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
 
     test('an address without a listener becomes null', async () => {
       const answer = new Promise<Uint8Array | null>((resolve) => {
-        caller.network.call(world.nowhere, encoder.encode('x'), shortMs, resolve);
+        caller.network.call(world.nowhere, encoder.encode('x'), { limitMs: shortMs }, resolve);
       });
       expect(await world.until(answer)).toBeNull();
     });
@@ -100,10 +118,15 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       await callee.network.listen((_frame, reply) => replies.push(reply));
       const outcomes: (string | null)[] = [];
       const late = new Promise<void>((resolve) => {
-        caller.network.call(callee.address(), encoder.encode('slow'), shortMs, (answer) => {
-          outcomes.push(answer === null ? null : decoder.decode(answer));
-          resolve();
-        });
+        caller.network.call(
+          callee.address(),
+          encoder.encode('slow'),
+          { limitMs: shortMs },
+          (answer) => {
+            outcomes.push(answer === null ? null : decoder.decode(answer));
+            resolve();
+          },
+        );
       });
       await world.until(late);
       for (const reply of replies) {
@@ -135,7 +158,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       const call = (address: string): Promise<void> =>
         new Promise((resolve) => {
           let inside = true;
-          caller.network.call(address, encoder.encode('x'), shortMs, () => {
+          caller.network.call(address, encoder.encode('x'), { limitMs: shortMs }, () => {
             seen.push(inside);
             resolve();
           });
@@ -156,7 +179,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       await echo();
       const frame = encoder.encode('original');
       const answer = new Promise<string | null>((resolve) => {
-        caller.network.call(callee.address(), frame, limitMs, (bytes) =>
+        caller.network.call(callee.address(), frame, { limitMs }, (bytes) =>
           resolve(bytes === null ? null : decoder.decode(bytes)),
         );
       });
@@ -170,7 +193,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       for (const frame of [big, new Uint8Array(0), big]) {
         const answer = await world.until(
           new Promise<Uint8Array | null>((resolve) => {
-            caller.network.call(callee.address(), frame, limitMs, resolve);
+            caller.network.call(callee.address(), frame, { limitMs }, resolve);
           }),
         );
         expect(answer?.length).toBe(frame.length);
@@ -182,7 +205,7 @@ export function networkContract(name: string, make: () => Promise<NetworkWorld>)
       await echo();
       await caller.network.listen((_frame, reply) => reply(encoder.encode('back')));
       const back = new Promise<Uint8Array | null>((resolve) => {
-        callee.network.call(caller.address(), encoder.encode('x'), limitMs, resolve);
+        callee.network.call(caller.address(), encoder.encode('x'), { limitMs }, resolve);
       });
       const [there, andBack] = await world.until(Promise.all([ask('there'), back]));
       expect([there, decoder.decode(andBack ?? new Uint8Array())]).toEqual(['there!', 'back']);

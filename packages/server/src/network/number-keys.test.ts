@@ -30,7 +30,9 @@ function open(numbering?: number): TcpNetwork {
 }
 
 function ask(caller: TcpNetwork, address: string): Promise<Uint8Array | null> {
-  return new Promise((resolve) => caller.call(address, Uint8Array.of(1), 2000, resolve));
+  return new Promise((resolve) =>
+    caller.call(address, Uint8Array.of(1), { limitMs: 2000 }, resolve),
+  );
 }
 
 test.each([

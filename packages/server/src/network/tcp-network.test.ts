@@ -46,7 +46,7 @@ async function echo(extra: Extra = {}): Promise<TcpNetwork> {
 
 function ask(from: TcpNetwork, to: string, frame = [1], limitMs = 3000) {
   return new Promise<number[] | null>((resolve) => {
-    from.call(to, Uint8Array.from(frame), limitMs, (answer) =>
+    from.call(to, Uint8Array.from(frame), { limitMs }, (answer) =>
       resolve(answer === null ? null : [...answer]),
     );
   });

@@ -1,6 +1,6 @@
 /**
- * The real network between members: a TCP (or TLS) listener of its own, and one kept-alive connection to each peer
- * that is called. Neighbours: `peer.ts` calls, `acceptor.ts` answers, `link.ts` moves frames, `handshake.ts`
+ * The real network between members: a TCP (or TLS) listener of its own, and kept-alive connections to each peer that
+ * is called: one, and a second one for heavy calls, so that claims wait behind no large record. Neighbours: `peer.ts` calls, `acceptor.ts` answers, `link.ts` moves frames, `handshake.ts`
  * authenticates peers.
  *
  * Calls travel on the connection their caller opened, answers come back on it; so two members that call each other
@@ -11,6 +11,7 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
 import {
+  type CallTerms,
   type Clock,
   type FrameAnswered,
   type FrameHandler,
@@ -65,7 +66,7 @@ export interface TcpNetworkLimits {
   readonly inboundCountMax: number;
   /** Of these, connections that are not authenticated yet. */
   readonly strangerCountMax: number;
-  /** Peers remembered at once; disconnected ones are forgotten first. */
+  /** Peers remembered at once, of each kind of connection; disconnected ones are forgotten first. */
   readonly peerCountMax: number;
   /** Connecting and the first exchange. */
   readonly handshakeMs: number;
@@ -96,6 +97,8 @@ export class TcpNetwork implements Network {
   private readonly options: TcpNetworkOptions;
   private readonly limits: TcpNetworkLimits;
   private readonly peers = new Map<string, Peer>();
+  /** The same peers on connections of their own, for heavy calls. */
+  private readonly heavyPeers = new Map<string, Peer>();
   private readonly refusals: Refusals;
   private credentials: Credentials;
   private acceptor: Acceptor | null = null;
@@ -118,10 +121,10 @@ export class TcpNetwork implements Network {
     return this.refusals.counts;
   }
 
-  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
-    const peer = this.closed ? null : this.peerAt(address);
+  call(address: string, frame: Uint8Array, terms: CallTerms, done: FrameAnswered): void {
+    const peer = this.closed ? null : this.peerAt(address, terms.isHeavy ?? false);
     if (peer === null) this.options.clock.soon(() => done(null));
-    else peer.call(frame, limitMs, done);
+    else peer.call(frame, terms.limitMs, done);
   }
 
   async listen(handler: FrameHandler): Promise<void> {
@@ -146,7 +149,7 @@ export class TcpNetwork implements Network {
   renew(credentials: Credentials): void {
     this.credentials = credentials;
     this.acceptor?.renew(credentials.tls);
-    for (const peer of this.peers.values()) peer.renew();
+    for (const peer of this.allPeers) peer.renew();
   }
 
   /** To be called when other names are known. */
@@ -156,13 +159,16 @@ export class TcpNetwork implements Network {
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const peer of this.peers.values()) peer.close();
+    for (const peer of this.allPeers) peer.close();
     await this.acceptor?.close();
   }
 
-  private peerAt(address: string): Peer | null {
-    const known = this.peers.get(address);
-    if (known !== undefined) return known;
+  private peerAt(address: string, isHeavy: boolean): Peer | null {
+    const peers = isHeavy ? this.heavyPeers : this.peers;
+    return peers.get(address) ?? this.newPeer(address, peers);
+  }
+
+  private newPeer(address: string, peers: Map<string, Peer>): Peer | null {
     const to = parseHostPort(address);
     if (to === null || to.port === 0) {
       this.options.log.error('A peer address is not host:port.', {
@@ -171,7 +177,7 @@ export class TcpNetwork implements Network {
       });
       return null;
     }
-    if (this.peers.size >= this.limits.peerCountMax) this.forgetPeers();
+    if (peers.size >= this.limits.peerCountMax) forgetDisconnected(peers);
     const { clock, random, log } = this.options;
     const peer = new Peer({
       ...this.limits,
@@ -182,14 +188,12 @@ export class TcpNetwork implements Network {
       refusals: this.refusals,
       dial: (events) => this.link(this.connect(address, to), 'dialer', events),
     });
-    this.peers.set(address, peer);
+    peers.set(address, peer);
     return peer;
   }
 
-  private forgetPeers(): void {
-    for (const [address, peer] of this.peers) {
-      if (!peer.connected) this.peers.delete(address);
-    }
+  private get allPeers(): Peer[] {
+    return [...this.peers.values(), ...this.heavyPeers.values()];
   }
 
   private connect(address: string, to: HostPort): Socket {
@@ -232,4 +236,8 @@ export class TcpNetwork implements Network {
       events,
     );
   }
+}
+
+function forgetDisconnected(peers: Map<string, Peer>): void {
+  for (const [address, peer] of peers) if (!peer.connected) peers.delete(address);
 }

@@ -60,7 +60,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
 
   function ask(caller: TcpNetwork, callee: TcpNetwork): Promise<boolean> {
     return new Promise((resolve) => {
-      caller.call(callee.address, new Uint8Array([1, 2]), 3000, (answer) =>
+      caller.call(callee.address, new Uint8Array([1, 2]), { limitMs: 3000 }, (answer) =>
         resolve(answer?.length === 2),
       );
     });

@@ -1,5 +1,5 @@
 /** Frames between members are bounded in bytes, for records of any size; nothing is lost for it. */
-import { encodeDefinition, type Network } from '@carillon/core';
+import { encodeDefinition, type Network, type TimerRecord } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Store } from '../store/store.ts';
@@ -13,7 +13,7 @@ import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from './sizes.
 import { ScanTurns } from './scan-turns.ts';
 import { tallyHere } from './lists/tally.ts';
 import type { Answer } from './wire/answer.ts';
-import { protocol } from './wire/frame.ts';
+import { decodeMessages, protocol } from './wire/frame.ts';
 import type { Message } from './wire/message.ts';
 
 const body = new Uint8Array(64 * 1024);
@@ -28,19 +28,23 @@ let frames: number[];
 /** The peer's answer to each message. */
 let handle: MessageHandler;
 let answers: boolean;
+/** The connection of each frame to the peer, and the messages in it. */
+let ways: { isHeavy: boolean; types: string[] }[];
 
 beforeEach(() => {
   clock = new VirtualClock();
   frames = [];
   answers = true;
+  ways = [];
   handle = (_, message, answer) =>
     answer(message.type === 'hello' ? { type: 'hello', hello } : answerTo(message));
   const inbox = createInbox('b', { clock, log }, (from, message, answer) =>
     handle(from, message, answer),
   );
   const network: Pick<Network, 'call'> = {
-    call: (_, bytes, limitMs, done) => {
+    call: (_, bytes, { limitMs, isHeavy = false }, done) => {
       frames.push(bytes.length);
+      ways.push({ isHeavy, types: decodeMessages(bytes, 0).items.map(({ type }) => type) });
       if (!answers) {
         clock.at(clock.now() + limitMs, () => done(null));
         return;
@@ -171,6 +175,47 @@ describe('frames between members', () => {
     });
     await exchange([...hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })), ...claims]);
     expect(asked).toBe(claims.length);
+  });
+
+  test('claims and a few short records share a connection; long records, many at once, and reads go on another', async () => {
+    await meet();
+    ways = [];
+    const claim: Message = {
+      type: 'claim',
+      standing: large,
+      termMs: 1,
+      position: 0,
+      calling: false,
+      serial: 1,
+      dueMs: 0,
+    };
+    const store = (record: TimerRecord): Message => ({ type: 'store', mode: 'any', record });
+    const short = recordOf({});
+    const read: Message = { type: 'read', hi: 1, lo: 1 };
+    await exchange([store(large), store(short), claim, read]);
+    expect(ways).toEqual([
+      { isHeavy: false, types: ['claim'] },
+      { isHeavy: false, types: ['store'] },
+      { isHeavy: true, types: ['store'] },
+      { isHeavy: true, types: ['read'] },
+    ]);
+    ways = [];
+    await exchange(Array.from({ length: 400 }, () => store(short)));
+    expect(ways.map(({ isHeavy, types }) => [isHeavy, types.length])).toEqual([[true, 400]]);
+  });
+
+  test('a short record waits for no long one: not in a queue, and not for an answer', async () => {
+    answers = false;
+    const store = (record: TimerRecord): Message => ({ type: 'store', mode: 'any', record });
+    const record = recordOf({ body: new Uint8Array(frameBytesMax) });
+    for (let i = 0; i < 100; i++) peers.send('b', store(record), () => undefined);
+    await clock.advance(10);
+    expect(ways).toHaveLength(32);
+    peers.send('b', store(recordOf({})), () => undefined);
+    await clock.advance(0);
+    expect(ways.at(-1)).toEqual({ isHeavy: false, types: ['store'] });
+    expect(peers.owed).toBe(true);
+    expect(peers.stalledMs('b')).toBe(10);
   });
 
   test('a release from before gets all answers in one frame: it knows no other way', async () => {

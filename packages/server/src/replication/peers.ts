@@ -4,14 +4,15 @@
  *
  * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for
  * messages that pops wait for (claims, hellos), `durable` for messages that are answered after a sync (stores,
- * offers), `reads` of single records, and `bulk` for answers that a peer has to search for (lists, comparisons).
- * Within a lane the order is kept.
+ * offers), `large` for those of long records, `reads` of single records, and `bulk` for answers that a peer has to
+ * search for (lists, comparisons). Long frames, and those with long answers, go on a connection of their own: a claim
+ * that waited behind 8 MiB of records waited a second at 100 Mbit/s.
  *
  * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once instead
  * of waiting for another time-out, or asks `stillSinceMs` where acting at once may be wrong. An unanswered read says nothing: hellos tell whether the peer is there.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
-import { frameBytesMax, messageBytes } from './sizes.ts';
+import { frameBytesMax, largeBytesMin, lightBytesMax, messageBytes } from './sizes.ts';
 import type { Answer } from './wire/answer.ts';
 import { decodeAnswers, encodeMessages, protocol } from './wire/frame.ts';
 import { isKnownTo, type Message } from './wire/message.ts';
@@ -32,7 +33,7 @@ export interface PeersOptions {
   readonly onFrame: (answered: boolean) => void;
 }
 
-type LaneName = 'quick' | 'durable' | 'reads' | 'bulk';
+type LaneName = 'quick' | 'durable' | 'large' | 'reads' | 'bulk';
 
 interface Sent {
   readonly message: Message;
@@ -72,6 +73,8 @@ interface LaneRules {
   readonly framesStalledMax: number;
   /** Whether a peer that does not answer counts as silent. */
   readonly tells: boolean;
+  /** Longer frames travel beside the others. */
+  readonly lightBytesMax: number;
 }
 
 const rules: Readonly<Record<LaneName, LaneRules>> = {
@@ -81,6 +84,7 @@ const rules: Readonly<Record<LaneName, LaneRules>> = {
     framesInFlightMax: 8,
     framesStalledMax: 64,
     tells: true,
+    lightBytesMax: Number.POSITIVE_INFINITY,
   },
   // A batch of 8 MiB: with less under way it would wait for several syncs, one after the other.
   durable: {
@@ -89,6 +93,16 @@ const rules: Readonly<Record<LaneName, LaneRules>> = {
     framesInFlightMax: 32,
     framesStalledMax: 256,
     tells: true,
+    lightBytesMax,
+  },
+  // Apart from the short ones, so that these wait neither for a frame under way nor in a queue of megabytes.
+  large: {
+    limitMs: 5000,
+    frameMessagesMax: 500,
+    framesInFlightMax: 32,
+    framesStalledMax: 256,
+    tells: true,
+    lightBytesMax: 0,
   },
   reads: {
     limitMs: 1000,
@@ -96,6 +110,7 @@ const rules: Readonly<Record<LaneName, LaneRules>> = {
     framesInFlightMax: 4,
     framesStalledMax: 4,
     tells: false,
+    lightBytesMax: 0,
   },
   // One message a frame: a search that takes long holds up no other.
   bulk: {
@@ -104,11 +119,14 @@ const rules: Readonly<Record<LaneName, LaneRules>> = {
     framesInFlightMax: 2,
     framesStalledMax: 2,
     tells: false,
+    lightBytesMax: 0,
   },
 };
 /** After this long without an answer to the oldest frame a peer counts as one that stands still. */
 const stalledMs = 100;
 const laneNames = Object.keys(rules) as LaneName[];
+/** Lanes whose messages are answered when they are on disk. */
+const confirming = ['durable', 'large'] as const;
 /** A frame that was given up sooner after it was sent than this: the machine of the peer refused it. */
 const atOnceMs = 50;
 /** Bytes of the messages that wait for one peer; messages beyond that count as unanswered. */
@@ -128,8 +146,8 @@ export class Peers {
    */
   send(name: string, message: Message, done: MessageAnswered): void {
     const peer = this.peer(name);
-    const lane = peer.lanes[laneOf(message)];
     const bytes = messageBytes(message);
+    const lane = peer.lanes[laneOf(message, bytes)];
     const refused =
       lane.queue.length >= this.options.queueLengthMax ||
       lane.queueBytes >= queueBytesMax ||
@@ -164,16 +182,19 @@ export class Peers {
    * after the other, and this stays small. 0: it owes nothing.
    */
   stalledMs(name: string): number {
-    const lane = this.peers.get(name)?.lanes.durable;
-    if (lane === undefined || lane.open.length === 0) return 0;
-    return this.options.clock.now() - lane.headSinceMs;
+    const lanes = this.peers.get(name)?.lanes;
+    if (lanes === undefined) return 0;
+    const nowMs = this.options.clock.now();
+    return Math.max(...confirming.map((lane) => waitedMs(lanes[lane], nowMs)));
   }
 
   /** Whether a peer that answers still has something to confirm. */
   get owed(): boolean {
     for (const { lanes, silentSinceMs } of this.peers.values()) {
-      const { queue, open } = lanes.durable;
-      if (silentSinceMs === null && queue.length + open.length > 0) return true;
+      const owes = confirming.some(
+        (lane) => lanes[lane].queue.length + lanes[lane].open.length > 0,
+      );
+      if (silentSinceMs === null && owes) return true;
     }
     return false;
   }
@@ -189,6 +210,7 @@ export class Peers {
       const lanes = {
         quick: emptyLane('quick'),
         durable: emptyLane('durable'),
+        large: emptyLane('large'),
         reads: emptyLane('reads'),
         bulk: emptyLane('bulk'),
       };
@@ -235,8 +257,9 @@ export class Peers {
     const items = batch.map((item) => item.message);
     const frame = encodeMessages({ protocol: peer.protocol, from: self, items }, sentMs);
     const settled = inFlight(lane, clock);
-    const { limitMs, tells } = rules[lane.name];
-    network.call(address, frame, limitMs, (bytes) => {
+    const { limitMs, tells, lightBytesMax: lightMax } = rules[lane.name];
+    const terms = { limitMs, isHeavy: frame.length > lightMax };
+    network.call(address, frame, terms, (bytes) => {
       settled();
       const answers = bytes === null ? null : this.read(peer, bytes, batch.length);
       if (answers !== null || tells) this.heard(peer, answers !== null, sentMs);
@@ -292,6 +315,11 @@ export class Peers {
 
 function learn(peer: Peer, hello: Hello): void {
   peer.protocol = Math.max(protocol.min, Math.min(protocol.max, hello.protocolMax));
+}
+
+/** How long the oldest frame of a lane is the oldest; 0: there is none. */
+function waitedMs({ open, headSinceMs }: Lane, nowMs: number): number {
+  return open.length === 0 ? 0 : nowMs - headSinceMs;
 }
 
 function emptyLane(name: LaneName): Lane {
@@ -370,8 +398,8 @@ const bulky: ReadonlySet<Message['type']> = new Set([
   'details',
 ]);
 
-function laneOf({ type }: Message): LaneName {
-  if (type === 'store' || type === 'offer') return 'durable';
+function laneOf({ type }: Message, bytes: number): LaneName {
+  if (type === 'store' || type === 'offer') return bytes >= largeBytesMin ? 'large' : 'durable';
   if (type === 'read') return 'reads';
   return bulky.has(type) ? 'bulk' : 'quick';
 }

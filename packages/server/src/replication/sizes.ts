@@ -1,7 +1,7 @@
 /**
- * How much members send each other at once, in bytes. All that goes to a peer shares one connection, so that a claim, which
- * others wait for, stands behind everything that was sent before it: a frame is small enough to be gone in a moment, and few
- * are under way at a time.
+ * How much members send each other at once, in bytes. On a connection a frame stands behind everything that was sent before it:
+ * it is small enough to be gone in a moment, and few are under way at a time. Long ones share a connection of their own, and the
+ * other is left to claims, which others wait for, and to news of a few short records.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Answer } from './wire/answer.ts';
@@ -9,6 +9,12 @@ import type { Message } from './wire/message.ts';
 
 /** A frame and its answer are closed when this much is in them. One record always fits, however long it is. */
 export const frameBytesMax = 256 * 1024;
+
+/** Records from here on are sent in frames without shorter ones. */
+export const largeBytesMin = 8 * 1024;
+
+/** Frames of records up to here go with claims on one connection: one write for both. */
+export const lightBytesMax = 32 * 1024;
 
 /** One page of a list, over the whole cluster. */
 export const pageBytesMax = 1024 * 1024;

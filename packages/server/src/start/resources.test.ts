@@ -35,7 +35,7 @@ function ask(from: Resources, to: Resources): Promise<boolean> {
   const address = to.peers.network?.address ?? '';
   return new Promise((resolve) => {
     const done = (answer: Uint8Array | null): void => resolve(answer !== null);
-    from.peers.network?.call(address, Uint8Array.of(1), 2000, done);
+    from.peers.network?.call(address, Uint8Array.of(1), { limitMs: 2000 }, done);
   });
 }
 

@@ -1,10 +1,11 @@
 /**
  * The cables between members. A frame takes its time, and may be lost, late, doubled or overtaken; a pair of members
  * can be cut in one direction or both; an answer can get lost after the call acted. The fate of a frame is drawn when
- * it is sent; whether the way is open is looked at when it arrives. Between two members everything goes one frame
- * after the other, each as long as its bytes take; a frame beyond the limit is not sent at all.
+ * it is sent; whether the way is open is looked at when it arrives. Between two members frames go one after the other,
+ * each as long as its bytes take, and heavy ones beside the others; both share the cable. A frame beyond the limit is not
+ * sent at all.
  */
-import type { FrameAnswered, FrameHandler, Network } from '@carillon/core';
+import type { CallTerms, FrameAnswered, FrameHandler, Network } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
 import type { FaultLog } from './fault-log.ts';
 import type { Process } from './process.ts';
@@ -17,6 +18,12 @@ const lateMs = 5;
 interface Way {
   /** Closed while this is above 0. */
   cuts: number;
+  readonly light: Line;
+  readonly heavy: Line;
+}
+
+/** One of the two connections. */
+interface Line {
   /** When the last frame that keeps its place arrives. */
   arrivesMs: number;
   /** When the bytes that were sent so far have left. */
@@ -75,22 +82,25 @@ export class Cables {
   }
 
   /** Brings a frame of so many bytes from one member to another, or loses it on the way. */
-  carry({ from, to, bytes }: Freight, arrive: () => void): void {
+  carry(freight: Freight, arrive: () => void): void {
     const { random } = this;
+    const { from, to } = freight;
     if (this.lossRatio > 0 && random.chance(this.lossRatio)) {
       this.fault(from, to, 'lost');
       return;
     }
     const twice = this.duplicateRatio > 0 && random.chance(this.duplicateRatio);
     if (twice) this.fault(from, to, 'doubled');
-    for (let i = 0; i < (twice ? 2 : 1); i++) this.carryOnce({ from, to, bytes }, arrive);
+    for (let i = 0; i < (twice ? 2 : 1); i++) this.carryOnce(freight, arrive);
   }
 
-  private carryOnce({ from, to, bytes }: Freight, arrive: () => void): void {
+  private carryOnce({ from, to, bytes, isHeavy }: Freight, arrive: () => void): void {
     const { random, world } = this;
     const way = this.way(from, to);
-    const leftMs = Math.max(world.nowMs, way.busyUntilMs) + bytes / this.bytesPerMs;
-    way.busyUntilMs = leftMs;
+    const [line, other] = isHeavy ? [way.heavy, way.light] : [way.light, way.heavy];
+    const share = other.busyUntilMs > world.nowMs ? 2 : 1;
+    const leftMs = Math.max(world.nowMs, line.busyUntilMs) + (share * bytes) / this.bytesPerMs;
+    line.busyUntilMs = leftMs;
     const slow =
       this.slowRatio > 0 && random.chance(this.slowRatio) ? random.unit() * this.slowMs : 0;
     const delayMs = this.delayMs * (0.5 + random.unit() / 2) + slow;
@@ -98,8 +108,8 @@ export class Cables {
     if (overtakes) this.fault(from, to, 'overtook');
     let atMs = leftMs + delayMs;
     if (!overtakes) {
-      atMs = Math.max(atMs, way.arrivesMs);
-      way.arrivesMs = atMs;
+      atMs = Math.max(atMs, line.arrivesMs);
+      line.arrivesMs = atMs;
     }
     if (atMs - leftMs > lateMs) {
       const ends = [from, to].map((name) =>
@@ -120,7 +130,8 @@ export class Cables {
     }
     let way = ways.get(to);
     if (way === undefined) {
-      way = { cuts: 0, arrivesMs: 0, busyUntilMs: 0 };
+      const idle = { arrivesMs: 0, busyUntilMs: 0 };
+      way = { cuts: 0, light: { ...idle }, heavy: { ...idle } };
       ways.set(to, way);
     }
     return way;
@@ -136,6 +147,13 @@ interface Freight {
   readonly from: string;
   readonly to: string;
   readonly bytes: number;
+  readonly isHeavy: boolean;
+}
+
+interface Arrived {
+  readonly frame: Uint8Array;
+  readonly from: string;
+  readonly isHeavy: boolean;
 }
 
 /** A call to a peer. */
@@ -157,7 +175,7 @@ class Party implements Network {
     this.process = process;
   }
 
-  call(address: string, frame: Uint8Array, limitMs: number, done: FrameAnswered): void {
+  call(address: string, frame: Uint8Array, terms: CallTerms, done: FrameAnswered): void {
     const { process, cables } = this;
     const to = address.slice(0, address.indexOf(':'));
     if (this.closed || frame.length > cables.frameBytesMax) {
@@ -165,7 +183,7 @@ class Party implements Network {
       return;
     }
     let open = true;
-    const dueMs = process.now() + limitMs;
+    const dueMs = process.now() + terms.limitMs;
     const finish: FrameAnswered = (answer) => {
       if (!open) return;
       open = false;
@@ -179,10 +197,11 @@ class Party implements Network {
     this.unanswered.add(unanswered);
     cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
     const reply: FrameAnswered = (answer) => process.arrive(() => finish(answer));
-    const freight = { from: process.name, to, bytes: frame.length };
+    const isHeavy = terms.isHeavy ?? false;
+    const freight = { from: process.name, to, bytes: frame.length, isHeavy };
     // The caller may use the bytes again as soon as this returns.
-    const sent = frame.slice();
-    cables.carry(freight, () => cables.party(to)?.take(sent, process.name, reply));
+    const arrived = { frame: frame.slice(), from: process.name, isHeavy };
+    cables.carry(freight, () => cables.party(to)?.take(arrived, reply));
   }
 
   listen(handler: FrameHandler): Promise<void> {
@@ -205,24 +224,25 @@ class Party implements Network {
     }
   }
 
-  private take(frame: Uint8Array, from: string, reply: FrameAnswered): void {
+  private take(arrived: Arrived, reply: FrameAnswered): void {
     const { cables, process } = this;
+    const { from, isHeavy } = arrived;
     if (!process.alive) {
       // A machine whose process is dead refuses the connection; a machine that is gone says nothing.
-      const freight = { from: process.name, to: from, bytes: 0 };
+      const freight = { from: process.name, to: from, bytes: 0, isHeavy };
       if (process.refuses) cables.carry(freight, () => reply(null));
       return;
     }
-    process.arrive(() => this.handle(frame, from, reply));
+    process.arrive(() => this.handle(arrived, reply));
   }
 
-  private handle(frame: Uint8Array, from: string, reply: FrameAnswered): void {
+  private handle({ frame, from, isHeavy }: Arrived, reply: FrameAnswered): void {
     const { cables, process } = this;
     this.handler?.(frame, (answer) => {
       if (this.closed || !process.alive || answer.length > cables.frameBytesMax) return;
       const { nowMs, trace } = cables.world;
       trace.frame(nowMs, `${process.name}>${from} answers`, answer);
-      const freight = { from: process.name, to: from, bytes: answer.length };
+      const freight = { from: process.name, to: from, bytes: answer.length, isHeavy };
       cables.carry(freight, () => reply(answer));
     });
   }
