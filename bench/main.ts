@@ -1,4 +1,6 @@
-/** `npm run bench`: Carillon beside its peers and beside the limit. See README.md; `-- --help` lists parts and systems. */
+/**
+ * `npm run bench`: Carillon beside its peers and beside the limit. See README.md; `-- --help` lists parts and systems.
+ */
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * The longest turn of the event loop that any one request can bring about: every kind of request that is much work, as large as the
- * limits allow, against the router of a member; and every kind whose work depends on the timers that a member has.
+ * The longest turn of the event loop that any one request can bring about: every kind of request that is much work, as
+ * large as the limits allow, against the router of a member; and every kind whose work depends on the timers that a
+ * member has.
  */
 import {
   type LongRequest,

@@ -1,4 +1,7 @@
-/** All parts of the benchmark, by name, in this order: side by side first, then the parts alone, then growth; the last ones only when they are asked for. */
+/**
+ * All parts of the benchmark, by name, in this order: side by side first, then the parts alone, then growth; the last
+ * ones only when they are asked for.
+ */
 import { growth } from './growth/growth.ts';
 import { micro } from './micro/micro.ts';
 import { placement } from './micro/placement-section.ts';

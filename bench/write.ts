@@ -42,7 +42,9 @@ export async function writeDocs(root: string, folder: string, report: Report): P
   }
 }
 
-/** Removes the pictures of earlier runs but the ones on the page: they may show things that are not measured any more. */
+/**
+ * Removes the pictures of earlier runs but the ones on the page: they may show things that are not measured any more.
+ */
 async function removePictures(folder: string, page = ''): Promise<void> {
   for (const name of await readdir(folder)) {
     if (isPicture(name) && !page.includes(`(images/${name})`)) await rm(join(folder, name));

@@ -1,6 +1,6 @@
 /**
- * The cluster that compose.yaml describes, without containers: its three members as processes on loopback addresses, with exactly its
- * variables, on a real etcd; and the command by which the chart drains a member before its pod ends.
+ * The cluster that compose.yaml describes, without containers: its three members as processes on loopback addresses,
+ * with exactly its variables, on a real etcd; and the command by which the chart drains a member before its pod ends.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -101,7 +101,9 @@ test.skipIf(etcd === null || !hasAddresses)(
   },
 );
 
-/** Resolves when the member that answers sees such a view; the test's time limit ends a wait for one that never comes. */
+/**
+ * Resolves when the member that answers sees such a view; the test's time limit ends a wait for one that never comes.
+ */
 async function viewOf(client: Carillon, fits: (phases: string) => boolean): Promise<void> {
   for (;;) {
     const { members } = await client.cluster();

@@ -1,6 +1,7 @@
 /**
  * Checks on the files in `deploy/` that need no container engine and no cluster: they parse, every option, metric and
- * command they name exists, and the tools that are here find nothing wrong. deploy/README.md lists the parts that were never run.
+ * command they name exists, and the tools that are here find nothing wrong. deploy/README.md lists the parts that were
+ * never run.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

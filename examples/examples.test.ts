@@ -1,4 +1,6 @@
-/** Every example runs to its end, as a process of its own beside a real member, and prints the output that it announces. */
+/**
+ * Every example runs to its end, as a process of its own beside a real member, and prints the output that it announces.
+ */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Where a row of a table lives in a cluster of 2048 disks, and how the cluster grows by a planned zone, account by account.
- * Run it: node --conditions=source examples/grow-by-a-zone.ts
+ * Where a row of a table lives in a cluster of 2048 disks, and how the cluster grows by a planned zone, account by
+ * account. Run it: node --conditions=source examples/grow-by-a-zone.ts
  */
 import { locate, toSpec, buildTopology, tree } from '@carillon/placement';
 

@@ -1,8 +1,9 @@
 /**
- * A writer that comes back too late, and a store that refuses it. Run it: node --conditions=source examples/lock-fencing.ts
+ * A writer that comes back too late, and a store that refuses it. Run it: node --conditions=source
+ * examples/lock-fencing.ts
  *
- * No etcd is needed: the ring runs on the simulated one, and time is virtual. With a real etcd it is `Ring.open({ endpoints, prefix })`,
- * and the rest stays the same.
+ * No etcd is needed: the ring runs on the simulated one, and time is virtual. With a real etcd it is `Ring.open({
+ * endpoints, prefix })`, and the rest stays the same.
  */
 import { SeededRandom, VirtualClock } from '@carillon/core/testing';
 import { Ring } from '@carillon/ring';

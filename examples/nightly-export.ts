@@ -1,7 +1,7 @@
 /**
- * A nightly export that must not run twice at once: two workers get the same tick, the lock ring says which of them exports, and the
- * store that is written to compares tokens, so that not even a worker that was stopped in the middle can spoil it.
- * Needs etcd: CARILLON_ETCD=http://127.0.0.1:2379 node --conditions=source examples/nightly-export.ts
+ * A nightly export that must not run twice at once: two workers get the same tick, the lock ring says which of them
+ * exports, and the store that is written to compares tokens, so that not even a worker that was stopped in the middle
+ * can spoil it. Needs etcd: CARILLON_ETCD=http://127.0.0.1:2379 node --conditions=source examples/nightly-export.ts
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Ring } from '@carillon/ring';

@@ -1,6 +1,6 @@
 /**
- * Where keys live on a topology, and which of them move when it grows. Placement is a pure function: no member, no network.
- * Run it: node --conditions=source examples/place-keys.ts
+ * Where keys live on a topology, and which of them move when it grows. Placement is a pure function: no member, no
+ * network. Run it: node --conditions=source examples/place-keys.ts
  */
 import { buildTopology, compileTopology, diff, type VertexSpec } from '@carillon/placement';
 

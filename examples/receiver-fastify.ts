@@ -1,6 +1,6 @@
 /**
- * A receiver in a Fastify app. The plugin leaves bodies as they came, for its own route: signatures are over their bytes.
- * Run it beside a member: node --conditions=source examples/receiver-fastify.ts
+ * A receiver in a Fastify app. The plugin leaves bodies as they came, for its own route: signatures are over their
+ * bytes. Run it beside a member: node --conditions=source examples/receiver-fastify.ts
  */
 import { Carillon, handler, receiver } from '@carillon/client';
 import { toFastify } from '@carillon/client/fastify';

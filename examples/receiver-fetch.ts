@@ -1,13 +1,13 @@
 /**
- * A receiver where requests already are `Request` objects: workers, Deno, Bun, Hono, Next. There the function itself is the
- * handler, and the line that hands it over is all that differs:
+ * A receiver where requests already are `Request` objects: workers, Deno, Bun, Hono, Next. There the function itself is
+ * the handler, and the line that hands it over is all that differs:
  *
  *   export default { fetch: receive }                      // workers, `deno serve`, Bun
  *   app.post('/callbacks', (c) => receive(c.req.raw))      // Hono
  *   export const POST = receive                            // Next: app/callbacks/route.ts
  *
- * Run it: node --conditions=source examples/receiver-fetch.ts. No member is needed: it sends itself the callbacks that a
- * member would, one of them twice, as can happen after a fault, and one without a signature.
+ * Run it: node --conditions=source examples/receiver-fetch.ts. No member is needed: it sends itself the callbacks that
+ * a member would, one of them twice, as can happen after a fault, and one without a signature.
  */
 import { createHmac } from 'node:crypto';
 import { receiver } from '@carillon/client';

@@ -1,7 +1,7 @@
 /**
- * A receiver in a Next app: this would be `app/callbacks/route.ts`. A route handler of Next is a function from `Request` to
- * `Response`; Next itself is not installed here, so the function is called as Next would.
- * Run it beside a member: node --conditions=source examples/receiver-next.ts
+ * A receiver in a Next app: this would be `app/callbacks/route.ts`. A route handler of Next is a function from
+ * `Request` to `Response`; Next itself is not installed here, so the function is called as Next would. Run it beside a
+ * member: node --conditions=source examples/receiver-next.ts
  */
 import { Carillon, handler, receiver } from '@carillon/client';
 import { toNext } from '@carillon/client/next';

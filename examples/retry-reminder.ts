@@ -1,7 +1,7 @@
 /**
- * A reminder of an invoice that is not paid in time. Paid in time: the reminder is cancelled. Not paid: it is sent, and if the mail
- * server is down at that moment, the handler throws and the cluster comes again.
- * Run it beside a member: node --conditions=source examples/retry-reminder.ts
+ * A reminder of an invoice that is not paid in time. Paid in time: the reminder is cancelled. Not paid: it is sent, and
+ * if the mail server is down at that moment, the handler throws and the cluster comes again. Run it beside a member:
+ * node --conditions=source examples/retry-reminder.ts
  */
 import { Carillon, receiver } from '@carillon/client';
 import { listen } from './receiver-http.ts';

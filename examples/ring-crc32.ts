@@ -1,6 +1,7 @@
 /**
- * A ring with crc32 and two processes: crc32 gives "commit" to b, so the key moves to the second one as soon as the first unlocks it.
- * Run it beside an etcd: CARILLON_ETCD=http://127.0.0.1:2379 node --conditions=source examples/ring-crc32.ts
+ * A ring with crc32 and two processes: crc32 gives "commit" to b, so the key moves to the second one as soon as the
+ * first unlocks it. Run it beside an etcd: CARILLON_ETCD=http://127.0.0.1:2379 node --conditions=source
+ * examples/ring-crc32.ts
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * A session that ends when nothing happened for a while: every activity replaces the timer, and the pop ends the session.
- * Run it beside a member: node --conditions=source examples/session-timeout.ts
+ * A session that ends when nothing happened for a while: every activity replaces the timer, and the pop ends the
+ * session. Run it beside a member: node --conditions=source examples/session-timeout.ts
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Carillon, receiver } from '@carillon/client';

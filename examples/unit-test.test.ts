@@ -1,4 +1,6 @@
-/** How to test code that uses timers: a member in the process of the test, without network, and with a clock to turn. */
+/**
+ * How to test code that uses timers: a member in the process of the test, without network, and with a clock to turn.
+ */
 import { Carillon, receiver } from '@carillon/client';
 import { startTestMember } from 'carillon/testing';
 import { expect, test } from 'vitest';

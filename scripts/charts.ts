@@ -1,6 +1,6 @@
 /**
- * Pictures of the docs and reports as SVG files, drawn by Observable Plot. A picture is a title, plots below each other,
- * and a legend; it has a background of its own, so that it can be read on a light and on a dark page.
+ * Pictures of the docs and reports as SVG files, drawn by Observable Plot. A picture is a title, plots below each
+ * other, and a legend; it has a background of its own, so that it can be read on a light and on a dark page.
  */
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';

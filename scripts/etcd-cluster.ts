@@ -139,7 +139,9 @@ export class EtcdCluster {
     one.child = child;
   }
 
-  /** Resolves when a majority answers writes. Asks without blocking, so that a ring in this process goes on meanwhile. */
+  /**
+   * Resolves when a majority answers writes. Asks without blocking, so that a ring in this process goes on meanwhile.
+   */
   async ready(): Promise<void> {
     const untilMs = Date.now() + readyMs;
     const put = this.words(['put', 'ready', '1', '--command-timeout=1s'], this.endpoints);

@@ -1,4 +1,7 @@
-/** The picture of a cluster that grows by a planned zone, account by account: shares of the zones at each step of the rollout. */
+/**
+ * The picture of a cluster that grows by a planned zone, account by account: shares of the zones at each step of the
+ * rollout.
+ */
 import * as Plot from '@observablehq/plot';
 import { buildTopology, locate } from '@carillon/placement';
 import { colours, type Picture } from './charts.ts';

@@ -99,7 +99,10 @@ function measure(one: Case, id: string, tally: Tally): void {
   tally.swaps += swaps(before, after, factor);
 }
 
-/** The zone that holds most of the share that weights and distinct zones ask of its members, as a multiple of that share. */
+/**
+ * The zone that holds most of the share that weights and distinct zones ask of its members, as a multiple of that
+ * share.
+ */
 function zoneTimes(
   members: readonly LabelledMember[],
   shares: ReturnType<typeof evenShares>,

@@ -1,6 +1,7 @@
 /**
- * The order of test files within a group. vitest goes by the name of the project, and a fresh clone knows no durations: a
- * file of a minute that comes last then runs alone. The files that take longest begin first, so that they end among the others.
+ * The order of test files within a group. vitest goes by the name of the project, and a fresh clone knows no durations:
+ * a file of a minute that comes last then runs alone. The files that take longest begin first, so that they end among
+ * the others.
  *
  * Example: with two workers and files of 5, 5, 5, 5 and 20 s, the last one first takes 20 s in all instead of 30.
  */

@@ -1,4 +1,6 @@
-/** Writes the reference pages in docs/, and the tables and the graph of ARCHITECTURE.md, from the code they describe. */
+/**
+ * Writes the reference pages in docs/, and the tables and the graph of ARCHITECTURE.md, from the code they describe.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { architecturePage, houseFigures } from './reference/architecture.ts';

@@ -1,7 +1,7 @@
 /**
- * The JavaScript runtimes that the packages promise to run on, beside the Node that runs the tests: from npm, each in its
- * own folder below `.cache/`, at one exact version. A machine that cannot have one skips its tests in sight; with CI set
- * that is a failure.
+ * The JavaScript runtimes that the packages promise to run on, beside the Node that runs the tests: from npm, each in
+ * its own folder below `.cache/`, at one exact version. A machine that cannot have one skips its tests in sight; with
+ * CI set that is a failure.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

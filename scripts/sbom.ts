@@ -18,7 +18,8 @@ const root = join(import.meta.dirname, '..');
 const released = 'packages/cli';
 
 function main(): void {
-  // Not --omit dev: npm then also leaves out packages that development tools happen to need too. The workspace itself has no such tools.
+  // Not --omit dev: npm then also leaves out packages that development tools happen to need too. The workspace itself
+  // has no such tools.
   const given = ['-w', released, '--package-lock-only', '--sbom-format', 'cyclonedx'];
   const text = execFileSync('npm', ['sbom', ...given, '--sbom-type', 'application'], {
     cwd: root,

@@ -1,9 +1,9 @@
 /**
  * Takes the pictures of the dashboard in `docs/images/` from a real cluster under a light load: `npm run screenshots`.
  * They look best where the font Inter is installed (Debian: fonts-inter). Locks are left as they are without etcd.
- * `npm run screenshots -- trouble` takes the pictures of failing receivers and of the form only, `-- timeline` the ones of a
- * timeline with a fail-over, `-- search` the ones of a search over a million timers, `-- table` the ones
- * of a table in a pool of disks, `-- overview` all others.
+ * `npm run screenshots -- trouble` takes the pictures of failing receivers and of the form only, `-- timeline` the ones
+ * of a timeline with a fail-over, `-- search` the ones of a search over a million timers, `-- table` the ones of a
+ * table in a pool of disks, `-- overview` all others.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
 /**
  * Brings the programs that the tests call, before they run: Node 24 (from `npm ci`), etcd (`etcd.ts`), Chromium
- * (`chromium.ts`), the rest of `debian.ts` and other runtimes (`runtimes.ts`). Names each one that is missing; in CI that is a failure.
+ * (`chromium.ts`), the rest of `debian.ts` and other runtimes (`runtimes.ts`). Names each one that is missing; in CI
+ * that is a failure.
  */
 import { chromiumForTests } from './chromium.ts';
 import { toolForTests, tools } from './debian.ts';

@@ -1,4 +1,7 @@
-/** The tests that a report of vitest calls skipped, without the ones that may be: their tool is neither in Debian nor in npm. */
+/**
+ * The tests that a report of vitest calls skipped, without the ones that may be: their tool is neither in Debian nor in
+ * npm.
+ */
 
 /** As the reporter `json` of vitest writes it, as far as it is read here. */
 export interface Report {

@@ -1,4 +1,7 @@
-/** The examples of the documents are run: their TypeScript against a real member (and etcd), their commands, and the cluster of the README. */
+/**
+ * The examples of the documents are run: their TypeScript against a real member (and etcd), their commands, and the
+ * cluster of the README.
+ */
 import { execFile } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

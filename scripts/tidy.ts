@@ -1,6 +1,7 @@
 /**
  * The source rules that neither the compiler nor the linter knows: sizes, ports, arrows between packages, dead files,
- * unused exports, unread options, words, dependencies. `npm run tidy` prints one line a finding, `file:line` with the fault and the right form.
+ * unused exports, unread options, words, dependencies. `npm run tidy` prints one line a finding, `file:line` with the
+ * fault and the right form.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

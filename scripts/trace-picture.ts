@@ -1,6 +1,7 @@
 /**
- * The picture of docs/tracing.md: runs a shop with Express, OpenTelemetry and three members, and draws two of its traces as
- * collectors show them. `node --conditions=source scripts/trace-picture.ts [SPANS.json]`; with a file, the spans in it.
+ * The picture of docs/tracing.md: runs a shop with Express, OpenTelemetry and three members, and draws two of its
+ * traces as collectors show them. `node --conditions=source scripts/trace-picture.ts [SPANS.json]`; with a file, the
+ * spans in it.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The cost of a store operation as the store grows: in a process of its own, so that ten million records disturb nothing else. */
+/**
+ * The cost of a store operation as the store grows: in a process of its own, so that ten million records disturb
+ * nothing else.
+ */
 import type { TimerRecord } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import { Store } from '../../packages/server/src/store/store.ts';

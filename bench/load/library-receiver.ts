@@ -1,6 +1,6 @@
 /**
- * Where callbacks arrive at a receiver as users write it: `receiver` of the client library behind `node:http`, in a process of
- * its own. The argument is the most pops that it takes in a request; 1: each comes by itself.
+ * Where callbacks arrive at a receiver as users write it: `receiver` of the client library behind `node:http`, in a
+ * process of its own. The argument is the most pops that it takes in a request; 1: each comes by itself.
  */
 import { receiver } from '@carillon/client';
 import { listen } from '../../examples/receiver-http.ts';

@@ -1,4 +1,7 @@
-/** The callback of systems without callbacks of their own: an HTTP request with undici, as their users write it in a worker. */
+/**
+ * The callback of systems without callbacks of their own: an HTTP request with undici, as their users write it in a
+ * worker.
+ */
 import { Pool } from 'undici';
 
 const connectionCount = 128;

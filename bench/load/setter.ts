@@ -40,8 +40,8 @@ export interface Setter {
 }
 
 /**
- * How a member is asked: through its own library; by plain HTTP over four connections that all calls share without waiting for
- * each other's answers; over a connection for each call in flight; or by the `fetch` of Node.
+ * How a member is asked: through its own library; by plain HTTP over four connections that all calls share without
+ * waiting for each other's answers; over a connection for each call in flight; or by the `fetch` of Node.
  */
 export type CarillonWay = 'carillon-client' | 'carillon' | 'carillon-apart' | 'carillon-fetch';
 

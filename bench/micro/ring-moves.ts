@@ -9,8 +9,8 @@ import { percentile, type Report, until } from './ring-measure.ts';
 const slots = 1024;
 
 /**
- * A key moves between processes: from the old holder's release to the new holder's grant. One transaction, and the watch that
- * tells of it; beside it the time of one transaction, most of which is etcd's write to disk.
+ * A key moves between processes: from the old holder's release to the new holder's grant. One transaction, and the
+ * watch that tells of it; beside it the time of one transaction, most of which is etcd's write to disk.
  */
 export async function handOver(endpoints: string[], report: Report) {
   const plain = await handOverMs(endpoints, false);
@@ -104,8 +104,9 @@ export async function leave(endpoints: string[], report: Report) {
 }
 
 /**
- * A process that holds a lock is killed; T = 5 s. Most of the time is etcd's: the lease runs out, and etcd looks for such
- * leases twice a second. `afterLeaseMs` is the rest, from when this process sees that the member is gone to the grant.
+ * A process that holds a lock is killed; T = 5 s. Most of the time is etcd's: the lease runs out, and etcd looks for
+ * such leases twice a second. `afterLeaseMs` is the rest, from when this process sees that the member is gone to the
+ * grant.
  */
 export async function crashTakeover(endpoints: string[], report: Report) {
   const runs: { tookMs: number; afterLeaseMs: number }[] = [];

@@ -1,7 +1,7 @@
 /**
- * The lock ring on a real etcd of its own: locks inside owned slots, start, hand-over, idling; beside it a plain lock in etcd
- * (one transaction to take, one to give back) through the same client. Two rings of one process stand for two processes, each with
- * its own connection; the crash is a real process killed with SIGKILL.
+ * The lock ring on a real etcd of its own: locks inside owned slots, start, hand-over, idling; beside it a plain lock
+ * in etcd (one transaction to take, one to give back) through the same client. Two rings of one process stand for two
+ * processes, each with its own connection; the crash is a real process killed with SIGKILL.
  */
 import { SystemClock } from '@carillon/core/system';
 import { EtcdClient, Ring } from '@carillon/ring';

@@ -1,6 +1,6 @@
 /**
- * The wheel alone: how many entries a second can be set and cancelled, and how many can be drained; beside it the same with
- * setTimeout, and the least that any wheel must do, which is to link and unlink an entry in a slot.
+ * The wheel alone: how many entries a second can be set and cancelled, and how many can be drained; beside it the same
+ * with setTimeout, and the least that any wheel must do, which is to link and unlink an entry in a slot.
  */
 import { SeededRandom } from '@carillon/core/testing';
 import { Wheel } from '../../packages/server/src/store/wheel.ts';

@@ -1,4 +1,7 @@
-/** The parts of docs/benchmarks.md, README.md and docs/cost.md that a whole run writes: everything between their two marks. */
+/**
+ * The parts of docs/benchmarks.md, README.md and docs/cost.md that a whole run writes: everything between their two
+ * marks.
+ */
 import { withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
 import { wrapMarkdown } from '../../scripts/markdown/wrap-markdown.ts';
 import { picturesOf } from './charts.ts';
@@ -29,7 +32,9 @@ export function isPlaced({ id, rows }: Pick<Section, 'id' | 'rows'>): boolean {
   return id in placed && !rows.some(hasFailed);
 }
 
-/** Sections that have their own marks, from a run of any parts; others stay as they are, and so do sections that failed. */
+/**
+ * Sections that have their own marks, from a run of any parts; others stay as they are, and so do sections that failed.
+ */
 export function withPlaced(page: string, report: Report): string {
   return Object.entries(placed).reduce((text, [id, part]) => {
     const section = report.sections.find((one) => one.id === id);

@@ -1,6 +1,6 @@
 /**
- * One part of the report as data: `results.json` holds a list of these, and table, page, pictures and docs are made from
- * them alone. A new part of the benchmark needs a new section and nothing else.
+ * One part of the report as data: `results.json` holds a list of these, and table, page, pictures and docs are made
+ * from them alone. A new part of the benchmark needs a new section and nothing else.
  */
 
 export type Unit =

@@ -1,10 +1,11 @@
 /**
- * `npm run bench:pairs`: CPU per operation of two builds of a member, run in turn on the same machine: A B, B A, A B … A busy
- * machine slows both alike, and CPU time leaves waiting out, so the ratio holds where rates do not.
+ * `npm run bench:pairs`: CPU per operation of two builds of a member, run in turn on the same machine: A B, B A, A B …
+ * A busy machine slows both alike, and CPU time leaves waiting out, so the ratio holds where rates do not.
  *
  *   W1 set   15.20 µs  15.02 µs  1.012 (0.99–1.03)   over 9 pairs
  *
- * reads: the median set costs A 15.20 µs and B 15.02 µs; the median pair has the ratio 1.012, half of the pairs lie in the brackets.
+ * reads: the median set costs A 15.20 µs and B 15.02 µs; the median pair has the ratio 1.012, half of the pairs lie in
+ * the brackets.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Removes the statements `invariant(…);` from a source text, conditions and all, so that their cost can be measured. Declarations and
- * imports of `invariant` stay.
+ * Removes the statements `invariant(…);` from a source text, conditions and all, so that their cost can be measured.
+ * Declarations and imports of `invariant` stay.
  *
  *   strip("a(); invariant(b(c), 'd'); e();")  →  "a();  e();"
  */

@@ -1,4 +1,7 @@
-/** The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each arguments of B. Pure. */
+/**
+ * The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each arguments of B.
+ * Pure.
+ */
 import { markedLines, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
 
 /** Medians of A and B in microseconds, and of A ÷ B with its quartiles. */

@@ -1,9 +1,9 @@
 /**
- * `npm run bench:search`: lists by due time, tag, receiver and failure over many timers of one member, in its process: CPU of a
- * page and of a total, and the bytes that the indexes take for each timer.
+ * `npm run bench:search`: lists by due time, tag, receiver and failure over many timers of one member, in its process:
+ * CPU of a page and of a total, and the bytes that the indexes take for each timer.
  *
- * One timer in a hundred has a tag of a hundred thousand, every timer a tag of its own and one of ten receivers; due times are
- * spread over thirty days in no order. One in ten thousand is retrying.
+ * One timer in a hundred has a tag of a hundred thousand, every timer a tag of its own and one of ten receivers; due
+ * times are spread over thirty days in no order. One in ten thousand is retrying.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

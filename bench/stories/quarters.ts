@@ -1,6 +1,7 @@
 /**
- * Many cron timers that all pop at the same four times, :00, :15, :30 and :45: a question that users of Temporal ask, where it takes
- * 5 to 20 minutes. Here they are the quarters of a minute instead of an hour, so that four of them fit into a minute.
+ * Many cron timers that all pop at the same four times, :00, :15, :30 and :45: a question that users of Temporal ask,
+ * where it takes 5 to 20 minutes. Here they are the quarters of a minute instead of an hour, so that four of them fit
+ * into a minute.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chart, Column, Row, Section } from '../page/section.ts';

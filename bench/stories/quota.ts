@@ -1,6 +1,6 @@
 /**
- * The default quotas of an AWS account for EventBridge Scheduler in a large region, all at once: ten million schedules, 5,000
- * creates a second, 1,000 invocations a second. EventBridge promises them within 60 s.
+ * The default quotas of an AWS account for EventBridge Scheduler in a large region, all at once: ten million schedules,
+ * 5,000 creates a second, 1,000 invocations a second. EventBridge promises them within 60 s.
  */
 import type { Section } from '../page/section.ts';
 import { type Context, failed, rowOf } from '../workloads/workload.ts';

@@ -1,6 +1,6 @@
 /**
- * The parts that all stories share: a member with room for many timers, used through `@carillon/client`, whose callbacks go to
- * `receiver` behind `node:http`; the figures; and lateness over time as a picture.
+ * The parts that all stories share: a member with room for many timers, used through `@carillon/client`, whose
+ * callbacks go to `receiver` behind `node:http`; the figures; and lateness over time as a picture.
  */
 import type { Arrivals } from '../load/arrivals.ts';
 import type { Chart, Column, Series } from '../page/section.ts';

@@ -1,6 +1,6 @@
 /**
- * Two billion callbacks a day, the figure that PhonePe tells of its Clockwork (on HBase, RabbitMQ and ZooKeeper): so many are set
- * and popped every second by one member that syncs to disk.
+ * Two billion callbacks a day, the figure that PhonePe tells of its Clockwork (on HBase, RabbitMQ and ZooKeeper): so
+ * many are set and popped every second by one member that syncs to disk.
  */
 import type { Section } from '../page/section.ts';
 import { type Context, failed, rowOf } from '../workloads/workload.ts';

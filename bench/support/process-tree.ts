@@ -24,7 +24,10 @@ export function cpuMs(roots: readonly number[]): number {
   return (ticks * 1000) / ticksPerSecond;
 }
 
-/** Resident bytes. Shared memory is split among the processes that share it; program files count in full for each process. */
+/**
+ * Resident bytes. Shared memory is split among the processes that share it; program files count in full for each
+ * process.
+ */
 export function rssBytes(roots: readonly number[]): number {
   return treeOf(roots, readStats()).reduce((sum, pid) => {
     const status = read(`/proc/${pid}/status`);

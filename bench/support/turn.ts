@@ -14,7 +14,10 @@ const tries = 3;
 
 type Handle = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** The least of several tries counts: the first one also compiles. `handle`: of a member; default: a router of its own for each try. */
+/**
+ * The least of several tries counts: the first one also compiles. `handle`: of a member; default: a router of its own
+ * for each try.
+ */
 export async function longestTurn(request: () => ApiRequest, handle?: Handle): Promise<Turn> {
   const measure = (): Promise<Turn> => {
     const { router } = testApi();

@@ -1,4 +1,7 @@
-/** A PostgreSQL of its own on a free port of loopback, with the settings that its manual recommends for a server with much memory. */
+/**
+ * A PostgreSQL of its own on a free port of loopback, with the settings that its manual recommends for a server with
+ * much memory.
+ */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmod, chown, cp, mkdtemp } from 'node:fs/promises';
 import { totalmem, tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A system under test: how it is installed, started, watched and restarted. Neighbours: `load/setter.ts` says how it is used. */
+/**
+ * A system under test: how it is installed, started, watched and restarted. Neighbours: `load/setter.ts` says how it is
+ * used.
+ */
 import type { SetterConfig } from '../load/setter.ts';
 
 export const systemNames = [
@@ -41,7 +44,10 @@ export interface Running {
   /** Waits for its work in the background after a fill. */
   settle(): Promise<void>;
   pending(): Promise<number>;
-  /** Ends the workers, kills the server with SIGKILL and starts it again; seconds until it serves. Null: it keeps nothing. */
+  /**
+   * Ends the workers, kills the server with SIGKILL and starts it again; seconds until it serves. Null: it keeps
+   * nothing.
+   */
   restart: (() => Promise<number>) | null;
   stop(): Promise<void>;
 }

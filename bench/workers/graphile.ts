@@ -5,7 +5,9 @@ import { Poster } from '../load/post.ts';
 import { queueName } from '../load/setter.ts';
 import { answerCalls } from '../support/remote.ts';
 
-/** Batching as its page on performance recommends; polled twenty times as often as by default, for the sake of lateness. */
+/**
+ * Batching as its page on performance recommends; polled twenty times as often as by default, for the sake of lateness.
+ */
 const concurrentJobs = 128;
 const worker = {
   concurrentJobs,

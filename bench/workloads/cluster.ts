@@ -1,4 +1,7 @@
-/** W9: three members, two replicas of each timer, both synced: W1 to W3 again, and once more with a member killed in the middle. */
+/**
+ * W9: three members, two replicas of each timer, both synced: W1 to W3 again, and once more with a member killed in the
+ * middle.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CarillonWay } from '../load/setter.ts';
 import type { Chart, Column, Row, Section } from '../page/section.ts';

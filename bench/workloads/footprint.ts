@@ -1,6 +1,6 @@
 /**
- * W4: memory per pending timer. W5: CPU while nothing is due. W8: restart. All systems are filled first and then idle at
- * the same time, each watched through its own processes, so that one pause serves all.
+ * W4: memory per pending timer. W5: CPU while nothing is due. W8: restart. All systems are filled first and then idle
+ * at the same time, each watched through its own processes, so that one pause serves all.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withScratch } from '../support/scratch.ts';

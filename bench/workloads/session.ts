@@ -101,7 +101,9 @@ export class Session {
 
 type Startable = Pick<System, 'start'>;
 
-/** A receiver that costs as little as possible, or the one of the client library, which takes so many pops in a request. */
+/**
+ * A receiver that costs as little as possible, or the one of the client library, which takes so many pops in a request.
+ */
 export type ReceiverKind = 'bare' | { readonly batchCountMax: number };
 
 export function withSession<T>(

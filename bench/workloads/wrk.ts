@@ -1,7 +1,7 @@
 /**
- * W1c: one connection a call, as curl, load balancers and most other languages do it: `wrk -c64`, in turn against an empty
- * `node:http` exchange, a member that syncs to disk, and one in memory. A machine that is slow for a while is slow for all
- * three of a round, so the figure to compare is the ratio to the empty exchange of the same round.
+ * W1c: one connection a call, as curl, load balancers and most other languages do it: `wrk -c64`, in turn against an
+ * empty `node:http` exchange, a member that syncs to disk, and one in memory. A machine that is slow for a while is
+ * slow for all three of a round, so the figure to compare is the ratio to the empty exchange of the same round.
  */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** A part of a Markdown page that a program writes: everything between two comments, of which the first names the command. */
+/**
+ * A part of a Markdown page that a program writes: everything between two comments, of which the first names the
+ * command.
+ */
 
 export interface Marks {
   readonly name: string;

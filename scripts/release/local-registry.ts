@@ -1,7 +1,7 @@
 /**
- * An npm registry on loopback for the rehearsal: takes archives of `npm publish`, gives them to `npm install`, and sends
- * every request for other packages on to the registry that npm is configured with. A stand-in for Verdaccio, which brings
- * more packages than all of this repository's tools together.
+ * An npm registry on loopback for the rehearsal: takes archives of `npm publish`, gives them to `npm install`, and
+ * sends every request for other packages on to the registry that npm is configured with. A stand-in for Verdaccio,
+ * which brings more packages than all of this repository's tools together.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Pictures of a table in a pool of disks, and of its growth by a zone: `carillon where` and `carillon plan` on the example
- * files, and the same question in the dashboard. Each is 1440 pixels wide.
+ * Pictures of a table in a pool of disks, and of its growth by a zone: `carillon where` and `carillon plan` on the
+ * example files, and the same question in the dashboard. Each is 1440 pixels wide.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

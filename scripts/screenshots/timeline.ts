@@ -1,6 +1,6 @@
 /**
- * Pictures of the timeline of a timer: set by one token, given up while its receiver is down, delivered again by another token,
- * and popped by a backup while the primary is gone.
+ * Pictures of the timeline of a timer: set by one token, given up while its receiver is down, delivered again by
+ * another token, and popped by a backup while the primary is gone.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Pictures of a cluster whose receivers fail: 419 dead letters of five receivers, a failing recurring timer, and the form with
- * the next pops of a cron expression.
+ * Pictures of a cluster whose receivers fail: 419 dead letters of five receivers, a failing recurring timer, and the
+ * form with the next pops of a cron expression.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Pages of types by TypeDoc, one set of options after the other in one process: `node types.ts TOOLS OPTIONS`. TOOLS is the
- * manifest in whose folder TypeDoc is installed, OPTIONS a file with a list of its options.
+ * Pages of types by TypeDoc, one set of options after the other in one process: `node types.ts TOOLS OPTIONS`. TOOLS is
+ * the manifest in whose folder TypeDoc is installed, OPTIONS a file with a list of its options.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,7 @@
-/** Few dependencies, each pinned and known by its hash, from the public registry, and none that runs code when it is installed. */
+/**
+ * Few dependencies, each pinned and known by its hash, from the public registry, and none that runs code when it is
+ * installed.
+ */
 import type { Finding } from './source.ts';
 import type { Package } from './workspace.ts';
 

@@ -1,8 +1,8 @@
 /**
- * The condition of an invariant looks and changes nothing: a build without invariants must behave the same. A method of the object's
- * own may change it (`this.seek` moves a cursor), so its result is taken in a line before; a method that is named as a question
- * (`isSparse`, `has`, `refOf`) changes nothing. The sentence is a plain text: a template would be put together each time, though
- * the condition holds.
+ * The condition of an invariant looks and changes nothing: a build without invariants must behave the same. A method of
+ * the object's own may change it (`this.seek` moves a cursor), so its result is taken in a line before; a method that
+ * is named as a question (`isSparse`, `has`, `refOf`) changes nothing. The sentence is a plain text: a template would
+ * be put together each time, though the condition holds.
  */
 import { type Finding, isSyntax, isTest, nameOf, type Rule, type Syntax } from './source.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One form for log lines: a sentence with a capital and a full stop, and the event as the first field. The compiler asks
- * for the field (`LogFields` in core); this rule looks at the words.
+ * One form for log lines: a sentence with a capital and a full stop, and the event as the first field. The compiler
+ * asks for the field (`LogFields` in core); this rule looks at the words.
  */
 import { type Finding, isSyntax, isTest, nameOf, type Rule, type Syntax } from './source.ts';
 

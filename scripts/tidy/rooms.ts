@@ -1,13 +1,16 @@
 /**
- * The rooms of the server: which folder may import which, in full. An arrow that is not listed is refused, and so is a list
- * with two rooms that know each other. Tests may look around. In the root of the server are its doors and the member, and
- * nothing else. In no package do two folders know each other, and no folder of the repository holds too many files.
+ * The rooms of the server: which folder may import which, in full. An arrow that is not listed is refused, and so is a
+ * list with two rooms that know each other. Tests may look around. In the root of the server are its doors and the
+ * member, and nothing else. In no package do two folders know each other, and no folder of the repository holds too
+ * many files.
  */
 import { posix } from 'node:path';
 import { type Finding, isTest } from './source.ts';
 import { resolve, type Workspace } from './workspace.ts';
 
-/** ARCHITECTURE.md draws the same picture. `index.ts`, `internal.ts` and `member.ts` in the root may import every room. */
+/**
+ * ARCHITECTURE.md draws the same picture. `index.ts`, `internal.ts` and `member.ts` in the root may import every room.
+ */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   access: ['config', 'http', 'quotas'],
   api: ['access', 'api/schema', 'callback', 'config', 'http', 'metrics', 'request', 'timer'],

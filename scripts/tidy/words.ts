@@ -29,7 +29,10 @@ const banned: Readonly<Record<string, string>> = {
 /** Names of Node itself. */
 const unavoidable = new Set(['nodeVersion', 'nodeOptions', 'nodeModules']);
 
-/** Words that belong to the subject of a package: a lease of etcd expires, a level of a topology and a rival's members may be called node. */
+/**
+ * Words that belong to the subject of a package: a lease of etcd expires, a level of a topology and a rival's members
+ * may be called node.
+ */
 const spoken: readonly { readonly place: RegExp; readonly words: readonly string[] }[] = [
   { place: /^packages\/ring\//, words: ['expire', 'expired'] },
   { place: /^packages\/placement\/.*\.test\.ts$/, words: ['node'] },
@@ -152,7 +155,9 @@ export const exportStar: Rule = (source) =>
     }));
 
 const freeRelative = /\b(who|whoever|whom|those|nobody|somebody|everybody|what|whatever)\b/i;
-/** One-line comments in `packages` that may still carry such a word; lowered as comments are rewritten, never raised. */
+/**
+ * One-line comments in `packages` that may still carry such a word; lowered as comments are rewritten, never raised.
+ */
 export const freeRelativeCountMax = 5;
 const filesNamed = 5;
 

@@ -1,7 +1,7 @@
 /**
- * The client library in a real browser, bundled as a web app would bundle it, against a real member. The page reaches it through
- * its own origin, here through a small proxy as a web server in front of both would be; for pages of other origins see
- * `browser-origins.test.ts`.
+ * The client library in a real browser, bundled as a web app would bundle it, against a real member. The page reaches
+ * it through its own origin, here through a small proxy as a web server in front of both would be; for pages of other
+ * origins see `browser-origins.test.ts`.
  */
 import { createServer, request as ask, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

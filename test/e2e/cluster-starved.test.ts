@@ -1,4 +1,6 @@
-/** Members on a machine without time for them: "a member that gets no processor for a second must come late, not twice". */
+/**
+ * Members on a machine without time for them: "a member that gets no processor for a second must come late, not twice".
+ */
 import { afterEach, expect, test } from 'vitest';
 import { Story } from './support/story.ts';
 

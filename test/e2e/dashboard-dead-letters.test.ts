@@ -1,4 +1,6 @@
-/** Dead letters in a real browser: hundreds of them, of several receivers, found, delivered again and dropped in one go. */
+/**
+ * Dead letters in a real browser: hundreds of them, of several receivers, found, delivered again and dropped in one go.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';

@@ -1,6 +1,7 @@
 /**
- * The night of an operator, in a real browser: a receiver is down, another receiver is told by an event, the dead letters are
- * found and delivered again, a member fails, and after every member was started again the timeline has all of it.
+ * The night of an operator, in a real browser: a receiver is down, another receiver is told by an event, the dead
+ * letters are found and delivered again, a member fails, and after every member was started again the timeline has all
+ * of it.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

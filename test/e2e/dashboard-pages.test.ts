@@ -1,4 +1,7 @@
-/** Every page of the dashboard in a real browser, wide and narrow, light and dark, with texts of users that are hard to show. */
+/**
+ * Every page of the dashboard in a real browser, wide and narrow, light and dark, with texts of users that are hard to
+ * show.
+ */
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

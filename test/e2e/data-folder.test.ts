@@ -1,4 +1,6 @@
-/** The data folder of a member belongs to it alone: to this name, in this cluster, and to no other user of the machine. */
+/**
+ * The data folder of a member belongs to it alone: to this name, in this cluster, and to no other user of the machine.
+ */
 import {
   mkdirSync,
   mkdtempSync,
@@ -59,7 +61,10 @@ test('no other user of the machine can look into it', async () => {
   }
 });
 
-/** A folder that release 0.1 wrote before it was killed: a snapshot, and a journal with a letter and two timers behind it. */
+/**
+ * A folder that release 0.1 wrote before it was killed: a snapshot, and a journal with a letter and two timers behind
+ * it.
+ */
 function copyFolderOf01(): void {
   const from = join(import.meta.dirname, 'folder-of-0.1');
   mkdirSync(folder, { mode: 0o700 });

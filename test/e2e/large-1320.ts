@@ -1,7 +1,7 @@
 /**
- * Three members with 1,320 timers of 64 KiB that pop thousands of times while three readers list all of them. Prints how many
- * pops came twice; exits 1 when one did, or when a list, an export or a set was incomplete.
- * `npm run show:large [-- TIMERS [POPS OF EACH [SECONDS BETWEEN POPS [READERS]]]]`
+ * Three members with 1,320 timers of 64 KiB that pop thousands of times while three readers list all of them. Prints
+ * how many pops came twice; exits 1 when one did, or when a list, an export or a set was incomplete. `npm run
+ * show:large [-- TIMERS [POPS OF EACH [SECONDS BETWEEN POPS [READERS]]]]`
  */
 import { largeTimers } from './support/large-timers.ts';
 

@@ -1,4 +1,7 @@
-/** Large timers in a cluster of processes: bounded in bytes everywhere, so that reading them delays no other client (P1, P5, P7). */
+/**
+ * Large timers in a cluster of processes: bounded in bytes everywhere, so that reading them delays no other client (P1,
+ * P5, P7).
+ */
 import { expect, test } from 'vitest';
 import { largeTimers } from './support/large-timers.ts';
 

@@ -1,4 +1,7 @@
-/** One member as a real process: every set timer pops, once and on time, through stops, kills and restarts of the process. */
+/**
+ * One member as a real process: every set timer pops, once and on time, through stops, kills and restarts of the
+ * process.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

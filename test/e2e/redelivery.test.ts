@@ -1,4 +1,7 @@
-/** Dead letters of recurring timers at a real member: each that is sent again makes one callback, and no series begins anew. */
+/**
+ * Dead letters of recurring timers at a real member: each that is sent again makes one callback, and no series begins
+ * anew.
+ */
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Carillon } from '@carillon/client';

@@ -1,4 +1,6 @@
-/** One namespace does its worst at a real member; timers of another are accepted, come once and in time, and none fails. */
+/**
+ * One namespace does its worst at a real member; timers of another are accepted, come once and in time, and none fails.
+ */
 import { expect, test } from 'vitest';
 import {
   factsOf,

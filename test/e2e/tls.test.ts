@@ -1,4 +1,7 @@
-/** A member that serves by TLS, as a real process: the command line and the client library use it, and its certificate is replaced. */
+/**
+ * A member that serves by TLS, as a real process: the command line and the client library use it, and its certificate
+ * is replaced.
+ */
 import { copyFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

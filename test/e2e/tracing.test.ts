@@ -1,4 +1,7 @@
-/** A trace from a request over the set, the replicas and the callback to the receiver, through real members and a collector. */
+/**
+ * A trace from a request over the set, the replicas and the callback to the receiver, through real members and a
+ * collector.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

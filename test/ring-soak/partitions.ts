@@ -1,7 +1,7 @@
 /**
  * Partitions made by a firewall, in a network namespace of their own: `partitions.test.ts` starts this
- * file under `unshare -n` with `lost` or `kept` and reads its report. Three etcds; packets between them, or from one client, are
- * dropped without a word, as a real partition does.
+ * file under `unshare -n` with `lost` or `kept` and reads its report. Three etcds; packets between them, or from one
+ * client, are dropped without a word, as a real partition does.
  */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,8 +1,8 @@
 /**
- * `npm run security`: first the attacks that once stopped or misled a member (`findings/`), then a million inputs that no client sends
- * in good faith, into every place where bytes from outside come in (`fuzz/`). Ends with 1 when one of them is over its limit, and
- * says how to see it again; `--write` puts both tables into docs/security.md. Then the parts that are tests of their own: a million
- * inputs against llhttp, nginx and haproxy in front, and a browser.
+ * `npm run security`: first the attacks that once stopped or misled a member (`findings/`), then a million inputs that
+ * no client sends in good faith, into every place where bytes from outside come in (`fuzz/`). Ends with 1 when one of
+ * them is over its limit, and says how to see it again; `--write` puts both tables into docs/security.md. Then the
+ * parts that are tests of their own: a million inputs against llhttp, nginx and haproxy in front, and a browser.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

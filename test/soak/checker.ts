@@ -73,7 +73,9 @@ export function judgeSoak(evidence: Evidence): Verdict {
   return new Checker(evidence).verdict();
 }
 
-/** The simulator's judge, at the moment of the call under judgement; also counts violations beyond the ones it prints. */
+/**
+ * The simulator's judge, at the moment of the call under judgement; also counts violations beyond the ones it prints.
+ */
 class SoakJudge extends Judge {
   readonly counts = new Map<string, number>();
   private readonly windows: Windows;
@@ -227,9 +229,9 @@ class Checker {
   }
 
   /**
-   * P4: by 2n. Excused only when as many members were away between n and 2n as the timer has copies: then all of them may have been. A member
-   * that is cut off from others still reaches the receiver: no excuse. An attempt that may have acted after the answer would have
-   * restarted the timer then: nothing is known.
+   * P4: by 2n. Excused only when as many members were away between n and 2n as the timer has copies: then all of them
+   * may have been. A member that is cut off from others still reaches the receiver: no excuse. An attempt that may have
+   * acted after the answer would have restarted the timer then: nothing is known.
    */
   private judgeLateness(operation: Operation, sequence: number, dueMs: number): void {
     const { wish, ackMs, have } = operation;

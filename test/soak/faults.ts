@@ -61,7 +61,10 @@ export class Faults {
     this.counts = Object.fromEntries(kinds.map((kind) => [kind, 0]));
   }
 
-  /** Resolves with the name of the fault, when it is over and all members see each other. The rarest first, so that a short soak sees each. */
+  /**
+   * Resolves with the name of the fault, when it is over and all members see each other. The rarest first, so that a
+   * short soak sees each.
+   */
   async next(): Promise<string> {
     const { scene, counts } = this;
     const least = Math.min(...Object.values(counts));

@@ -1,8 +1,9 @@
 /**
- * `npm run soak -- --minutes 30`: three members as processes under load, with faults all the while: members are killed, stand still, are cut
- * off from each other and from etcd, are restarted, come and go, and change their secret. A checker outside of them judges every promise
- * it can see; each second memory, lateness and waits for a processor are written down. Ends with 1 when a promise was broken or memory
- * grows without bound, and says which; leaves soak.json and pictures in bench/report.
+ * `npm run soak -- --minutes 30`: three members as processes under load, with faults all the while: members are killed,
+ * stand still, are cut off from each other and from etcd, are restarted, come and go, and change their secret. A
+ * checker outside of them judges every promise it can see; each second memory, lateness and waits for a processor are
+ * written down. Ends with 1 when a promise was broken or memory grows without bound, and says which; leaves soak.json
+ * and pictures in bench/report.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -104,7 +105,10 @@ function tooOften({ counts }: Verdict): string[] {
   return [`P5: ${twice.inside} of ${pops} pops were called twice while members had no processor.`];
 }
 
-/** One fault after the other until the time is over; returns the reasons why members did not see each other again, in sentences. */
+/**
+ * One fault after the other until the time is over; returns the reasons why members did not see each other again, in
+ * sentences.
+ */
 async function play(scene: Scene, faults: Faults, minutes: number): Promise<string[]> {
   const endMs = performance.now() + minutes * 60_000;
   while (performance.now() < endMs) {

@@ -21,7 +21,10 @@ const judgedSecondsMin = 60;
 /** Tombstones are kept for a minute in a soak, and are dropped some time in the next. */
 const warmUpSecondsMin = 60;
 const warmUpShare = 0.25;
-/** The collector takes up to 100 s for a turn through everything, and lets up to 60 MiB lie until then (both seen at 40 sets a second). */
+/**
+ * The collector takes up to 100 s for a turn through everything, and lets up to 60 MiB lie until then (both seen at 40
+ * sets a second).
+ */
 const turnSeconds = 100;
 const withinTurnBytesMax = 96 * 2 ** 20;
 /** Over floors that have such a turn in them each. */

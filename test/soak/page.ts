@@ -1,4 +1,7 @@
-/** The parts of docs/security.md that `npm run soak -- --write` writes: a soak of all faults, and one of stalls alone for each length. */
+/**
+ * The parts of docs/security.md that `npm run soak -- --write` writes: a soak of all faults, and one of stalls alone
+ * for each length.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -19,7 +22,10 @@ const by = 'npm run soak -- --write';
 const count = new Intl.NumberFormat('en');
 const mib = 2 ** 20;
 
-/** The block of a soak with these options; an error in a sentence, before anything ran, when the page has no place for it. */
+/**
+ * The block of a soak with these options; an error in a sentence, before anything ran, when the page has no place for
+ * it.
+ */
 export function blockFor(only: FaultName | null, stallMsMax: number): Block | Error {
   const name = only === null ? 'soak' : `soak of ${only} members, ${stallMsMax} ms`;
   const block = { name, by };

@@ -1,10 +1,14 @@
-/** Figures of the kernel about processes: their memory, and how long their threads waited for a processor. Linux only. */
+/**
+ * Figures of the kernel about processes: their memory, and how long their threads waited for a processor. Linux only.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessReading {
   readonly pid: number;
   readonly rssBytes: number;
-  /** Thread → nanoseconds in which it could have run and did not, since it began. Only threads that a member waits for. */
+  /**
+   * Thread → nanoseconds in which it could have run and did not, since it began. Only threads that a member waits for.
+   */
   readonly waitedNs: ReadonlyMap<string, number>;
 }
 

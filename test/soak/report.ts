@@ -1,4 +1,7 @@
-/** The report of a soak: all its numbers as JSON, and pictures of memory, lateness, waits for a processor, and faults over time. */
+/**
+ * The report of a soak: all its numbers as JSON, and pictures of memory, lateness, waits for a processor, and faults
+ * over time.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drawLines } from '../../bench/page/charts.ts';

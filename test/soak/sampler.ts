@@ -1,6 +1,7 @@
 /**
- * Looks at the members while a soak runs: four times a second how long each waited for a processor, each second their memory and how late
- * the callbacks of that second came; and all the while whether this process itself, which holds the receiver, could look.
+ * Looks at the members while a soak runs: four times a second how long each waited for a processor, each second their
+ * memory and how late the callbacks of that second came; and all the while whether this process itself, which holds the
+ * receiver, could look.
  */
 import { latenessAt } from '../e2e/support/recorder.ts';
 import { type ProcessReading, procObstacle, readProcess, readStolenMs } from './proc.ts';

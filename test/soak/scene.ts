@@ -183,7 +183,10 @@ function secretIn(folder: string): string {
   return join(folder, 'secret');
 }
 
-/** The path of a file with one token, which all requests of this process carry from now on: the helpers of the tests know of none. */
+/**
+ * The path of a file with one token, which all requests of this process carry from now on: the helpers of the tests
+ * know of none.
+ */
 function writeTokens(folder: string): string {
   const { id, text } = newToken(randomBytes);
   const created = new Date().toISOString();

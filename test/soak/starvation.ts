@@ -1,6 +1,7 @@
 /**
- * Tells a machine without time from a member with a bug. A thread that could run and is not let run waits in a queue of the kernel, which
- * counts that; the count of a wait rises when it ends. A hypervisor that takes the processors away shows as stolen time instead.
+ * Tells a machine without time from a member with a bug. A thread that could run and is not let run waits in a queue of
+ * the kernel, which counts that; the count of a wait rises when it ends. A hypervisor that takes the processors away
+ * shows as stolen time instead.
  */
 import type { ProcessReading } from './proc.ts';
 
@@ -27,8 +28,8 @@ export function stolenMs(before: readonly number[], after: readonly number[]): n
 }
 
 /**
- * The window that counts as a pause; null: it had its time. A wait that is longer than the time between the looks began before the
- * earlier one.
+ * The window that counts as a pause; null: it had its time. A wait that is longer than the time between the looks began
+ * before the earlier one.
  */
 export function starvedIn(looked: Span, waitMs: number): Span | null {
   const betweenMs = looked.toMs - looked.fromMs;

@@ -13,7 +13,10 @@ export type Kind =
   | 'starved'
   /** Cut off from members or from etcd. */
   | 'network'
-  /** Told to end, until it serves again: no fault. A timer whose copies are all away may be late meanwhile; it explains nothing else. */
+  /**
+   * Told to end, until it serves again: no fault. A timer whose copies are all away may be late meanwhile; it explains
+   * nothing else.
+   */
   | 'stopped'
   /** A change of members or secrets as an operator makes it: no fault, and explains no broken promise. */
   | 'planned';
@@ -82,7 +85,10 @@ export class Windows {
     );
   }
 
-  /** Whether nothing was wrong and nothing was changed at this moment, nor so shortly before that members may not know yet that it is over. */
+  /**
+   * Whether nothing was wrong and nothing was changed at this moment, nor so shortly before that members may not know
+   * yet that it is over.
+   */
   isQuiet(atMs: number): boolean {
     const span = { fromMs: atMs - noticeMs, toMs: atMs };
     return this.touching(anyKind, span).length === 0;

@@ -153,14 +153,17 @@ export class Carillon {
     return this.members.urls;
   }
 
-  /** The highest version that this client has seen; null before the first. To hand on to a client that goes on from here. */
+  /**
+   * The highest version that this client has seen; null before the first. To hand on to a client that goes on from
+   * here.
+   */
   get seen(): string | null {
     return this.seenVersion.text;
   }
 
   /**
-   * Every later change of this client comes after this version: `seen` of another client, or `X-Timer-Version` of a callback.
-   * Throws TypeError for a text that is no version.
+   * Every later change of this client comes after this version: `seen` of another client, or `X-Timer-Version` of a
+   * callback. Throws TypeError for a text that is no version.
    */
   saw(version: string): void {
     if (!this.seenVersion.add(version)) throw new TypeError(`"${version}" is not a version.`);
@@ -214,8 +217,8 @@ export class Carillon {
   }
 
   /**
-   * Makes the callback of a timer now, by a new timer with the same callback that pops once, at once; the result has the id of
-   * that one. The timer itself is not touched. Rejects with ApiError (404) when there is no such timer.
+   * Makes the callback of a timer now, by a new timer with the same callback that pops once, at once; the result has
+   * the id of that one. The timer itself is not touched. Rejects with ApiError (404) when there is no such timer.
    */
   async run(id: string, options: SetOptions = {}): Promise<Confirmed> {
     const { idempotencyKey = this.system.uuid(), signal } = options;

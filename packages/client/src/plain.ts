@@ -1,7 +1,7 @@
 /**
- * Callbacks and answers without `Request` and `Response`: the core of a receiver, which adapters for servers on Node use
- * directly, because making the web's objects for each callback costs more than handling it. `receiver` wraps it for all
- * other servers.
+ * Callbacks and answers without `Request` and `Response`: the core of a receiver, which adapters for servers on Node
+ * use directly, because making the web's objects for each callback costs more than handling it. `receiver` wraps it for
+ * all other servers.
  */
 
 export interface PlainCall {

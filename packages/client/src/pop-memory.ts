@@ -1,4 +1,7 @@
-/** Which pops were handled already. Callbacks can come twice after a fault; a receiver that remembers them drops the second. */
+/**
+ * Which pops were handled already. Callbacks can come twice after a fault; a receiver that remembers them drops the
+ * second.
+ */
 
 /** `fresh`: handle it. `handled`: drop it. `busy`: it is being handled right now, perhaps elsewhere. */
 export type PopState = 'fresh' | 'handled' | 'busy';

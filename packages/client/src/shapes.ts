@@ -1,4 +1,7 @@
-/** Answers of the cluster, in the client's own names. Lenient: a field that an older or newer member leaves out is empty here. */
+/**
+ * Answers of the cluster, in the client's own names. Lenient: a field that an older or newer member leaves out is empty
+ * here.
+ */
 
 export interface Copies {
   readonly have: number;
@@ -102,7 +105,10 @@ export interface ClusterMember {
 
 /** Damage found on the disk of the member that answered, since it started. */
 export interface DiskDamage {
-  /** mending, mended (every record that others had is there again) or lost (timers are gone, or there was no member to ask). */
+  /**
+   * mending, mended (every record that others had is there again) or lost (timers are gone, or there was no member to
+   * ask).
+   */
   readonly state: string;
   readonly foundAt: Date | null;
   /** Damaged stretches and missing files. */

@@ -29,7 +29,9 @@ const drawnCountMax = 128;
 let drawn = '';
 let drawnCount = drawnCountMax;
 
-/** 122 or more random bits and a count: every set needs a key, and drawing bits for each took a twentieth of its CPU. */
+/**
+ * 122 or more random bits and a count: every set needs a key, and drawing bits for each took a twentieth of its CPU.
+ */
 function uuid(): string {
   if (drawnCount === drawnCountMax) {
     drawn = randomText();

@@ -73,8 +73,8 @@ export type TimerSpec<Data = unknown> = When &
   };
 
 /**
- * The body of a set or replace. Throws TypeError for a duration or instant that is none, and for a name that no spec has:
- * a slip of the fingers would have no effect otherwise. The rest the cluster judges.
+ * The body of a set or replace. Throws TypeError for a duration or instant that is none, and for a name that no spec
+ * has: a slip of the fingers would have no effect otherwise. The rest the cluster judges.
  */
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   refuseUnknown(spec, specNames, '');
@@ -102,7 +102,9 @@ export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   });
 }
 
-/** As `bodyOf`, with data checked by its schema. Throws PayloadError, or rejects with it, for data that does not fit. */
+/**
+ * As `bodyOf`, with data checked by its schema. Throws PayloadError, or rejects with it, for data that does not fit.
+ */
 export function checkedBody(
   spec: TimerSpec,
 ): Record<string, unknown> | Promise<Record<string, unknown>> {

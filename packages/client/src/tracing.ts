@@ -1,7 +1,7 @@
 /**
- * OpenTelemetry, where the application has it. `@opentelemetry/api` keeps its providers under a symbol of the global object,
- * one for each major release, so that several copies of it in one process work together. It is found there: no import that
- * a bundler would have to resolve, nothing to configure, and a look at one property where there is none.
+ * OpenTelemetry, where the application has it. `@opentelemetry/api` keeps its providers under a symbol of the global
+ * object, one for each major release, so that several copies of it in one process work together. It is found there: no
+ * import that a bundler would have to resolve, nothing to configure, and a look at one property where there is none.
  */
 
 interface SpanContext {

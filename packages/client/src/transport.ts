@@ -84,8 +84,8 @@ export class Transport {
   }
 
   /**
-   * Calls `attempt` for one member after the other until it does not fail. One that rejects with an ApiError below 500 is the
-   * end of it: the member works, the request does not, and another member would say the same.
+   * Calls `attempt` for one member after the other until it does not fail. One that rejects with an ApiError below 500
+   * is the end of it: the member works, the request does not, and another member would say the same.
    */
   async atMembers<T>(course: Course, attempt: (member: string) => Promise<T>): Promise<T> {
     const { members, system, avoidMs } = this.options;

@@ -1,6 +1,6 @@
 /**
- * Where the uri and the tags of a definition are in its bytes, without decoding the rest: an index looks at every record that
- * is stored, and a decoded definition is forty times as dear.
+ * Where the uri and the tags of a definition are in its bytes, without decoding the rest: an index looks at every
+ * record that is stored, and a decoded definition is forty times as dear.
  */
 import { tag } from './definition.ts';
 import { traceBytes } from './traceparent.ts';
@@ -34,8 +34,8 @@ export class DefinitionTexts {
   private at = 0;
 
   /**
-   * Reads bytes[from, to). False where a field is met that this file does not know: then `decodeDefinition` must be asked. The
-   * bytes come from `encodeDefinition`.
+   * Reads bytes[from, to). False where a field is met that this file does not know: then `decodeDefinition` must be
+   * asked. The bytes come from `encodeDefinition`.
    */
   read(bytes: Uint8Array, from: number, to: number): boolean {
     this.at = from;

@@ -74,7 +74,9 @@ export interface Definition {
   readonly origin: Origin | null;
   /** Uri that is told of each pop of this timer that was given up; null: none is. */
   readonly onFailure: string | null;
-  /** Kind of the event that this timer tells of; null: a client set it. An event that is given up leaves no dead letter. */
+  /**
+   * Kind of the event that this timer tells of; null: a client set it. An event that is given up leaves no dead letter.
+   */
   readonly event: string | null;
   readonly form: CallbackForm;
   /** The trace that the set belongs to, as `traceparent`; null: none. Two sets that differ in it alone are the same. */

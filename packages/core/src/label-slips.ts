@@ -1,6 +1,6 @@
 /**
- * Labels of members whose names look misspelt. Names are free, so `zoen: a` is no error; but its member then stands in no
- * zone, and copies that should be in distinct zones are not.
+ * Labels of members whose names look misspelt. Names are free, so `zoen: a` is no error; but its member then stands in
+ * no zone, and copies that should be in distinct zones are not.
  */
 import { nearestWord } from './nearest-word.ts';
 

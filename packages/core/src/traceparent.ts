@@ -1,7 +1,7 @@
 /**
- * The header `traceparent` of W3C Trace Context: which trace a request belongs to, and which span of it made the request.
- * A text of version 00 is kept as it is: `00-<32 hex trace>-<16 hex span>-<2 hex flags>`; in bytes it is the 25 that the
- * digits stand for. Read by index, in time that does not depend on the text's length.
+ * The header `traceparent` of W3C Trace Context: which trace a request belongs to, and which span of it made the
+ * request. A text of version 00 is kept as it is: `00-<32 hex trace>-<16 hex span>-<2 hex flags>`; in bytes it is the
+ * 25 that the digits stand for. Read by index, in time that does not depend on the text's length.
  */
 import type { ByteReader, ByteWriter } from './bytes.ts';
 
@@ -13,7 +13,9 @@ const traceAt = 3;
 const spanAt = 36;
 const flagsAt = 53;
 
-/** The trace that the text names, in the form of version 00; null: it is no `traceparent`, which is the same as none. */
+/**
+ * The trace that the text names, in the form of version 00; null: it is no `traceparent`, which is the same as none.
+ */
 export function parseTraceparent(text: string): string | null {
   if (text.length < textLength || !hasForm(text)) return null;
   if (text.startsWith('00')) return text.length === textLength ? text : null;

@@ -1,7 +1,7 @@
 /**
- * XTEA (Needham and Wheeler, 1997): turns 64-bit numbers into others, one to one, under a key of 128 bits. A party without the
- * key cannot tell which number becomes which, however many pairs it has seen. Plain arithmetic without a call into native code:
- * every set and every pop outside of `default` needs it.
+ * XTEA (Needham and Wheeler, 1997): turns 64-bit numbers into others, one to one, under a key of 128 bits. A party
+ * without the key cannot tell which number becomes which, however many pairs it has seen. Plain arithmetic without a
+ * call into native code: every set and every pop outside of `default` needs it.
  */
 
 export interface Halves {

@@ -1,4 +1,7 @@
-/** Parses server-sent events from text that arrives in pieces of any size. Only the parts that `/events` uses: names and data. */
+/**
+ * Parses server-sent events from text that arrives in pieces of any size. Only the parts that `/events` uses: names and
+ * data.
+ */
 
 export interface ServerEvent {
   readonly name: string;

@@ -1,4 +1,7 @@
-/** Findings about the cluster in sentences: the first thing a person at night wants to read. Pure: a snapshot in, findings out. */
+/**
+ * Findings about the cluster in sentences: the first thing a person at night wants to read. Pure: a snapshot in,
+ * findings out.
+ */
 import { labelSlips } from '@carillon/core';
 import { hotMembers, labelLevels } from '@carillon/placement';
 import { count, counted, milliseconds } from './format.ts';

@@ -58,7 +58,10 @@ export function topologyFor(topology: Topology, account: Account): Topology {
   return { ...decided, expansions: [] };
 }
 
-/** The topology for a question that may name an account; refused where the answer depends on an account and none is named. */
+/**
+ * The topology for a question that may name an account; refused where the answer depends on an account and none is
+ * named.
+ */
 export function topologyAsked(topology: Topology, account: Account | undefined): Topology {
   if (account !== undefined) return topologyFor(topology, account);
   const open = topology.expansions.filter(({ rollout }) => rollout < 1);

@@ -32,8 +32,8 @@ export type PlacementErrorCode =
   | 'too_large';
 
 /**
- * Holds an assumption the code is built on: its failure is a bug here, never a mistake of the caller. The same function is
- * in `@carillon/core`, on which this package does not depend.
+ * Holds an assumption the code is built on: its failure is a bug here, never a mistake of the caller. The same function
+ * is in `@carillon/core`, on which this package does not depend.
  */
 export function invariant(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Error(`Broken invariant: ${why}`);

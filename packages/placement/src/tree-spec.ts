@@ -1,6 +1,6 @@
 /**
- * A regular tree in a topology's plain form: `tree: { region: 2, zone: 8, node: 32, disk: 16 }` stands for the levels and
- * 8,192 disks, `vertices: { 'r0/z2': { weight: 0 } }` for the few vertices that differ.
+ * A regular tree in a topology's plain form: `tree: { region: 2, zone: 8, node: 32, disk: 16 }` stands for the levels
+ * and 8,192 disks, `vertices: { 'r0/z2': { weight: 0 } }` for the few vertices that differ.
  */
 import { PlacementError } from './errors.ts';
 import { record, refuseUnknownFields, wholeNumber } from './input.ts';

@@ -1,6 +1,6 @@
 /**
- * Messages from the bytes of a gRPC stream: five bytes of head (flag and length), then the message. Bytes are put together once for
- * each message, however many pieces it comes in.
+ * Messages from the bytes of a gRPC stream: five bytes of head (flag and length), then the message. Bytes are put
+ * together once for each message, however many pieces it comes in.
  */
 
 const headBytes = 5;

@@ -87,8 +87,8 @@ export class LocalMember {
   }
 
   /**
-   * Joins, waiting up to `waitMs` for an older holder of the id to go. An etcd that was away lets all leases begin anew, so
-   * the wait does too.
+   * Joins, waiting up to `waitMs` for an older holder of the id to go. An etcd that was away lets all leases begin
+   * anew, so the wait does too.
    */
   async join(waitMs: number, watch: IdWatch): Promise<void> {
     const { clock } = this.options;

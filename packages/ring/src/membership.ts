@@ -27,7 +27,9 @@ export interface MembershipOptions {
   readonly log: Log;
   /** Where everything lives in etcd; ends in a slash. Members are at `<prefix>m/<id>`. */
   readonly prefix: string;
-  /** The TTL of members' leases: how long a dead one stays in the view. Default 5000; etcd grants at least about 2000. */
+  /**
+   * The TTL of members' leases: how long a dead one stays in the view. Default 5000; etcd grants at least about 2000.
+   */
   readonly ttlMs?: number | undefined;
   /** See `LeaseOptions.marginMs`. */
   readonly marginMs?: number | undefined;

@@ -43,8 +43,8 @@ export interface RingConfig {
 }
 
 /**
- * Writes the configuration if the prefix is new. Where one is there already, it holds: a setting that this process leaves open
- * is taken from it, a different one is refused.
+ * Writes the configuration if the prefix is new. Where one is there already, it holds: a setting that this process
+ * leaves open is taken from it, a different one is refused.
  */
 export async function agreeOnConfig(
   etcd: Etcd,
@@ -112,8 +112,8 @@ function nameOf({ slots, placement }: RingConfig): string {
 }
 
 /**
- * Whether a placement gives every key to the member that the stored one gives it to. The fingerprint decides: crc32 passed as
- * a bare function has another name than the built-in one, and the same slots.
+ * Whether a placement gives every key to the member that the stored one gives it to. The fingerprint decides: crc32
+ * passed as a bare function has another name than the built-in one, and the same slots.
  */
 function placesAs(placement: RingPlacement, { slots, placement: stored }: StoredConfig): boolean {
   return stored.slice(stored.lastIndexOf('/') + 1) === fingerprint(placement, slots);

@@ -111,7 +111,8 @@ describe.skipIf(paths === null)('ring: real processes', () => {
         expect(first.leftMs).toBeLessThanOrEqual(0);
         expect(lost.atMs - first.atMs).toBeLessThan(50);
         expect(validAfter(worker, atMs)).toEqual([]);
-        // The newer lock has the larger token, so a store that compares tokens refuses late writes of the stopped worker.
+        // The newer lock has the larger token, so a store that compares tokens refuses late writes of the stopped
+        // worker.
         expect(lock.token).toBeGreaterThan(BigInt(granted.token));
         const back = (): boolean => ring.view.members.length === 2;
         for (let i = 0; i < 600 && !back(); i++) await sleep(10);

@@ -29,11 +29,16 @@ export interface RingOptions {
   readonly endpoints?: readonly string[];
   /** The ring's name: everything in etcd is under `<prefix>/`. Rings with different prefixes share nothing. */
   readonly prefix: string;
-  /** `'rendezvous'` (default), `'successor'` (the classic ring with crc32), a hash for the classic ring, or one of your own. */
+  /**
+   * `'rendezvous'` (default), `'successor'` (the classic ring with crc32), a hash for the classic ring, or one of your
+   * own.
+   */
   readonly placement?: 'rendezvous' | 'successor' | HashFunction | RingPlacement;
   /** Default: the number of the ring that is there, 1024 for a new one. Fixed for the life of the prefix. */
   readonly slots?: number;
-  /** TTL of the members' leases, default 5000. Shorter: faster take-over after a crash, less patience with a slow etcd. */
+  /**
+   * TTL of the members' leases, default 5000. Shorter: faster take-over after a crash, less patience with a slow etcd.
+   */
   readonly ttlMs?: number;
   /** How long before its lease could end a lock counts as lost; default max(300, 10 %). 0 is unsafe. */
   readonly marginMs?: number;
@@ -49,7 +54,10 @@ export interface RingOptions {
 }
 
 export interface LockOptions extends WaitOptions {
-  /** Also show the lock, and the wait for it, in etcd: for `ringStatus` and people with etcdctl. Costs a transaction each way. */
+  /**
+   * Also show the lock, and the wait for it, in etcd: for `ringStatus` and people with etcdctl. Costs a transaction
+   * each way.
+   */
   readonly durable?: boolean | undefined;
 }
 
@@ -58,8 +66,9 @@ export interface MemberOptions {
   readonly weight?: number;
   readonly labels?: Record<string, string>;
   /**
-   * The member is here for this key alone: its process gets the key's slot before all members that share the keys, and no other.
-   * So a process that comes for one lock, such as `carillon lock`, contends with a service that has members of its own.
+   * The member is here for this key alone: its process gets the key's slot before all members that share the keys, and
+   * no other. So a process that comes for one lock, such as `carillon lock`, contends with a service that has members
+   * of its own.
    */
   readonly onlyFor?: string;
   /** How long to wait for a former holder of the id to go, before MemberTakenError. 0: not at all. */
@@ -94,7 +103,9 @@ export interface RingEvents {
   error: Error;
 }
 
-/** Without a log of the application, only its own held locks that `close` waits for are worth a line on standard error. */
+/**
+ * Without a log of the application, only its own held locks that `close` waits for are worth a line on standard error.
+ */
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const keyLengthMax = 1024;
 /** A lease that was not given back ends a little after its TTL. */
@@ -287,7 +298,10 @@ export class Ring {
     }
   }
 
-  /** Waiting locks are refused, holders are asked to finish, members leave. Afterwards nothing is left in etcd but the config. */
+  /**
+   * Waiting locks are refused, holders are asked to finish, members leave. Afterwards nothing is left in etcd but the
+   * config.
+   */
   close(): Promise<void> {
     this.closing ??= this.shutDown();
     return this.closing;

@@ -1,6 +1,6 @@
 /**
- * Members that are here for one slot alone. A slot that such members wish for goes to one of them, before placement is asked; all
- * other slots are shared as if they were not there.
+ * Members that are here for one slot alone. A slot that such members wish for goes to one of them, before placement is
+ * asked; all other slots are shared as if they were not there.
  *
  *   members a, b (weight 1) and c, which wishes for slot 812:   slot 812 → c   all others → a or b, as before c came
  */

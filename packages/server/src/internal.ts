@@ -1,4 +1,6 @@
-/** For the simulator and the tests of whole members: the parts that `createMember` puts together. Not a public surface. */
+/**
+ * For the simulator and the tests of whole members: the parts that `createMember` puts together. Not a public surface.
+ */
 export type { ApiRequest, ApiResponse } from './http/message.ts';
 export { numberingOf } from './access/number-key.ts';
 export { Compare } from './cluster/compare.ts';

@@ -1,4 +1,7 @@
-/** Pops that fail, as clients read of them: the answer of the receiver, the class of the failure, the way to the dead letter. */
+/**
+ * Pops that fail, as clients read of them: the answer of the receiver, the class of the failure, the way to the dead
+ * letter.
+ */
 import { expect, test } from 'vitest';
 import { configOf } from './config/config.ts';
 import { header, startOne, timerBody } from './testing/one-member.ts';

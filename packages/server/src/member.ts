@@ -98,7 +98,9 @@ export class Member {
   /** Starts due pops before other work: the listener calls it ahead of each request. */
   readonly poll = (): void => this.parts.popper.poll();
 
-  /** Hands every record to other members; resolves when none is left here. A member that cannot stays. Twice is once. */
+  /**
+   * Hands every record to other members; resolves when none is left here. A member that cannot stays. Twice is once.
+   */
   drain(): Promise<void> {
     this.draining ??= this.handOver().finally(() => {
       this.draining = null;
@@ -125,7 +127,9 @@ export class Member {
     this.parts.options.onDrained?.();
   }
 
-  /** Whether there is a member to take the timers. Two members that drain at the same moment find that there is none. */
+  /**
+   * Whether there is a member to take the timers. Two members that drain at the same moment find that there is none.
+   */
   private hasOthers(): boolean {
     const { name } = this.parts.options;
     return this.parts.cluster.view.members.some((m) => m.name !== name && m.phase === 'active');

@@ -61,7 +61,10 @@ function recordsOf(world: OneMember, namespace: string): TimerRecord[] {
     .filter((record) => record.namespace === namespace);
 }
 
-/** The property of a tenant: timers with numbers of its own choice and of the member's, by key and in a batch, and a dead letter. */
+/**
+ * The property of a tenant: timers with numbers of its own choice and of the member's, by key and in a batch, and a
+ * dead letter.
+ */
 interface Property {
   readonly ids: readonly string[];
   readonly cursor: string;
@@ -223,7 +226,8 @@ async function answersOf(
     const ask: Ask = async (method, path, sent, key) => {
       const more = key === undefined ? {} : { 'idempotency-key': key };
       const answer = await world.request(method, path, sent, { ...headers, ...more });
-      // A position in the history of a member depends on the changes of others; a cipher keeps the tenant from reading it.
+      // A position in the history of a member depends on the changes of others; a cipher keeps the tenant from reading
+      // it.
       const isAudit = path.startsWith('/audit');
       const body = isAudit ? answer.body.replace(/"cursor":"[^"]+"/, '"cursor"') : answer.body;
       const length = isAudit ? 'content-length' : '';

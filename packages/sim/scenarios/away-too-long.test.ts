@@ -1,5 +1,6 @@
 /**
- * P5 and P6: a member that was away for longer than ended timers are remembered asks the others before it trusts its records.
+ * P5 and P6: a member that was away for longer than ended timers are remembered asks the others before it trusts its
+ *    records.
  * Found by seed 7000838.
  */
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** P5: a call that stands for several pops goes before every claim for one of them, also where the claimant has made the first. */
+/**
+ * P5: a call that stands for several pops goes before every claim for one of them, also where the claimant has made the
+ * first.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 

@@ -1,4 +1,7 @@
-/** P6: "A late or replayed message, a member that was away, a net-split that heals: none of them brings back a cancelled timer or an older version." */
+/**
+ * P6: "A late or replayed message, a member that was away, a net-split that heals: none of them brings back a cancelled
+ * timer or an older version."
+ */
 import { compileTargets } from '@carillon/placement';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';

@@ -1,4 +1,6 @@
-/** Damage on disk: nothing is lost that another member has, and a member that lost records does not testify about them. */
+/**
+ * Damage on disk: nothing is lost that another member has, and a member that lost records does not testify about them.
+ */
 import { expect, test } from 'vitest';
 import { Story, type StoryTimer } from '../src/story.ts';
 import { lastCopyAway, zeroEntries } from './told/damaged-disks.ts';

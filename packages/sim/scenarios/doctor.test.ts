@@ -1,4 +1,7 @@
-/** docs/operating.md, the doctor: every member is asked, whichever is asked first, and a finding names the member it is about. */
+/**
+ * docs/operating.md, the doctor: every member is asked, whichever is asked first, and a finding names the member it is
+ * about.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 

@@ -1,10 +1,15 @@
-/** §10: "Disk full: sets are refused with 507, pops and cancels go on." P1: a 2xx means that the record is on every replica, stand-ins included. */
+/**
+ * §10: "Disk full: sets are refused with 507, pops and cancels go on." P1: a 2xx means that the record is on every
+ * replica, stand-ins included.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 
 const names = ['m0', 'm1', 'm2', 'm3'];
 
-/** Fills the disk of a member to the last byte and waits until the member has noticed; the returned function makes room. */
+/**
+ * Fills the disk of a member to the last byte and waits until the member has noticed; the returned function makes room.
+ */
 async function fill(story: Story, name: string): Promise<() => void> {
   const disk = story.cluster.member(name).storage;
   if (disk === null) throw new Error('This member has no disk.');

@@ -1,4 +1,7 @@
-/** P4 and P5 while a member restarts: a member that claimed a pop and is then no longer due to make it does not block the others. */
+/**
+ * P4 and P5 while a member restarts: a member that claimed a pop and is then no longer due to make it does not block
+ * the others.
+ */
 import { expect, test } from 'vitest';
 import { doubledGiveBack } from '../src/broken/doubled.ts';
 import { Story } from '../src/story.ts';
@@ -34,7 +37,8 @@ test.each(
   times.flatMap((forMs) => [
     { forMs, answerMs: 1, back: true },
     { forMs, answerMs: 3000, back: true },
-    // The first replica stays down: only the member that granted the claim knows of it, and it must not call a second time.
+    // The first replica stays down: only the member that granted the claim knows of it, and it must not call a second
+    // time.
     { forMs, answerMs: 3000, back: false },
   ]),
 )(

@@ -1,11 +1,15 @@
 /**
- * P6 while etcd shows less than there is: "After an acknowledged cancel no callback starts, except by a member that was cut off or
+ * P6 while etcd shows less than there is: "After an acknowledged cancel no callback starts, except by a member that was
+ *    cut off or
  * paused at that moment." Members that etcd does not know are there all the same, and can be asked.
  */
 import { describe, expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 
-/** etcd is away for longer than a lease holds; meanwhile `name` crashes and tries to start, and a timer that it held is changed. */
+/**
+ * etcd is away for longer than a lease holds; meanwhile `name` crashes and tries to start, and a timer that it held is
+ * changed.
+ */
 async function startWithoutEtcd(
   seconds: number,
   change: (story: Story, id: string) => Promise<unknown>,

@@ -1,4 +1,7 @@
-/** P4: "A timer set for n pops by 2n while any replica of it is alive." Here timers change hands while their pops are due. */
+/**
+ * P4: "A timer set for n pops by 2n while any replica of it is alive." Here timers change hands while their pops are
+ * due.
+ */
 import { expect, test } from 'vitest';
 import { givenAwayWhileDue } from './told/given-away-while-due.ts';
 import { handedToAStarter } from './told/handed-to-a-starter.ts';

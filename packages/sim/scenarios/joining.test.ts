@@ -1,5 +1,6 @@
 /**
- * P8 and spec §8: "A joining member that answers is given timers like an active one: the phase says that resync towards it is
+ * P8 and spec §8: "A joining member that answers is given timers like an active one: the phase says that resync towards
+ *    it is
  * under way." Members files only; in etcd a joining member has yet to say that it is ready.
  */
 import { View } from '@carillon/server/internal';

@@ -1,4 +1,7 @@
-/** P2: "Every due pop ends in a 2xx from the receiver or as a dead letter." Also when no member can keep the letter at first. */
+/**
+ * P2: "Every due pop ends in a 2xx from the receiver or as a dead letter." Also when no member can keep the letter at
+ * first.
+ */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 

@@ -1,4 +1,7 @@
-/** P2: "Every due pop of an acknowledged timer ends in a 2xx from the receiver or as a dead letter. A failing receiver never ends a recurring timer." */
+/**
+ * P2: "Every due pop of an acknowledged timer ends in a 2xx from the receiver or as a dead letter. A failing receiver
+ * never ends a recurring timer."
+ */
 import { expect, test } from 'vitest';
 import { wellMannered } from '../src/world/receivers.ts';
 import { Story } from '../src/story.ts';

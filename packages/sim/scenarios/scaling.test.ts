@@ -1,4 +1,7 @@
-/** P8: "Adding, draining or losing members loses no timer, repairs the number of copies by itself, and moves no more timers than it must." */
+/**
+ * P8: "Adding, draining or losing members loses no timer, repairs the number of copies by itself, and moves no more
+ * timers than it must."
+ */
 import { View } from '@carillon/server/internal';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';

@@ -1,6 +1,6 @@
 /**
- * P4: "A timer set for n pops by 2n while any replica of it is alive and able to reach the receiver, for every n from 100 ms
- * and from 40 ms × factor up; below that by n + 40 ms × factor."
+ * P4: "A timer set for n pops by 2n while any replica of it is alive and able to reach the receiver, for every n from
+ * 100 ms and from 40 ms × factor up; below that by n + 40 ms × factor."
  */
 import { expect, test } from 'vitest';
 import { allowedMs } from '../src/checkers/by-twice.ts';

@@ -1,4 +1,7 @@
-/** P5: a member that takes long to read its disk, and then to reach the others, does not repeat pops that they made meanwhile. */
+/**
+ * P5: a member that takes long to read its disk, and then to reach the others, does not repeat pops that they made
+ * meanwhile.
+ */
 import type { MemoryDisk } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';

@@ -1,6 +1,6 @@
 /**
- * A client as clients should be: asks any member, waits a while, asks another one when nothing came back, and knows that
- * no answer does not mean that nothing happened. Keeps the history that the checkers judge by.
+ * A client as clients should be: asks any member, waits a while, asks another one when nothing came back, and knows
+ * that no answer does not mean that nothing happened. Keeps the history that the checkers judge by.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';

@@ -152,7 +152,10 @@ export function settledMs({ attempts }: Operation): number {
   return Math.max(0, ...attempts.map((attempt) => attempt.settledMs ?? Number.POSITIVE_INFINITY));
 }
 
-/** Whether everything that was asked for before this, and every attempt at it, had acted for the last time when it was acknowledged. */
+/**
+ * Whether everything that was asked for before this, and every attempt at it, had acted for the last time when it was
+ * acknowledged.
+ */
 export function isSettled(operation: Operation): boolean {
   const { timer, index, ackMs } = operation;
   if (ackMs === null || settledMs(operation) > ackMs) return false;

@@ -76,8 +76,8 @@ export class Judge {
   }
 
   /**
-   * Whether nothing that was asked for before this can still undo it, nor an attempt that the client gave up on, at once or when
-   * a split heals.
+   * Whether nothing that was asked for before this can still undo it, nor an attempt that the client gave up on, at
+   * once or when a split heals.
    */
   isLastWord(operation: Operation): boolean {
     if (!isSettled(operation)) return false;
@@ -86,10 +86,11 @@ export class Judge {
   }
 
   /**
-   * Whether an attempt at `earlier` was given a higher version than `later`, and nothing could have told the member that gave
-   * `later` its version: its client had not seen that version, because another client asked or the answer never came, and
-   * the two members were apart. Their wall clocks are then all there is to go by, for any system in which both sides of a
-   * split take changes. A client that had seen the version, or members that could talk, are no excuse.
+   * Whether an attempt at `earlier` was given a higher version than `later`, and nothing could have told the member
+   * that gave `later` its version: its client had not seen that version, because another client asked or the answer
+   * never came, and the two members were apart. Their wall clocks are then all there is to go by, for any system in
+   * which both sides of a split take changes. A client that had seen the version, or members that could talk, are no
+   * excuse.
    */
   private isUnordered(earlier: Operation, later: Operation): boolean {
     const { version, seen } = later;

@@ -1,7 +1,7 @@
 /**
- * Which timers lost their last copy for good, as an observer of all stores and disks knows it. A copy is destroyed when its disk is
- * replaced, its machine never comes back, or its program ends and kept it in memory only; it may be destroyed while its disk is
- * damaged. Checkers excuse a timer only if no other member had a copy at that moment.
+ * Which timers lost their last copy for good, as an observer of all stores and disks knows it. A copy is destroyed when
+ * its disk is replaced, its machine never comes back, or its program ends and kept it in memory only; it may be
+ * destroyed while its disk is damaged. Checkers excuse a timer only if no other member had a copy at that moment.
  */
 import { decodeDefinition, State } from '@carillon/core';
 import type { Member } from '@carillon/server/internal';
@@ -81,7 +81,10 @@ export class LostCopies {
     }
   }
 
-  /** Whether a member besides `name` surely has a copy that lasts: before the answer came, it is unknown which version that is. */
+  /**
+   * Whether a member besides `name` surely has a copy that lasts: before the answer came, it is unknown which version
+   * that is.
+   */
   private others(name: string, operation: Operation): boolean {
     if (operation.version === null) return false;
     return this.lasting(name).some((member) => holds(member, operation));

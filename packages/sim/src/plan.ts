@@ -17,7 +17,10 @@ export const healedMs = 4 * minuteMs;
 /** No client begins anything in the last part of a run. */
 const lastMs = minuteMs;
 
-/** A letter that is sent again settles within this time, by a delivery or as a letter: so it is sent this long before the end. */
+/**
+ * A letter that is sent again settles within this time, by a delivery or as a letter: so it is sent this long before
+ * the end.
+ */
 const settledMs = 2.5 * minuteMs;
 
 /** One step of the clients with a timer, taken after a wait. */
@@ -248,7 +251,10 @@ function drawTogether(random: SeededRandom) {
   return { callPlaces, timer };
 }
 
-/** Receivers that say in their answers that they take several pops in a request, mostly with one place, so that pops wait. */
+/**
+ * Receivers that say in their answers that they take several pops in a request, mostly with one place, so that pops
+ * wait.
+ */
 function drawSaid(random: SeededRandom) {
   const togetherMax = random.chance(0.4) ? random.pick([2, 500]) : null;
   const callPlaces = togetherMax !== null && random.chance(0.7) ? 1 : null;
@@ -257,7 +263,9 @@ function drawSaid(random: SeededRandom) {
 
 /** In longer runs the hour that patterns with a zone name would end. */
 const zonedMinutesMax = 50;
-/** Longer than any client repeats one request: a timer that lasts longer has not ended when the last repetition acts. */
+/**
+ * Longer than any client repeats one request: a timer that lasts longer has not ended when the last repetition acts.
+ */
 const insistedMs = 120_000;
 const offsetsMinutes = [0, 0, 330, -210];
 /** -1000: the instant has passed. */

@@ -1,6 +1,6 @@
 /**
- * Members that came back after they were down, and the live timers they brought with them: as an observer of their disks knows it. That
- * is also a timer whose client never heard of it, and set another one in its place.
+ * Members that came back after they were down, and the live timers they brought with them: as an observer of their
+ * disks knows it. That is also a timer whose client never heard of it, and set another one in its place.
  */
 import { hex16, State } from '@carillon/core';
 import type { SimCluster } from './sim-cluster.ts';

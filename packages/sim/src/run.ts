@@ -159,7 +159,10 @@ class Run {
     world.after(fault.forMs, () => this.undo(fault));
   }
 
-  /** Whether the fault takes a copy away for good. A leaving member does too, if the members that take its timers cannot keep them. */
+  /**
+   * Whether the fault takes a copy away for good. A leaving member does too, if the members that take its timers cannot
+   * keep them.
+   */
   private destroys(fault: Fault): boolean {
     if (fault.kind === 'crash') return fault.wipe || fault.stays || !this.plan.durable;
     if (fault.kind === 'drain' || fault.kind === 'etcd-cut') return !this.isIntact;

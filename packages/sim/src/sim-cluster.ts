@@ -1,6 +1,6 @@
 /**
- * A whole cluster in one world: members, cables, receivers and views, and the way in for clients. Knows nothing of plans,
- * seeds or checkers; scenarios use it directly.
+ * A whole cluster in one world: members, cables, receivers and views, and the way in for clients. Knows nothing of
+ * plans, seeds or checkers; scenarios use it directly.
  */
 import { parseVersion, type Version } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
@@ -103,8 +103,8 @@ export class SimCluster {
   }
 
   /**
-   * Sends one request to one member. `answered` is called with the answer, or with null when the connection was refused;
-   * never when something was lost.
+   * Sends one request to one member. `answered` is called with the answer, or with null when the connection was
+   * refused; never when something was lost.
    */
   send(
     attempt: Attempt,

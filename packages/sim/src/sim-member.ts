@@ -33,7 +33,9 @@ export interface Crash {
   readonly wipe: boolean;
 }
 
-/** A slow machine is no fault up to here: "A member that gets no processor for up to a second comes late, not twice." */
+/**
+ * A slow machine is no fault up to here: "A member that gets no processor for up to a second comes late, not twice."
+ */
 const stallMsMax = 1000;
 
 export class SimMember {
@@ -74,7 +76,10 @@ export class SimMember {
     return this.running;
   }
 
-  /** The member that serves; while it is down or starting, the one whose records are on its disk; null: there is neither. */
+  /**
+   * The member that serves; while it is down or starting, the one whose records are on its disk; null: there is
+   * neither.
+   */
   get last(): Member | null {
     return this.running ?? this.ended;
   }
@@ -184,7 +189,10 @@ export class SimMember {
     this.ends.push(faults.begin(this.name, 'paused', 'a pause', world.nowMs));
   }
 
-  /** The member gets no processor for so long: to the others as if it were paused, beyond a second. The operator does not see it: the member is still counted as healthy. */
+  /**
+   * The member gets no processor for so long: to the others as if it were paused, beyond a second. The operator does
+   * not see it: the member is still counted as healthy.
+   */
   stall(forMs: number): void {
     const { world, faults } = this.resources;
     const { process } = this;

@@ -1,6 +1,6 @@
 /**
- * A cluster for written stories: members by name, time in seconds since the story began, and pops as a receiver would list
- * them. Everything is as in the simulation of seeds; only the plan is written by hand.
+ * A cluster for written stories: members by name, time in seconds since the story began, and pops as a receiver would
+ * list them. Everything is as in the simulation of seeds; only the plan is written by hand.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { ApiRequest, ApiResponse } from '@carillon/server/internal';
@@ -216,7 +216,10 @@ export class Story {
     return (JSON.parse(text) as { 'dead-letters': StoryLetter[] })['dead-letters'];
   }
 
-  /** Sends one request and does not wait: `answered` is called while the story goes on, with null when the member does not listen. */
+  /**
+   * Sends one request and does not wait: `answered` is called while the story goes on, with null when the member does
+   * not listen.
+   */
   send(asked: Asked, answered: (response: ApiResponse | null) => void): void {
     const { cluster } = this;
     const { method, content = null, via = this.anyone() } = asked;

@@ -1,6 +1,6 @@
 /**
- * Timers by the wall clock, as a plan draws them: an instant, or a cron pattern whose times are all `intervalMs` apart, counted
- * from midnight. So a checker can say when each pop is due without asking the code that it judges.
+ * Timers by the wall clock, as a plan draws them: an instant, or a cron pattern whose times are all `intervalMs` apart,
+ * counted from midnight. So a checker can say when each pop is due without asking the code that it judges.
  */
 import { epochMs } from './world/world.ts';
 

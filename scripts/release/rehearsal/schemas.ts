@@ -1,4 +1,6 @@
-/** A program with typed data and schemas of real libraries, which only the empty project has: compiled and run there. */
+/**
+ * A program with typed data and schemas of real libraries, which only the empty project has: compiled and run there.
+ */
 export const schemasProgram = `
 import { Carillon, handler, PayloadError, receiver } from '@carillon/client';
 import * as v from 'valibot';

@@ -1,9 +1,10 @@
 /**
  * Whether a regular expression takes time in proportion to its input, by its form: one character decides.
  *
- *  B1  It begins where the text begins. One that is searched for from every place has no long repetition, unless that is all it is.
- *  B2  Where a long repetition could go on, nothing that follows it could begin with the same character. So there is never a second
- *      way to share the text between the two, and a match that fails in the end fails after one walk.
+ *  B1  It begins where the text begins. One that is searched for from every place has no long repetition, unless that
+ *      is all it is.
+ *  B2  Where a long repetition could go on, nothing that follows it could begin with the same character. So there is
+ *      never a second way to share the text between the two, and a match that fails in the end fails after one walk.
  *  B3  The branches inside a long repetition begin with different characters, and each takes at least one.
  */
 import { type Part, type Sequence, treeOf } from './pattern-tree.ts';

@@ -6,7 +6,9 @@ import {
   entryHeadBytes,
 } from '../../../packages/server/src/store/journal/files/segment.ts';
 
-/** Flips a bit in so many entries, spread over the whole journal but for its last entry. Answers how many there were. */
+/**
+ * Flips a bit in so many entries, spread over the whole journal but for its last entry. Answers how many there were.
+ */
 export function damageEntries(folder: string, count: number): number {
   const files = readdirSync(folder).filter((name) => name.startsWith('journal-'));
   const places = files.flatMap((file) => entriesOf(join(folder, file)));

@@ -112,8 +112,8 @@ async function setSome(
 }
 
 /**
- * Timers that each command wrote. A command that ends when timers may have ended says nothing; one that says that a member did not
- * answer, as happens on a busy machine, is made again.
+ * Timers that each command wrote. A command that ends when timers may have ended says nothing; one that says that a
+ * member did not answer, as happens on a busy machine, is made again.
  */
 async function commands(
   urls: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Members in network namespaces of their own, joined by a bridge, so that any two of them can be cut off from each other, or one
- * of them from a port of the host (etcd), while all still reach the receiver. Needs root, `ip` and `iptables`; everything is removed again by `end`.
+ * Members in network namespaces of their own, joined by a bridge, so that any two of them can be cut off from each
+ * other, or one of them from a port of the host (etcd), while all still reach the receiver. Needs root, `ip` and
+ * `iptables`; everything is removed again by `end`.
  */
 import { execFileSync } from 'node:child_process';
 

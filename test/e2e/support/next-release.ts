@@ -1,6 +1,6 @@
 /**
- * The release after this one, for tests of upgrades: the sources copied, with another form of the data folder (an entry of
- * a new kind instead of marks) and another protocol (a byte more in each hello). It stands below the root, so that
+ * The release after this one, for tests of upgrades: the sources copied, with another form of the data folder (an entry
+ * of a new kind instead of marks) and another protocol (a byte more in each hello). It stands below the root, so that
  * packages of others resolve.
  */
 import {

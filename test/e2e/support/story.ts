@@ -133,7 +133,10 @@ export class Story {
     await sleep(msMin + this.random.unit() * (msMax - msMin));
   }
 
-  /** No more requests; resolves when no live timer is left anywhere. Prints a summary; returns broken promises, in sentences. */
+  /**
+   * No more requests; resolves when no live timer is left anywhere. Prints a summary; returns broken promises, in
+   * sentences.
+   */
   async finish(title: string): Promise<string[]> {
     await this.load.stop();
     await until('every pop delivered and no timer left', 60_000, async () => {

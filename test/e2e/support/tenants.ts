@@ -276,7 +276,10 @@ async function letters(url: string): Promise<number> {
 /** Below this, a p99 of some hundred pops is noise. */
 const lateFloorMs = 50;
 
-/** Twice the lateness without the attack, and the time for which others on the machine kept the processor from the member. */
+/**
+ * Twice the lateness without the attack, and the time for which others on the machine kept the processor from the
+ * member.
+ */
 export function lateMsMax({ quietP99Ms, waitedMs }: TenantResult): number {
   return Math.max(2 * quietP99Ms, lateFloorMs) + waitedMs;
 }

@@ -1,6 +1,6 @@
 /**
- * Both parsers of bytes from outside against llhttp, by a server and a client of node:http. A failure is: both take the bytes and
- * read different messages; only Carillon takes them; where the bytes are cut matters. More inputs on demand:
+ * Both parsers of bytes from outside against llhttp, by a server and a client of node:http. A failure is: both take the
+ * bytes and read different messages; only Carillon takes them; where the bytes are cut matters. More inputs on demand:
  * `DIFFERENTIAL_INPUTS=1000000 npx vitest run --project security test/security/differential`.
  */
 import { connect } from 'node:net';

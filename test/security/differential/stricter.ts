@@ -1,6 +1,6 @@
 /**
- * Where Carillon refuses requests that node:http takes, and why that is meant: by the words of the refusal. A refusal that is
- * missing here fails the test, and so does one here that no input brings.
+ * Where Carillon refuses requests that node:http takes, and why that is meant: by the words of the refusal. A refusal
+ * that is missing here fails the test, and so does one here that no input brings.
  */
 export const stricter: Readonly<Record<string, string>> = {
   'The request is not HTTP/1.1.':

@@ -1,4 +1,7 @@
-/** The two details of finding 11 that one request cannot show: words that depend on cuts, and descriptors of TLS clients that leave. */
+/**
+ * The two details of finding 11 that one request cannot show: words that depend on cuts, and descriptors of TLS clients
+ * that leave.
+ */
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

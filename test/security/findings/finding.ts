@@ -15,7 +15,10 @@ export interface Finding {
   readonly run: () => Promise<Measured>;
 }
 
-/** CPU time of this thread for some work without a pause. Work that is quick is done often: the kernel counts in milliseconds. */
+/**
+ * CPU time of this thread for some work without a pause. Work that is quick is done often: the kernel counts in
+ * milliseconds.
+ */
 export function cpuMs(work: () => unknown): number {
   const startMs = performance.now();
   work();

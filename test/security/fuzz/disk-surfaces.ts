@@ -53,7 +53,10 @@ function body(kind: FileKind, records: number): Buffer {
   return Buffer.from(out.seal(salt));
 }
 
-/** The file of that kind holds the input; beside it stand the files that recovery needs: a segment, and a table that notes neither. */
+/**
+ * The file of that kind holds the input; beside it stand the files that recovery needs: a segment, and a table that
+ * notes neither.
+ */
 function diskWith(kind: FileKind, input: Uint8Array): Promise<MemoryDisk> {
   const contents = encodeContents({ snapshot: null, segments: [], lost: null }, identity);
   const segment = kind === 'snapshot' ? { [fileName('journal', 1)]: headerOf('journal') } : {};

@@ -1,6 +1,6 @@
 /**
- * Inputs that are nearly right: something from a corpus, changed a few times in the ways that parsers get wrong. The same random
- * numbers give the same input.
+ * Inputs that are nearly right: something from a corpus, changed a few times in the ways that parsers get wrong. The
+ * same random numbers give the same input.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 

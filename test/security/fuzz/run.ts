@@ -1,7 +1,7 @@
 /**
  * Puts many inputs into each surface and looks for faults: an error that is not documented, a broken rule, an input
- * that stops the event loop for long, memory that is not given back. Input number n of a surface depends on the seed, the name
- * and n alone.
+ * that stops the event loop for long, memory that is not given back. Input number n of a surface depends on the seed,
+ * the name and n alone.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -34,9 +34,9 @@ export interface SurfaceResult {
 }
 
 /**
- * One input may keep the event loop for so long, in CPU time of its thread. An input that takes longer than any before it
- * is tried again, and the least of these tries counts: compiling, collecting and other work of the machine
- * only ever add to it.
+ * One input may keep the event loop for so long, in CPU time of its thread. An input that takes longer than any before
+ * it is tried again, and the least of these tries counts: compiling, collecting and other work of the machine only ever
+ * add to it.
  */
 export const stopMs = 20;
 const stopTries = 5;

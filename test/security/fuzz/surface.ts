@@ -1,6 +1,6 @@
 /**
- * A place where bytes from outside come in, as the fuzzer sees it: how to make an input, and how to put it in. Inputs are always
- * bytes, so that any of them can be shown, made smaller and tried again.
+ * A place where bytes from outside come in, as the fuzzer sees it: how to make an input, and how to put it in. Inputs
+ * are always bytes, so that any of them can be shown, made smaller and tried again.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 

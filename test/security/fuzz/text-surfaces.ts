@@ -1,4 +1,7 @@
-/** Texts that people write: cron patterns, timer ids, instants, durations, and the files that a member or the command line reads. */
+/**
+ * Texts that people write: cron patterns, timer ids, instants, durations, and the files that a member or the command
+ * line reads.
+ */
 import fc from 'fast-check';
 import {
   CarillonError,

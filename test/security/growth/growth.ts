@@ -1,8 +1,8 @@
 /**
  * How the work of a parser grows with its input, measured in processor time of this thread. A parser that takes time in
  * proportion to its input needs twice as much for twice the input; one that does not needs four times as much or more,
- * and is found by the first doubling that shows it, before it takes minutes. Other work of the machine only ever adds to
- * a measurement, so the least of several counts.
+ * and is found by the first doubling that shows it, before it takes minutes. Other work of the machine only ever adds
+ * to a measurement, so the least of several counts.
  */
 
 const sizes = [1, 2, 4, 8, 16].map((kib) => kib * 1024);

@@ -93,7 +93,9 @@ function pipelined(mark: string, i: number): string {
   return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-request-id: ${mark}\r\n${end}\r\n`;
 }
 
-/** Everything that comes back until the other side closes the connection; `ends`: the client says that it sends no more. */
+/**
+ * Everything that comes back until the other side closes the connection; `ends`: the client says that it sends no more.
+ */
 export function sent(port: number, text: string, ends: boolean): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -1,6 +1,7 @@
 /**
- * Reverse proxies in front of a member, with connections that they keep and share between clients. Every answer is the one to its
- * request, the member reads no request that the proxy did not pass on, and a restart of the member confuses neither.
+ * Reverse proxies in front of a member, with connections that they keep and share between clients. Every answer is the
+ * one to its request, the member reads no request that the proxy did not pass on, and a restart of the member confuses
+ * neither.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

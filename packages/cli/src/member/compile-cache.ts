@@ -22,14 +22,16 @@ export function useCompileCache(env: Variables): void {
 }
 
 /**
- * Writes everything that was compiled until now, for the next start: some 80 ms of work, or 2 ms where all is there. Node
- * itself writes it when a process ends, which a process that is killed never does.
+ * Writes everything that was compiled until now, for the next start: some 80 ms of work, or 2 ms where all is there.
+ * Node itself writes it when a process ends, which a process that is killed never does.
  */
 export function keepCompiled(): void {
   if (isKept) nodeModule.flushCompileCache?.();
 }
 
-/** The folder that systemd or the user's environment names for caches; null: there is none, or Node was told by itself. */
+/**
+ * The folder that systemd or the user's environment names for caches; null: there is none, or Node was told by itself.
+ */
 export function compileCacheFolder(env: Variables): string | null {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return null;
   const [given = ''] = (env['CACHE_DIRECTORY'] ?? '').split(':');

@@ -1,6 +1,7 @@
 /**
- * The tokens file, changed as a whole: written beside itself and put in its place, so that a member sees the old one or the new one
- * and never half of it. Two commands at once do not lose each other's change: one of them is told to try again.
+ * The tokens file, changed as a whole: written beside itself and put in its place, so that a member sees the old one or
+ * the new one and never half of it. Two commands at once do not lose each other's change: one of them is told to try
+ * again.
  */
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -52,7 +53,10 @@ export async function changeTokens(
   }
 }
 
-/** A file that root writes must be readable for the user of the member: it gets the owner of the file it replaces, or else of its folder. */
+/**
+ * A file that root writes must be readable for the user of the member: it gets the owner of the file it replaces, or
+ * else of its folder.
+ */
 async function giveTo(part: string, file: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const owner = await stat(file).catch(() => stat(dirname(file)));

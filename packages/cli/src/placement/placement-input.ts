@@ -1,6 +1,6 @@
 /**
- * The sets of targets that `where` and `plan` ask about: members by name, a members file, a running cluster, or a topology,
- * each made ready as the members of a cluster make it ready.
+ * The sets of targets that `where` and `plan` ask about: members by name, a members file, a running cluster, or a
+ * topology, each made ready as the members of a cluster make it ready.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { labelSlips } from '@carillon/core';
@@ -95,7 +95,10 @@ export async function targetsOf(operand: string, flags: PolicyFlags): Promise<Ta
   return hasMembers ? membersFrom(operand, text, flags) : topologyFrom(operand, plain, flags);
 }
 
-/** All members that a members file names take part, except leaving ones: a joining member is given timers as soon as it answers. */
+/**
+ * All members that a members file names take part, except leaving ones: a joining member is given timers as soon as it
+ * answers.
+ */
 function membersFrom(path: string, text: string, flags: PolicyFlags): Targets {
   const listed = checked(path, () => parseMembers(text));
   return targetsOfMembers(

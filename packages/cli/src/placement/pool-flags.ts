@@ -1,4 +1,6 @@
-/** The flags of `where` and `plan` that speak of a pool: its name, its shape, and the tree in which a key is looked up. */
+/**
+ * The flags of `where` and `plan` that speak of a pool: its name, its shape, and the tree in which a key is looked up.
+ */
 import type { Account, PoolShape } from '@carillon/placement';
 import { UsageError } from '../command.ts';
 import { type OptionKinds, wholeNumber } from '../options.ts';

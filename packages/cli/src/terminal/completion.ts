@@ -1,4 +1,7 @@
-/** `carillon completion`: scripts that make a shell complete commands, sub-commands, flags and values. Made from the help texts. */
+/**
+ * `carillon completion`: scripts that make a shell complete commands, sub-commands, flags and values. Made from the
+ * help texts.
+ */
 import { type Command, type Entry, exit, type Io, UsageError } from '../command.ts';
 
 const shells = { bash, zsh, fish } as const;

@@ -2,8 +2,8 @@
 export const ownName = import.meta.filename.endsWith('.ts') ? 'npx carillon' : 'carillon';
 
 /**
- * A text with command lines in it, such that each works where the text is read: in a clone "carillon token create" becomes
- * "npx carillon token create". A name in front of a colon is no command line: "carillon set: …" stays.
+ * A text with command lines in it, such that each works where the text is read: in a clone "carillon token create"
+ * becomes "npx carillon token create". A name in front of a colon is no command line: "carillon set: …" stays.
  */
 export function asCalledHere(text: string, names: ReadonlySet<string>, name = ownName): string {
   const [first = '', ...others] = text.split('carillon ');

@@ -38,7 +38,10 @@ export function withApiNames(value: unknown): unknown {
   );
 }
 
-/** Columns under their titles, as wide as they need to be. Cells are plain text: control characters from outside are replaced. */
+/**
+ * Columns under their titles, as wide as they need to be. Cells are plain text: control characters from outside are
+ * replaced.
+ */
 export function table(
   io: Io,
   titles: readonly string[],

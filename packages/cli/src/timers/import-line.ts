@@ -1,4 +1,6 @@
-/** One line of an export → the id and body that set the timer again. Pure; `import.ts` reads lines and asks the cluster. */
+/**
+ * One line of an export → the id and body that set the timer again. Pure; `import.ts` reads lines and asks the cluster.
+ */
 import { hex16, nearestWord, parseTimerId } from '@carillon/core';
 import { unknownSentence } from '@carillon/server';
 import { type ApiTimer, inner, isJson, type Json, sameDefinition, textOf } from './api-timer.ts';
@@ -91,7 +93,10 @@ export function isThere(present: ApiTimer, { exported, body, atMs }: ImportTimer
   return atMs === null || Math.abs(Date.parse(present.nextDue ?? '') - atMs) <= sameDueMs;
 }
 
-/** The rest of a timing. A single pop keeps its instant; a recurring timer goes on for as often or as long as it had left. */
+/**
+ * The rest of a timing. A single pop keeps its instant; a recurring timer goes on for as often or as long as it had
+ * left.
+ */
 function remaining({ definition, set, sequence, nextDue }: ApiTimer): Json {
   const timing = inner(definition, 'timing');
   const { interval, until } = timing;

@@ -1,4 +1,6 @@
-/** Requests of frameworks as receivers get them. The frameworks themselves are in examples/, run by examples.test.ts. */
+/**
+ * Requests of frameworks as receivers get them. The frameworks themselves are in examples/, run by examples.test.ts.
+ */
 import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * `@carillon/client/express`: `app.post('/callbacks', toExpress(receive))`, before any middleware that parses bodies, or
- * with `express.raw({ type: () => true })` in front: signatures are over the bytes of the body.
+ * `@carillon/client/express`: `app.post('/callbacks', toExpress(receive))`, before any middleware that parses bodies,
+ * or with `express.raw({ type: () => true })` in front: signatures are over the bytes of the body.
  */
 import {
   type IncomingRequest,

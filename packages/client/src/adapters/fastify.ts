@@ -1,6 +1,6 @@
 /**
- * `@carillon/client/fastify`: a plugin, `app.register(toFastify(receive, '/callbacks'))`. Inside the plugin bodies stay as
- * they came, because signatures are over their bytes; routes outside of it are parsed as before.
+ * `@carillon/client/fastify`: a plugin, `app.register(toFastify(receive, '/callbacks'))`. Inside the plugin bodies stay
+ * as they came, because signatures are over their bytes; routes outside of it are parsed as before.
  */
 import { type GivenHeaders, plainAnswer, type Receive, webAnswer } from './listener.ts';
 

@@ -84,7 +84,9 @@ async function eachOf(
   for await (const chunk of request) if (!add(chunk as Uint8Array)) return;
 }
 
-/** `body` null: too long. Then the connection goes too: the rest of the body would be in the way of the next request. */
+/**
+ * `body` null: too long. Then the connection goes too: the rest of the body would be in the way of the next request.
+ */
 export async function plainAnswer(
   plain: Plain,
   { headers: given }: { readonly headers: GivenHeaders },

@@ -111,8 +111,8 @@ export function itemOutcome(from: Fields): ItemOutcome {
 }
 
 /**
- * Whether a refusal comes from a member that does not know changes by their names: it looked for a timer in the item itself.
- * Nothing was done then.
+ * Whether a refusal comes from a member that does not know changes by their names: it looked for a timer in the item
+ * itself. Nothing was done then.
  */
 export function isUnknownForm({ status, problem }: ApiError): boolean {
   const pointer = problem?.pointer;

@@ -42,7 +42,10 @@ const batchLimits = { countMax: 500, bytesMax: 1024 * 1024 };
 const halfCountMin = 16;
 /** Requests on their way. */
 const requestCountMax = 4;
-/** A turn is over after so many steps of the microtask queue without a change: a caller's own promises lie between two calls. */
+/**
+ * A turn is over after so many steps of the microtask queue without a change: a caller's own promises lie between two
+ * calls.
+ */
 const quietStepCount = 16;
 /** How long a member that does not take batches is not asked to. */
 const singlyMs = 60_000;

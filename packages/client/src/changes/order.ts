@@ -1,7 +1,8 @@
 /**
  * Changes that wait to be sent, first come first served.
  *
- * O1  Of the changes of one timer only the first is on its way or may be taken; the next one follows when `over` is told of it.
+ * O1  Of the changes of one timer only the first is on its way or may be taken; the next one follows when `over` is
+ *     told of it.
  */
 import type { Change } from './change.ts';
 

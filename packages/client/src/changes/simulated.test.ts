@@ -1,6 +1,6 @@
 /**
- * Many callers, two members and a network that loses requests and answers, in virtual time and by a seed: every change has one
- * outcome, its own, and changes of one timer are applied in the order of the calls.
+ * Many callers, two members and a network that loses requests and answers, in virtual time and by a seed: every change
+ * has one outcome, its own, and changes of one timer are applied in the order of the calls.
  */
 import { SeededRandom } from '@carillon/core/testing';
 import { expect, test } from 'vitest';

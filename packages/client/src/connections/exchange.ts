@@ -1,4 +1,6 @@
-/** One HTTP request and its answer, as the client needs them: the port between the client and its HTTP implementation. */
+/**
+ * One HTTP request and its answer, as the client needs them: the port between the client and its HTTP implementation.
+ */
 
 export interface Outgoing {
   readonly method: string;

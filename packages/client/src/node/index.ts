@@ -1,4 +1,6 @@
-/** The client on Node: the same as `../index.ts`, on kept connections instead of `fetch`. Types are taken from there. */
+/**
+ * The client on Node: the same as `../index.ts`, on kept connections instead of `fetch`. Types are taken from there.
+ */
 import { Carillon as AnywhereCarillon, type CarillonOptions } from '../carillon.ts';
 import { keptConnections } from './kept-connections.ts';
 

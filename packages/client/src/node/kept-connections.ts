@@ -146,7 +146,10 @@ function readAnswer(answer: IncomingMessage): Promise<Incoming> {
 
 const byteOrderMark = 0xfeff;
 
-/** As `fetch` decodes a text: without a byte order mark at its beginning. A TextDecoder takes twenty times as long for a short one. */
+/**
+ * As `fetch` decodes a text: without a byte order mark at its beginning. A TextDecoder takes twenty times as long for a
+ * short one.
+ */
 function textOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;

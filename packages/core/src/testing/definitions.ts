@@ -1,4 +1,6 @@
-/** Definitions for tests and benchmarks: a timer of 10 s with nothing else asked for, and the fields that matter set. */
+/**
+ * Definitions for tests and benchmarks: a timer of 10 s with nothing else asked for, and the fields that matter set.
+ */
 import { bareDefinition, type Definition } from '../definition.ts';
 
 export function definitionOf(fields: Partial<Definition> = {}): Definition {

@@ -107,7 +107,10 @@ export class MemoryDisk implements Disk {
     return found;
   }
 
-  /** The disk as it is found after the process ended but the machine went on: all appended bytes are there, synced or not. */
+  /**
+   * The disk as it is found after the process ended but the machine went on: all appended bytes are there, synced or
+   * not.
+   */
   kill(): MemoryDisk {
     this.dead = true;
     const found = this.successor();

@@ -1,4 +1,7 @@
-/** The OpenAPI document of a member as the reference reads it: operations in groups, each with all that is said of it. Pure. */
+/**
+ * The OpenAPI document of a member as the reference reads it: operations in groups, each with all that is said of it.
+ * Pure.
+ */
 
 /** The keywords of a JSON schema that the reference shows. */
 export interface Schema {

@@ -1,4 +1,7 @@
-/** Pops that were given up: how many for which receiver and why, each of them, and buttons to send them again or to drop them. */
+/**
+ * Pops that were given up: how many for which receiver and why, each of them, and buttons to send them again or to drop
+ * them.
+ */
 import { useState } from 'preact/hooks';
 import {
   deadLetterIds,

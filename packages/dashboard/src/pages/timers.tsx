@@ -1,4 +1,7 @@
-/** The timers of the whole cluster: the next ones first; search by id, tag and receiver, by state and due time, page by page. */
+/**
+ * The timers of the whole cluster: the next ones first; search by id, tag and receiver, by state and due time, page by
+ * page.
+ */
 import { useState } from 'preact/hooks';
 import { parseLooseTimerId } from '@carillon/core';
 import { countTimers, findTimers, getTimer } from '../api.ts';

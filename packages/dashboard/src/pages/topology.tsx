@@ -157,7 +157,9 @@ function lateness({ load }: MemberShape): string {
   return `${milliseconds(p50)}, ${milliseconds(p99)}`;
 }
 
-/** The serving member knows only for itself which peers answer, so the peers of other members are shown without a state. */
+/**
+ * The serving member knows only for itself which peers answer, so the peers of other members are shown without a state.
+ */
 function Peers({ member, now }: { readonly member: MemberShape; readonly now: Snapshot }) {
   const others = now.cluster.members.filter(({ name }) => name !== member.name);
   if (others.length === 0) return <p class="dim">None: it is alone.</p>;

@@ -1,4 +1,7 @@
-/** The namespace in view, and with authentication the token's name and scope and the way out. Empty when there is nothing to choose. */
+/**
+ * The namespace in view, and with authentication the token's name and scope and the way out. Empty when there is
+ * nothing to choose.
+ */
 import { useState } from 'preact/hooks';
 import {
   chooseNamespace,

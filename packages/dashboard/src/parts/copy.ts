@@ -1,4 +1,7 @@
-/** Puts a text on the clipboard; whether that worked. Pages without TLS have no clipboard of their own: a selection is copied. */
+/**
+ * Puts a text on the clipboard; whether that worked. Pages without TLS have no clipboard of their own: a selection is
+ * copied.
+ */
 export async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,7 @@
-/** The data that a member sends to the dashboard: the events of `/events` and the answers of its API. Only shown fields are named. */
+/**
+ * The data that a member sends to the dashboard: the events of `/events` and the answers of its API. Only shown fields
+ * are named.
+ */
 
 export interface MemberShape {
   readonly name: string;
@@ -16,7 +19,10 @@ export interface MemberShape {
   readonly disk: 'whole' | 'mending' | 'mended' | 'lost' | null;
   /** null: it does not tell. */
   readonly load: LoadShape | null;
-  /** Of the timers and letters of which it is the primary, and of its callbacks since it started; null: it does not tell. */
+  /**
+   * Of the timers and letters of which it is the primary, and of its callbacks since it started; null: it does not
+   * tell.
+   */
   readonly 'dead-letters': number | null;
   readonly retrying: number | null;
   readonly answers: Readonly<Record<string, number>> | null;
@@ -53,7 +59,10 @@ export interface DamageShape {
   readonly 'records-fetched': number;
 }
 
-/** A second, or a step of a longer range, of the member that serves the page, and of all members together. Counts are counts a second. */
+/**
+ * A second, or a step of a longer range, of the member that serves the page, and of all members together. Counts are
+ * counts a second.
+ */
 export interface Sample {
   readonly at: number;
   readonly delivered: number;

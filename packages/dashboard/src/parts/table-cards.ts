@@ -1,7 +1,7 @@
 /**
- * Prepares tables for narrow screens, where each row is shown as a card: every cell gets the words of its column, which the
- * style sheet puts in front of it, and roles, which keep a table a table for screen readers. One watcher does it for all
- * tables of the page, whichever view draws them.
+ * Prepares tables for narrow screens, where each row is shown as a card: every cell gets the words of its column, which
+ * the style sheet puts in front of it, and roles, which keep a table a table for screen readers. One watcher does it
+ * for all tables of the page, whichever view draws them.
  */
 
 export function prepareTables(root: HTMLElement): void {

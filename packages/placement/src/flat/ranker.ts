@@ -126,7 +126,9 @@ export class Ranker {
     return at;
   }
 
-  /** The lowest where weights differ: mirrored scores make it the highest, so that weights mean a larger share here too. */
+  /**
+   * The lowest where weights differ: mirrored scores make it the highest, so that weights mean a larger share here too.
+   */
   #heaviestLow(start: number, count: number): number {
     this.#mirror(count);
     this.#selectHighest(start, count, 1);
@@ -195,8 +197,8 @@ export class Ranker {
 
   /**
    * The best `k` of a plain range. Candidates above a score that about 2k of them should reach are set aside without
-   * a branch, and only they are put in order; when too few reach it, all candidates are. The last step of the hash leaves
-   * its upper half as it is, and the score to reach ends in zeros: the step is left to the candidates set aside.
+   * a branch, and only they are put in order; when too few reach it, all candidates are. The last step of the hash
+   * leaves its upper half as it is, and the score to reach ends in zeros: the step is left to the candidates set aside.
    */
   #scan(start: number, count: number, k: number): void {
     const likely = this.#likelyScore(count, k);
@@ -387,7 +389,10 @@ export class Ranker {
   }
 }
 
-/** MurmurHash3 of a number whose two blocks are mixed already, without its last step: the upper half is that of the hash. */
+/**
+ * MurmurHash3 of a number whose two blocks are mixed already, without its last step: the upper half is that of the
+ * hash.
+ */
 function hashOpen(seed: number, mixedLo: number, mixedHi: number): number {
   let h = seed ^ mixedLo;
   h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ mixedHi;

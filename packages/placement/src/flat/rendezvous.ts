@@ -40,7 +40,10 @@ export type Picks = Int32Array | Uint16Array;
 export interface Placer {
   /** The targets that the picked indexes stand for, in name order. */
   readonly names: readonly string[];
-  /** The first `count` replicas of a 64-bit key, primary first, into `out`. Returns how many: fewer when there are fewer targets. */
+  /**
+   * The first `count` replicas of a 64-bit key, primary first, into `out`. Returns how many: fewer when there are fewer
+   * targets.
+   */
   pick(hi: number, lo: number, count: number, out: Picks): number;
   /** The same for a text key. */
   pickText(key: string, count: number, out: Picks): number;

@@ -1,7 +1,7 @@
 /**
- * Why a key lives where it lives on members: each step with its candidates and hashes. For members with labels the rule of
- * `labelled-targets.ts` (L1 to L4), for others that of flat targets, written for reading and apart from both on purpose:
- * tests hold them to the same answer.
+ * Why a key lives where it lives on members: each step with its candidates and hashes. For members with labels the rule
+ * of `labelled-targets.ts` (L1 to L4), for others that of flat targets, written for reading and apart from both on
+ * purpose: tests hold them to the same answer.
  */
 import type { Candidate, Explanation, Step } from '../explain.ts';
 import { hashNumber, hashText } from '../flat/hash.ts';
@@ -92,7 +92,9 @@ function placeMembers(reading: Reading, domain: Domain, wanted: Wanted): string[
   return chosen.map(({ id }) => id);
 }
 
-/** Fewer copies than domains: the ends of the order keep their roles, domains of several members may take others' (L3). */
+/**
+ * Fewer copies than domains: the ends of the order keep their roles, domains of several members may take others' (L3).
+ */
 function giveSome(entries: readonly Entry[], copies: number): Entry {
   const order = entries.toSorted((a, b) => a.rank - b.rank);
   const backupsFrom = order.length - (copies - 1);

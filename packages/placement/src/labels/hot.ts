@@ -1,6 +1,6 @@
 /**
- * Members that hold more than their weight asks for because copies are in distinct domains: a zone of one member next to
- * two zones of three, with three copies of everything, holds everything. No placement can help that; people can.
+ * Members that hold more than their weight asks for because copies are in distinct domains: a zone of one member next
+ * to two zones of three, with three copies of everything, holds everything. No placement can help that; people can.
  */
 import { evenLoads, type Part } from '../even-loads.ts';
 import { type Domain, groupMembers, labelLevels, type LabelledMember } from './members.ts';

@@ -8,10 +8,11 @@
  * L2. Replicas in distinct domains one after the other favour small domains; a domain of several members is made
  *     stronger to make up for it, the more of all domains a key needs (`heft`, `strength`).
  * L3. Roles stay. Domains are in the order of their own hashes, which no member changes; where weights differ, a light
- *     domain is nearer the middle of that order (`rankOfHash`, and `liftedWeight` for the reason of L2). The first one is the place of the primary, the last ones are the places of the backups. Only a domain of several members takes a place
- *     that is not its own, because it has different members for the two roles: its lowest for the primary, its
- *     highest for a backup. So no primary becomes a backup nor the reverse, as long as there are as many domains
- *     before and after as replicas or the domains stay the same ones, and members weigh the same.
+ *     domain is nearer the middle of that order (`rankOfHash`, and `liftedWeight` for the reason of L2). The first one
+ *     is the place of the primary, the last ones are the places of the backups. Only a domain of several members takes
+ *     a place that is not its own, because it has different members for the two roles: its lowest for the primary, its
+ *     highest for a backup. So no primary becomes a backup nor the reverse, as long as there are as many domains before
+ *     and after as replicas or the domains stay the same ones, and members weigh the same.
  * L4. As many replicas as domains, or more: each domain has one, then each has a second, and so on. The domain of the
  *     primary keeps one member free, so that a new primary there does not push the old one among the backups.
  * L5. A lookup allocates nothing: its results stand in the domains and in arrays of this object.
@@ -193,8 +194,8 @@ export class LabelledTargets implements Placer, Hashes {
 }
 
 /**
- * Where a hash of some weight stands between the two ends: below zero near the lowest, above near the highest. A heavy one is
- * nearer its end; with one weight the order is that of the hashes.
+ * Where a hash of some weight stands between the two ends: below zero near the lowest, above near the highest. A heavy
+ * one is nearer its end; with one weight the order is that of the hashes.
  */
 export function rankOfHash(hash: number, weight: number): number {
   const isLow = hash < 0x8000_0000;

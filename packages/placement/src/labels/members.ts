@@ -43,7 +43,9 @@ export function levelsOf(members: readonly LabelledMember[]): string[] {
   return labelLevels.filter((level) => members.some(({ labels }) => labels?.[level] !== undefined));
 }
 
-/** The members with a weight under the domains that their labels name. Throws PlacementError on bad names and weights. */
+/**
+ * The members with a weight under the domains that their labels name. Throws PlacementError on bad names and weights.
+ */
 export function groupMembers(members: readonly LabelledMember[]): Domain {
   const sorted = members.toSorted((a, b) => compareNames(a.name, b.name));
   checkMembers(sorted);

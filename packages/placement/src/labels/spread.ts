@@ -33,7 +33,9 @@ export interface Hashes {
   hash(seed: number): number;
   /** The place of a domain in their order, by its own hash and the weight of its heaviest member, lifted (L3). */
   rankOf(place: Place, lift: number): number;
-  /** How near the lowest (`high` false) or the highest end a place is, by its own hash and the hashes of its members. */
+  /**
+   * How near the lowest (`high` false) or the highest end a place is, by its own hash and the hashes of its members.
+   */
   placeNearness(place: Place, high: boolean): number;
 }
 
@@ -144,7 +146,9 @@ export class Spread {
   }
 }
 
-/** How far weights are lifted, in quarters: the more of all domains a key needs, the more a light one would get (L3). */
+/**
+ * How far weights are lifted, in quarters: the more of all domains a key needs, the more a light one would get (L3).
+ */
 export function liftOf(copies: number, domains: number): number {
   return Math.round((4 * (copies - 1)) / (domains - 1));
 }

@@ -1,7 +1,7 @@
 /**
- * Why a key of a table lives where it lives: each round of the walk through the virtual tree, with candidates and scores.
- * Written for reading and apart from `virtual-tree.ts` on purpose, as `explain.ts` is from `walk.ts`: tests hold the two
- * to the same answer.
+ * Why a key of a table lives where it lives: each round of the walk through the virtual tree, with candidates and
+ * scores. Written for reading and apart from `virtual-tree.ts` on purpose, as `explain.ts` is from `walk.ts`: tests
+ * hold the two to the same answer.
  */
 import type { Candidate, Explanation, Step } from '../explain.ts';
 import { murmur3 } from '../flat/hash.ts';

@@ -17,8 +17,8 @@ export interface Located {
 }
 
 /**
- * The replicas of a key whose first part is its account and whose first three parts are its collection. For more than a few
- * keys make the table's virtual tree once, and ask it.
+ * The replicas of a key whose first part is its account and whose first three parts are its collection. For more than a
+ * few keys make the table's virtual tree once, and ask it.
  */
 export function locate(topology: Topology, key: string, options: LocateOptions): Located[] {
   const parts = key.split('/');

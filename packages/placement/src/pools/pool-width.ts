@@ -24,8 +24,8 @@ export interface PoolSize {
 }
 
 /**
- * The width per level. The topology is the one that was asked, not an account's view of it, so that all accounts have pools of
- * one shape. Throws PlacementError where the replicas do not divide over the zones.
+ * The width per level. The topology is the one that was asked, not an account's view of it, so that all accounts have
+ * pools of one shape. Throws PlacementError where the replicas do not divide over the zones.
  */
 export function widthOf(
   topology: Topology,
@@ -55,8 +55,8 @@ export function widthOf(
 }
 
 /**
- * The domains right above the machines. Refused while some of them are planned or come with an expansion: the number, and
- * with it the shape of the pool, would change on the day they are used, or from account to account.
+ * The domains right above the machines. Refused while some of them are planned or come with an expansion: the number,
+ * and with it the shape of the pool, would change on the day they are used, or from account to account.
  */
 function countZones(topology: Topology, pin: CheckedPolicy['pin']): number {
   const states = health(topology);

@@ -1,4 +1,7 @@
-/** The virtual tree of a table seen from outside: keys on targets, exact shares, and the copies that move when the pool changes. */
+/**
+ * The virtual tree of a table seen from outside: keys on targets, exact shares, and the copies that move when the pool
+ * changes.
+ */
 import { type Diff, type DiffInput, diff } from '../diff.ts';
 import { evenLoads, type Part } from '../even-loads.ts';
 import type { Placer } from '../flat/rendezvous.ts';

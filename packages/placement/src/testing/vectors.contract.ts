@@ -1,4 +1,7 @@
-/** The cases of the published test vectors and how each is answered. Inputs are plain JSON, so that any language reads them. */
+/**
+ * The cases of the published test vectors and how each is answered. Inputs are plain JSON, so that any language reads
+ * them.
+ */
 import { bloomBits } from '../flat/bloom.ts';
 import { hashNumber, hashText } from '../flat/hash.ts';
 import { fingerprint } from '../fingerprint.ts';

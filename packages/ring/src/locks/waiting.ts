@@ -18,7 +18,10 @@ const staysBehind = (): void => {};
 export interface ShownWait {
   /** The wait is over: the record goes, unless it stands for another wait. */
   over(): void;
-  /** As `over`, but a record that stands is named instead: the caller removes it with the transaction that shows the holder. */
+  /**
+   * As `over`, but a record that stands is named instead: the caller removes it with the transaction that shows the
+   * holder.
+   */
   granted(): string | null;
 }
 

@@ -30,7 +30,10 @@ export interface SlotWriterHooks {
   onRecord(slot: Slot, entry: KeyValue | null, revision: number): void;
   /** The claim for this incarnation has ended; `onRecord` reported its result before. */
   onClaimOver(slot: Slot, incarnation: number): void;
-  /** The release has been tried, and after trouble a pause is over; if the record is still there, it has to be tried again. */
+  /**
+   * The release has been tried, and after trouble a pause is over; if the record is still there, it has to be tried
+   * again.
+   */
   onReleaseOver(slot: Slot): void;
   /** Handing over has been tried. `isKnown`: it is known whether it happened; `onRecord` told before. */
   onMoveOver(slot: Slot, isKnown: boolean): void;
@@ -327,7 +330,9 @@ export class SlotWriter {
 /** The record of a lock that ended in a slot. */
 export interface SlotRecord {
   readonly key: string;
-  /** The record of the lock's next holder, when the slot goes to `next` and that member waits for it; null: none does. */
+  /**
+   * The record of the lock's next holder, when the slot goes to `next` and that member waits for it; null: none does.
+   */
   inherited(next: NextOwner): string | null;
 }
 

@@ -21,9 +21,9 @@
  * token 120 × 2²⁴ + 3. At revision 200 member b of process 2 joins, and placement gives slot 7 to b. In process 1 the
  * slot goes from `owned` to `draining`: nothing more is granted, and the holder has 10 s to finish. It releases after
  * 0.3 s, so `releasing`: the record is written for b under b's lease, on condition that it is still the one of revision
- * 120 and that b's record is the one of revision 200. Process 2 sees at revision 205 that the slot is its own; its first
- * token, 205 × 2²⁴ + 1, is above all tokens of process 1. Where b is gone by then, the record is deleted instead, and a
- * process that wants the slot claims it.
+ * 120 and that b's record is the one of revision 200. Process 2 sees at revision 205 that the slot is its own; its
+ * first token, 205 × 2²⁴ + 1, is above all tokens of process 1. Where b is gone by then, the record is deleted instead,
+ * and a process that wants the slot claims it.
  */
 import { type Cancel, type Clock, invariant, type Log } from '@carillon/core';
 import type { LossReason } from '../errors.ts';
@@ -88,7 +88,9 @@ export class Slots {
   private readonly drains = new Map<Slot, Cancel>();
   /** Called when nothing is held in any slot of the member. */
   private readonly idleWaiters = new Map<LocalMember, () => void>();
-  /** Claims and moves wait until then, because etcd has just failed. Releases wait less: locks elsewhere wait for them. */
+  /**
+   * Claims and moves wait until then, because etcd has just failed. Releases wait less: locks elsewhere wait for them.
+   */
   private troubleUntilMs = Number.NEGATIVE_INFINITY;
   private cancelTrouble: Cancel = () => {};
   private closed = false;
@@ -104,7 +106,8 @@ export class Slots {
       onRecord: (slot, entry, revision) => this.learn(slot, entry, revision),
       onClaimOver: (slot, incarnation) => this.onClaimOver(slot, incarnation),
       onReleaseOver: (slot) => {
-        // The record is still there: etcd failed, and a pause is over; or its answer was lost and the look found the record.
+        // The record is still there: etcd failed, and a pause is over; or its answer was lost and the look found the
+        // record.
         if (slot.state === 'releasing') this.writer.release(slot, null);
       },
       onMoveOver: (slot, isKnown) => this.onMoveOver(slot, isKnown),
@@ -380,7 +383,8 @@ export class Slots {
         invariant(slot.held === 0, 'a slot is given up after its last lock');
         this.writer.release(slot, this.targets.nextOwnerOf(slot.index));
         break;
-      // The record is gone or another member's, so another process may grant in the slot; this one ended its last lock before (S2).
+      // The record is gone or another member's, so another process may grant in the slot; this one ended its last lock
+      // before (S2).
       case 'released':
         this.hooks.onReleased(slot, slot.member?.id ?? '');
         slot.member = null;

@@ -1,7 +1,7 @@
 /**
  * Whether a recorded history is linearizable: whether each operation can be given one instant between its call and its
- * answer, so that the operations, in the order of their instants, are a run that the model allows. The search is the one of
- * Wing and Gong with Lowe's memory of the states it has been in.
+ * answer, so that the operations, in the order of their instants, are a run that the model allows. The search is the
+ * one of Wing and Gong with Lowe's memory of the states it has been in.
  *
  *   A  grant 1 |-----|          end 1 |---|
  *   B       grant 2 |-----------------------|       order found: grant 1, end 1, grant 2
@@ -125,7 +125,10 @@ class Search<State, Op> {
     return true;
   }
 
-  /** A text for the set of placed operations: `low`, below which all are placed, then the numbers of the placed ones above. */
+  /**
+   * A text for the set of placed operations: `low`, below which all are placed, then the numbers of the placed ones
+   * above.
+   */
   private placedName(): string {
     let name = String(this.low);
     for (let i = this.low + 1; i <= this.high; i++) if (this.placed[i] === 1) name += `,${i}`;

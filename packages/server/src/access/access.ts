@@ -129,7 +129,9 @@ export class Access {
     return tooFast(early, `Too many requests of the namespace "${caller.namespace}"`);
   }
 
-  /** Whose turn a request takes: its token's and its namespace's; without tokens its namespace's. Empty: a stranger's. */
+  /**
+   * Whose turn a request takes: its token's and its namespace's; without tokens its namespace's. Empty: a stranger's.
+   */
   partyOf(request: ApiRequest): string {
     const namespace = headerOf(request, namespaceHeader) ?? '';
     const asked = isNamespace(namespace) ? namespace : defaultNamespace;

@@ -1,6 +1,6 @@
 /**
- * The key that keeps namespaces from aiming at each other's numbers: 256 random bits in the tokens file, the same for all members
- * and for as long as the cluster lives, because journals hold numbers that follow from it. Pure.
+ * The key that keeps namespaces from aiming at each other's numbers: 256 random bits in the tokens file, the same for
+ * all members and for as long as the cluster lives, because journals hold numbers that follow from it. Pure.
  */
 import { createHmac } from 'node:crypto';
 import { KeyedNumbering, type Numbering, openNumbering } from '@carillon/core';

@@ -1,4 +1,7 @@
-/** Authentication of clients at a real member: the tokens from their file, kept up to date, and the rule for starting without any. */
+/**
+ * Authentication of clients at a real member: the tokens from their file, kept up to date, and the rule for starting
+ * without any.
+ */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cancel, Clock, Log, Numbering } from '@carillon/core';
@@ -31,7 +34,10 @@ export interface OpenAccess {
   readonly close: () => void;
 }
 
-/** The file is looked at this often. By looking, not by watching its folder: that one has the journal in it, which never rests. */
+/**
+ * The file is looked at this often. By looking, not by watching its folder: that one has the journal in it, which never
+ * rests.
+ */
 const lookMs = 1000;
 
 export function tokensFileOf(config: Pick<Config, 'auth' | 'data'>): string {

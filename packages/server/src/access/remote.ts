@@ -1,6 +1,9 @@
 /** Addresses of clients as one caller each, for limits where no token tells them apart. */
 
-/** An IPv4 address as it is; of an IPv6 address the first 64 bits, because the owner of one such address has all addresses with them. */
+/**
+ * An IPv4 address as it is; of an IPv6 address the first 64 bits, because the owner of one such address has all
+ * addresses with them.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

@@ -1,7 +1,7 @@
 /**
- * Tokens from their file, read again when told to (SIGHUP, or the file changed). Unlike other files it need not be there: it
- * may come while the member runs. The number key of the start stays for as long as the member runs: all its numbers
- * follow from it.
+ * Tokens from their file, read again when told to (SIGHUP, or the file changed). Unlike other files it need not be
+ * there: it may come while the member runs. The number key of the start stays for as long as the member runs: all its
+ * numbers follow from it.
  */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '@carillon/core';

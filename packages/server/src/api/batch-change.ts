@@ -1,7 +1,7 @@
 /**
- * An item of a batch → the change that it asks for. Two forms: the body of a timer, which sets a new one; or an object that
- * names the change (`set`, `replace`, `cancel`) and has the body in `timer`. A body never has the second form for one of the
- * first: every body has `timing` and `callback`, no object of the second form has.
+ * An item of a batch → the change that it asks for. Two forms: the body of a timer, which sets a new one; or an object
+ * that names the change (`set`, `replace`, `cancel`) and has the body in `timer`. A body never has the second form for
+ * one of the first: every body has `timing` and `callback`, no object of the second form has.
  */
 import { CarillonError, parseTraceparent } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';

@@ -1,7 +1,7 @@
 /**
- * The JSON of the items of a batch. Neighbours in an array are parsed in one go, because a call of the parser costs as much
- * as a timer. Where that fails, each is parsed by itself, so that errors are the same: an array is valid JSON only if the
- * parts between its commas are, and then has their values.
+ * The JSON of the items of a batch. Neighbours in an array are parsed in one go, because a call of the parser costs as
+ * much as a timer. Where that fails, each is parsed by itself, so that errors are the same: an array is valid JSON only
+ * if the parts between its commas are, and then has their values.
  */
 import { isUtf8 } from 'node:buffer';
 import { isChange } from './batch-change.ts';
@@ -30,7 +30,10 @@ export class BatchJson {
     this.text = text;
   }
 
-  /** The value of an item; to be asked for in order. A timer may be nested as deep as one by itself, wherever it lies. Throws CarillonError. */
+  /**
+   * The value of an item; to be asked for in order. A timer may be nested as deep as one by itself, wherever it lies.
+   * Throws CarillonError.
+   */
   at(index: number): unknown {
     if (index >= this.end) this.parseFrom(index);
     const { body, items, depthMax } = this.text;

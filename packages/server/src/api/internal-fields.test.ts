@@ -8,7 +8,9 @@ const timer = {
   reliability: { 'replication-factor': 2 },
 };
 
-/** Names of fields of the record, of messages between members, and of the bodies that Chronos members sent each other. */
+/**
+ * Names of fields of the record, of messages between members, and of the bodies that Chronos members sent each other.
+ */
 const names = [
   'id',
   'hi',

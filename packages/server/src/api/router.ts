@@ -30,11 +30,16 @@ export type Route = {
   readonly path: string;
   /** Limit of the body where it differs from the limit for all routes. */
   readonly bodyBytesMax?: number;
-  /** Answers of this route can be pages of large timers: a client gets one at a time, and there is a bound on them all. */
+  /**
+   * Answers of this route can be pages of large timers: a client gets one at a time, and there is a bound on them all.
+   */
   readonly long?: boolean;
   /** Shows or changes things beyond a single namespace: needs a token for all namespaces. */
   readonly whole?: boolean;
-  /** Also answers where its path has a slash behind it; no other route does, so that rules in front of a member need one path. */
+  /**
+   * Also answers where its path has a slash behind it; no other route does, so that rules in front of a member need one
+   * path.
+   */
   readonly slash?: boolean;
 } & (
   | { readonly needs: Scope; readonly handle: Handler }
@@ -87,7 +92,9 @@ export class Router {
     this.lost = this.tallied('none');
   }
 
-  /** The largest body worth reading for this request. Routes without a body also read a little, for careless clients. */
+  /**
+   * The largest body worth reading for this request. Routes without a body also read a little, for careless clients.
+   */
   bodyBytesMax(method: string, path: string): number {
     const route = this.find(path)?.methods.get(method)?.route;
     if (route?.method !== 'POST' && route?.method !== 'PUT') return unwantedBytesMax;
@@ -99,8 +106,8 @@ export class Router {
   }
 
   /**
-   * Whether the request may be worked on, as far as that can be told without its body: the refusal, or null. For a listener that
-   * is about to read a body, and answers with the refusal if there is one; `handle` asks again.
+   * Whether the request may be worked on, as far as that can be told without its body: the refusal, or null. For a
+   * listener that is about to read a body, and answers with the refusal if there is one; `handle` asks again.
    */
   refuseEarly(request: ApiRequest): ApiResponse | null {
     const refusal = this.refusePage(request) ?? this.refuseRoute(request);

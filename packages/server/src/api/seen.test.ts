@@ -1,4 +1,7 @@
-/** `Carillon-Version` in every answer to a change, `Carillon-Seen` heeded before every change: with a stand-in, then with a member. */
+/**
+ * `Carillon-Version` in every answer to a change, `Carillon-Seen` heeded before every change: with a stand-in, then
+ * with a member.
+ */
 import { CarillonError, compareVersions, parseVersion } from '@carillon/core';
 import { describe, expect, test } from 'vitest';
 import { header, startOne, timerBody } from '../testing/one-member.ts';

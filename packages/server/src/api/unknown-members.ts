@@ -1,6 +1,7 @@
 /**
  * Members of a timer's body that the schema does not have. They have no effect, as in Chronos; the client is told of
- * them, or refused where its namespace is strict. Runs for every set: bodies without such members cost a look at each name.
+ * them, or refused where its namespace is strict. Runs for every set: bodies without such members cost a look at each
+ * name.
  */
 import { nearestWord } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';

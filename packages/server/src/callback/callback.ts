@@ -6,7 +6,8 @@
  *  1. `done` is called exactly once, after `call` has returned, at the latest when the time limit is over; the
  *     limit counts everything: resolving, connecting, sending, the whole answer.
  *  2. A request whose limit is over before it was written is never written.
- *  3. At most 16 KiB of an answer are read, and of an answer that is no success at most 256 bytes are told. Redirects are answers like any other.
+ *  3. At most 16 KiB of an answer are read, and of an answer that is no success at most 256 bytes are told. Redirects
+ *     are answers like any other.
  *  4. Origins and connections to one are bounded; over the bounds a request is answered as unmade. Requests wait in
  *     `destinations.ts`, and nowhere else. A connection is free before `done` is called. Unused origins are closed.
  */
@@ -140,8 +141,8 @@ const closing = unmade('The member is closing its connections.', crowdedMs);
 const tooMany = unmade('Calls to too many receivers are in flight.', crowdedMs);
 
 /**
- * The rest of the present turn of the event loop may come after it has read its sockets: only in the turn after it has everything been
- * read that is there now. All that ask in one turn share it.
+ * The rest of the present turn of the event loop may come after it has read its sockets: only in the turn after it has
+ * everything been read that is there now. All that ask in one turn share it.
  */
 function turnsOf(clock: Clock): Turn {
   let waiting: (() => void)[] = [];

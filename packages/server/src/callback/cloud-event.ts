@@ -1,6 +1,6 @@
 /**
- * A callback as a CloudEvent (specification 1.0) in binary mode: attributes in headers that begin with `ce-`, data in the body. The
- * usual headers of a callback stay beside them.
+ * A callback as a CloudEvent (specification 1.0) in binary mode: attributes in headers that begin with `ce-`, data in
+ * the body. The usual headers of a callback stay beside them.
  */
 
 export interface CloudEvent {
@@ -27,7 +27,9 @@ export function cloudEventHeaders(event: CloudEvent): Record<string, string> {
   };
 }
 
-/** As the HTTP binding has it: blanks, quotation marks, per cent signs and all that is not ASCII are percent-encoded. */
+/**
+ * As the HTTP binding has it: blanks, quotation marks, per cent signs and all that is not ASCII are percent-encoded.
+ */
 export function headerValue(text: string): string {
   let value = '';
   for (const byte of encoder.encode(text)) {

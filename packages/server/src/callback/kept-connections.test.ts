@@ -119,7 +119,9 @@ it.each([
   for (let i = 0; i < 100; i++) expect(await call(uri)).toMatchObject({ status: 503 });
 });
 
-/** A receiver in a thread of its own: it sends the answer too many while this thread stands still, and then tells so. */
+/**
+ * A receiver in a thread of its own: it sends the answer too many while this thread stands still, and then tells so.
+ */
 const elsewhere = `
   const { workerData, parentPort } = require('node:worker_threads');
   const flag = new Int32Array(workerData.flag);

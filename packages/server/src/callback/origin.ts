@@ -1,9 +1,9 @@
 /**
- * The connections to one origin. The free ones lie on a stack, the most recently used on top; a connection that lies there for
- * long is closed. There are no more of them than calls that may be in flight, so no call waits here.
+ * The connections to one origin. The free ones lie on a stack, the most recently used on top; a connection that lies
+ * there for long is closed. There are no more of them than calls that may be in flight, so no call waits here.
  *
- * Example: of 128 connections 3 are in use and 2 are free. A call takes the free one on top. With 5 in use the next call opens a
- * sixth. After 4 s without a call the free ones are closed, before the receiver does so.
+ * Example: of 128 connections 3 are in use and 2 are free. A call takes the free one on top. With 5 in use the next
+ * call opens a sixth. After 4 s without a call the free ones are closed, before the receiver does so.
  */
 import { type CallbackRequest, type Cancel, type Clock, invariant } from '@carillon/core';
 import {

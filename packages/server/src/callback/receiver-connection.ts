@@ -1,12 +1,14 @@
 /**
- * One kept connection to a receiver: writes a request, reads its answer, and can do so again. HTTP/1.1 on a bare socket, because a
- * callback is little more than one write and one read, and a client library costs several times as much as both.
+ * One kept connection to a receiver: writes a request, reads its answer, and can do so again. HTTP/1.1 on a bare
+ * socket, because a callback is little more than one write and one read, and a client library costs several times as
+ * much as both.
  *
  *  1. One request at a time. It is written as soon as there is a connection, unless it was given up before.
- *  2. Bytes that arrive without having been asked for end the connection. Before a connection is used again everything that has arrived by
- *     then is read (`Turn`): an answer too many of the receiver must not pass for that of the next request.
- *  3. A connection that was used before may be closed by the receiver at any moment. When it ends before a byte of the answer came, or before
- *     the request was written, that says nothing about the request: it is to be made again.
+ *  2. Bytes that arrive without having been asked for end the connection. Before a connection is used again everything
+ *     that has arrived by then is read (`Turn`): an answer too many of the receiver must not pass for that of the next
+ *     request.
+ *  3. A connection that was used before may be closed by the receiver at any moment. When it ends before a byte of the
+ *     answer came, or before the request was written, that says nothing about the request: it is to be made again.
  */
 import type { Socket } from 'node:net';
 import type { CallbackRequest } from '@carillon/core';

@@ -82,7 +82,10 @@ export function callbackRequest(pop: PopContext, signer: Signer | null): Callbac
   return { uri, split, namespace, method, headers, body, limitMs: limitMsOf(pop) };
 }
 
-/** Headers that belong to the pop replace headers of the client. Set one by one: spreads that are mostly empty take 3 µs more. */
+/**
+ * Headers that belong to the pop replace headers of the client. Set one by one: spreads that are mostly empty take 3 µs
+ * more.
+ */
 function headersOf(
   pop: PopContext,
   body: Uint8Array,

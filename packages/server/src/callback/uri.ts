@@ -1,10 +1,10 @@
 /**
- * Splits a callback's uri into the origin to connect to and the path to ask for there. Done once for each pop; the parts
- * travel in the request.
+ * Splits a callback's uri into the origin to connect to and the path to ask for there. Done once for each pop; the
+ * parts travel in the request.
  *
- * Example: `HTTP://Receiver.example:80/a/../b?c=1` is the origin `http://receiver.example` and the path `/b?c=1`. The full
- * parser says so. From then on `http://receiver.example/b?c=2` is split by one match instead of a whole parse: its origin is
- * known to be canonical, and its path has nothing to normalise.
+ * Example: `HTTP://Receiver.example:80/a/../b?c=1` is the origin `http://receiver.example` and the path `/b?c=1`. The
+ * full parser says so. From then on `http://receiver.example/b?c=2` is split by one match instead of a whole parse: its
+ * origin is known to be canonical, and its path has nothing to normalise.
  */
 import type { SplitUri } from '@carillon/core';
 

@@ -90,7 +90,10 @@ export class Cluster {
     return this.repair?.compare ?? null;
   }
 
-  /** Whether every member, also one that vanished and may come back, is known to be of a release that speaks this one's protocol. */
+  /**
+   * Whether every member, also one that vanished and may come back, is known to be of a release that speaks this one's
+   * protocol.
+   */
   get isOfOneRelease(): boolean {
     const { members, vanished } = this.view;
     const reads = ({ name }: { readonly name: string }): boolean =>
@@ -168,16 +171,16 @@ export class Cluster {
   }
 
   /**
-   * Whether this member holds the record for members that do not all have it yet. When one of these goes down again, the record may
-   * also be with its stand-in, which does not know of this member, and which the list no longer names.
+   * Whether this member holds the record for members that do not all have it yet. When one of these goes down again,
+   * the record may also be with its stand-in, which does not know of this member, and which the list no longer names.
    */
   givesAway({ replicas }: TimerRecord): boolean {
     return !replicas.includes(this.parts.self);
   }
 
   /**
-   * Whether a due pop must wait because its record may have changed or ended meanwhile. `slept`: it fell due before this
-   * member was there; `stale`: or so soon after that others may not have told their news yet.
+   * Whether a due pop must wait because its record may have changed or ended meanwhile. `slept`: it fell due before
+   * this member was there; `stale`: or so soon after that others may not have told their news yet.
    */
   holds(handle: number, slept: boolean, stale: boolean): boolean {
     // A pop that fell due before the start has probably been made: wait until another member can say so.

@@ -1,6 +1,7 @@
 /**
- * Two members compare the records that both should hold and exchange the differing ones: first one hash a range, then lists of
- * the ranges that differ, then records, a bounded number of bytes at a time. While they agree it costs one small message.
+ * Two members compare the records that both should hold and exchange the differing ones: first one hash a range, then
+ * lists of the ranges that differ, then records, a bounded number of bytes at a time. While they agree it costs one
+ * small message.
  */
 import { compareProgress, hex16, type TimerRecord } from '@carillon/core';
 import type { Digests } from '../replication/digests.ts';
@@ -56,7 +57,9 @@ export class Compare {
     return { type: 'ranges', ranges };
   }
 
-  /** A peer's list of one range: the records that are newer here, as many as fit, and the numbers that are newer there. */
+  /**
+   * A peer's list of one range: the records that are newer here, as many as fit, and the numbers that are newer there.
+   */
   range(from: string, range: number, standings: readonly RecordStanding[]): Answer {
     const { store } = this.parts.replica;
     const newer = new Fitting();

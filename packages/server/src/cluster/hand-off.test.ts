@@ -106,8 +106,8 @@ describe('a hand-off', () => {
   });
 
   /**
-   * The holder `a`, which is to give its copy away to `b`, and `b` with a copy of its own. `meanwhile`: comes to `a` while
-   * the first offer is on its way.
+   * The holder `a`, which is to give its copy away to `b`, and `b` with a copy of its own. `meanwhile`: comes to `a`
+   * while the first offer is on its way.
    */
   async function given(own: TimerRecord, other: TimerRecord, meanwhile: TimerRecord = own) {
     const clock = new VirtualClock();

@@ -3,11 +3,11 @@
  * copy then, and not before. Resync, stand-ins that are no longer needed, draining and the end of
  * tombstones are all this.
  *
- * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it is
- *     the one with the right time (see replication/merge.ts, M5), only after they know that time too.
+ * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it
+ *     is the one with the right time (see replication/merge.ts, M5), only after they know that time too.
  * H2  A copy whose pop is overdue is kept until the pop is made, or could have been: the replicas that confirmed it may
- *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4). In the first
- *     moments after its due time a pop is about to be made, and the copy goes.
+ *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4). In the
+ *     first moments after its due time a pop is about to be made, and the copy goes.
  */
 import {
   type Clock,
@@ -138,7 +138,10 @@ export class HandOff {
     this.work();
   }
 
-  /** Every replica that answers has it. A listed holder leaves the rest to repair; a holder that is not listed must wait. */
+  /**
+   * Every replica that answers has it. A listed holder leaves the rest to repair; a holder that is not listed must
+   * wait.
+   */
   private leave(record: TimerRecord, silent: readonly string[]): void {
     const { self, onUnconfirmed } = this.parts;
     if (!record.replicas.includes(self)) return this.retryLater(record);

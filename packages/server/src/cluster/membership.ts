@@ -1,6 +1,6 @@
 /**
- * The present view: the members that the source names, each in the phase that its own words give it. The source says that a
- * member is active; the member itself says that it leaves, and that counts at once.
+ * The present view: the members that the source names, each in the phase that its own words give it. The source says
+ * that a member is active; the member itself says that it leaves, and that counts at once.
  */
 import type { Clock, Log } from '@carillon/core';
 import type { Hello } from '../replication/wire/hello.ts';
@@ -99,8 +99,8 @@ export class Membership {
   }
 
   /**
-   * The phase that a member acts in: it leaves as soon as it says so. A member that joins by a members file takes part as
-   * soon as it answers; with etcd it says itself when it is ready.
+   * The phase that a member acts in: it leaves as soon as it says so. A member that joins by a members file takes part
+   * as soon as it answers; with etcd it says itself when it is ready.
    */
   private phaseOf({ name, phase }: ViewMember): Phase {
     const { lastHello } = this.parts;

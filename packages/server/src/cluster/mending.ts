@@ -1,7 +1,7 @@
 /**
- * A member that has lost entries of its journal: compares everything with every other member at once, again and again until
- * nothing newer comes, and until none of its own records is in doubt (see doubt.ts). Then it holds the records that it should, and the
- * damaged files can go.
+ * A member that has lost entries of its journal: compares everything with every other member at once, again and again
+ * until nothing newer comes, and until none of its own records is in doubt (see doubt.ts). Then it holds the records
+ * that it should, and the damaged files can go.
  *
  * A member that does not answer for long is not waited for: the two compare when it is back, as after any restart.
  */
@@ -16,7 +16,10 @@ export interface MendingParts {
   /** The other members of the view. */
   readonly others: () => readonly string[];
   readonly absent: (name: string) => boolean;
-  /** Compares everything with one member; tells how many records came that were missing or newer, null when it broke off. */
+  /**
+   * Compares everything with one member; tells how many records came that were missing or newer, null when it broke
+   * off.
+   */
   readonly compare: (name: string, done: (fetched: number | null) => void) => void;
   readonly doubtfulCount: () => number;
   /** Nothing is missing any more. `asked`: how many members were compared with. */

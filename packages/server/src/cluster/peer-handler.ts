@@ -111,7 +111,8 @@ function offered(
   const stored: TimerRecord | undefined = replica.get(standing.hi, standing.lo);
   const order = stored === undefined ? -1 : compareProgress(stored, standing);
   if (stored === undefined || order < 0) return answer({ type: 'need' });
-  // One that is about to be given away is no answer: the record itself will tell whose it is. Nor is one that came late.
+  // One that is about to be given away is no answer: the record itself will tell whose it is. Nor is one that came
+  // late.
   if (order === 0 && (!replica.owns(stored) || isDueLater(stored, dueMs))) {
     return answer({ type: 'need' });
   }

@@ -1,6 +1,6 @@
 /**
- * The members that answer right now. Says hello to every other member of the view once a second and remembers the answer:
- * whether the member has restarted, whether it is leaving, how far its clock is off.
+ * The members that answer right now. Says hello to every other member of the view once a second and remembers the
+ * answer: whether the member has restarted, whether it is leaving, how far its clock is off.
  */
 import type { Cancel, Clock, Random } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
@@ -8,7 +8,10 @@ import type { Hello } from '../replication/wire/hello.ts';
 import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;
-/** A hello that failed within this time was refused: no process is there. One that failed later may have met a slow member. */
+/**
+ * A hello that failed within this time was refused: no process is there. One that failed later may have met a slow
+ * member.
+ */
 const refusedMs = 500;
 /** So many hellos go to a member that is slow to answer after the start: a first connection takes it several turns. */
 const firstHellos = 3;
@@ -45,7 +48,10 @@ export class Presence {
   private medianMs = 0;
   private absentNames: ReadonlySet<string> = new Set();
   private cancel: Cancel | null = null;
-  /** Members that have neither answered since the start nor been found gone, and how many more hellos they may leave unanswered. */
+  /**
+   * Members that have neither answered since the start nor been found gone, and how many more hellos they may leave
+   * unanswered.
+   */
   private readonly strangers = new Map<string, number>();
 
   constructor(parts: PresenceParts) {
@@ -57,7 +63,10 @@ export class Presence {
     this.round();
   }
 
-  /** Whether every member that was there at the start has been heard, or is gone, or leaves hello after hello unanswered. */
+  /**
+   * Whether every member that was there at the start has been heard, or is gone, or leaves hello after hello
+   * unanswered.
+   */
   get acquainted(): boolean {
     return this.strangers.size === 0;
   }
@@ -153,7 +162,9 @@ export class Presence {
     this.updateMedian();
   }
 
-  /** Members that said they leave are forgotten with their clocks; vanished ones may be on the other side of a split. */
+  /**
+   * Members that said they leave are forgotten with their clocks; vanished ones may be on the other side of a split.
+   */
   private forgetAbsent(names: readonly string[]): void {
     const nowMs = this.parts.clock.now();
     for (const [name, known] of this.clocks) {

@@ -1,7 +1,7 @@
 /**
  * The parts that bring records to the members that should hold them, put together and set going: presence, resync,
- * hand-off, unconfirmed and compare for as long as the member runs, doubt and mending after a start that calls for them. Each
- * part has one job and knows the others only through this. docs/cluster.md tells how they divide the work.
+ * hand-off, unconfirmed and compare for as long as the member runs, doubt and mending after a start that calls for
+ * them. Each part has one job and knows the others only through this. docs/cluster.md tells how they divide the work.
  */
 import type { Cancel, Env, TimerRecord } from '@carillon/core';
 import type { Metrics } from '../metrics/metrics.ts';

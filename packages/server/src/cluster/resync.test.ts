@@ -75,7 +75,10 @@ describe('after a change of the view', () => {
   const names = ['a', 'b', 'c', 'd'];
   const grown = new View({ source: 'static', revision: 2, members: names.map((n) => memberOf(n)) });
 
-  /** A record whose replicas change when `d` joins the view. `d` holds the record already, changed by `older`; null: it does not. */
+  /**
+   * A record whose replicas change when `d` joins the view. `d` holds the record already, changed by `older`; null: it
+   * does not.
+   */
   async function joined(older: Partial<TimerRecord> | null) {
     const all = await QuietMembers.start(names, ['a', 'b', 'c']);
     let lo = 1;

@@ -131,7 +131,10 @@ export interface UnconfirmedNews {
 /** Each takes a second at most; a comparison of two members finds a record that even these could not tell of. */
 const tellsMax = 30;
 
-/** From a member that holds no copy: asks a holder to bring the record to the members that have not confirmed it, until one has heard. */
+/**
+ * From a member that holds no copy: asks a holder to bring the record to the members that have not confirmed it, until
+ * one has heard.
+ */
 export function tellUnconfirmed(peers: Peers, news: UnconfirmedNews, tells = tellsMax): void {
   const { number, names, holders } = news;
   const { hi, lo } = number;

@@ -51,7 +51,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return load.finish();
 }
 
-// Not options of a member: the configuration file, variables of the command-line client, and variables that Kubernetes sets in
+// Not options of a member: the configuration file, variables of the command-line client, and variables that Kubernetes
+// sets in
 // every container beside a service named carillon.
 const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|NAMESPACE|PORT|PORT_.*|SERVICE_.*)$/;
 

@@ -1,8 +1,9 @@
 /**
- * Reads long files in the plain forms of YAML, in time in proportion to their length: mappings and lists by indentation, flow
- * mappings and lists within a line, quoted texts without escapes, plain texts, numbers, true, false, null, comments. A file in any other
- * form (anchors, tags, block texts, texts over several lines, several documents) is refused with the line of the first such form. The
- * library reads all of YAML, at about a millisecond a KiB: `yaml.ts` gives it short files only.
+ * Reads long files in the plain forms of YAML, in time in proportion to their length: mappings and lists by
+ * indentation, flow mappings and lists within a line, quoted texts without escapes, plain texts, numbers, true, false,
+ * null, comments. A file in any other form (anchors, tags, block texts, texts over several lines, several documents) is
+ * refused with the line of the first such form. The library reads all of YAML, at about a millisecond a KiB: `yaml.ts`
+ * gives it short files only.
  *
  * A file that is read here means the same to the library; a test compares both.
  *
@@ -292,7 +293,10 @@ function isOfWord(code: number): boolean {
   return isLetter(code) || isDigit(code) || code === 0x5f || code === 0x2e || code === 0x2d;
 }
 
-/** Signs of YAML count only at the beginning of a text, or as `: ` and ` #`; brackets only in a flow, but are left out anyway. */
+/**
+ * Signs of YAML count only at the beginning of a text, or as `: ` and ` #`; brackets only in a flow, but are left out
+ * anyway.
+ */
 const signs = new Set('_./:@%+-=();?&*$~<>!^,| ');
 
 function isPlain(char: string): boolean {

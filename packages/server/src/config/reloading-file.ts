@@ -5,7 +5,9 @@ import { Reloading, type ReloadingOptions, sentenceOf } from './reloading.ts';
 import { watchFile } from './watch-file.ts';
 
 export interface ReloadingFileOptions<T> extends Omit<ReloadingOptions<T>, 'read' | 'make'> {
-  /** Gets the contents in the order of `files`. Throws with a sentence when they cannot be used; the sentence is logged. */
+  /**
+   * Gets the contents in the order of `files`. Throws with a sentence when they cannot be used; the sentence is logged.
+   */
   readonly make: (contents: readonly string[]) => T;
   readonly clock: Clock;
 }

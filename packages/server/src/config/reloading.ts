@@ -1,7 +1,7 @@
 /**
- * A value made from texts that are replaced while the member runs: secrets, certificates, tokens, members. Made anew when
- * told to read again (SIGHUP, or a file changed). Texts that cannot be used, or are gone, are reported, and the value
- * stays as it was.
+ * A value made from texts that are replaced while the member runs: secrets, certificates, tokens, members. Made anew
+ * when told to read again (SIGHUP, or a file changed). Texts that cannot be used, or are gone, are reported, and the
+ * value stays as it was.
  */
 import type { Log } from '@carillon/core';
 

@@ -2,7 +2,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** Watches the folder, because editors and config maps replace a file instead of writing into it. Returns how to stop. */
+/**
+ * Watches the folder, because editors and config maps replace a file instead of writing into it. Returns how to stop.
+ */
 export function watchFile(file: string, changed: () => void): () => void {
   const name = basename(file);
   const watcher: FSWatcher = watch(dirname(file), { persistent: false }, (_, changedName) => {

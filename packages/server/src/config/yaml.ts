@@ -1,6 +1,6 @@
 /**
- * Reads YAML, of which JSON is a part. A running member reads files again: none keeps its event loop for long. The commands read
- * their files here too, with room for longer ones.
+ * Reads YAML, of which JSON is a part. A running member reads files again: none keeps its event loop for long. The
+ * commands read their files here too, with room for longer ones.
  */
 import { parse, YAMLParseError } from 'yaml';
 import { parsePlainYaml } from './plain-yaml.ts';
@@ -44,8 +44,9 @@ function refuseDeep(text: string): void {
 }
 
 /**
- * The library reads a key that is marked by `? ` twice, so each one inside another doubles the work: 1 KiB of `? ? ?` took half a minute.
- * Such a mark stands at the beginning of a line, or behind a sign, a quote, an anchor or a tag; behind a word it is part of a text.
+ * The library reads a key that is marked by `? ` twice, so each one inside another doubles the work: 1 KiB of `? ? ?`
+ * took half a minute. Such a mark stands at the beginning of a line, or behind a sign, a quote, an anchor or a tag;
+ * behind a word it is part of a text.
  */
 function refuseExplicitKeys(text: string): void {
   for (let at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) {
@@ -71,8 +72,9 @@ function isBlank(char: string | undefined): boolean {
 }
 
 /**
- * The library makes an error for each fault of a text before it throws the first one. Recording a stack trace for each took 40 ms for
- * 4 KiB of open brackets, and quoting the line of each took time with the square of its length: 366 ms for 64 KiB of quotes.
+ * The library makes an error for each fault of a text before it throws the first one. Recording a stack trace for each
+ * took 40 ms for 4 KiB of open brackets, and quoting the line of each took time with the square of its length: 366 ms
+ * for 64 KiB of quotes.
  */
 function byLibrary(text: string, { maxAliasCount = 100 }: YamlOptions): unknown {
   refuseExplicitKeys(text);

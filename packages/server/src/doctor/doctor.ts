@@ -1,6 +1,6 @@
 /**
- * Examines the cluster: asks every member for facts, as attempts are asked for, and applies the rules to them. Any member can be
- * asked; one that does not answer is a finding itself.
+ * Examines the cluster: asks every member for facts, as attempts are asked for, and applies the rules to them. Any
+ * member can be asked; one that does not answer is a finding itself.
  */
 import { type Clock, labelSlips } from '@carillon/core';
 import { labelLevels } from '@carillon/placement';

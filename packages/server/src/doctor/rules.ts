@@ -1,6 +1,6 @@
 /**
- * Rules that find faults of a cluster, and give advice on each. Pure: facts in, findings out. A rule speaks of one thing; where
- * several members share it, each has a finding of its own.
+ * Rules that find faults of a cluster, and give advice on each. Pure: facts in, findings out. A rule speaks of one
+ * thing; where several members share it, each has a finding of its own.
  */
 import type { MemberFacts } from './facts.ts';
 
@@ -406,7 +406,10 @@ function adviceFor(failure: string): string {
   return 'See the log of the receiver; carillon get ID shows its answers.';
 }
 
-/** Each letter is counted at its primary; letters of a member that is missing are counted by the most that another holds. */
+/**
+ * Each letter is counted at its primary; letters of a member that is missing are counted by the most that another
+ * holds.
+ */
 function letters({ members, missing }: ClusterFacts): Finding[] {
   const atPrimaries = members.reduce((sum, { primaryLetters }) => sum + primaryLetters, 0);
   const most = missing.length === 0 ? 0 : Math.max(0, ...members.map((one) => one.letters.now));

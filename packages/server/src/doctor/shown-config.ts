@@ -1,6 +1,7 @@
 /**
- * A configuration that may be shown to strangers: numbers, switches and words as they are, URIs cut to their origins, and of
- * every other text that it is set. Texts are shown by name, so that a new option is hidden until it is listed here.
+ * A configuration that may be shown to strangers: numbers, switches and words as they are, URIs cut to their origins,
+ * and of every other text that it is set. Texts are shown by name, so that a new option is hidden until it is listed
+ * here.
  */
 import { type Config, eachOption } from '../config/config.ts';
 import type { Quotas } from '../config/quota.ts';

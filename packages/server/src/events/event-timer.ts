@@ -1,7 +1,7 @@
 /**
- * An event as a timer that is due now. Its number and its version follow from the event, not from the member that tells of it:
- * members that tell of the same thing make the same record, and two sides of a net-split make records that merge into one, whose
- * callbacks a receiver recognises as the same. Pure.
+ * An event as a timer that is due now. Its number and its version follow from the event, not from the member that tells
+ * of it: members that tell of the same thing make the same record, and two sides of a net-split make records that merge
+ * into one, whose callbacks a receiver recognises as the same. Pure.
  *
  * Example: a and b both find at 12:03 that http://shop.example fails. Both make the record for
  * `default destination-failing http://shop.example 12:00`; the one that comes second to its replicas finds it there.

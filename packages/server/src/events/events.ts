@@ -1,9 +1,10 @@
 /**
- * Raises events: decides which namespaces want one, and stores it as a timer that is due now (`event-timer.ts`). From then on it is
- * replicated, called back, signed and tried again as any timer is.
+ * Raises events: decides which namespaces want one, and stores it as a timer that is due now (`event-timer.ts`). From
+ * then on it is replicated, called back, signed and tried again as any timer is.
  *
  * E1  One event for the cluster: its number follows from the thing told and the period in which it is told.
- * E2  An event is stored past the quotas of its namespace, and leaves no dead letter: it cannot be the cause of another.
+ * E2  An event is stored past the quotas of its namespace, and leaves no dead letter: it cannot be the cause of
+ *     another.
  * E3  However many letters come, a member raises so many events in a period for one namespace; the rest share one.
  */
 import { decodeDefinition, type Log, type TimerRecord } from '@carillon/core';
@@ -61,7 +62,10 @@ const letterPeriodMs = 60_000;
 const letterEventCountMax = 100;
 /** A state is told of once in this time, however often it comes and goes. */
 const statePeriodMs = 600_000;
-/** Members notice the same thing within this time: at the beginning of a period one may have told of it in the period before. */
+/**
+ * Members notice the same thing within this time: at the beginning of a period one may have told of it in the period
+ * before.
+ */
 const apartMs = 120_000;
 const saidCountMax = 10_000;
 
@@ -75,7 +79,10 @@ export class Events {
     this.parts = parts;
   }
 
-  /** A dead letter is safe: tells the uri of its timer, and its namespace. `done`: the events are safe too, or cannot be. */
+  /**
+   * A dead letter is safe: tells the uri of its timer, and its namespace. `done`: the events are safe too, or cannot
+   * be.
+   */
   letterCame(record: TimerRecord, done: () => void): void {
     const letter = this.letterOf(record);
     const { definition } = letter;
@@ -91,7 +98,10 @@ export class Events {
     for (const [one, to] of raised) this.store(one, to, at, () => --left === 0 && done());
   }
 
-  /** A letter is about to be dropped by its namespace's retention. `done`: whether the event about it is safe, if one is wanted. */
+  /**
+   * A letter is about to be dropped by its namespace's retention. `done`: whether the event about it is safe, if one is
+   * wanted.
+   */
   letterDropped(record: TimerRecord, done: (told: boolean) => void): void {
     const wish = this.wishFor(record.namespace, 'letter-dropped');
     if (wish === null) return done(true);
@@ -100,8 +110,8 @@ export class Events {
   }
 
   /**
-   * Tells of a state. `done` says whether it has been told of in this period by any member; false: this member told of an earlier
-   * state like it in the same period, or no replica took the event. Then it is worth telling again later.
+   * Tells of a state. `done` says whether it has been told of in this period by any member; false: this member told of
+   * an earlier state like it in the same period, or no replica took the event. Then it is worth telling again later.
    */
   tell(finding: Finding, done: (told: boolean) => void): void {
     const { kind, namespace } = finding;

@@ -1,11 +1,12 @@
 /**
- * Drops dead letters where their namespace asks for it: letters over an age, and the oldest ones over a number. Without such a wish
- * a letter stays until it is delivered or discarded.
+ * Drops dead letters where their namespace asks for it: letters over an age, and the oldest ones over a number. Without
+ * such a wish a letter stays until it is delivered or discarded.
  *
- * L1  Before a letter is dropped, the event about it is safe, if the namespace wants one; otherwise it is tried again later.
- * L2  The replicas of a letter come to its end one after the other, as they do to pops: the first drops it and tells the others, so
- *     that the history has one entry for the cluster. Also where several of them find it over at once: after a start, after a
- *     change of the wishes, or because each of them has too many.
+ * L1  Before a letter is dropped, the event about it is safe, if the namespace wants one; otherwise it is tried again
+ *     later.
+ * L2  The replicas of a letter come to its end one after the other, as they do to pops: the first drops it and tells
+ *     the others, so that the history has one entry for the cluster. Also where several of them find it over at once:
+ *     after a start, after a change of the wishes, or because each of them has too many.
  */
 import { type Clock, compareProgress, State, type TimerRecord } from '@carillon/core';
 

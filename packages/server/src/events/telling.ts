@@ -1,6 +1,6 @@
 /**
- * Everything that a member tells of by itself: events about letters as they come and go, and about states that it finds when it
- * looks at itself now and then.
+ * Everything that a member tells of by itself: events about letters as they come and go, and about states that it finds
+ * when it looks at itself now and then.
  */
 import {
   type Cancel,

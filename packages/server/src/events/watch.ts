@@ -1,6 +1,7 @@
 /**
- * Looks at the state of a member now and then, and says which states are worth an event. A state is told of when it has lasted, and
- * again each hour while it lasts; it is over once it has clearly passed. Pure: facts and the time in, findings out.
+ * Looks at the state of a member now and then, and says which states are worth an event. A state is told of when it has
+ * lasted, and again each hour while it lasts; it is over once it has clearly passed. Pure: facts and the time in,
+ * findings out.
  *
  *   quiet ──lasted──▶ due ──told──▶ told ──an hour──▶ due
  *     ▲                │              │

@@ -1,4 +1,7 @@
-/** Extensions of a chunk (RFC 9112 §7.1.1): they mean nothing here, but no other reader may take a part of them for something else. */
+/**
+ * Extensions of a chunk (RFC 9112 §7.1.1): they mean nothing here, but no other reader may take a part of them for
+ * something else.
+ */
 import { semicolon, tokenBytes, valueBytes } from './syntax.ts';
 
 const equals = 0x3d;
@@ -6,7 +9,10 @@ const quote = 0x22;
 const backslash = 0x5c;
 const malformed = -1;
 
-/** Whether the bytes between the two indexes are extensions: `;name`, `;name=value` or `;name="value"`, any number, no blanks. */
+/**
+ * Whether the bytes between the two indexes are extensions: `;name`, `;name=value` or `;name="value"`, any number, no
+ * blanks.
+ */
 export function areExtensions(bytes: Uint8Array, from: number, to: number): boolean {
   let at = from;
   while (at < to) {

@@ -1,4 +1,6 @@
-/** How clients treat one connection: pipelining, silence, breaking off, not reading. Time is virtual where it matters. */
+/**
+ * How clients treat one connection: pipelining, silence, breaking off, not reading. Time is virtual where it matters.
+ */
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { serving } from './listening.contract.ts';

@@ -397,7 +397,8 @@ export class HttpConnection implements WaitingClient {
       this.settle();
       return;
     }
-    // Further requests had to wait for this one; their time limit begins now, because the client was not late with them.
+    // Further requests had to wait for this one; their time limit begins now, because the client was not late with
+    // them.
     this.begunMs = this.shared.nowMs;
     this.advance();
   }

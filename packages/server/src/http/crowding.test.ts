@@ -1,4 +1,7 @@
-/** More requests than there is time for: every client gets an answer, pops are made in time, and sets that wait long are refused. */
+/**
+ * More requests than there is time for: every client gets an answer, pops are made in time, and sets that wait long are
+ * refused.
+ */
 import { SystemClock } from '@carillon/core/system';
 import { expect, test } from 'vitest';
 import { type Dialled, serving } from './listening.contract.ts';

@@ -1,6 +1,6 @@
 /**
- * For tests: requests that are wrong in every way a client can think of, and now and then right. The fuzz tests ask for them one by
- * one; `npm run security` takes them as the corpus that it changes further.
+ * For tests: requests that are wrong in every way a client can think of, and now and then right. The fuzz tests ask for
+ * them one by one; `npm run security` takes them as the corpus that it changes further.
  */
 import fc from 'fast-check';
 import { bytesOf } from '../api/stand-in.contract.ts';

@@ -1,6 +1,6 @@
 /**
- * The state that all connections of a listener share: limits, room for bodies and answers, request ids, and the time and the
- * headers as of the last sweep.
+ * The state that all connections of a listener share: limits, room for bodies and answers, request ids, and the time
+ * and the headers as of the last sweep.
  */
 import type { Clock, Random } from '@carillon/core';
 import type { Limits } from '../config/config.ts';

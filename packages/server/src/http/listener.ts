@@ -186,7 +186,9 @@ export class Listener implements ConnectionOwner {
     this.connections.add(new HttpConnection(this, this.state, socket));
   }
 
-  /** Looks at all connections every now and then, as long as there are any: a timer for each request would cost more. */
+  /**
+   * Looks at all connections every now and then, as long as there are any: a timer for each request would cost more.
+   */
   private sweep(): void {
     const { state } = this;
     state.renew();

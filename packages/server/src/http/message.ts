@@ -1,4 +1,6 @@
-/** Requests and answers as plain data: the listener turns sockets into these, tests and the simulator make them by hand. */
+/**
+ * Requests and answers as plain data: the listener turns sockets into these, tests and the simulator make them by hand.
+ */
 import type { Outflow } from './outflow.ts';
 
 export interface ApiRequest {

@@ -1,6 +1,6 @@
 /**
- * Names of headers in lower case. The common ones are kept, so that a request does not make them anew; finding one costs a look at
- * three of its letters and a comparison.
+ * Names of headers in lower case. The common ones are kept, so that a request does not make them anew; finding one
+ * costs a look at three of its letters and a comparison.
  */
 import { invariant } from '@carillon/core';
 import { lowerBytes } from './syntax.ts';

@@ -71,7 +71,10 @@ export class HttpParser {
   private bodyBytes = 0;
   private extensionBytes = 0;
   private trailerBytes = 0;
-  /** How far from `at` the bytes of an incomplete head or line were looked through: none is looked at again for each that drips in. */
+  /**
+   * How far from `at` the bytes of an incomplete head or line were looked through: none is looked at again for each
+   * that drips in.
+   */
   private lookedBytes = 0;
   /** In a line of the trailers: its name and colon were passed. */
   private named = false;
@@ -89,8 +92,8 @@ export class HttpParser {
   }
 
   /**
-   * Of a request whose head is not complete, or was refused: whether its method is HEAD. A client that asked with HEAD reads
-   * no body behind any answer, so that of a refusal would pass for another answer.
+   * Of a request whose head is not complete, or was refused: whether its method is HEAD. A client that asked with HEAD
+   * reads no body behind any answer, so that of a refusal would pass for another answer.
    */
   get asksWithHead(): boolean {
     return this.place === 'nowhere' ? this.refusedHead : this.beginsWithHead();
@@ -123,7 +126,10 @@ export class HttpParser {
     return step;
   }
 
-  /** Puts the chunk behind the unread bytes, in a buffer with room for more: bytes that drip in are not copied again for each. */
+  /**
+   * Puts the chunk behind the unread bytes, in a buffer with room for more: bytes that drip in are not copied again for
+   * each.
+   */
   private append(chunk: Buffer): void {
     const leftBytes = this.end - this.at;
     if (!this.own || this.bytes.length - this.end < chunk.length) {

@@ -31,7 +31,9 @@ for (const [status, words] of Object.entries(STATUS_CODES)) {
 
 const unfit = /[^\t\x20-\x7e]/;
 
-/** Whether the headers can be written: a line end in a value would begin another answer. Their names are never made up. */
+/**
+ * Whether the headers can be written: a line end in a value would begin another answer. Their names are never made up.
+ */
 export function isFit({ headers }: ApiResponse): boolean {
   for (let i = 1; i < headers.length; i += 2) if (unfit.test(headers[i] as string)) return false;
   return true;

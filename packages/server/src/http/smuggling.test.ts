@@ -1,4 +1,6 @@
-/** Over a real socket: every attack gets its status and a closed connection, and the hidden request reaches no route. */
+/**
+ * Over a real socket: every attack gets its status and a closed connection, and the hidden request reaches no route.
+ */
 import { expect, test } from 'vitest';
 import { attacks } from './smuggling.contract.ts';
 import { listening } from './listening.contract.ts';

@@ -5,7 +5,10 @@ export interface Target {
   readonly query: string;
 }
 
-/** `http://host:port`, as it is sent to proxies, up to where the path begins. The name is ignored: the request came here. */
+/**
+ * `http://host:port`, as it is sent to proxies, up to where the path begins. The name is ignored: the request came
+ * here.
+ */
 const authority = /^https?:\/\/[\w\-.~%!$&'()*+,;=:[\]]+/i;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * TLS in front of the public listener: a server whose connections are used like plain ones, once they are secure. Its certificate can
- * be replaced while it runs; connections that exist keep theirs.
+ * TLS in front of the public listener: a server whose connections are used like plain ones, once they are secure. Its
+ * certificate can be replaced while it runs; connections that exist keep theirs.
  */
 import { constants } from 'node:crypto';
 import type { Server, Socket } from 'node:net';

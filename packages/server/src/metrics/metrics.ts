@@ -21,8 +21,8 @@ import type { PeerRefusalReason } from '../network/refusals.ts';
 export type TimerCount = 'pending' | 'retrying' | 'dead' | 'tombstone';
 
 /**
- * Lateness and the event loop live around a millisecond. A backup pops 2 s after the due time: 2.1 and 2.5 s tell such a
- * normal fail-over from a slow one.
+ * Lateness and the event loop live around a millisecond. A backup pops 2 s after the due time: 2.1 and 2.5 s tell such
+ * a normal fail-over from a slow one.
  */
 const latenessBucketsMs = [
   0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1_000, 2_000, 2_100,

@@ -3,8 +3,8 @@ import type { Load } from './load.ts';
 
 /**
  * whole: no damage was found. mending: lost records are being fetched, or damaged files are being replaced. mended:
- * every record that another member had is here again. lost: timers are gone of which no other member has a copy, or there was
- * no other member to ask.
+ * every record that another member had is here again. lost: timers are gone of which no other member has a copy, or
+ * there was no other member to ask.
  */
 export type DiskState = 'whole' | 'mending' | 'mended' | 'lost';
 

@@ -7,8 +7,8 @@ import type { Clock, Log } from '@carillon/core';
 /**
  * secret: does not know the cluster secret. certificate: no TLS, or a certificate that the authority did not sign.
  * name: a certificate whose names are not in the view. numbers: has another number key. protocol: no common
- * one. altered: a frame changed on its way. malformed: bytes that no member sends. slow: did not finish the handshake in
- * time. crowded: too many connections.
+ * one. altered: a frame changed on its way. malformed: bytes that no member sends. slow: did not finish the handshake
+ * in time. crowded: too many connections.
  */
 const refusalReasons = [
   'secret',

@@ -1,6 +1,6 @@
 /**
- * The pops under way at this member, at most one for each timer, by the handle of its record. The only file that changes
- * the phase of a pop.
+ * The pops under way at this member, at most one for each timer, by the handle of its record. The only file that
+ * changes the phase of a pop.
  */
 import { invariant } from '@carillon/core';
 import type { Pop } from './pop.ts';

@@ -109,7 +109,8 @@ export class Alarm {
     const nowMs = clock.now();
     const isLate = this.set !== null && awake.rang(this.set.ringsMs, nowMs);
     this.set = null;
-    // Messages that arrived meanwhile are read first: a cancel may be among them. After a sleep the others are asked instead.
+    // Messages that arrived meanwhile are read first: a cancel may be among them. After a sleep the others are asked
+    // instead.
     if (isLate && awake.sinceMs < nowMs) clock.soon(() => this.poll());
     else this.poll();
   }

@@ -2,10 +2,10 @@
  * One attempt at a pop: from the moment its request may leave to the record that comes of it, on disk and at the other
  * replicas. `after-attempt.ts` works the record out; here it is carried out.
  *
- * Example: pop 3 of a timer leaves at 30.000 s. The receiver answers 200 at 30.050 s: the record with sequence 3, due at
- * 40.000 s, is written and sent to the others. It answers 500 instead: the record keeps sequence 2, with attempt 1 and a
- * retry within 1 s. The limits of the retry policy are used up: a dead letter is stored first, and only then the record
- * moves on to sequence 3.
+ * Example: pop 3 of a timer leaves at 30.000 s. The receiver answers 200 at 30.050 s: the record with sequence 3, due
+ * at 40.000 s, is written and sent to the others. It answers 500 instead: the record keeps sequence 2, with attempt 1
+ * and a retry within 1 s. The limits of the retry policy are used up: a dead letter is stored first, and only then the
+ * record moves on to sequence 3.
  */
 import {
   type Attempted,
@@ -261,7 +261,10 @@ export class Attempts {
     this.settle(pop, { ...next, outcome });
   }
 
-  /** The pop is over: its outcome goes to disk and to the other replicas. `stored`: the record that is there now, if at hand. */
+  /**
+   * The pop is over: its outcome goes to disk and to the other replicas. `stored`: the record that is there now, if at
+   * hand.
+   */
   private settle(pop: Pop, next: TimerRecord, stored?: TimerRecord): void {
     const { replica, tell, happens } = this.parts;
     invariant(compareProgress(next, pop.record) > 0, 'a pop moves its record on');

@@ -1,9 +1,9 @@
 /**
  * Since when a member runs without a break, and of which records it may not have heard the news before.
  *
- * Example: an alarm that was set to 10.000 s rings at 10.700 s. The member has slept, and is awake since 10.700 s. A pop that
- * was due at 10.300 s was slept over. One that is due at 12.000 s may be stale: until 13.700 s other members may not have
- * told yet of its cancel.
+ * Example: an alarm that was set to 10.000 s rings at 10.700 s. The member has slept, and is awake since 10.700 s. A
+ * pop that was due at 10.300 s was slept over. One that is due at 12.000 s may be stale: until 13.700 s other members
+ * may not have told yet of its cancel.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Sleep } from './claims/claim-terms.ts';
@@ -12,7 +12,10 @@ import type { Sleep } from './claims/claim-terms.ts';
 const catchUpMs = 3000;
 /** An alarm that rings this much too late: the member stood still, and others may have popped meanwhile. */
 const sleptMs = 500;
-/** A sleep longer than this is, to the others, as good as a death: for a shorter one the pops of long intervals come by twice the gap. */
+/**
+ * A sleep longer than this is, to the others, as good as a death: for a shorter one the pops of long intervals come by
+ * twice the gap.
+ */
 const longSleepMs = 1000;
 /** An answer that was awaited this much too long: there was no time to get it. */
 const stoodMs = 100;
@@ -37,7 +40,10 @@ export class Awake {
     this.since = nowMs;
   }
 
-  /** An event that was planned for `wantedMs` comes now. True: the member stood still for so long that others had no time. */
+  /**
+   * An event that was planned for `wantedMs` comes now. True: the member stood still for so long that others had no
+   * time.
+   */
   rang(wantedMs: number, nowMs: number): boolean {
     const lateMs = nowMs - wantedMs;
     if (lateMs > sleptMs) this.since = nowMs;

@@ -3,9 +3,9 @@
  * claim is renewed while the request is out, and how it is given back. `claims/` has the times and the rules,
  * `granting.ts` the side that answers.
  *
- * Example: a timer of 10 s with replicas a, b and c, at a. At 10.000 s a asks b and c to hold back for 3 s, and waits for 100 ms.
- * b grants at 10.002 s; c is silent, so a goes on at once. The request leaves at 10.003 s; at 11.003 s and each second
- * after, a renews the claim for 3 s more. If a dies at 11.500 s, b is free to pop at 14.003 s.
+ * Example: a timer of 10 s with replicas a, b and c, at a. At 10.000 s a asks b and c to hold back for 3 s, and waits
+ * for 100 ms. b grants at 10.002 s; c is silent, so a goes on at once. The request leaves at 10.003 s; at 11.003 s and
+ * each second after, a renews the claim for 3 s more. If a dies at 11.500 s, b is free to pop at 14.003 s.
  */
 import { type Clock, compareProgress, State, type TimerRecord } from '@carillon/core';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -133,7 +133,10 @@ export class Claiming {
     if (awaited.size === 0) goOn();
   }
 
-  /** Until when a replica that does not answer may stand still, and have called before; null: it has not, or the pop cannot wait. */
+  /**
+   * Until when a replica that does not answer may stand still, and have called before; null: it has not, or the pop
+   * cannot wait.
+   */
   private stillMs({ record, handle }: Pop, name: string): number | null {
     const { clock, peers, claimantOf } = this.parts;
     const sinceMs = claimantOf(handle) === name ? (peers?.stillSinceMs(name) ?? null) : null;
@@ -141,8 +144,9 @@ export class Claiming {
   }
 
   /**
-   * Some replicas did not answer in time. If this member itself stood still meanwhile, they had no time to, and are asked again; so
-   * are, while there is time, replicas of a pop that this member slept over or that is late: they may stand still in their turn.
+   * Some replicas did not answer in time. If this member itself stood still meanwhile, they had no time to, and are
+   * asked again; so are, while there is time, replicas of a pop that this member slept over or that is late: they may
+   * stand still in their turn.
    */
   private waited(pop: Pop, untilMs: number, awaited: ReadonlySet<string>): void {
     const { clock, awake, happens } = this.parts;

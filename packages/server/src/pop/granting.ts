@@ -2,9 +2,10 @@
  * The side of a claim that answers: another replica wants to pop, and this member says whether it holds back.
  * `claims/` has the times and the rules, `claiming.ts` the side that asks.
  *
- * Example: a timer of 10 s with replicas a, b and c, at b, whose own alarm is set to 12.000 s. At 10.001 s a claims the pop for
- * 3 s: b grants, and sets its alarm to 13.011 s, the end of the claim and 10 ms for its rank. At 11.003 s a renews
- * for 3 s more: 14.013 s. At 11.200 s the new record comes, and with it the alarm for the next pop: the claim is over.
+ * Example: a timer of 10 s with replicas a, b and c, at b, whose own alarm is set to 12.000 s. At 10.001 s a claims the
+ * pop for 3 s: b grants, and sets its alarm to 13.011 s, the end of the claim and 10 ms for its rank. At 11.003 s a
+ * renews for 3 s more: 14.013 s. At 11.200 s the new record comes, and with it the alarm for the next pop: the claim is
+ * over.
  */
 import type { Clock, TimerRecord } from '@carillon/core';
 import type { Replica } from '../replication/replica.ts';

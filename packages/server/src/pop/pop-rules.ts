@@ -26,7 +26,10 @@ export class PopRules {
     this.parts = parts;
   }
 
-  /** The circumstances by which the outcome of a pop is judged. `missed`: pops merged into it that are not delivered yet. */
+  /**
+   * The circumstances by which the outcome of a pop is judged. `missed`: pops merged into it that are not delivered
+   * yet.
+   */
   circumstances(
     { record, startMs }: Pick<Pop, 'record' | 'startMs'>,
     missed: number,

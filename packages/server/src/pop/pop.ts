@@ -86,8 +86,8 @@ export function claimMessage(pop: Pop, termMs: number): Message {
 }
 
 /**
- * Whether the outcome of the pop is still news for the record: not after a replace, nor once another member delivered it. A call
- * that stands for several pops is news while one of them is not delivered.
+ * Whether the outcome of the pop is still news for the record: not after a replace, nor once another member delivered
+ * it. A call that stands for several pops is news while one of them is not delivered.
  */
 export function concerns(pop: Pop, now: Progress | null): boolean {
   const { record } = pop;

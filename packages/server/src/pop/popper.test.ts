@@ -20,8 +20,8 @@ const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
 const digestsOf = () => new Digests('a', () => 0);
 
 /**
- * The popper of member `a` over a real store. It asks `others`, which grant every claim but the first `unreachable` ones, to
- * which there is no answer; callbacks are made by the test.
+ * The popper of member `a` over a real store. It asks `others`, which grant every claim but the first `unreachable`
+ * ones, to which there is no answer; callbacks are made by the test.
  */
 function rig(others: readonly string[] = [], unreachable = 0) {
   const clock = new VirtualClock();

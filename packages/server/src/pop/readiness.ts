@@ -2,9 +2,9 @@
  * Whether a record whose alarm rang may pop now, or when to look at it again.
  *
  * Example: the alarm of a record rings at 10.000 s. Another replica has a claim until 12.000 s: again at 12.010 s. The
- * cluster is still finding out whether the timer was cancelled: again at 10.100 s. The client asked for a wall-clock time that is
- * 250 ms away, because the clock was set back: again at 10.250 s. The receiver is left alone for 5 s: again after 5 s
- * and a part of the time that the pop has waited. None of these: it pops.
+ * cluster is still finding out whether the timer was cancelled: again at 10.100 s. The client asked for a wall-clock
+ * time that is 250 ms away, because the clock was set back: again at 10.250 s. The receiver is left alone for 5 s:
+ * again after 5 s and a part of the time that the pop has waited. None of these: it pops.
  */
 import type { Clock, Definition, TimerRecord } from '@carillon/core';
 import { unmade } from '../callback/callback-failure.ts';
@@ -39,13 +39,16 @@ export class Readiness {
     this.parts = parts;
   }
 
-  /** When to look again at a pop that the other members may be making, or have made; null: nothing of the kind is known. */
+  /**
+   * When to look again at a pop that the other members may be making, or have made; null: nothing of the kind is known.
+   */
   heldUntilMs(handle: number, record: TimerRecord): number | null {
     const { clock, awake, granting, holds } = this.parts;
     const grantedMs = granting.heldUntilMs(handle, record);
     if (grantedMs !== null) return grantedMs;
     const slept = awake.sleptOver(record);
-    // No pop is kept waiting for longer than half of its gap: the promised time counts more than news that may still come.
+    // No pop is kept waiting for longer than half of its gap: the promised time counts more than news that may still
+    // come.
     const sinceMs = slept ? awake.sinceMs : record.retryMs;
     const untilMs = sinceMs + record.gapMs / 2;
     const nowMs = clock.now();

@@ -1,6 +1,7 @@
 /**
- * Keeps the quotas of namespaces as the configuration has them, while the member runs: read again when told to (SIGHUP) and when the
- * configuration file changes. A configuration that cannot be used is reported, and the quotas stay as they were.
+ * Keeps the quotas of namespaces as the configuration has them, while the member runs: read again when told to (SIGHUP)
+ * and when the configuration file changes. A configuration that cannot be used is reported, and the quotas stay as they
+ * were.
  */
 import type { Log } from '@carillon/core';
 import { Reloading } from '../config/reloading.ts';

@@ -1,12 +1,14 @@
 /**
  * Whether a namespace has room for more at this member. Over its quota a namespace is refused, and no other is.
  *
- *  1. A letter box is full with as many letters as its namespace may have, or when the member has as many as it may in all and the
- *     namespace has more than its equal part of them. A full box takes no more letters: pops that would become one stay due.
- *  2. Ended timers are remembered for a while, and take room as well. When the member has as many records as it may in all, namespaces
- *     with more than their equal part of them are refused. Together the others have fewer than that limit, so records end below twice
- *     the limit.
- *  3. While the box is full, recurring timers are refused: they would only make more letters, for which there is no room.
+ *  1. A letter box is full with as many letters as its namespace may have, or when the member has as many as it may in
+ *     all and the namespace has more than its equal part of them. A full box takes no more letters: pops that would
+ *     become one stay due.
+ *  2. Ended timers are remembered for a while, and take room as well. When the member has as many records as it may in
+ *     all, namespaces with more than their equal part of them are refused. Together the others have fewer than that
+ *     limit, so records end below twice the limit.
+ *  3. While the box is full, recurring timers are refused: they would only make more letters, for which there is no
+ *     room.
  */
 import { CarillonError, type Timing } from '@carillon/core';
 import type { Limits } from '../config/config.ts';
@@ -72,7 +74,10 @@ export function refuseRecord(
 /** Namespaces that are looked at in one turn of the event loop. */
 const boxesEachTurn = 10_000;
 
-/** Counts the namespaces whose letter box is full. With many namespaces a count takes several questions, and is as old as they are. */
+/**
+ * Counts the namespaces whose letter box is full. With many namespaces a count takes several questions, and is as old
+ * as they are.
+ */
 export class FullBoxes {
   private readonly parts: RoomParts;
   private names: Iterator<string> | null = null;

@@ -1,9 +1,11 @@
 /**
- * Many pieces of work, so many at a time: the next begins when one is done. For a batch, whose last timers would otherwise
- * wait for the first ones within their own time limits.
+ * Many pieces of work, so many at a time: the next begins when one is done. For a batch, whose last timers would
+ * otherwise wait for the first ones within their own time limits.
  */
 
-/** `begin` is called for 0 … count − 1 and calls `done` once, at once or later; `finished` is called after the last one. */
+/**
+ * `begin` is called for 0 … count − 1 and calls `done` once, at once or later; `finished` is called after the last one.
+ */
 export function concurrently(
   { count, countMax }: { readonly count: number; readonly countMax: number },
   begin: (i: number, done: () => void) => void,

@@ -1,6 +1,6 @@
 /**
- * Frames from other members: each message goes to its handler, and one frame answers them all. Records that would make it too
- * long are left out, and the asker told to ask for them again.
+ * Frames from other members: each message goes to its handler, and one frame answers them all. Records that would make
+ * it too long are left out, and the asker told to ask for them again.
  */
 import { type Clock, type FrameHandler, invariant, type Log, MalformedError } from '@carillon/core';
 import { answerBytes, frameBytesMax } from './sizes.ts';

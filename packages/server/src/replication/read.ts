@@ -1,4 +1,7 @@
-/** Reading one timer, here and at the other members: asks all that may hold it and takes the newest answer. Lists are in `lists/`. */
+/**
+ * Reading one timer, here and at the other members: asks all that may hold it and takes the newest answer. Lists are in
+ * `lists/`.
+ */
 import { type Clock, compareProgress, type TimerRecord } from '@carillon/core';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';

@@ -142,8 +142,8 @@ export class Replica {
   }
 
   /**
-   * Stores a new record where its number is free, for a caller that stores many and waits once: the answer counts when `sync`
-   * has called back.
+   * Stores a new record where its number is free, for a caller that stores many and waits once: the answer counts when
+   * `sync` has called back.
    */
   create(record: TimerRecord): 'stored' | 'taken' | 'full' {
     this.options.versions.observe(record);
@@ -183,7 +183,9 @@ export class Replica {
     this.options.onTaken?.(record);
   }
 
-  /** The sender counts on this member, which itself means to give the record away: two that do so would both drop it. */
+  /**
+   * The sender counts on this member, which itself means to give the record away: two that do so would both drop it.
+   */
   private disowns(stored: TimerRecord, incoming: TimerRecord): boolean {
     const { self } = this.options;
     return incoming.replicas.includes(self) && !this.owns(stored);
@@ -194,7 +196,9 @@ export class Replica {
     return record.replicas.includes(this.options.self);
   }
 
-  /** Stores a decision of this member itself: the outcome of a pop, an end. `stored`: the present record, if at hand. */
+  /**
+   * Stores a decision of this member itself: the outcome of a pop, an end. `stored`: the present record, if at hand.
+   */
   write(record: TimerRecord, stored = this.store.get(record.hi, record.lo)): void {
     this.save(record, stored);
     this.options.journal()?.commit(ignore);
@@ -245,7 +249,9 @@ export class Replica {
     return this.doubtful[handle] === 1;
   }
 
-  /** Everything that is here now came from disk after a long time: not to be offered to others before they are asked. */
+  /**
+   * Everything that is here now came from disk after a long time: not to be offered to others before they are asked.
+   */
   doubtAll(): void {
     const handles: number[] = [];
     for (let after = this.store.next(null, 1000, handles); after !== null; ) {

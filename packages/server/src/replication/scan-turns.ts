@@ -1,6 +1,6 @@
 /**
- * Turns of scans over many records. However many lists and counts are under way, of clients and of peers, one turn of the
- * event loop works on one slice of one of them; they take turns in the order in which they asked.
+ * Turns of scans over many records. However many lists and counts are under way, of clients and of peers, one turn of
+ * the event loop works on one slice of one of them; they take turns in the order in which they asked.
  */
 import type { Clock } from '@carillon/core';
 

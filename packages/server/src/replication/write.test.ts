@@ -36,7 +36,10 @@ class Rig {
   readonly stored: { name: string; mode: StoreMode; record: TimerRecord; atMs: number }[] = [];
   readonly unconfirmed: { names: readonly string[]; holders: readonly string[] }[] = [];
   result: { value: WriteResult; atMs: number } | null = null;
-  /** A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing else. */
+  /**
+   * A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing
+   * else.
+   */
   readonly busyMs = new Map<string, number>();
   /** The record at the member itself when the write is over. */
   own: TimerRecord | undefined;

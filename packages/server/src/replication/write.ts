@@ -4,11 +4,11 @@
  *
  * W1  It is over when as many listed replicas as wanted confirmed and every reachable former holder knows, or
  *     when no member is left to wait for. One that is silent and has vanished from the view is told, not waited for.
- * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do and
- *     confirms one thing after the other gets the time to come to this one: another would not have it sooner.
+ * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do
+ *     and confirms one thing after the other gets the time to come to this one: another would not have it sooner.
  * W3  A member that did not confirm is reported, so that repair can bring it the record.
- * W4  A record that was confirmed and then replaced by a newer version, while the write waited for others, is not confirmed. A later
- *     state of the same version is: a short timer can pop before all have it.
+ * W4  A record that was confirmed and then replaced by a newer version, while the write waited for others, is not
+ *     confirmed. A later state of the same version is: a short timer can pop before all have it.
  */
 import {
   type Cancel,

@@ -1,4 +1,7 @@
-/** The remembered attempts of one timer, gathered from all members: the member that popped it knows, and it may be any of them. */
+/**
+ * The remembered attempts of one timer, gathered from all members: the member that popped it knows, and it may be any
+ * of them.
+ */
 import type { AttemptsView } from './service.ts';
 import type { History } from '../pop/outcome/history.ts';
 import { type Attempt, failureOf, outcomeWord } from '../timer/attempt.ts';

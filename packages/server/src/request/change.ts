@@ -2,9 +2,10 @@
  * The part that all changes share: one door to a write, a version of their own, a record to start from, and another try
  * where a newer version is met.
  *
- * Example: a client replaces timer 17. This member stamps the change 1000.5 and writes it; a replica answers that it holds
- * 1003.2, from a member whose clock is ahead. The change is stamped again, now above 1003.2, and goes to all replicas and
- * to the members that the id names as former ones. With 8 tries in vain the client is told that no copy was confirmed.
+ * Example: a client replaces timer 17. This member stamps the change 1000.5 and writes it; a replica answers that it
+ * holds 1003.2, from a member whose clock is ahead. The change is stamped again, now above 1003.2, and goes to all
+ * replicas and to the members that the id names as former ones. With 8 tries in vain the client is told that no copy
+ * was confirmed.
  */
 import {
   type Clock,
@@ -116,7 +117,10 @@ export class RecordChanges {
     return versions.stamp(Math.floor(wallMs), view().numberOf(self));
   }
 
-  /** Of a new timer. The number that clients see is made first: members keep it under one that no other namespace foresees. */
+  /**
+   * Of a new timer. The number that clients see is made first: members keep it under one that no other namespace
+   * foresees.
+   */
   newNumber(namespace: string): Numbered {
     const { numbers, ids, clock, view, self } = this.parts;
     return ids.number(namespace, numbers.next(clock.wall(), view().numberOf(self)));

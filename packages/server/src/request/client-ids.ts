@@ -1,6 +1,7 @@
 /**
- * Ids and cursors as clients of a namespace know them, to and from the numbers that members keep. Every id and cursor of a
- * request comes through here, and so does every one that leaves a member: in answers, lists, callbacks and dead letters.
+ * Ids and cursors as clients of a namespace know them, to and from the numbers that members keep. Every id and cursor
+ * of a request comes through here, and so does every one that leaves a member: in answers, lists, callbacks and dead
+ * letters.
  */
 import {
   formatTimerId,
@@ -94,8 +95,8 @@ export class ClientIds {
 }
 
 /**
- * A page may stop at a record of any namespace, whose number is no business of others. So cursors have a mapping of their
- * own, also in `default`. No namespace has a blank in its name.
+ * A page may stop at a record of any namespace, whose number is no business of others. So cursors have a mapping of
+ * their own, also in `default`. No namespace has a blank in its name.
  */
 function cursorsOf(namespace: string): string {
   return `cursors of ${namespace}`;

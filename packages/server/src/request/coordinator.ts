@@ -64,8 +64,8 @@ interface Which extends LetterFilter {
 /** Timers of a tag, or dead letters, whose ends are begun in one turn of the event loop. */
 const endsEachTurn = 50;
 /**
- * How far ahead of the own wall clock a client may move versions: further than any two clocks of a cluster should be apart,
- * and not so far that a client could use versions up.
+ * How far ahead of the own wall clock a client may move versions: further than any two clocks of a cluster should be
+ * apart, and not so far that a client could use versions up.
  */
 const aheadMsMax = 86_400_000;
 

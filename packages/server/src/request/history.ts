@@ -1,7 +1,7 @@
 /**
- * The history of the whole cluster: entries are kept where they were made, and every member is asked. Pages go back from
- * the newest entry; a cursor says for each member how far it was read, so that the clocks of members decide the order of
- * entries, but never whether one is shown.
+ * The history of the whole cluster: entries are kept where they were made, and every member is asked. Pages go back
+ * from the newest entry; a cursor says for each member how far it was read, so that the clocks of members decide the
+ * order of entries, but never whether one is shown.
  */
 import { CarillonError, formatVersion, hex16, parseHex16 } from '@carillon/core';
 import type { Action, Entry } from '../history/entry.ts';
@@ -134,8 +134,8 @@ interface Found extends PlacedEntry {
 }
 
 /**
- * The newest entries of all members, the newest first. Each member's entries stay in their order. Ends where a member has
- * told all that it found so far and has more: its next entry may be newer than the entries of others.
+ * The newest entries of all members, the newest first. Each member's entries stay in their order. Ends where a member
+ * has told all that it found so far and has more: its next entry may be newer than the entries of others.
  */
 function merge(reads: ReadonlyMap<string, HistoryRead | null>, limit: number): readonly Found[] {
   const queues = [...reads].map(([name, read]) => ({ name, read: read ?? nothing, at: 0 }));

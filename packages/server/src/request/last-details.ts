@@ -1,6 +1,6 @@
 /**
- * The words of failing receivers for a page of timers: of each timer, the detail of its newest attempt. The member that made the
- * attempt remembers it, and it may be any of them, so every member is asked once for all timers of the page.
+ * The words of failing receivers for a page of timers: of each timer, the detail of its newest attempt. The member that
+ * made the attempt remembers it, and it may be any of them, so every member is asked once for all timers of the page.
  */
 import { hex16, type TimerRecord } from '@carillon/core';
 import { failureOf } from '../timer/attempt.ts';
@@ -12,7 +12,10 @@ const nothing: Detail = { atMs: 0, text: '' };
 /** Timers of one page whose words are asked for: with 256 bytes each they fit into one frame. */
 const countMax = 500;
 
-/** By number, for records whose newest attempt failed. One without words, or that no member remembers, is not among them. */
+/**
+ * By number, for records whose newest attempt failed. One without words, or that no member remembers, is not among
+ * them.
+ */
 export async function lastDetails(
   parts: AttemptsParts,
   namespace: string,

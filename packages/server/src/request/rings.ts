@@ -1,6 +1,6 @@
 /**
- * The lock rings that this member can see in etcd, for `GET /locks` and the dashboard. It takes part in none of them: a ring is
- * read when a client asks, at most once a second however many ask.
+ * The lock rings that this member can see in etcd, for `GET /locks` and the dashboard. It takes part in none of them: a
+ * ring is read when a client asks, at most once a second however many ask.
  */
 import type { Clock, Log } from '@carillon/core';
 import { type Etcd, EtcdClient, type RingStatus, ringStatus } from '@carillon/ring';

@@ -1,7 +1,7 @@
 /**
- * The calls from the HTTP side to the rest of a member. `set.ts` provides sets, `coordinator.ts` all else that clients ask of
- * timers, `member.ts` the control of the member; tests may give a stand-in for all three. The api folder turns bytes into
- * these calls and their results into bytes, and holds no timer state.
+ * The calls from the HTTP side to the rest of a member. `set.ts` provides sets, `coordinator.ts` all else that clients
+ * ask of timers, `member.ts` the control of the member; tests may give a stand-in for all three. The api folder turns
+ * bytes into these calls and their results into bytes, and holds no timer state.
  */
 import { type ClusterView } from '../metrics/status.ts';
 import { type TimerState } from '../timer/state.ts';
@@ -77,7 +77,10 @@ export interface TimerView {
 
 /** A timer that is to be read by itself. */
 export interface OneTimerView extends TimerView {
-  /** The id of the dead letter of its newest pop; null: that pop was delivered, or its letter was sent again or discarded. */
+  /**
+   * The id of the dead letter of its newest pop; null: that pop was delivered, or its letter was sent again or
+   * discarded.
+   */
   readonly deadLetter: string | null;
 }
 
@@ -180,11 +183,14 @@ export interface SetService {
   setMany(requests: readonly SetRequest[]): Promise<readonly ChangeOutcome[]>;
 }
 
-/** Ids and cursors are the ones that clients of the namespace know. `actor`: the name of the caller's token, for the history. */
+/**
+ * Ids and cursors are the ones that clients of the namespace know. `actor`: the name of the caller's token, for the
+ * history.
+ */
 export interface TimerService {
   /**
-   * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too far
-   * ahead of the clock.
+   * Every later change through this member gets a higher version than this one. Throws CarillonError for a version too
+   * far ahead of the clock.
    */
   saw(seen: Version): void;
   /** Rejects with CarillonError when no replica confirmed. */

@@ -1,7 +1,7 @@
 /**
- * Many new timers at a member that is alone: all are stored in one go, and one sync of the disk confirms them. While the disk
- * works, nothing is kept of a timer but its outcome: no record, no definition, no closure for each. With those, most of the
- * time of the garbage collector went into batches that wait.
+ * Many new timers at a member that is alone: all are stored in one go, and one sync of the disk confirms them. While
+ * the disk works, nothing is kept of a timer but its outcome: no record, no definition, no closure for each. With
+ * those, most of the time of the garbage collector went into batches that wait.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Action } from '../history/entry.ts';

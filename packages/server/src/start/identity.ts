@@ -1,4 +1,7 @@
-/** A member's name, the addresses it listens at, and the addresses others know it by: from its configuration and the members file. */
+/**
+ * A member's name, the addresses it listens at, and the addresses others know it by: from its configuration and the
+ * members file.
+ */
 import { readFile } from 'node:fs/promises';
 import { formatHostPort, type Log, splitHostPort } from '@carillon/core';
 import { advertisedAddress } from './advertise.ts';

@@ -1,7 +1,7 @@
 /**
- * Which number key a data folder is written with: an empty file carries the key's fingerprint in its name, zeros for no key.
- * Numbers in the journal follow from the key, so the first start on a folder decides for the life of the folder: with
- * another key a member would know the timers of all namespaces but `default` by wrong ids.
+ * Which number key a data folder is written with: an empty file carries the key's fingerprint in its name, zeros for no
+ * key. Numbers in the journal follow from the key, so the first start on a folder decides for the life of the folder:
+ * with another key a member would know the timers of all namespaces but `default` by wrong ids.
  */
 import { readdir } from 'node:fs/promises';
 import { type Disk, type Log, type Numbering, openNumbering } from '@carillon/core';

@@ -1,4 +1,6 @@
-/** Whether the system lets this process have as many files and connections open as its limits allow, told at the start. */
+/**
+ * Whether the system lets this process have as many files and connections open as its limits allow, told at the start.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 
@@ -35,8 +37,8 @@ export function openFilesShare(
 type Limited = Pick<Config, 'limits' | 'callbacks'>;
 
 /**
- * How many client connections leave enough files for the journal, for callbacks and for peers: a crowd must not take the last one. At
- * least half of all files are for clients.
+ * How many client connections leave enough files for the journal, for callbacks and for peers: a crowd must not take
+ * the last one. At least half of all files are for clients.
  */
 export function connectionsWithin(filesMax: number | null, { limits, callbacks }: Limited): number {
   if (filesMax === null) return limits.connectionCountMax;

@@ -1,4 +1,6 @@
-/** Authentication of peers: secrets and certificates from their files, kept up to date, and the rule for doing without. */
+/**
+ * Authentication of peers: secrets and certificates from their files, kept up to date, and the rule for doing without.
+ */
 import { type Clock, type Log, splitHostPort } from '@carillon/core';
 import { isLoopback, StartError } from '../access/start-rule.ts';
 import type { Config } from '../config/config.ts';

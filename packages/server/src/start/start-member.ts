@@ -37,7 +37,9 @@ const leaseMs = 5000;
 
 export interface StartOptions {
   readonly config: Config;
-  /** How to read the configuration again, for the options that may change while the member runs: quotas of namespaces. */
+  /**
+   * How to read the configuration again, for the options that may change while the member runs: quotas of namespaces.
+   */
   readonly reread?: {
     /** null: not from a file. */
     readonly file: string | null;
@@ -191,7 +193,10 @@ function createDashboard(self: string, { env, gate }: Resources, config: Config)
   });
 }
 
-/** How many files this process may have open, null where that is not known; the log says when they are too few for the configuration. */
+/**
+ * How many files this process may have open, null where that is not known; the log says when they are too few for the
+ * configuration.
+ */
 function countFiles(config: Config, log: Log): number | null {
   const filesMax = openFilesMax();
   const tooFew = tooFewFiles(filesMax, config);

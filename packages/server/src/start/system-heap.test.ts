@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 
 const module = new URL('./system-heap.ts', import.meta.url).href;
 
-/** Objects of one literal live long at first, and a moment only later on. Prints by how many bytes the old generation grows then. */
+/**
+ * Objects of one literal live long at first, and a moment only later on. Prints by how many bytes the old generation
+ * grows then.
+ */
 const script = `
 import { getHeapSpaceStatistics } from 'node:v8';
 import { beginYoung } from ${JSON.stringify(module)};

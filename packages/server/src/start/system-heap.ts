@@ -4,9 +4,10 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * New objects begin in the young generation, all of them. V8 puts objects straight into the old one where objects of the same
- * literal lived long: in a batch that waits for the disk, timers, outcomes and their texts. They are garbage a moment later, but
- * only a full collection takes them away. To be called at the start: code that V8 has optimized already stays as it is.
+ * New objects begin in the young generation, all of them. V8 puts objects straight into the old one where objects of
+ * the same literal lived long: in a batch that waits for the disk, timers, outcomes and their texts. They are garbage a
+ * moment later, but only a full collection takes them away. To be called at the start: code that V8 has optimized
+ * already stays as it is.
  */
 export function beginYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -39,7 +40,10 @@ export function residentBytes(ask = () => process.memoryUsage.rss()): number {
   return residentKnown;
 }
 
-/** Collects all garbage, also memory that V8 would keep for later. Only the last resort shrinks the young generation too. */
+/**
+ * Collects all garbage, also memory that V8 would keep for later. Only the last resort shrinks the young generation
+ * too.
+ */
 export function collectHeap(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as (options: { type: string; flavor: string }) => void;

@@ -1,10 +1,11 @@
 /**
  * Handles: small numbers that stand for records, each with three words beside it: the halves of the record's 64-bit
- * number, and the ref of its row in the arena. A handle stays the same while its record is here, also when its row moves.
+ * number, and the ref of its row in the arena. A handle stays the same while its record is here, also when its row
+ * moves.
  *
- * Example. Handles 0, 1 and 2 are taken. 1 is given back, then 0: they form a chain, 0 → 1. The next record gets 0, the one
- * after it gets 1, and the third gets 3, which is new. Of a handle in the chain the first word is the next one + 1, so
- * the chain takes no memory of its own.
+ * Example. Handles 0, 1 and 2 are taken. 1 is given back, then 0: they form a chain, 0 → 1. The next record gets 0, the
+ * one after it gets 1, and the third gets 3, which is new. Of a handle in the chain the first word is the next one + 1,
+ * so the chain takes no memory of its own.
  */
 
 /** Columns grow by whole pages, so that growing never copies the earlier ones. */

@@ -1,6 +1,6 @@
 /**
- * Members without HTTP, disk and pops, for tests of the parts in between: real replicas, clusters and requests, linked by a
- * network in memory where a message takes 1 ms. Time moves only when told to.
+ * Members without HTTP, disk and pops, for tests of the parts in between: real replicas, clusters and requests, linked
+ * by a network in memory where a message takes 1 ms. Time moves only when told to.
  */
 import {
   type CarillonError,

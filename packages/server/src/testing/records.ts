@@ -1,4 +1,7 @@
-/** Records and messages for tests: something sensible, with the fields that matter set by the test. Definitions are the ones of core. */
+/**
+ * Records and messages for tests: something sensible, with the fields that matter set by the test. Definitions are the
+ * ones of core.
+ */
 import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
 import { definitionOf } from '@carillon/core/testing';
 import type { Hello } from '../replication/wire/hello.ts';

@@ -25,8 +25,8 @@ export interface TestMemberOptions {
 export interface TestClock {
   readonly now: Date;
   /**
-   * Lets time pass, with everything that falls due on the way, and waits for the receivers: milliseconds, or a text such
-   * as `'10m'`.
+   * Lets time pass, with everything that falls due on the way, and waits for the receivers: milliseconds, or a text
+   * such as `'10m'`.
    */
   advance(duration: number | string): Promise<void>;
 }

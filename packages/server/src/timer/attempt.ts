@@ -15,11 +15,16 @@ export interface Attempt {
   readonly tookMs: number;
   /** As in records: an HTTP status, or the code of a reason. */
   readonly outcome: number;
-  /** Of a failed attempt: the first bytes of the receiver's answer, or why there was none; empty where neither is kept. */
+  /**
+   * Of a failed attempt: the first bytes of the receiver's answer, or why there was none; empty where neither is kept.
+   */
   readonly detail: string;
 }
 
-/** The class of a failure, from the outcome of an attempt: `5xx`, `refused` and so on; null: a success, or no attempt yet. */
+/**
+ * The class of a failure, from the outcome of an attempt: `5xx`, `refused` and so on; null: a success, or no attempt
+ * yet.
+ */
 export function failureOf(outcome: number): string | null {
   if (outcome >= 100)
     return outcome >= 200 && outcome < 300 ? null : `${Math.floor(outcome / 100)}xx`;

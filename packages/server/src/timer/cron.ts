@@ -1,7 +1,7 @@
 /**
- * The next time a cron pattern names. A pattern that names no day is found out by a search through 41 years, not until the end of the
- * calendar, which takes most of a second for some; and the verdict is kept. A pattern that names a day at all names one within 40 years, also
- * where 29 February must be a certain weekday and 2100 is no leap year.
+ * The next time a cron pattern names. A pattern that names no day is found out by a search through 41 years, not until
+ * the end of the calendar, which takes most of a second for some; and the verdict is kept. A pattern that names a day
+ * at all names one within 40 years, also where 29 February must be a certain weekday and 2100 is no leap year.
  */
 import { Cron } from 'croner';
 

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { startOne } from '../testing/one-member.ts';
 import { dueWallMs, setWallMs, SteadyInstants } from './due-wall.ts';
 
-/** A wall clock that counts whole milliseconds, and a monotonic one that stands between two of them, as real ones do. */
+/**
+ * A wall clock that counts whole milliseconds, and a monotonic one that stands between two of them, as real ones do.
+ */
 const clockAt = (fraction: number): VirtualClock =>
   new VirtualClock({ nowMs: 1000 + fraction, wallMs: Date.UTC(2026, 0, 31, 23, 59) });
 

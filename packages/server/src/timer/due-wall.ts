@@ -1,15 +1,18 @@
 /**
- * Wall-clock times of a record, for people. Records keep times on the monotonic clock of their member, and going back to the
- * wall clock is off by the millisecond in which the two were read, and at another replica by the way of the message:
- * midnight would read 23:59:59.999, the day before, and each reading would give another time. Where the client asked for a
- * time of the wall clock, that time is told; where the version tells when the timer was set, times count from the version,
- * which is the same at all replicas.
+ * Wall-clock times of a record, for people. Records keep times on the monotonic clock of their member, and going back
+ * to the wall clock is off by the millisecond in which the two were read, and at another replica by the way of the
+ * message: midnight would read 23:59:59.999, the day before, and each reading would give another time. Where the client
+ * asked for a time of the wall clock, that time is told; where the version tells when the timer was set, times count
+ * from the version, which is the same at all replicas.
  */
 import type { TimerRecord, Timing } from '@carillon/core';
 import type { Instant } from './schedule.ts';
 
 const cronTickMs = 1000;
-/** A version further from the start was not given by the clock at that moment: it had to be above a version of another clock. */
+/**
+ * A version further from the start was not given by the clock at that moment: it had to be above a version of another
+ * clock.
+ */
 const versionApartMsMax = 50;
 
 type Times = Pick<TimerRecord, 'startMs' | 'dueMs' | 'versionMs'>;
@@ -31,9 +34,9 @@ export function dueWallMs(record: Times, timing: Timing, at: Instant): number {
 }
 
 /**
- * Both clocks, with the distance between them as it was at an earlier reading while it is about the same: the wall clock has
- * whole milliseconds and the monotonic one has fractions, so that a time would otherwise read a millisecond more or less
- * from one reading to the next.
+ * Both clocks, with the distance between them as it was at an earlier reading while it is about the same: the wall
+ * clock has whole milliseconds and the monotonic one has fractions, so that a time would otherwise read a millisecond
+ * more or less from one reading to the next.
  */
 export class SteadyInstants {
   private keptMs = Number.NaN;

@@ -1,8 +1,8 @@
 /**
- * The due time of a cron timer whose record was read late. A record travels with the time that is left, so one that lay in the
- * socket of a member that stood still for 26 s seems due 26 s later than it is. An older copy of the same version tells by
- * how much: both carry the moment at which the timer was set. The pattern tells whether to believe it: a due time is one of
- * its times.
+ * The due time of a cron timer whose record was read late. A record travels with the time that is left, so one that lay
+ * in the socket of a member that stood still for 26 s seems due 26 s later than it is. An older copy of the same
+ * version tells by how much: both carry the moment at which the timer was set. The pattern tells whether to believe it:
+ * a due time is one of its times.
  *
  *   set at 10:00:04, every 30 s   older copy: set 100 s ago   record read late: set 74 s ago, due at 10:02:26
  *   10:02:26 is no time of the pattern, and 26 s earlier, 10:02:00, is one: due at 10:02:00
@@ -47,7 +47,8 @@ export function onCronTime(
   const offMs = Math.abs(toldLeftMs);
   // A delay of whole periods leaves both near a time of the pattern: the nearer one is right.
   if (offMs > nearMs || Math.abs(leftMs(record.dueMs)) <= offMs) return record;
-  // Part of the delay may be from the way to the sender, which has read the due time from its clock since: not before the pattern's.
+  // Part of the delay may be from the way to the sender, which has read the due time from its clock since: not before
+  // the pattern's.
   const dueMs = toldMs + Math.max(0, toldLeftMs);
   return { ...record, startMs: older.startMs, dueMs, retryMs: dueMs, triedMs: dueMs };
 }

@@ -49,7 +49,8 @@ const wayMs = 20;
 /** How much later than `other` knows better the record says that its timer is due (M5). */
 function lateMs(record: TimerRecord, other: TimerRecord): number {
   if (record.state !== State.live || compareVersions(record, other) !== 0) return 0;
-  // All pops of an interval timer count from its start; any other due time was read from a wall clock after the last pop.
+  // All pops of an interval timer count from its start; any other due time was read from a wall clock after the last
+  // pop.
   if (isInterval(record.body)) return Math.max(0, record.startMs - other.startMs);
   return compareProgress(record, other) === 0 ? Math.max(0, record.dueMs - other.dueMs) : 0;
 }

@@ -1,7 +1,7 @@
 /**
- * The trace of a pop, from the trace of the set. A pop that comes soon after the set, and is the only one, goes on with its
- * trace. Every other pop has a trace of its own that points back: a trace that runs for hours, or grows with each pop of a
- * recurring timer, is of no use to any reader (decision 0040).
+ * The trace of a pop, from the trace of the set. A pop that comes soon after the set, and is the only one, goes on with
+ * its trace. Every other pop has a trace of its own that points back: a trace that runs for hours, or grows with each
+ * pop of a recurring timer, is of no use to any reader (decision 0040).
  */
 import type { Definition, TimerRecord, Timing } from '@carillon/core';
 

@@ -22,8 +22,8 @@ export function isDigest(body: Uint8Array): boolean {
 }
 
 /**
- * Whether a record was set by a request with this definition, whatever trace it belonged to: a client that tries again may do so
- * under another span. `kept`: its body, a definition or a digest of one.
+ * Whether a record was set by a request with this definition, whatever trace it belonged to: a client that tries again
+ * may do so under another span. `kept`: its body, a definition or a digest of one.
  */
 export function isOfRequest(kept: Uint8Array, definition: Uint8Array): boolean {
   if (isDigest(kept)) return Buffer.compare(kept, requestDigest(definition)) === 0;

@@ -7,8 +7,8 @@
  *     twice the gap, or, where the shortest step is too long for that, inside 40 ms for each copy.
  * T3  Pops that were missed are merged into the present one and count as sequence numbers.
  * T4  A dead letter that is sent again stands for one pop: the timing of its timer says nothing about it.
- * T5  Each time of a cron pattern is popped once, also where the wall clocks of members differ, by less than a minute and less than half
- *     of the time to the next.
+ * T5  Each time of a cron pattern is popped once, also where the wall clocks of members differ, by less than a minute
+ *     and less than half of the time to the next.
  */
 import {
   type Definition,
@@ -51,8 +51,8 @@ export function latestMs(gapMs: number, factor: number): number {
 
 /**
  * The position of a member for a pop: 0 goes first. Each failed attempt passes position 0 on to the next in the list,
- * so that a receiver which only one of the replicas can reach is reached. A member that is not listed comes after all that are: usually
- * another one has popped by then.
+ * so that a receiver which only one of the replicas can reach is reached. A member that is not listed comes after all
+ * that are: usually another one has popped by then.
  */
 export function positionOf(
   { replicas, attempt }: Pick<TimerRecord, 'replicas' | 'attempt'>,
@@ -160,7 +160,10 @@ function lastMerged(
   return reached;
 }
 
-/** A tombstone of this version. Under an idempotency key a digest of the definition stays, to compare a repeated request with. */
+/**
+ * A tombstone of this version. Under an idempotency key a digest of the definition stays, to compare a repeated request
+ * with.
+ */
 export function entomb(record: TimerRecord, isKeyed: boolean, at: Instant): TimerRecord {
   return {
     ...record,
@@ -197,8 +200,8 @@ export function followingPop(
 }
 
 /**
- * The time that follows the one nearest to `wallMs` (T5): a pop that was due shortly before a time by this clock was due at that time by
- * the clock of the member that worked it out.
+ * The time that follows the one nearest to `wallMs` (T5): a pop that was due shortly before a time by this clock was
+ * due at that time by the clock of the member that worked it out.
  */
 function afterCron(
   { cron, timezone }: Extract<Timing, { kind: 'cron' }>,

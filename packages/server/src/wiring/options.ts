@@ -33,7 +33,10 @@ export interface MemberOptions {
   readonly readRings?: ReadRings | null;
   /** Quotas of namespaces; default: as configured, for ever. */
   readonly quotas?: QuotaTable;
-  /** Maps the numbers that clients see to the numbers that members keep; the same at all members. Default: without a key. */
+  /**
+   * Maps the numbers that clients see to the numbers that members keep; the same at all members. Default: without a
+   * key.
+   */
   readonly numbering?: Numbering;
   /** The process around the member; default: nothing is known of it. */
   readonly process?: () => ProcessFacts;

@@ -1,12 +1,15 @@
 /**
- * A story for tests: a member that gets no processor again and again has a pop to make, and the other replica stands still. Found by seed
- * 866907844.
+ * A story for tests: a member that gets no processor again and again has a pop to make, and the other replica stands
+ * still. Found by seed 866907844.
  */
 import { Story } from '../../src/story.ts';
 
 const stillS = 0.92;
 
-/** When the pop of a timer of 5 s was made; `fromS`: when the member first gets no processor; `gapS`: how long it runs in between. */
+/**
+ * When the pop of a timer of 5 s was made; `fromS`: when the member first gets no processor; `gapS`: how long it runs
+ * in between.
+ */
 export async function againAndAgain(fromS: number, gapS: number): Promise<number> {
   const story = await Story.begin({ members: ['m0', 'm1'] });
   const { id, replicas } = await story.set({ seconds: 5 });

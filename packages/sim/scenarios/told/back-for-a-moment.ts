@@ -1,6 +1,7 @@
 /**
- * A story for tests: the replica of a timer comes back and is down again within a second or so. Meanwhile the holder of the timer has
- * given it to a stand-in and begun to give it back, so there are two holders, each with a list of its own.
+ * A story for tests: the replica of a timer comes back and is down again within a second or so. Meanwhile the holder of
+ * the timer has given it to a stand-in and begun to give it back, so there are two holders, each with a list of its
+ * own.
  */
 import { View } from '@carillon/server/internal';
 import { Story } from '../../src/story.ts';
@@ -21,8 +22,8 @@ function numberAndStandIn(): { number: string; standIn: string } {
 }
 
 /**
- * The sequences of all callbacks of a timer whose only replica is back for `backMs`. `slowPpm`: by how much the clock of the
- * stand-in is too slow.
+ * The sequences of all callbacks of a timer whose only replica is back for `backMs`. `slowPpm`: by how much the clock
+ * of the stand-in is too slow.
  */
 export async function backForAMoment(backMs: number, slowPpm = 0): Promise<number[]> {
   const story = await Story.begin({ members: five, etcd: true });

@@ -4,8 +4,8 @@ import { Story } from '../../src/story.ts';
 const minute = 60;
 
 /**
- * One of the two members that hold a timer goes away for most of an hour; the other one loses the timer to damage meanwhile. The
- * last copy is then with the one that was away, and that one asks the other whether the timer has ended.
+ * One of the two members that hold a timer goes away for most of an hour; the other one loses the timer to damage
+ * meanwhile. The last copy is then with the one that was away, and that one asks the other whether the timer has ended.
  */
 export async function lastCopyAway(): Promise<{ story: Story; id: string }> {
   const story = await Story.begin({ members: ['m0', 'm1'] });

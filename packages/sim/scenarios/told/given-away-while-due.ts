@@ -1,6 +1,6 @@
 /**
- * A story for tests: a stand-in gives a timer back while its pop is due, and both replicas stand still as soon as they have it.
- * Found by seed 866905179.
+ * A story for tests: a stand-in gives a timer back while its pop is due, and both replicas stand still as soon as they
+ * have it. Found by seed 866905179.
  */
 import { View } from '@carillon/server/internal';
 import { Story, timerBody } from '../../src/story.ts';

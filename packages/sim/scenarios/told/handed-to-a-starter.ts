@@ -1,6 +1,6 @@
 /**
- * A story for tests: stand-ins hand timers of 250 ms back to their replica in the first moments after its start. It has slept over the
- * pops that are due just then, and one member is cut off from it, so it waits for news.
+ * A story for tests: stand-ins hand timers of 250 ms back to their replica in the first moments after its start. It has
+ * slept over the pops that are due just then, and one member is cut off from it, so it waits for news.
  */
 import { View } from '@carillon/server/internal';
 import { Story } from '../../src/story.ts';
@@ -23,7 +23,10 @@ function numbers(): string[] {
   return found;
 }
 
-/** By how many milliseconds the latest pop came after twice its gap; `startMs`: when the replica starts, after the timers were set. */
+/**
+ * By how many milliseconds the latest pop came after twice its gap; `startMs`: when the replica starts, after the
+ * timers were set.
+ */
 export async function handedToAStarter(startMs: number): Promise<number> {
   const story = await Story.begin({ members: four });
   const { cluster } = story;

@@ -1,6 +1,6 @@
 /**
- * A story for tests: the backup of a cron timer stood still for a moment when the timer was set, and takes it to be younger than it
- * is. Later it makes a pop for the primary, which stands still, and whose copy knows better.
+ * A story for tests: the backup of a cron timer stood still for a moment when the timer was set, and takes it to be
+ * younger than it is. Later it makes a pop for the primary, which stands still, and whose copy knows better.
  */
 import { View } from '@carillon/server/internal';
 import { Story, timerBody } from '../../src/story.ts';
@@ -12,7 +12,10 @@ const periodMs = 30_000;
 /** A number of the client's own choice. */
 const number = '00000000000004d2';
 
-/** By how much each pop came before its time of the pattern, at most. `firstS`, `thenS`: how long the word lay at the two. */
+/**
+ * By how much each pop came before its time of the pattern, at most. `firstS`, `thenS`: how long the word lay at the
+ * two.
+ */
 export async function lateCronTwice(firstS: number, thenS: number): Promise<number[]> {
   const story = await Story.begin({ members: three });
   const members = three.map((name) => viewMember(name));

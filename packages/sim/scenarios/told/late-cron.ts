@@ -1,4 +1,7 @@
-/** A story for tests: a backup stands still while the primary tells of a pop of a cron timer, reads it late, and is then alone. */
+/**
+ * A story for tests: a backup stands still while the primary tells of a pop of a cron timer, reads it late, and is then
+ * alone.
+ */
 import { Story } from '../../src/story.ts';
 
 /** Of the pattern. */
@@ -6,7 +9,10 @@ const periodMs = 30_000;
 /** P4: one period later at most. */
 const allowedMs = periodMs;
 
-/** The pops that came later than twice the period, by their sequence; a time of the pattern that is left out makes all later ones late. */
+/**
+ * The pops that came later than twice the period, by their sequence; a time of the pattern that is left out makes all
+ * later ones late.
+ */
 export async function lateCron(standsS = 26): Promise<{ story: Story; late: number[] }> {
   const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
   const timing = { cron: '*/30 * * * * *', count: 6 };

@@ -1,4 +1,7 @@
-/** The rebalancing example of the technical introduction that Carillon comes from, up to the update: a story for two tests. */
+/**
+ * The rebalancing example of the technical introduction that Carillon comes from, up to the update: a story for two
+ * tests.
+ */
 import { View } from '@carillon/server/internal';
 import { withoutRepair } from '../../src/broken/without-repair.ts';
 import { Story, type StoryTimer } from '../../src/story.ts';
@@ -6,7 +9,9 @@ import { viewMember } from '../../src/world/views.ts';
 
 const four = ['m0', 'm1', 'm2', 'm3'].map((name) => viewMember(name));
 
-/** m0, m1 and m2 hold a timer, m3 is added, the timer is updated. Nothing but the update moves copies: resync is off. */
+/**
+ * m0, m1 and m2 hold a timer, m3 is added, the timer is updated. Nothing but the update moves copies: resync is off.
+ */
 export function rebalanced() {
   return withoutRepair(tell);
 }

@@ -1,6 +1,6 @@
 /**
- * A story for tests: two replicas sleep over a pop, wake up one after the other, claim it, and get no processor again. The third was awake
- * all the time. Found by seed 1682004950.
+ * A story for tests: two replicas sleep over a pop, wake up one after the other, claim it, and get no processor again.
+ * The third was awake all the time. Found by seed 1682004950.
  */
 import { Story } from '../../src/story.ts';
 

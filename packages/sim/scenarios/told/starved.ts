@@ -34,7 +34,10 @@ async function bothStall() {
   return { story, id, first };
 }
 
-/** The first replica calls in time, and gets no processor before it can tell; the second held back, and has heard nothing since. */
+/**
+ * The first replica calls in time, and gets no processor before it can tell; the second held back, and has heard
+ * nothing since.
+ */
 export async function toldLate() {
   const story = await Story.begin({ members: three });
   story.cluster.receivers.behave('r0', { does: 'answer', status: 200, afterMs: 500 });

@@ -1,4 +1,7 @@
-/** A test of the tests: a cluster that reads late messages wrongly, or members that join or leave by half, breaks a promise. */
+/**
+ * A test of the tests: a cluster that reads late messages wrongly, or members that join or leave by half, breaks a
+ * promise.
+ */
 import { againAndAgain } from '../../scenarios/told/again-and-again.ts';
 import { givenAwayWhileDue } from '../../scenarios/told/given-away-while-due.ts';
 import { handedToAStarter } from '../../scenarios/told/handed-to-a-starter.ts';

@@ -1,4 +1,7 @@
-/** Broken rules about late messages, and about members that come and go: time on its way, waiting for answers, joining, draining. */
+/**
+ * Broken rules about late messages, and about members that come and go: time on its way, waiting for answers, joining,
+ * draining.
+ */
 import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';

@@ -1,6 +1,6 @@
 /**
- * A story for a scenario and for a broken rule: the network brings every give-back of a claim a second time, late. P5: the pop is
- * made once all the same.
+ * A story for a scenario and for a broken rule: the network brings every give-back of a claim a second time, late. P5:
+ * the pop is made once all the same.
  */
 import { Peers } from '@carillon/server/internal';
 import { Story } from '../story.ts';

@@ -14,7 +14,10 @@ function isTaken(story: Story, id: string): boolean {
   return story.calls(id).some(({ effectMs }) => effectMs !== null);
 }
 
-/** Two requests to send a letter again: one is carried out by a member that has read the letter before the other delivered it. */
+/**
+ * Two requests to send a letter again: one is carried out by a member that has read the letter before the other
+ * delivered it.
+ */
 async function resentTwice(momentMs: number): Promise<{ story: Story; taken: number }> {
   const story = await Story.begin({ members: three });
   const { cables, receivers } = story.cluster;

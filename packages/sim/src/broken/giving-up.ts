@@ -1,4 +1,6 @@
-/** Broken rules of giving up: which calls count as attempts, and the fate of a letter that is sent again or has no room. */
+/**
+ * Broken rules of giving up: which calls count as attempts, and the fate of a letter that is sent again or has no room.
+ */
 import { decodeDefinition, State } from '@carillon/core';
 import { type AttemptsInside, insides, RecordChanges } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';

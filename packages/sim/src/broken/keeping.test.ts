@@ -1,4 +1,7 @@
-/** A test of the tests: a cluster that keeps records too few, too short, too long or in the wrong places breaks a promise. */
+/**
+ * A test of the tests: a cluster that keeps records too few, too short, too long or in the wrong places breaks a
+ * promise.
+ */
 import { View } from '@carillon/server/internal';
 import { changedAndRestarted } from '../../scenarios/told/changed-and-restarted.ts';
 import { lastCopyAway, zeroEntries } from '../../scenarios/told/damaged-disks.ts';

@@ -1,4 +1,7 @@
-/** Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt, damage. */
+/**
+ * Broken rules of where records are and how long: stand-ins, hand-off, repair, the filter in ids, tombstones, doubt,
+ * damage.
+ */
 import { compareProgress, State } from '@carillon/core';
 import { DiskCare, HandOff, insides, Replica, Scrub, View } from '@carillon/server/internal';
 import { type Broken, type Mend, together } from './broken.ts';

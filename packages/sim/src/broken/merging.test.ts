@@ -86,7 +86,8 @@ everyVariantIsNoticed(merging, {
     const sequences = story.calls(id).map(({ sequence }) => sequence);
     return { story, kept: new Set(sequences).size === sequences.length };
   },
-  // The word of the first attempt arrives after that of the second; then its sender is gone: one attempt more than the policy allows.
+  // The word of the first attempt arrives after that of the second; then its sender is gone: one attempt more than the
+  // policy allows.
   'attempt ignored in merge': async () => {
     const story = await Story.begin({ members: two });
     const { receivers } = story.cluster;
@@ -106,7 +107,8 @@ everyVariantIsNoticed(merging, {
     await story.pass(200);
     return { story, kept: story.calls(id).length <= 3 };
   },
-  // A letter is sent again on both sides of a split, and delivered on one: it does not lie there to be sent once more (P5).
+  // A letter is sent again on both sides of a split, and delivered on one: it does not lie there to be sent once more
+  // (P5).
   'a dead letter beats a tombstone of its version': async () => {
     const story = await Story.begin({ members: two });
     story.cluster.receivers.behave('r0', no);
@@ -142,7 +144,8 @@ everyVariantIsNoticed(merging, {
   'a cron record is due as much earlier as its older copy is': async () => {
     return { story: null, kept: (await lateCronTwice(0.2, 9)).every((earlyMs) => earlyMs === 0) };
   },
-  // A stand-in that the first replica does not know of is not told of its pop, and makes it again when it is alone (P5).
+  // A stand-in that the first replica does not know of is not told of its pop, and makes it again when it is alone
+  // (P5).
   'a list of replicas with a stand-in is not taken over': async () => {
     const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
     const [a = '', b = ''] = placed;

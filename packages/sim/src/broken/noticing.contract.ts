@@ -1,4 +1,7 @@
-/** How a broken variant is noticed: by a story that goes as it should only while the rule holds, or by seeds that break a promise. */
+/**
+ * How a broken variant is noticed: by a story that goes as it should only while the rule holds, or by seeds that break
+ * a promise.
+ */
 import { expect, test } from 'vitest';
 import { drawPlan, wholePlan } from '../plan.ts';
 import { runPlan } from '../run.ts';

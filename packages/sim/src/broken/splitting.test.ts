@@ -1,4 +1,6 @@
-/** A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise. */
+/**
+ * A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise.
+ */
 import { backForAMoment } from '../../scenarios/told/back-for-a-moment.ts';
 import { Story } from '../story.ts';
 import { doubledGiveBack } from './doubled.ts';

@@ -1,4 +1,7 @@
-/** Broken rules of order across a net-split, and of members that a view does not show: versions, clocks, asking before a call. */
+/**
+ * Broken rules of order across a net-split, and of members that a view does not show: versions, clocks, asking before a
+ * call.
+ */
 import {
   Coordinator,
   insides,

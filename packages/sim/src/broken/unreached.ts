@@ -1,6 +1,6 @@
 /**
- * A story for tests: a member starts while another one makes a pop that it slept over, and cannot reach that one at first: its
- * connections are not there yet.
+ * A story for tests: a member starts while another one makes a pop that it slept over, and cannot reach that one at
+ * first: its connections are not there yet.
  */
 import { Peers } from '@carillon/server/internal';
 import { Story } from '../story.ts';

@@ -1,14 +1,15 @@
 /**
- * P4, never later than 2n: the first callback of every pop starts at the latest one interval after it was due, for every
- * interval from 100 ms and from 40 ms for each copy up; at the latest 40 ms for each copy after it was due where the
- * interval is shorter.
+ * P4, never later than 2n: the first callback of every pop starts at the latest one interval after it was due, for
+ * every interval from 100 ms and from 40 ms for each copy up; at the latest 40 ms for each copy after it was due where
+ * the interval is shorter.
  *
- * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running (since the earliest moment at
- * which it can have been due: a member that stood still then does not know whether another one popped) and could reach
- * the receiver for the whole interval; one of them could not reach it, and messages were lost; the receiver had failed shortly before, so that its circuit may be open; the
- * timer was replaced or cancelled, or a request to do so was under way. A pop by the wall clock is due when it is due by all clocks
- * (`dues.ts`), and its interval is the time since the pop before, or since it was set. After a restart a member goes by
- * its wall clock: a pop may be later by as much as wall clocks were set, where members restarted.
+ * Excused, and nothing else is: no member that held the timer when it fell due stayed up and running (since the
+ * earliest moment at which it can have been due: a member that stood still then does not know whether another one
+ * popped) and could reach the receiver for the whole interval; one of them could not reach it, and messages were lost;
+ * the receiver had failed shortly before, so that its circuit may be open; the timer was replaced or cancelled, or a
+ * request to do so was under way. A pop by the wall clock is due when it is due by all clocks (`dues.ts`), and its
+ * interval is the time since the pop before, or since it was set. After a restart a member goes by its wall clock: a
+ * pop may be later by as much as wall clocks were set, where members restarted.
  */
 import { State } from '@carillon/core';
 import { firstSentMs, keptUnder, type Operation, opaqueOf, type TimerWish } from '../history.ts';

@@ -135,8 +135,9 @@ describe('P4', () => {
   });
 
   /**
-   * The client hears 2 s late of a set for 18 s, and no callback reaches the checker. All members stand still from `fromS` to `toS`
-   * after the set was sent. Members make the pop after 20 s, so that they hold it when the checker looks.
+   * The client hears 2 s late of a set for 18 s, and no callback reaches the checker. All members stand still from
+   * `fromS` to `toS` after the set was sent. Members make the pop after 20 s, so that they hold it when the checker
+   * looks.
    */
   async function standStill(fromS: number, toS: number): Promise<string[]> {
     const { cluster, judge, set, pass, broken } = await court();

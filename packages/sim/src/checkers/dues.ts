@@ -29,7 +29,9 @@ export class Dues {
     this.offMs = wrong + stepped + (plan.minutes * 60_000 * ppm) / 1e6;
   }
 
-  /** No clock that is right within its bounds lets the pop begin before this; drift of monotonic clocks is not included. */
+  /**
+   * No clock that is right within its bounds lets the pop begin before this; drift of monotonic clocks is not included.
+   */
   notBeforeMs(operation: Operation, sequence: number): number {
     const { wish, fromMs } = this.first(operation);
     const { wall, intervalMs } = wish;

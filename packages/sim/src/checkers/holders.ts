@@ -3,7 +3,9 @@ import { compareVersions, decodeDefinition, State } from '@carillon/core';
 import type { Member } from '@carillon/server/internal';
 import { bodyOf, keptUnder, type Operation } from '../history.ts';
 
-/** Whether the member holds the timer as the operation set it, or its tombstone; that of an earlier one does not count. */
+/**
+ * Whether the member holds the timer as the operation set it, or its tombstone; that of an earlier one does not count.
+ */
 export function holds(member: Member, operation: Operation): boolean {
   const { hi, lo } = keptUnder(operation.timer);
   const record = member.store.get(hi, lo);

@@ -1,9 +1,10 @@
 /**
  * P2, no pop is lost: when the run is over, every pop of an acknowledged timer that was neither replaced nor
  * cancelled was taken by its receiver, or lies in a dead letter that any member shows, or lay in one that an operator
- * discarded. No namespace of a run asks for a retention, so no letter is dropped. Without a fault a discarded letter stays away. The judge decides which change is the last: clients that
- * know nothing of each other, on two sides of a split, are ordered by clocks. When a pop by the wall clock is due at
- * the latest, and how many a cron pattern with an end has at least, `dues.ts` says.
+ * discarded. No namespace of a run asks for a retention, so no letter is dropped. Without a fault a discarded letter
+ * stays away. The judge decides which change is the last: clients that know nothing of each other, on two sides of a
+ * split, are ordered by clocks. When a pop by the wall clock is due at the latest, and how many a cron pattern with an
+ * end has at least, `dues.ts` says.
  */
 import type { SeededRandom } from '@carillon/core/testing';
 import type { Client } from '../client.ts';

@@ -10,8 +10,8 @@
  * A member that was down for so long that the others had forgotten that the timer ended brings its record back, and
  * any replica may pop it then. Such a record cannot be told from one that reached no other member before the one that
  * has it went down, and to lose a timer is worse. So a pop may come again later than ended timers are remembered,
- * when a member has come back with the timer alive after it was down for more than half of that time, or has come back with it
- * after damage to a disk took the record of the end.
+ * when a member has come back with the timer alive after it was down for more than half of that time, or has come back
+ * with it after damage to a disk took the record of the end.
  *
  * A dead letter that is sent again is such a duplicate when another member delivered the pop while the member that
  * gave it up could not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
@@ -68,8 +68,8 @@ export class Once implements Checker {
   }
 
   /**
-   * Whether a member came back in between with the timer alive, which it had never heard the end of, while all others had forgotten
-   * the end: it was away for long, or damage took the word of the end.
+   * Whether a member came back in between with the timer alive, which it had never heard the end of, while all others
+   * had forgotten the end: it was away for long, or damage took the word of the end.
    */
   private forgotten(first: ReceivedCall, second: ReceivedCall): boolean {
     const { judge } = this;

@@ -1,7 +1,7 @@
 /**
  * P1, acknowledged means safe: at the moment a client hears a 2xx, as many members hold the record as the answer says
- * (a member that crashed since the request was sent counts: it may have had it; one that was down before does not). With members down but nothing else amiss, that is as many as the
- * members that are up can hold: others stand in.
+ * (a member that crashed since the request was sent counts: it may have had it; one that was down before does not).
+ * With members down but nothing else amiss, that is as many as the members that are up can hold: others stand in.
  */
 import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';

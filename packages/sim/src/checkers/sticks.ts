@@ -2,8 +2,9 @@
  * P6, updates and cancels stick: once a client has heard that its timer was cancelled or replaced, no callback of the
  * former timer starts, except by a member that is cut off or paused at that moment (or was, less than the time it
  * takes to notice), was down while the request was carried out and has just come back, or comes back before any
- * member that knows of the change. A caller that holds the change itself has no excuse. A dead letter of it can still be sent again. The judge decides which of two
- * changes came later: clients that know nothing of each other, on two sides of a split, are ordered by clocks.
+ * member that knows of the change. A caller that holds the change itself has no excuse. A dead letter of it can still
+ * be sent again. The judge decides which of two changes came later: clients that know nothing of each other, on two
+ * sides of a split, are ordered by clocks.
  */
 import { firstSentMs, numberOf, type Operation } from '../history.ts';
 import { type Checker, type Judge, noticeMs } from '../judge.ts';

@@ -1,7 +1,7 @@
 /**
- * Events, as docs/events.md has them: a cluster tells of each thing under one name in a period, however many members noticed it
- * and on however many sides of a split; and no event is about the receiver of events. Excuses nothing. Half of all runs have
- * events, by their seed.
+ * Events, as docs/events.md has them: a cluster tells of each thing under one name in a period, however many members
+ * noticed it and on however many sides of a split; and no event is about the receiver of events. Excuses nothing. Half
+ * of all runs have events, by their seed.
  */
 import type { Checker, Judge } from '../judge.ts';
 import type { ReceivedCall } from '../world/calls.ts';

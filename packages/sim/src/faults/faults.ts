@@ -46,7 +46,9 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'disk-full'; readonly member: string }
   /** The next sync fails, and the member with it. */
   | { readonly kind: 'disk-fails'; readonly member: string }
-  /** The disk is damaged: while the member is down, which it then is for as long as the fault lasts, or while it runs. */
+  /**
+   * The disk is damaged: while the member is down, which it then is for as long as the fault lasts, or while it runs.
+   */
   | {
       readonly kind: 'rot';
       readonly member: string;

@@ -72,7 +72,10 @@ function withPhases(random: SeededRandom, faults: readonly Fault[]): Fault[] {
   );
 }
 
-/** Damage to disks, never to two of them before the first can be whole again, nor while copies are destroyed in other ways. */
+/**
+ * Damage to disks, never to two of them before the first can be whole again, nor while copies are destroyed in other
+ * ways.
+ */
 function drawRot(random: SeededRandom, shape: Shape, faults: readonly Fault[]): Fault[] {
   if (!shape.durable || shape.members.length < 2 || !random.chance(0.35)) return [];
   const takenMs = faults.filter((fault) => destroys(fault, shape)).map(({ atMs }) => atMs);

@@ -6,7 +6,9 @@ import { runPlan } from '../run.ts';
 
 const perTest = 10;
 
-/** Defines tests of `count` seeds, of ten virtual minutes each. Several files share the seeds, so that all cores work. */
+/**
+ * Defines tests of `count` seeds, of ten virtual minutes each. Several files share the seeds, so that all cores work.
+ */
 export function promisesHold(from: number, count: number): void {
   const firsts = Array.from({ length: count / perTest }, (_, i) => from + i * perTest);
   describe('no promise is broken', () => {

@@ -3,7 +3,9 @@
  * explains a broken expectation; the members under test never see this log.
  */
 
-/** Long enough for members to notice that a fault is over: a hello, its answer, and the frames that waited behind them. */
+/**
+ * Long enough for members to notice that a fault is over: a hello, its answer, and the frames that waited behind them.
+ */
 export const noticeMs = 3000;
 
 interface Span {
@@ -68,7 +70,10 @@ export class FaultLog {
     );
   }
 
-  /** Whether the program of `name` ended between the two moments: it had run until then. A start that failed is no such end. */
+  /**
+   * Whether the program of `name` ended between the two moments: it had run until then. A start that failed is no such
+   * end.
+   */
   ended(name: string, fromMs: number, toMs: number): boolean {
     let downUntilMs = Number.NEGATIVE_INFINITY;
     return this.of(name, 'down').some((span) => {
@@ -78,7 +83,10 @@ export class FaultLog {
     });
   }
 
-  /** How long `name` had been down, starts that failed included, when it came back between the two moments; 0: it did not. */
+  /**
+   * How long `name` had been down, starts that failed included, when it came back between the two moments; 0: it did
+   * not.
+   */
   downBefore(name: string, fromMs: number, toMs: number): number {
     let sinceMs = 0;
     let untilMs = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
- * Between two events of a simulated world every chain of promises that can settle must have settled, as it would between
- * two turns of a real event loop. A real turn costs microseconds; Node's own way of emptying the queue costs a tenth of
- * that, and the world runs synchronously.
+ * Between two events of a simulated world every chain of promises that can settle must have settled, as it would
+ * between two turns of a real event loop. A real turn costs microseconds; Node's own way of emptying the queue costs a
+ * tenth of that, and the world runs synchronously.
  */
 
 const drain = (process as unknown as Record<'_tickCallback', () => void>)['_tickCallback'];

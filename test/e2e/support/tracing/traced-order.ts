@@ -1,6 +1,7 @@
 /**
- * One order at a traced shop, as a program: prints all spans and the names of metrics as JSON. `scripts/trace-picture.ts` draws
- * them, `tracing.test.ts` judges them. A process of its own, because an application's OpenTelemetry is global to its process.
+ * One order at a traced shop, as a program: prints all spans and the names of metrics as JSON.
+ * `scripts/trace-picture.ts` draws them, `tracing.test.ts` judges them. A process of its own, because an application's
+ * OpenTelemetry is global to its process.
  */
 import type { DecodedSpan } from '../../../../packages/server/src/testing/otlp.ts';
 import { until } from '../until.ts';

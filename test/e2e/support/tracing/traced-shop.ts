@@ -1,6 +1,6 @@
 /**
- * A shop that sets timers while it answers a request, with OpenTelemetry as an application has it: Express, the SDK, and a
- * span for each request. Three members carry the timers. For the test of tracing and for its picture.
+ * A shop that sets timers while it answers a request, with OpenTelemetry as an application has it: Express, the SDK,
+ * and a span for each request. Three members carry the timers. For the test of tracing and for its picture.
  */
 import { createServer, type Server } from 'node:http';
 import { Carillon, receiver } from '@carillon/client';

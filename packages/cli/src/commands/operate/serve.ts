@@ -93,7 +93,9 @@ function cannotGoOn(error: unknown): string {
   return `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** After a broken invariant the state of this process is not to be trusted: it ends at once, and the replicas take over. */
+/**
+ * After a broken invariant the state of this process is not to be trusted: it ends at once, and the replicas take over.
+ */
 function endOnBug(io: Io): () => void {
   const onBug = (error: Error): void => {
     io.err(cannotGoOn(error));

@@ -1,4 +1,6 @@
-/** `carillon import`: timers from NDJSON, as `carillon export` writes it, back into a cluster under their own numbers. */
+/**
+ * `carillon import`: timers from NDJSON, as `carillon export` writes it, back into a cluster under their own numbers.
+ */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';

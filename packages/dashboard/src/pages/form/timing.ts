@@ -1,4 +1,6 @@
-/** The timing of a timer: typed fields → the form of the API, and back. A text instead of a timing says the right form. */
+/**
+ * The timing of a timer: typed fields → the form of the API, and back. A text instead of a timing says the right form.
+ */
 import type { TimingShape } from '../../parts/shapes.ts';
 import { durationText, instantOf, localText, secondsOf } from './text.ts';
 import type { TypedTimer } from './typed-timer.ts';

@@ -81,7 +81,10 @@ export interface AuditRow {
   readonly members: readonly string[];
 }
 
-/** Neighbours that one request by tag made, or that members made by themselves, are one row: changes by tokens are not lost among them. */
+/**
+ * Neighbours that one request by tag made, or that members made by themselves, are one row: changes by tokens are not
+ * lost among them.
+ */
 export function auditRows(entries: readonly HistoryChangeShape[]): readonly AuditRow[] {
   const rows: { readonly first: HistoryChangeShape; count: number; members: string[] }[] = [];
   for (const entry of entries) {

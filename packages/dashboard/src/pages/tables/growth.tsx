@@ -1,4 +1,7 @@
-/** The copies of a table that a further zone takes: when its account comes to see the zone, and for all accounts step by step. */
+/**
+ * The copies of a table that a further zone takes: when its account comes to see the zone, and for all accounts step by
+ * step.
+ */
 import { count, percent } from '../../format.ts';
 import { Share } from '../../parts/parts.tsx';
 import { type Growth, sampleAccounts, tableKeys } from './question.ts';

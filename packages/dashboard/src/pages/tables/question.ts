@@ -196,8 +196,8 @@ function zonesOf(pool: Pool, places: readonly Located[]): ZoneShape[] {
 }
 
 /**
- * The copies of a table that move when its account comes to see the next zone; and of all accounts, step by step. All rows of
- * a table have the same answer. Throws PlacementError as `askRow` does.
+ * The copies of a table that move when its account comes to see the next zone; and of all accounts, step by step. All
+ * rows of a table have the same answer. Throws PlacementError as `askRow` does.
  */
 export function askGrowth(question: TableQuestion): Growth {
   const { replicas, region, zones } = question;

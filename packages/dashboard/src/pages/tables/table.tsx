@@ -1,4 +1,7 @@
-/** A table in the pool that each zone contributes to: where a row lives and why, its slots, and the copies that a further zone would take. */
+/**
+ * A table in the pool that each zone contributes to: where a row lives and why, its slots, and the copies that a
+ * further zone would take.
+ */
 import { PlacementError } from '@carillon/placement';
 import { useMemo, useState } from 'preact/hooks';
 import { Panel, Wrong } from '../../parts/parts.tsx';

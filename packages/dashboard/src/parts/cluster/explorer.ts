@@ -1,4 +1,7 @@
-/** The placement explorer without its looks: where a key lives and why, and which keys would move if the members changed. */
+/**
+ * The placement explorer without its looks: where a key lives and why, and which keys would move if the members
+ * changed.
+ */
 import { parseHex16, parseTimerId } from '@carillon/core';
 import {
   compileLabelled,
@@ -25,7 +28,9 @@ const plainNamespace = 'default';
 /** Keys that the what-if tries: enough for half a percent, few enough to answer while the user types. */
 export const sampleKeys = 10_000;
 
-/** A timer id, or 16 hex digits, is a number; everything else is a text. null: only members know where such an id leads. */
+/**
+ * A timer id, or 16 hex digits, is a number; everything else is a text. null: only members know where such an id leads.
+ */
 export function keyOf(text: string, namespace = plainNamespace): Key | null {
   const lower = text.trim().toLowerCase();
   const number = parseHex16(lower) ?? parseTimerId(lower);

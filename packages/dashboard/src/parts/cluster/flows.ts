@@ -1,4 +1,7 @@
-/** The what-if picture as geometry: members before on the left, after on the right, a ribbon for keys that stay and one for each move. */
+/**
+ * The what-if picture as geometry: members before on the left, after on the right, a ribbon for keys that stay and one
+ * for each move.
+ */
 import type { Movement } from './explorer.ts';
 
 export interface Bar {

@@ -1,7 +1,10 @@
 /** Which timers a list shows, as the address of the page has it and as the API is asked. Pure. */
 
 export interface TimerFilter {
-  /** As it was typed: a tag, the beginning of one with a star behind it (`order:*`), or the URL of a receiver. Empty: all. */
+  /**
+   * As it was typed: a tag, the beginning of one with a star behind it (`order:*`), or the URL of a receiver. Empty:
+   * all.
+   */
   readonly search: string;
   /** Empty: all that will pop. */
   readonly state: string;

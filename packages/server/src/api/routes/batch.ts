@@ -1,7 +1,7 @@
 /**
- * `POST /timers/batch`: many changes in one request, as a JSON array or as NDJSON (by content type). One outcome per item
- * and in order, in the form of the request; a bad item does not spoil the rest. An idempotency key of the request covers the
- * whole batch: each set without a key of its own gets one derived from it and from its position.
+ * `POST /timers/batch`: many changes in one request, as a JSON array or as NDJSON (by content type). One outcome per
+ * item and in order, in the form of the request; a bad item does not spoil the rest. An idempotency key of the request
+ * covers the whole batch: each set without a key of its own gets one derived from it and from its position.
  *
  * B1  Changes of one timer are made in their order: each begins when the one before it has its outcome.
  */
@@ -97,7 +97,10 @@ async function batch(
   return { ...answer, headers: [...answer.headers, ...warnings] };
 }
 
-/** Throws CarillonError for a fault of the whole batch: an item of an array that is no JSON is one, such a line alone is not. */
+/**
+ * Throws CarillonError for a fault of the whole batch: an item of an array that is no JSON is one, such a line alone is
+ * not.
+ */
 function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const { body, ndjson, caller, key, trace } = asked;
   const { parser, wall, limits, strict } = options;
@@ -160,7 +163,9 @@ async function nextRound(rounds: Round[], number: number, making: Making): Promi
   await Promise.all(await making.options.work.run(begun));
 }
 
-/** Rounds of few changes may have their outcomes in the turn that begins them: every so many, the next turn comes first. */
+/**
+ * Rounds of few changes may have their outcomes in the turn that begins them: every so many, the next turn comes first.
+ */
 function* begin(round: Round, isPause: boolean, making: Making): Steps<Promise<unknown>[]> {
   if (isPause) yield stintCostMax;
   const made: Promise<unknown>[] = [];

@@ -1,6 +1,6 @@
 /**
- * Samples of longer times, for the ranges of an hour and of a day: each stands for ten seconds, or for a minute. Made of the
- * samples of each second as they come; memory is bounded by the number of samples.
+ * Samples of longer times, for the ranges of an hour and of a day: each stands for ten seconds, or for a minute. Made
+ * of the samples of each second as they come; memory is bounded by the number of samples.
  */
 import type { AllMembers, Sample } from './events-samples.ts';
 

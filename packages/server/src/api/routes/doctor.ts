@@ -1,4 +1,7 @@
-/** `GET /doctor`: the state of all members, with advice; `GET /doctor/bundle`: the same with figures and options, for a report. */
+/**
+ * `GET /doctor`: the state of all members, with advice; `GET /doctor/bundle`: the same with figures and options, for a
+ * report.
+ */
 import type { Bundle, Diagnosis } from '../../doctor/doctor.ts';
 import { type ApiResponse, jsonResponse } from '../../http/message.ts';
 import { formatInstant } from '../instant.ts';

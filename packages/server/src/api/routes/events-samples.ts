@@ -1,7 +1,7 @@
 /**
- * Activity of this member, and of all members as they report it, for the charts of the dashboard: second by second for five
- * minutes, so that a newly opened page shows more than the moment, and coarsely for an hour and a day. Counts are differences
- * of the member's metrics.
+ * Activity of this member, and of all members as they report it, for the charts of the dashboard: second by second for
+ * five minutes, so that a newly opened page shows more than the moment, and coarsely for an hour and a day. Counts are
+ * differences of the member's metrics.
  */
 import type { Load } from '../../metrics/load.ts';
 import type { Metrics } from '../../metrics/metrics.ts';

@@ -1,4 +1,6 @@
-/** `GET /timers/ID/history`, `GET /audit` and `DELETE /history/answers`: attempts and changes that members keep on disk. */
+/**
+ * `GET /timers/ID/history`, `GET /audit` and `DELETE /history/answers`: attempts and changes that members keep on disk.
+ */
 import { CarillonError } from '@carillon/core';
 import { anyNamespace } from '../../config/namespace.ts';
 import type { Limits } from '../../config/config.ts';

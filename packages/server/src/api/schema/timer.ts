@@ -1,4 +1,7 @@
-/** The JSON shapes of timers and their attempts. Rules that span several members, or need the limits of the member, are in `parse-timer.ts`. */
+/**
+ * The JSON shapes of timers and their attempts. Rules that span several members, or need the limits of the member, are
+ * in `parse-timer.ts`.
+ */
 import { factorMax } from '@carillon/core';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';

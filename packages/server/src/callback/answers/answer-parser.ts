@@ -1,10 +1,11 @@
 /**
  * The answer of a receiver, from its bytes: status, `Retry-After`, its word on pops that come together, and its end.
- * Of the content of an answer that is no success the first bytes are kept, for people to read; nothing else of it is looked at.
+ * Of the content of an answer that is no success the first bytes are kept, for people to read; nothing else of it is
+ * looked at.
  *
  *  1. A status counts as soon as its line has arrived, even if the rest is odd or missing.
- *  2. A connection is only used again after an answer whose end is beyond doubt: bytes that two readers could understand
- *     differently end the reading.
+ *  2. A connection is only used again after an answer whose end is beyond doubt: bytes that two readers could
+ *     understand differently end the reading.
  *  3. Heads of up to 16 KiB and content of up to 16 KiB are read. More is no failure: the status is known.
  *  4. Every byte is looked at once, wherever the bytes are cut.
  */
@@ -21,7 +22,10 @@ const noBytes = Buffer.alloc(0);
 /** Content that is kept of an answer which is no success. */
 const saidBytesMax = 256;
 
-/** `more`: it goes on. `whole`: this was the end. `enough`: the status counts, the rest is not read. `malformed`: no status. */
+/**
+ * `more`: it goes on. `whole`: this was the end. `enough`: the status counts, the rest is not read. `malformed`: no
+ * status.
+ */
 export type Progress = 'more' | 'whole' | 'enough' | 'malformed';
 
 type Line = 'status' | 'header' | 'chunk size' | 'trailer';

@@ -1,9 +1,9 @@
 /**
- * The head of a receiver's answer, line by line. Each line is looked at once, byte by byte, so that the cost of a head is
- * its length, even if a receiver writes nonsense into it.
+ * The head of a receiver's answer, line by line. Each line is looked at once, byte by byte, so that the cost of a head
+ * is its length, even if a receiver writes nonsense into it.
  *
- * A line that two readers could understand differently is odd. An odd head does not undo the status that stands before it: the
- * receiver has spoken. But where such an answer ends cannot be trusted, so its connection is not used again.
+ * A line that two readers could understand differently is odd. An odd head does not undo the status that stands before
+ * it: the receiver has spoken. But where such an answer ends cannot be trusted, so its connection is not used again.
  */
 import { colon, lowerBytes, space, tab, tokenBytes, valueBytes } from '../../http/syntax.ts';
 

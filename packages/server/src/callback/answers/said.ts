@@ -1,6 +1,6 @@
 /**
- * The beginning of a failing receiver's answer as text that people may read anywhere: in a terminal, a log line, a web page. One
- * line, no control characters, none that change the direction of the text around it.
+ * The beginning of a failing receiver's answer as text that people may read anywhere: in a terminal, a log line, a web
+ * page. One line, no control characters, none that change the direction of the text around it.
  */
 
 // Control characters, line ends of Unicode, and marks of direction.

@@ -1,6 +1,7 @@
 /**
- * Endpoints that no timer may call: the cluster itself. Own listeners, listeners of the other members, and etcd; where one is given by
- * name, the addresses behind the name too, asked for again and again, because a name may lead elsewhere tomorrow.
+ * Endpoints that no timer may call: the cluster itself. Own listeners, listeners of the other members, and etcd; where
+ * one is given by name, the addresses behind the name too, asked for again and again, because a name may lead elsewhere
+ * tomorrow.
  *
  * `all` is a new list whenever something changed, so that connections that are kept alive are judged again.
  */

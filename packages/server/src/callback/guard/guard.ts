@@ -216,7 +216,10 @@ function bare(name: string): string {
 
 let addressesKnown: readonly string[] = [];
 
-/** All addresses of this machine, loopback too. A process without a free descriptor cannot ask: then the addresses it last had. */
+/**
+ * All addresses of this machine, loopback too. A process without a free descriptor cannot ask: then the addresses it
+ * last had.
+ */
 export function machineAddresses(ask = networkInterfaces): readonly string[] {
   try {
     const all = Object.values(ask());

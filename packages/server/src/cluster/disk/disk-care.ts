@@ -3,7 +3,8 @@
  * taken, and reads everything again from time to time.
  *
  * K1  A member that has lost entries does not testify about the time before: its history begins anew.
- * K2  Damaged files go when everything that they held is in memory, and not before: a crash meanwhile finds the damage again.
+ * K2  Damaged files go when everything that they held is in memory, and not before: a crash meanwhile finds the damage
+ *     again.
  * K3  Damage that is found while the member runs costs nothing: everything is in memory, and is written anew.
  */
 import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
@@ -33,8 +34,8 @@ export interface Awakening {
 }
 
 /**
- * Timers of which this member had the only copy and that are gone; null: that cannot be told. As noted some seconds before the end,
- * so timers that ended since may be among them.
+ * Timers of which this member had the only copy and that are gone; null: that cannot be told. As noted some seconds
+ * before the end, so timers that ended since may be among them.
  */
 function lostTimers(
   { lost, singlesBefore }: Pick<Journal, 'lost' | 'singlesBefore'>,
@@ -64,8 +65,8 @@ export class DiskCare {
   }
 
   /**
-   * The journal is open: tells the member how far back it remembers (on the monotonic clock), and in which state it starts.
-   * `singles`: timers that are here and of which it has the only copy.
+   * The journal is open: tells the member how far back it remembers (on the monotonic clock), and in which state it
+   * starts. `singles`: timers that are here and of which it has the only copy.
    */
   async begin(
     disk: Disk,
@@ -81,7 +82,8 @@ export class DiskCare {
     }
     const wallMs = clock.wall();
     if (lost !== null) this.fetchingSinceMs = wallMs;
-    // Damage in the last seconds before a crash looks like a torn tail: no testimony about the time before either of them.
+    // Damage in the last seconds before a crash looks like a torn tail: no testimony about the time before either of
+    // them.
     const bornMs = await bornWallMs(disk, wallMs, lost !== null || torn);
     this.scrub = this.createScrub(disk, journal);
     this.scrub.start();
@@ -100,7 +102,9 @@ export class DiskCare {
     this.scrub?.stop();
   }
 
-  /** `marked`: the last mark that could be read. Damage may have taken later ones: then all the more records are kept. */
+  /**
+   * `marked`: the last mark that could be read. Damage may have taken later ones: then all the more records are kept.
+   */
   private awakening(marked: number, isDamaged: boolean): Awakening {
     const { clock, reserveMs, tombstoneRetentionMs } = this.parts;
     const awayMs = Math.max(0, clock.wall() - (marked - reserveMs));

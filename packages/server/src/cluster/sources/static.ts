@@ -1,4 +1,6 @@
-/** Views from a file that an operator or another program writes. Read again when told to (SIGHUP, or the file changed). */
+/**
+ * Views from a file that an operator or another program writes. Read again when told to (SIGHUP, or the file changed).
+ */
 import type { Log } from '@carillon/core';
 import { Reloading } from '../../config/reloading.ts';
 import { parseMembers } from './members-file.ts';

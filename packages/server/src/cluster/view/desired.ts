@@ -1,13 +1,15 @@
 /**
- * The members that should hold a timer, and the others that may. The view alone names the replicas; a replica that has been
- * silent for long gets a stand-in, listed after the others, so that the timer has its copies meanwhile.
+ * The members that should hold a timer, and the others that may. The view alone names the replicas; a replica that has
+ * been silent for long gets a stand-in, listed after the others, so that the timer has its copies meanwhile.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { View } from './view.ts';
 
 /** So many of the replicas may have been away at once. */
 const awayCountMax = 3;
-/** So many members with labels are all asked: in a view without some of them, a copy goes to another of the same zone. */
+/**
+ * So many members with labels are all asked: in a view without some of them, a copy goes to another of the same zone.
+ */
 const askedCountMax = 16;
 
 /** The replicas the view asks for, then one stand-in for each of them that `absent` says is not there. */
@@ -29,9 +31,10 @@ export function desiredReplicas(
 }
 
 /**
- * Members that may have come to hold a record besides its replicas. The next in rank stood in for replicas that were silent.
- * The last in rank are given it in a view without the replicas, because the primary is chosen from that end. Members that
- * hand their records on may be in the middle of a pop. With labels a smaller view has other ranks than this one.
+ * Members that may have come to hold a record besides its replicas. The next in rank stood in for replicas that were
+ * silent. The last in rank are given it in a view without the replicas, because the primary is chosen from that end.
+ * Members that hand their records on may be in the middle of a pop. With labels a smaller view has other ranks than
+ * this one.
  */
 export function possibleHolders(
   view: View,
@@ -49,8 +52,9 @@ export function possibleHolders(
 }
 
 /**
- * The other members that hold a record or should, in the order of its list. `widely`: with all possible holders. Members that
- * leave and find no member to take their records keep them, and may not be in each other's lists: they ask and tell one another.
+ * The other members that hold a record or should, in the order of its list. `widely`: with all possible holders.
+ * Members that leave and find no member to take their records keep them, and may not be in each other's lists: they ask
+ * and tell one another.
  */
 export function otherHolders(
   view: View,

@@ -1,6 +1,7 @@
 /**
- * The first moments of a member that takes its view from etcd. After etcd was away all members lose their places in it, and one
- * that starts just then is shown before the others are back: meanwhile the view has fewer members than there are.
+ * The first moments of a member that takes its view from etcd. After etcd was away all members lose their places in it,
+ * and one that starts just then is shown before the others are back: meanwhile the view has fewer members than there
+ * are.
  */
 import type { Cancel, Clock } from '@carillon/core';
 import type { View } from './view.ts';

@@ -1,6 +1,7 @@
 /**
- * Members that went from the view without having said that they leave. Most of them are dead; one that only lost its place in etcd
- * runs on with its timers, and is told of changes and asked for its records, for as long as it is remembered.
+ * Members that went from the view without having said that they leave. Most of them are dead; one that only lost its
+ * place in etcd runs on with its timers, and is told of changes and asked for its records, for as long as it is
+ * remembered.
  */
 import type { ViewMember } from './view.ts';
 

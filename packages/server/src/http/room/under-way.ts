@@ -1,4 +1,7 @@
-/** Requests being worked on. One party gets three quarters of the room, so that a flood of its requests leaves some to others. */
+/**
+ * Requests being worked on. One party gets three quarters of the room, so that a flood of its requests leaves some to
+ * others.
+ */
 import { invariant } from '@carillon/core';
 
 const partyShare = 0.75;

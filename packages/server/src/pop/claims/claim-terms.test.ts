@@ -39,7 +39,8 @@ it.each([
   { gapMs: 100, lateMs: 0, termMs: 50 },
   { gapMs: 2000, lateMs: 0, termMs: 1000 },
   { gapMs: 1e9, lateMs: 0, termMs: 3000 },
-  // The time left until twice the gap, less 20 ms after the end of a claim and 100 ms for answers to the next one's own.
+  // The time left until twice the gap, less 20 ms after the end of a claim and 100 ms for answers to the next one's
+  // own.
   { gapMs: 1000, lateMs: 400, termMs: 480 },
   { gapMs: 1000, lateMs: 500, termMs: 380 },
   { gapMs: 1000, lateMs: 870, termMs: 20 },

@@ -2,18 +2,18 @@
  * The times of claims: how long one holds, how long its answers are waited for, and when a replica that held back looks
  * after the pop again. Pure.
  *
- * Example: a timer of 10 s with replicas a, b and c. a claims at 10.000 s: the claim holds for 3 s, and answers are waited for
- * 100 ms. b and c grant; if a dies, b looks again at 13.010 s and c at 13.020 s, 10 ms for each rank. A fourth member, which was
- * refused because of the claim, looks again at 13.070 s, after all of these.
- * With a gap of 1 s, and a claim that a asks for 400 ms late, 600 ms are left until twice the gap. The next replica needs
- * 20 ms to look again and 100 ms for answers of its own: the claim holds for 480 ms.
+ * Example: a timer of 10 s with replicas a, b and c. a claims at 10.000 s: the claim holds for 3 s, and answers are
+ * waited for 100 ms. b and c grant; if a dies, b looks again at 13.010 s and c at 13.020 s, 10 ms for each rank. A
+ * fourth member, which was refused because of the claim, looks again at 13.070 s, after all of these. With a gap of 1
+ * s, and a claim that a asks for 400 ms late, 600 ms are left until twice the gap. The next replica needs 20 ms to look
+ * again and 100 ms for answers of its own: the claim holds for 480 ms.
  */
 import type { TimerRecord } from '@carillon/core';
 import { latestMs, stepMs } from '../../timer/schedule.ts';
 
 /**
- * How a sleep of the claimant concerns a pop. `over`: the pop fell due meanwhile. `long`: the same, and the sleep was longer than a
- * second. `stale`: others may not have told their news yet.
+ * How a sleep of the claimant concerns a pop. `over`: the pop fell due meanwhile. `long`: the same, and the sleep was
+ * longer than a second. `stale`: others may not have told their news yet.
  */
 export type Sleep = 'no' | 'stale' | 'over' | 'long';
 
@@ -27,15 +27,18 @@ const claimWaitMsMax = 100;
 const lateClaimWaitMs = 1000;
 /** How long a claimant that slept over the pop asks again and again: as long as other members may get no processor. */
 const patienceMsMax = 5000;
-/** From this gap up a member that slept over a pop would rather come late than twice: replicas that were awake keep to twice the gap. */
+/**
+ * From this gap up a member that slept over a pop would rather come late than twice: replicas that were awake keep to
+ * twice the gap.
+ */
 const patientGapMs = 4000;
 
 /** The time between two replicas that wait for the same claim to end. */
 const afterClaimStepMs = 10;
 
 /**
- * Which of several members that want the same pop gets it: the lowest. By position; a member that slept over the pop comes after all that
- * were awake, because it asks beyond twice the gap, and after a long sleep it comes last.
+ * Which of several members that want the same pop gets it: the lowest. By position; a member that slept over the pop
+ * comes after all that were awake, because it asks beyond twice the gap, and after a long sleep it comes last.
  */
 export function rankOf({ replicas }: TimerRecord, position: number, sleep: Sleep): number {
   const behind = sleep === 'long' ? 2 : sleep === 'over' ? 1 : 0;
@@ -48,8 +51,8 @@ export function afterGrantMs(rank: number): number {
 }
 
 /**
- * The same for a replica that was refused because of the claim: later than all that granted it. Two that do not know each
- * other and were each refused for the other would only meet again and again.
+ * The same for a replica that was refused because of the claim: later than all that granted it. Two that do not know
+ * each other and were each refused for the other would only meet again and again.
  */
 export function afterRefusalMs({ replicas }: TimerRecord, rank: number): number {
   return (replicas.length + 1 + rank) * afterClaimStepMs;
@@ -61,8 +64,8 @@ export function callTermMs(gapMs: number): number {
 }
 
 /**
- * How long a claim holds before its call: short enough that the next replica is still inside twice the gap, also where the
- * claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual.
+ * How long a claim holds before its call: short enough that the next replica is still inside twice the gap, also where
+ * the claimant itself comes late. A claim that comes too late for any replica to be inside it holds as long as usual.
  */
 export function claimTermMs(record: TimerRecord, nowMs: number): number {
   const { gapMs, retryMs, factor, replicas } = record;
@@ -73,17 +76,18 @@ export function claimTermMs(record: TimerRecord, nowMs: number): number {
 }
 
 /**
- * How long to wait for answers to a claim. Briefly while the first replica is still to be expected. Later, or after a sleep, another replica
- * has probably popped, and half of the time that is left until the latest moment may be spent on hearing so. Never longer than half
- * the claim's term: a claim that is over when the wait is would have to be asked for again, and again.
+ * How long to wait for answers to a claim. Briefly while the first replica is still to be expected. Later, or after a
+ * sleep, another replica has probably popped, and half of the time that is left until the latest moment may be spent on
+ * hearing so. Never longer than half the claim's term: a claim that is over when the wait is would have to be asked for
+ * again, and again.
  */
 export function claimWaitMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
   return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, sleep, nowMs));
 }
 
 /**
- * Until when one round of questions waits for its answers. A round does not outlast the patience of the claimant, so that one that gets no
- * processor for up to a second when the round is over is still inside twice the gap.
+ * Until when one round of questions waits for its answers. A round does not outlast the patience of the claimant, so
+ * that one that gets no processor for up to a second when the round is over is still inside twice the gap.
  */
 export function roundUntilMs(
   record: TimerRecord,
@@ -97,9 +101,9 @@ export function roundUntilMs(
 }
 
 /**
- * Until when a replica that claimed the pop and does not answer may stand still, for want of a processor, and have called before; null: no
- * longer, or the pop cannot wait for it. `sinceMs`: since when it does not answer. A replica that stands still and has not claimed
- * the pop asks before it calls, and is not waited for.
+ * Until when a replica that claimed the pop and does not answer may stand still, for want of a processor, and have
+ * called before; null: no longer, or the pop cannot wait for it. `sinceMs`: since when it does not answer. A replica
+ * that stands still and has not claimed the pop asks before it calls, and is not waited for.
  */
 export function stillUntilMs(record: TimerRecord, sinceMs: number, nowMs: number): number | null {
   const { gapMs, retryMs } = record;
@@ -107,16 +111,18 @@ export function stillUntilMs(record: TimerRecord, sinceMs: number, nowMs: number
   return gapMs >= patientGapMs && nowMs < untilMs ? untilMs : null;
 }
 
-/** Whether the claimant asks again where it could not ask: its connections may not be there yet, shortly after a start. */
+/**
+ * Whether the claimant asks again where it could not ask: its connections may not be there yet, shortly after a start.
+ */
 export function asksAgain({ gapMs }: TimerRecord, sleep: Sleep): boolean {
   return sleep !== 'no' && gapMs >= patientGapMs;
 }
 
 /**
- * Until when a claimant that misses answers asks again instead of calling: a member that made the pop may stand still itself, and tell
- * of it only afterwards. For a second at least; for longer beyond twice the gap only if the claimant slept for long, so that to the others
- * it was as good as dead, and no replica holds back for it. A claimant that did not sleep asks again while a replica may merely stand
- * still.
+ * Until when a claimant that misses answers asks again instead of calling: a member that made the pop may stand still
+ * itself, and tell of it only afterwards. For a second at least; for longer beyond twice the gap only if the claimant
+ * slept for long, so that to the others it was as good as dead, and no replica holds back for it. A claimant that did
+ * not sleep asks again while a replica may merely stand still.
  */
 export function patientUntilMs(record: TimerRecord, sleep: Sleep, asked: Asked): number {
   const { firstMs, granted, stillMs } = asked;

@@ -99,7 +99,8 @@ export function judgeClaim(
   const { own, from } = known;
   const claim = concerning(known.claim, ask);
   const asker = { by: from, position: ask.position };
-  // A claimant that knows a newer state is past the pop that this member wants to make, but maybe not past the last one that a
+  // A claimant that knows a newer state is past the pop that this member wants to make, but maybe not past the last one
+  // that a
   // call under way stands for.
   if (own !== null && (order === 0 || own.calling)) {
     const first = !goesBefore(asker, own) && own.untilMs > nowMs && !ask.calling;

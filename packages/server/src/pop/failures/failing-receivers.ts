@@ -1,7 +1,7 @@
 /**
- * Says in the log which receivers fail: one line for a receiver and minute, however many pops fail there. The first failure is
- * told at once; later ones are counted, and told with the next line. A receiver is an origin (scheme, host and port): the rest of
- * a uri may hold secrets. Counts the failures in a row too: a success ends the run.
+ * Says in the log which receivers fail: one line for a receiver and minute, however many pops fail there. The first
+ * failure is told at once; later ones are counted, and told with the next line. A receiver is an origin (scheme, host
+ * and port): the rest of a uri may hold secrets. Counts the failures in a row too: a success ends the run.
  */
 import type { Clock, Log, SplitUri } from '@carillon/core';
 

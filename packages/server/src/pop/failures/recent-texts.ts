@@ -1,4 +1,7 @@
-/** The newest texts, so many at most: each has a number, under which it is found until as many others have come after it. */
+/**
+ * The newest texts, so many at most: each has a number, under which it is found until as many others have come after
+ * it.
+ */
 
 /** The number of no text. */
 export const noText = -1;

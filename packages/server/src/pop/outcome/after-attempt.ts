@@ -5,10 +5,10 @@
  * A1  Only a request that left the member is an attempt: it alone counts against the limits of the retry policy.
  * A2  The time limit counts from the first attempt. A delay before it (a circuit that was open, no place, a member that
  *     was down) is no fault of the receiver.
- * A3  A pop that was never tried is not given up: it waits, and later pops of its timer merge into it, as after downtime. A pop
- *     that was tried is given up when its limits are over, also while its receiver is left alone.
- * A4  Where the letter box of its namespace is full, a pop that would be given up stays due and is tried again; later pops of its timer
- *     merge into it, as after downtime. So nothing is lost, and nothing grows.
+ * A3  A pop that was never tried is not given up: it waits, and later pops of its timer merge into it, as after
+ *     downtime. A pop that was tried is given up when its limits are over, also while its receiver is left alone.
+ * A4  Where the letter box of its namespace is full, a pop that would be given up stays due and is tried again; later
+ *     pops of its timer merge into it, as after downtime. So nothing is lost, and nothing grows.
  * A5  An event that is given up leaves no letter: a letter would be worth an event, and that one another.
  */
 import {
@@ -53,7 +53,10 @@ export type After =
 
 /** A first attempt that comes within this time counts as made when the pop was due. */
 const promptMs = 1000;
-/** Pops that wait for one receiver come back apart: by a part of the time that they have waited already, within these bounds. */
+/**
+ * Pops that wait for one receiver come back apart: by a part of the time that they have waited already, within these
+ * bounds.
+ */
 const spreadMsMin = 100;
 const spreadMsMax = 30_000;
 const spreadRatio = 0.25;
@@ -118,7 +121,9 @@ export function afterRefusal(
   return givenUp(record, definition, `${detail} No further attempt: ${over}.`, circumstances);
 }
 
-/** Whether the pop cannot become a letter. A letter that was sent again has its place already, and an event needs none. */
+/**
+ * Whether the pop cannot become a letter. A letter that was sent again has its place already, and an event needs none.
+ */
 function isKept({ origin, event }: Definition, { boxIsFull }: Circumstances): boolean {
   return boxIsFull && origin === null && event === null;
 }

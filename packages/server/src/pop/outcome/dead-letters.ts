@@ -16,7 +16,10 @@ import { dueWallMs } from '../../timer/due-wall.ts';
 import type { Instant } from '../../timer/schedule.ts';
 import type { PopContext } from '../../callback/request.ts';
 
-/** No promise makes a pop that is sent again hurry: the other replicas wait long enough to hear of the first one's claim. */
+/**
+ * No promise makes a pop that is sent again hurry: the other replicas wait long enough to hear of the first one's
+ * claim.
+ */
 const resentGapMs = 10_000;
 
 /** The pop that a dead letter stands for. A dead letter that was sent again keeps its own. */

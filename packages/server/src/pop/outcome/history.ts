@@ -1,7 +1,7 @@
 /**
- * The newest callback attempts of this member, timer by timer, to be read through the API. In memory only and bounded: the
- * attempts of a timer are forgotten when so many others were tried after it. Nothing depends on them; the cluster itself
- * goes by `record.outcome`.
+ * The newest callback attempts of this member, timer by timer, to be read through the API. In memory only and bounded:
+ * the attempts of a timer are forgotten when so many others were tried after it. Nothing depends on them; the cluster
+ * itself goes by `record.outcome`.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Attempt } from '../../timer/attempt.ts';

@@ -1,6 +1,6 @@
 /**
- * After a failed attempt: when the next one is due, or why there is none. Pure; the record keeps the answer, so that any
- * replica goes on from it.
+ * After a failed attempt: when the next one is due, or why there is none. Pure; the record keeps the answer, so that
+ * any replica goes on from it.
  *
  * A receiver that did not answer at all is tried by the next replica at once, until each has tried. Otherwise the
  * wait is drawn evenly from nothing up to `baseMs`, doubled with every attempt up to `waitMsMax` (full

@@ -13,8 +13,8 @@ export interface QueuedCall {
 }
 
 /**
- * Destinations with waiting calls stand in one of these lines of their namespace, at times in two: a destination may grow,
- * and come to be trusted.
+ * Destinations with waiting calls stand in one of these lines of their namespace, at times in two: a destination may
+ * grow, and come to be trusted.
  */
 export type LineName = 'strangers' | 'small' | 'large';
 

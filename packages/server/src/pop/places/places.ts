@@ -1,15 +1,16 @@
 /**
  * Which callbacks get the places. Pure but for its counters: it starts no call itself.
  *
- *  1. No more than `inFlightMax` calls are under way, and no more than `perDestinationMax` to one destination; to one that has not
- *     answered, or has stopped answering, only a few.
- *  2. Destinations that have not answered take no more than a quarter of all places for one namespace, and half of all together but for
- *     namespaces with few under way: a place at a receiver that does not answer is gone for as long as the time limit lasts. When they
- *     have taken half of their places, each has one: a new one gets a place beside many that do not answer.
- *  3. The last quarter of all places is for destinations with few calls under way, the last eighth for namespaces with few: these
- *     never wait until others have finished.
- *  4. A free place goes to the namespace with the fewest under way for its share; within a namespace destinations take turns, first
- *     the ones with few calls under way.
+ *  1. No more than `inFlightMax` calls are under way, and no more than `perDestinationMax` to one destination; to one
+ *     that has not answered, or has stopped answering, only a few.
+ *  2. Destinations that have not answered take no more than a quarter of all places for one namespace, and half of all
+ *     together but for namespaces with few under way: a place at a receiver that does not answer is gone for as long as
+ *     the time limit lasts. When they have taken half of their places, each has one: a new one gets a place beside many
+ *     that do not answer.
+ *  3. The last quarter of all places is for destinations with few calls under way, the last eighth for namespaces with
+ *     few: these never wait until others have finished.
+ *  4. A free place goes to the namespace with the fewest under way for its share; within a namespace destinations take
+ *     turns, first the ones with few calls under way.
  */
 import { invariant } from '@carillon/core';
 import type { CallingNamespace, Destination, LineName } from './destination.ts';
@@ -66,7 +67,9 @@ export class Places {
     return this.fits(destination) && this.count < this.mostFor(destination);
   }
 
-  /** Takes a place, and returns the number that `give` wants with it: 1 for a destination that has not answered, else 0. */
+  /**
+   * Takes a place, and returns the number that `give` wants with it: 1 for a destination that has not answered, else 0.
+   */
   take(destination: Destination): number {
     const strange = destination.trusted ? 0 : 1;
     this.move(destination, strange, 1);

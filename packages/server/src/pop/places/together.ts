@@ -1,10 +1,10 @@
 /**
- * Which receivers take several pops in a request, as they say in their answers: remembered for each uri and namespace, the ones
- * heard of last. When there are too many, the namespace that has most of them forgets one.
+ * Which receivers take several pops in a request, as they say in their answers: remembered for each uri and namespace,
+ * the ones heard of last. When there are too many, the namespace that has most of them forgets one.
  *
  *  1. The newest answer counts: one that does not say so ends it.
- *  2. Several instances may stand behind a uri, old ones among them. Where one of them did not understand a request with several
- *     pops, they come one by one for a while, also where others take several.
+ *  2. Several instances may stand behind a uri, old ones among them. Where one of them did not understand a request
+ *     with several pops, they come one by one for a while, also where others take several.
  */
 import type { CallbackResult, Clock } from '@carillon/core';
 

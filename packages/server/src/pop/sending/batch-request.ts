@@ -1,6 +1,6 @@
 /**
- * Several callbacks as one HTTP request: NDJSON, a line for each pop with its opaque and the fields that are headers of a
- * single callback.
+ * Several callbacks as one HTTP request: NDJSON, a line for each pop with its opaque and the fields that are headers of
+ * a single callback.
  */
 import { createHash } from 'node:crypto';
 import type { CallbackRequest } from '@carillon/core';

@@ -4,13 +4,15 @@
  *
  * Rules:
  *  1. Pops that fall due in one turn go together; a pop that comes while a batch waits for its place joins it. As many
- *     batches wait for a place as it takes to hold all pops, so that a receiver which is quick enough is never waited for.
+ *     batches wait for a place as it takes to hold all pops, so that a receiver which is quick enough is never waited
+ *     for.
  *  2. A pop is asked for its request when the batch leaves, so that a timer cancelled while it waited is not in it.
- *  3. The answer counts for every pop in the batch, unless it names the pops that failed. A pop that failed goes alone the next
- *     time: one that the receiver cannot handle must not spoil others again and again.
+ *  3. The answer counts for every pop in the batch, unless it names the pops that failed. A pop that failed goes alone
+ *     the next time: one that the receiver cannot handle must not spoil others again and again.
  *  4. Namespaces never share a request: each may have its own secrets to sign with.
- *  5. Pops go together where their timer says so, and where the receiver does (`places/together.ts`). An answer to the second
- *     that does not say so comes from an instance that knows nothing of it: its pops were not tried, and come one by one.
+ *  5. Pops go together where their timer says so, and where the receiver does (`places/together.ts`). An answer to the
+ *     second that does not say so comes from an instance that knows nothing of it: its pops were not tried, and come
+ *     one by one.
  */
 import {
   type CallbackDone,
@@ -93,7 +95,10 @@ export class Batches {
     return { uri, split: this.uris.split(uri), namespace, batch, alone: attempt > 0, learned };
   }
 
-  /** How long a pop had better wait elsewhere: its receiver is left alone, or others would suffer from one more. 0: it is welcome. */
+  /**
+   * How long a pop had better wait elsewhere: its receiver is left alone, or others would suffer from one more. 0: it
+   * is welcome.
+   */
   waitMs(to: PopAddressee): number {
     const { destinations, queueLengthMax } = this.options;
     const line = to.batch ? this.known(to) : undefined;
@@ -102,8 +107,8 @@ export class Batches {
   }
 
   /**
-   * Calls `begin` when the receiver has a place for this callback; without a pop (null) it is forgotten, otherwise `done` is
-   * called once with its result.
+   * Calls `begin` when the receiver has a place for this callback; without a pop (null) it is forgotten, otherwise
+   * `done` is called once with its result.
    */
   call(to: PopAddressee, begin: BeginPop, done: CallbackDone): void {
     const { destinations } = this.options;

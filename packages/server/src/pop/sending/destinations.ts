@@ -1,13 +1,15 @@
 /**
- * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up no callbacks but its
- * own, and a namespace none but callbacks to its own receivers. Synchronous, time only from the clock.
+ * Stands between the popper and the callbacks port, so that a receiver which is dead or slow holds up no callbacks but
+ * its own, and a namespace none but callbacks to its own receivers. Synchronous, time only from the clock.
  *
  * Rules:
- *  1. Which call gets a place, and when: `places/places.ts`. Calls to one destination (an origin, as one namespace meets it) start in the
- *     order asked.
- *  2. While the circuit to a destination is open (`breaker.ts`), its calls are answered at once as unmade, with the time after
- *     which to ask again. Waiting here instead would keep claims and memory for a receiver that is known to be away.
- *  3. A receiver that does not answer within a time limit shorter than usual says nothing by that: the limit was its client's choice.
+ *  1. Which call gets a place, and when: `places/places.ts`. Calls to one destination (an origin, as one namespace
+ *     meets it) start in the order asked.
+ *  2. While the circuit to a destination is open (`breaker.ts`), its calls are answered at once as unmade, with the
+ *     time after which to ask again. Waiting here instead would keep claims and memory for a receiver that is known to
+ *     be away.
+ *  3. A receiver that does not answer within a time limit shorter than usual says nothing by that: the limit was its
+ *     client's choice.
  *  4. Over the limits on waiting calls and known destinations a call is answered as unmade too.
  *  5. The request is asked for when it has a place, so that a timer cancelled while it waited is not called; without
  *     one, the call is forgotten. Otherwise `done` is called exactly once, never inside `call`.
@@ -104,8 +106,8 @@ export class Destinations {
   }
 
   /**
-   * How long a call had better wait elsewhere: the circuit is open, or its namespace has most of the calls that may wait, or its
-   * destination most of these, so that one more would be at the expense of others. 0: it is welcome.
+   * How long a call had better wait elsewhere: the circuit is open, or its namespace has most of the calls that may
+   * wait, or its destination most of these, so that one more would be at the expense of others. 0: it is welcome.
    */
   waitMs({ split, namespace }: Addressee): number {
     const waitingCount = this.namespaces.get(namespace)?.queued ?? 0;
@@ -268,7 +270,10 @@ export class Destinations {
     return destination;
   }
 
-  /** Forgets an idle destination, of any namespace (null) or of one. Busy ones on the way go to the end, not to be met at once again. */
+  /**
+   * Forgets an idle destination, of any namespace (null) or of one. Busy ones on the way go to the end, not to be met
+   * at once again.
+   */
   private forgetOne(of: CallingNamespace | null): boolean {
     let left = this.destinations.size;
     for (const [key, destination] of this.destinations) {

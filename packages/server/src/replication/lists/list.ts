@@ -1,11 +1,11 @@
 /**
- * Lists in the order that all stores share. Every member gives its records after the cursor; the pages are merged and of each
- * timer the newest copy is kept, so that a dead primary hides nothing. The part of one member is bounded in bytes, and so is a
- * page, which is made of several such rounds: it is full, unless it is the last or its bound in bytes was reached, and never
- * empty while more follow.
+ * Lists in the order that all stores share. Every member gives its records after the cursor; the pages are merged and
+ * of each timer the newest copy is kept, so that a dead primary hides nothing. The part of one member is bounded in
+ * bytes, and so is a page, which is made of several such rounds: it is full, unless it is the last or its bound in
+ * bytes was reached, and never empty while more follow.
  *
- * Where few records match, they are looked up in the search indexes (`lookup.ts`); where many do, or the indexes are off, the
- * records are walked.
+ * Where few records match, they are looked up in the search indexes (`lookup.ts`); where many do, or the indexes are
+ * off, the records are walked.
  */
 import { compareProgress, hex16, parseHex16, State, type TimerRecord } from '@carillon/core';
 import { compareNumbers } from '../../store/number-index.ts';
@@ -31,7 +31,9 @@ export interface RecordPage {
   readonly missing: readonly string[];
 }
 
-/** One page over the whole cluster: with fewer records than asked for, and a cursor, where more would be too many bytes. */
+/**
+ * One page over the whole cluster: with fewer records than asked for, and a cursor, where more would be too many bytes.
+ */
 export async function listEverywhere(
   parts: ReadParts,
   ask: ListAsk,
@@ -194,7 +196,10 @@ interface Found {
   scanned: number;
 }
 
-/** Shows every record of the namespace in slices, between which others have their turns. Records of a list of dead letters alone. */
+/**
+ * Shows every record of the namespace in slices, between which others have their turns. Records of a list of dead
+ * letters alone.
+ */
 export async function eachSlice(
   { replica: { store, scans } }: ReadParts,
   ask: ListAsk,

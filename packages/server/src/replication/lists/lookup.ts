@@ -1,6 +1,6 @@
 /**
- * Finds the few records that may match a filter, by the search indexes of the store: by the rarest of its texts. Whether a
- * record does match is for `list-filter.ts` to say.
+ * Finds the few records that may match a filter, by the search indexes of the store: by the rarest of its texts.
+ * Whether a record does match is for `list-filter.ts` to say.
  */
 import { compareNumbers, hashOf } from '../../store/number-index.ts';
 import type { Lookup as TextLookup, TextPlace } from '../../store/search/search-index.ts';
@@ -39,8 +39,8 @@ export interface DuePlan {
 }
 
 /**
- * How to find the next records by due time. A walk is cheap where many records match, unless they are all far behind: then it is
- * given up when it has cost as much as sorting all candidates would. Very many candidates are never sorted.
+ * How to find the next records by due time. A walk is cheap where many records match, unless they are all far behind:
+ * then it is given up when it has cost as much as sorting all candidates would. Very many candidates are never sorted.
  */
 export function duePlanOf(store: Store, ask: ListAsk): DuePlan {
   const lookup = rarestOf(store, ask);
@@ -78,7 +78,9 @@ interface Ordered extends Numbered {
   readonly hash: number;
 }
 
-/** The next numbers behind `after` in the order of all lists, about as many as asked for, and whether there are more. */
+/**
+ * The next numbers behind `after` in the order of all lists, about as many as asked for, and whether there are more.
+ */
 export async function nearestNumbers(
   { store, scans }: Pick<Replica, 'store' | 'scans'>,
   lookup: Lookup,

@@ -15,7 +15,9 @@ export class Patience {
     this.startMs = clock.now();
   }
 
-  /** Whether a page with so many records is given out before it is full. Throws CarillonError where it would be empty. */
+  /**
+   * Whether a page with so many records is given out before it is full. Throws CarillonError where it would be empty.
+   */
   isOver(count: number): boolean {
     const tookMs = this.clock.now() - this.startMs;
     if (count > 0) return tookMs > fillMs;

@@ -1,7 +1,7 @@
 /**
- * One member's part of a list by due time: the records that it speaks for, by the time of their next attempt and then by handle.
- * Few matching records are looked up by their texts and sorted; otherwise the index by due is walked. Without indexes, few
- * enough records are all looked at, and many are refused in a sentence.
+ * One member's part of a list by due time: the records that it speaks for, by the time of their next attempt and then
+ * by handle. Few matching records are looked up by their texts and sorted; otherwise the index by due is walked.
+ * Without indexes, few enough records are all looked at, and many are refused in a sentence.
  */
 import type { TimerRecord } from '@carillon/core';
 import { type DuePlace, SearchIndex } from '../../store/search/search-index.ts';

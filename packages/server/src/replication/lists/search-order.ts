@@ -1,9 +1,9 @@
 /**
  * The order of a list by due time over all members, and the merging of their parts. Pure.
  *
- * A record's place is its millisecond, then the rank of the member that speaks for it, then its handle there. So one place tells
- * every member where to go on: of the same millisecond, members with a lower rank have shown all, members with a higher rank
- * none. A cursor does not grow with the number of members.
+ * A record's place is its millisecond, then the rank of the member that speaks for it, then its handle there. So one
+ * place tells every member where to go on: of the same millisecond, members with a lower rank have shown all, members
+ * with a higher rank none. A cursor does not grow with the number of members.
  */
 import { hex16, type TimerRecord } from '@carillon/core';
 import { hashText } from '@carillon/placement';

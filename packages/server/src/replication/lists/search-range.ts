@@ -17,8 +17,8 @@ export const slackMs = 60;
 const handleEnd = 2 ** 26 - 1;
 
 /**
- * Whether a record at the millisecond `ms` of the order is in the range that is asked for. Near its ends, the time that clients
- * are shown decides.
+ * Whether a record at the millisecond `ms` of the order is in the range that is asked for. Near its ends, the time that
+ * clients are shown decides.
  */
 export function isInRange(
   record: TimerRecord,

@@ -1,4 +1,7 @@
-/** A list by due time over the whole cluster: every member gives its part, and the parts are merged, in rounds until a page is full. */
+/**
+ * A list by due time over the whole cluster: every member gives its part, and the parts are merged, in rounds until a
+ * page is full.
+ */
 import { CarillonError, type TimerRecord } from '@carillon/core';
 import { pageBytesMax, recordBytes } from '../sizes.ts';
 import type { Found, RankedPlace, SearchAsk, Total } from '../wire/search.ts';

@@ -1,6 +1,6 @@
 /**
- * How many records match that a member speaks for. Without a filter that is a counter; with one, the candidates are counted for
- * half a second at most, and the rest is estimated from the share of them that matched so far.
+ * How many records match that a member speaks for. Without a filter that is a counter; with one, the candidates are
+ * counted for half a second at most, and the rest is estimated from the share of them that matched so far.
  */
 import type { ListAsk } from '../wire/list.ts';
 import type { SearchAsk, Total } from '../wire/search.ts';

@@ -13,11 +13,12 @@ import { readMany, type Scope } from './parts.ts';
 /**
  * Raised when a frame changes in a way that an older release cannot read. A frame is written in the highest protocol
  * that its reader is known to understand (`peers.ts`), and answered in the protocol it came in.
- * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the frame with the others can be `later`.
- * 4: an attempt has a detail, a list is asked for by receiver and failure, and there are tallies and facts.
- * 5: a list is asked for by the beginning of a tag, there is a search by due time, and a hello tells of letters, retries and answers.
- * 6: details of many timers are asked for at once, a hello tells of pops that were retried and given up, and a timer has the
- * trace that its set belongs to; frames of older protocols carry timers without it.
+ * 3: an offer and a claim tell when the timer is due, a claim has a serial, and an answer that does not fit into the
+ * frame with the others can be `later`. 4: an attempt has a detail, a list is asked for by receiver and failure, and
+ * there are tallies and facts. 5: a list is asked for by the beginning of a tag, there is a search by due time, and a
+ * hello tells of letters, retries and answers. 6: details of many timers are asked for at once, a hello tells of pops
+ * that were retried and given up, and a timer has the trace that its set belongs to; frames of older protocols carry
+ * timers without it.
  */
 export const protocol = { min: 2, max: 6 } as const;
 

@@ -24,7 +24,10 @@ import {
 } from './parts.ts';
 import { decodeSearch, encodeSearch, type SearchAsk } from './search.ts';
 
-/** How a `store` treats the receiver's record: any: merge. create: only where there is none. update: only over an older one. */
+/**
+ * How a `store` treats the receiver's record: any: merge. create: only where there is none. update: only over an older
+ * one.
+ */
 export type StoreMode = 'any' | 'create' | 'update';
 
 export type Message =

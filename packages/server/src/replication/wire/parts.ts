@@ -34,7 +34,9 @@ export function readMany<T>(from: ByteReader, item: (from: ByteReader) => T): T[
   return items;
 }
 
-/** A record in a frame. Members that speak an older protocol than 6 know no traces, and refuse a definition with one. */
+/**
+ * A record in a frame. Members that speak an older protocol than 6 know no traces, and refuse a definition with one.
+ */
 export function encodeTimer(
   writer: ByteWriter,
   record: TimerRecord,

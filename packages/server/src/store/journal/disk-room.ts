@@ -1,7 +1,7 @@
 /**
- * Room on the disk. While there is plenty, a reserve is set aside. When a write finds the disk full, the reserve is given
- * up, the write is tried once more, and the reserve is tried again every `fullRetryMs`. Until it is set aside again,
- * new timers are refused; pops and cancels go on in the room that was given up.
+ * Room on the disk. While there is plenty, a reserve is set aside. When a write finds the disk full, the reserve is
+ * given up, the write is tried once more, and the reserve is tried again every `fullRetryMs`. Until it is set aside
+ * again, new timers are refused; pops and cancels go on in the room that was given up.
  *
  * Example with a reserve of 16 MiB and `fullRetryMs` 5,000:
  *

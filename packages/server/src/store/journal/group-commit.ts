@@ -1,6 +1,6 @@
 /**
- * Group commit: entries are collected and written as a group, and one sync serves all of it. Entries that arrive while a
- * group is being synced share the next sync. A change to a new segment takes its turn between two groups.
+ * Group commit: entries are collected and written as a group, and one sync serves all of it. Entries that arrive while
+ * a group is being synced share the next sync. A change to a new segment takes its turn between two groups.
  *
  * Example with a sync of 2 ms:
  *

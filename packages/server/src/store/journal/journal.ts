@@ -100,7 +100,8 @@ export class Journal {
       ...options,
       ...limits,
       isStopped: () => this.isStopped,
-      // A snapshot that is being written gives up on a full disk too: its room comes free before the reserve is touched.
+      // A snapshot that is being written gives up on a full disk too: its room comes free before the reserve is
+      // touched.
       spared: () => this.snapshots.fileUnderWay,
       onRoom: () => this.groups.resume(),
       onFailed,

@@ -6,7 +6,8 @@
  *    that was taken ahead and not used. Bytes that were synced, by the table of contents, are no torn tail
  *  - damaged entries, files cut short, and files that are gone are named and counted; everything around them is
  *    used. A member that has replicas fetches the rest from them (see cluster/mending.ts)
- *  - files of another member, of a later release, or under a wrong name: a refusal to start, because a person put them there
+ *  - files of another member, of a later release, or under a wrong name: a refusal to start, because a person put them
+ *    there
  */
 import { type Disk, DiskError, type Log, MalformedError, type TimerRecord } from '@carillon/core';
 import { isBornFile } from './files/born.ts';
@@ -99,7 +100,10 @@ export async function recover(options: RecoveryOptions): Promise<Recovered> {
   return new Recovery(options).run();
 }
 
-/** Which files are to be read, in order, which of them are gone, and which are left over from before the newest snapshot. */
+/**
+ * Which files are to be read, in order, which of them are gone, and which are left over from before the newest
+ * snapshot.
+ */
 export function plan(
   files: readonly FoundFile[],
   contents: Pick<Contents, 'snapshot' | 'segments'> | null,
@@ -233,7 +237,10 @@ class Recovery implements EntrySink {
     }
   }
 
-  /** Without a table other losses cannot be told; a folder that was never used to the end of its first start has none yet. */
+  /**
+   * Without a table other losses cannot be told; a folder that was never used to the end of its first start has none
+   * yet.
+   */
   private needsContents(files: readonly FoundFile[]): boolean {
     const isUsed = files.some(({ name }) => isBornFile(name)) || this.foundCount > 0;
     const isOlder = this.unlistedCount > 0 && this.listedCount === 0;

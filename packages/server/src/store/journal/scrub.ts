@@ -1,8 +1,9 @@
 /**
- * Reads the files on disk again from time to time, so that damage is found while other members have copies and this one has
- * everything in memory. Slowly: a little at a time, with pauses in between.
+ * Reads the files on disk again from time to time, so that damage is found while other members have copies and this one
+ * has everything in memory. Slowly: a little at a time, with pauses in between.
  *
- * Bytes that the kernel still has in memory are read from there, so damage of the last hours may show only after a while.
+ * Bytes that the kernel still has in memory are read from there, so damage of the last hours may show only after a
+ * while.
  */
 import {
   type Cancel,

@@ -1,6 +1,6 @@
 /**
- * The segment being written, the ones before it, and the table of contents that names them all. `journal.ts` decides when to write,
- * sync and go on in the next one.
+ * The segment being written, the ones before it, and the table of contents that names them all. `journal.ts` decides
+ * when to write, sync and go on in the next one.
  *
  * Invariants:
  *  T1  A segment gets its first entry after its header is synced and the table of contents names it.

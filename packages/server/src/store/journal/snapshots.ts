@@ -1,12 +1,12 @@
 /**
- * When a snapshot of all records pays, and the steps of taking one: a new segment is begun, the records are written to a file
- * of their own, and the segments before the new one go. Entries go on being written all the while.
+ * When a snapshot of all records pays, and the steps of taking one: a new segment is begun, the records are written to
+ * a file of their own, and the segments before the new one go. Entries go on being written all the while.
  *
- * Example with `snapshotBytesMin` 64 MiB and 200 MiB of records in the store: segments 4 and 5 have grown to 201 MiB, more
- * than the records themselves. Segment 6 is begun, all records are written to snapshot 6, segments 4 and 5 are removed.
- * A start then reads snapshot 6 and segment 6. Had snapshot 6 been given up at 201 MiB, for lack of room, the next one
- * would be tried at 265 MiB. When hardly anything is written any more, 51 MiB of segments are enough, a quarter of the
- * records: a start reads a snapshot several times faster than a segment of its length.
+ * Example with `snapshotBytesMin` 64 MiB and 200 MiB of records in the store: segments 4 and 5 have grown to 201 MiB,
+ * more than the records themselves. Segment 6 is begun, all records are written to snapshot 6, segments 4 and 5 are
+ * removed. A start then reads snapshot 6 and segment 6. Had snapshot 6 been given up at 201 MiB, for lack of room, the
+ * next one would be tried at 265 MiB. When hardly anything is written any more, 51 MiB of segments are enough, a
+ * quarter of the records: a start reads a snapshot several times faster than a segment of its length.
  */
 import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
 import type { Filed } from './files/contents.ts';
@@ -78,16 +78,16 @@ export class Snapshots {
   }
 
   /**
-   * No more of the lost records can be had than are in memory: the next snapshot replaces the damaged files, and nothing
-   * counts as lost.
+   * No more of the lost records can be had than are in memory: the next snapshot replaces the damaged files, and
+   * nothing counts as lost.
    */
   rewrite(): void {
     this.rewrites = true;
   }
 
   /**
-   * Whether so much was written since the last snapshot that a new one pays; `liveBytes`: the store's rows. Asked every few
-   * seconds.
+   * Whether so much was written since the last snapshot that a new one pays; `liveBytes`: the store's rows. Asked every
+   * few seconds.
    */
   pays(liveBytes: number): boolean {
     const isQuiet = this.journalBytes - this.seenBytes < quietBytes;
@@ -100,8 +100,8 @@ export class Snapshots {
   }
 
   /**
-   * Writes all records, as `next` hands them out, to a new snapshot and removes the segments that it replaces. False when it
-   * was given up: for lack of room, or because of the end.
+   * Writes all records, as `next` hands them out, to a new snapshot and removes the segments that it replaces. False
+   * when it was given up: for lack of room, or because of the end.
    */
   take(next: () => TimerRecord | undefined): Promise<boolean> {
     if (this.parts.isBarred()) return Promise.resolve(false);

@@ -1,4 +1,7 @@
-/** Since when a data folder is used without a gap: how far back the member remembers. An empty file carries it in its name. */
+/**
+ * Since when a data folder is used without a gap: how far back the member remembers. An empty file carries it in its
+ * name.
+ */
 import type { Disk } from '@carillon/core';
 
 const prefix = 'born-';

@@ -1,14 +1,16 @@
 /**
- * The table of contents of the data folder: which files there should be, and how much of each is known to be on disk. It
- * holds no records. With it recovery tells damage from the traces of a power cut:
+ * The table of contents of the data folder: which files there should be, and how much of each is known to be on disk.
+ * It holds no records. With it recovery tells damage from the traces of a power cut:
  *
  *  - bytes that are missing before a length that is noted here were synced once, so that is damage
- *  - bytes that are missing behind it were written in the last seconds before the end, and may never have been synced: a torn tail
+ *  - bytes that are missing behind it were written in the last seconds before the end, and may never have been synced:
+ *    a torn tail
  *  - a file that is noted here and not found is gone
  *
  * Written as a whole, beside the old one, and put in its place: it is never torn. The name of the file is `contents`.
  *
- *   "carillon" · format u16 · kind u8 · identity text · snapshot u8, file · count varint, files · lost u8, f64, u8 · singles f64 · checksum u32
+ *   "carillon" · format u16 · kind u8 · identity text · snapshot u8, file · count varint, files · lost u8, f64, u8 ·
+ *     singles f64 · checksum u32
  *   file: number u32 · salt u32 · bytes f64 · entries f64
  */
 import { ByteReader, ByteWriter, type Disk, MalformedError } from '@carillon/core';
@@ -47,7 +49,9 @@ export interface Contents {
   readonly segments: readonly Filed[];
   /** Entries that were lost and have not been made up for yet; null: none. */
   readonly lost: Lost | null;
-  /** Timers of which this member had the only copy; null: an earlier build wrote the table, which did not count them. */
+  /**
+   * Timers of which this member had the only copy; null: an earlier build wrote the table, which did not count them.
+   */
   readonly singles?: number | null;
 }
 
@@ -74,7 +78,9 @@ export function encodeContents(contents: Contents, identity: string): Uint8Array
   return out.copy();
 }
 
-/** Throws MalformedError for bytes that are damaged, ForeignContentsError for a good table that is not this member's. */
+/**
+ * Throws MalformedError for bytes that are damaged, ForeignContentsError for a good table that is not this member's.
+ */
 function decodeContents(bytes: Uint8Array, identity: string): Contents {
   const length = bytes.length - 4;
   const found = length < 0 ? -1 : new ByteReader(bytes.subarray(length)).u32();
@@ -102,7 +108,9 @@ function decodeContents(bytes: Uint8Array, identity: string): Contents {
   return { snapshot, segments, lost: isLost ? lost : null, singles };
 }
 
-/** null: there is no table, or none that can be read. Rejects when that cannot be found out for lack of a descriptor. */
+/**
+ * null: there is no table, or none that can be read. Rejects when that cannot be found out for lack of a descriptor.
+ */
 export async function readContents(disk: Disk, identity: string): Promise<Contents | null> {
   try {
     return decodeContents(await disk.read(contentsName, 0, contentsBytesMax), identity);

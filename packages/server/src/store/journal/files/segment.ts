@@ -83,7 +83,10 @@ export interface DecodedHeader {
   readonly length: number;
 }
 
-/** Throws MalformedError, with a sentence, for bytes that are no header, and OtherFormError for one in a form that is not read here. */
+/**
+ * Throws MalformedError, with a sentence, for bytes that are no header, and OtherFormError for one in a form that is
+ * not read here.
+ */
 export function decodeHeader(bytes: Uint8Array): DecodedHeader {
   const from = new ByteReader(bytes);
   const start = from.raw(startOfFile.length);
