@@ -80,6 +80,25 @@ describe('promises', () => {
   });
 });
 
+describe('the original notes', () => {
+  const page = unwrapped('docs/original-notes.md');
+  const named = [...page.matchAll(/^ {2}- `([^`]+)`: (.+)$/gm)].map(([, file = '', name = '']) => ({
+    file,
+    name,
+  }));
+
+  test('every sentence that holds names at least one test', () => {
+    const [whole = ''] = page.split('## Sentences that hold in part');
+    const sentences = whole.split(/^(?=- \*\*)/m).slice(1);
+    expect(sentences.length).toBeGreaterThan(30);
+    expect(sentences.filter((sentence) => !/^ {2}- `/m.test(sentence))).toEqual([]);
+  });
+
+  test.each(named)('$file has the test: $name', ({ file, name }) => {
+    expect(read(file)).toContain(name);
+  });
+});
+
 describe('the threat model', () => {
   const page = unwrapped('docs/threat-model.md');
   const named = [...page.matchAll(/^ {2}- `([^`]+)`: (.+)$/gm)].map(([, file = '', name = '']) => ({

@@ -39,7 +39,12 @@ export function conditions(report: Report): string {
     ? ' A quick pass with small sizes: it shows that everything runs, and nothing else.'
     : '';
   const busy = loadBefore > 1 ? ' Other work took part of the machine: read ratios with care.' : '';
-  return `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.os}. ${versions.join(', ')}. One run on ${startedAt.slice(0, 10)}, ${Math.round(tookSeconds / 60)} minutes, load average before it ${loadBefore.toFixed(2)}.${quick}${busy}`;
+  return `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.os}. ${versions.join(', ')}. One run on ${startedAt.slice(0, 10)}, ${minutes(tookSeconds)}, load average before it ${loadBefore.toFixed(2)}.${quick}${busy}`;
+}
+
+function minutes(seconds: number): string {
+  const count = Math.max(1, Math.round(seconds / 60));
+  return count === 1 ? '1 minute' : `${count} minutes`;
 }
 
 function sectionHtml(section: Section): string {

@@ -30,7 +30,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   Questions: ['why-no-callback', 'when-a-member-dies', 'how-many-members', 'cost'],
   Reference: ['http-api', 'configuration', 'metrics', 'events', 'glossary'],
   Operating: ['operating', 'dashboard', 'upgrading', 'security', 'threat-model'],
-  'Where a key lives': ['placement', 'lock-ring'],
+  'Where a key lives': ['placement', 'lock-ring', 'original-notes'],
   Inside: ['promises', 'cluster', 'simulation', 'benchmarks'],
 };
 

@@ -1,6 +1,7 @@
 /** First steps with the library: names, addresses, hashes, errors, closing. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SystemClock } from '@carillon/core/system';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { MemberTakenError, RingConfigError } from './errors.ts';
@@ -66,6 +67,18 @@ test('members have no position where placement knows none', async () => {
   expect(ring.view.members[0]?.position).toBeNull();
 });
 
+test('rings with different prefixes share nothing: neither members nor keys, on one etcd', async () => {
+  const { ring } = await rings.openWith('a');
+  const { ring: other } = await rings.openWith('b', { prefix: 'q', slots: 16 });
+  expect([ring, other].map(({ view }) => view.members.map(({ id }) => id))).toEqual([['a'], ['b']]);
+  expect([ring.ownedSlots().length, other.ownedSlots().length]).toEqual([64, 16]);
+  const held = await rings.settled(ring.lock('k'));
+  expect(other.tryLock('k')?.held).toBe(true);
+  await rings.settled(ring.close());
+  expect(held.held).toBe(false);
+  expect(other.view.members).toHaveLength(1);
+});
+
 test('a prefix may begin with a slash', async () => {
   const { ring } = await rings.openWith('a', { prefix: '/apps/billing' });
   expect(
@@ -103,9 +116,21 @@ test('without a log, closing warns of the locks it waits for, and says how long'
   warned.mockRestore();
 });
 
-test('where nothing listens, opening a ring says so in one sentence', async () => {
-  const opening = Ring.open({ endpoints: ['127.0.0.1:1'], prefix: 'p' });
-  await expect(opening).rejects.toThrow(/^ring: no etcd listens at 127\.0\.0\.1:1\.$/);
+test('where nothing listens, opening a ring says so in one sentence, within a second', async () => {
+  const { clock } = rings;
+  const startMs = clock.now();
+  const told: number[] = [];
+  const opening = Ring.open({ endpoints: ['127.0.0.1:1'], prefix: 'p', clock }).finally(() => {
+    told.push(clock.now() - startMs);
+  });
+  const refused = expect(opening).rejects.toThrow(/^ring: no etcd listens at 127\.0\.0\.1:1\.$/);
+  // Only the socket lives in real time: each turn lets it tell of its refusal.
+  for (let i = 0; i < 40 && told.length === 0; i++) {
+    await sleep(5);
+    await clock.advance(50);
+  }
+  await refused;
+  expect(told[0]).toBeLessThanOrEqual(1000);
 });
 
 test('an etcd that takes longer than a second to answer is not said to be missing', async () => {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Ring } from '@carillon/ring';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { etcdForTests } from '../../../../../scripts/etcd.ts';
 import { EtcdCluster } from '../../../../../scripts/etcd-cluster.ts';
@@ -88,6 +89,30 @@ describe.skipIf(paths === null)('carillon lock', () => {
     first.child.kill('SIGTERM');
     expect(await first.ended).toBe(128 + 15);
     expect(await second.ended).toBe(0);
+  });
+
+  test('a service with the library and the command contend for one key: each waits for the other', async () => {
+    const ring = await Ring.open({ endpoints: cluster.endpoints, prefix: 'shared', ttlMs: 2000 });
+    try {
+      await ring.addMember('service');
+      const first = await ring.lock('demo');
+      const command = lock('shared', 'sh', '-c', 'echo "inside $CARILLON_LOCK_TOKEN"; sleep 1');
+      await new Promise<void>((resolve) => {
+        first.revoking.addEventListener('abort', () => resolve(), { once: true });
+      });
+      expect(command.out).toBe('');
+      const again = ring.lock('demo');
+      await first.release();
+      await says(command, 'inside');
+      const second = await again;
+      expect(await command.ended).toBe(0);
+      const token = BigInt(/inside (\d+)/.exec(command.out)?.[1] ?? 0);
+      expect(token).toBeGreaterThan(first.token);
+      expect(second.token).toBeGreaterThan(token);
+      await second.release();
+    } finally {
+      await ring.close();
+    }
   });
 
   test('locks on other keys do not wait for each other', async () => {

@@ -295,6 +295,8 @@ describe('carillon plan', () => {
     const { out } = await run(plan, before, after, '--replicas', '1', '--sample', '5000');
     const text = out.join('\n');
     expect(text).toMatch(/copies that move +\d+/);
+    expect(text).toMatch(/least for these loads +\d+/);
+    expect(text).toMatch(/least for exact shares +\d+/);
     expect(text).toMatch(/between survivors +0/);
     expect(text).toMatch(/east\/d1/);
     expect(text).not.toMatch(/west\/d1/);
