@@ -157,4 +157,19 @@ describe('ByteWriter and ByteReader', () => {
       expect(new ByteReader(buffer).text()).toBe(String(i));
     }
   });
+
+  it('a lent blob has the bytes of a blob, until the next one is lent', () => {
+    fc.assert(
+      fc.property(blob, blob, (first, second) => {
+        const out = new ByteWriter();
+        out.blob(first);
+        out.blob(second);
+        const from = new ByteReader(out.written());
+        expect([...from.lentBlob()]).toEqual([...first]);
+        expect([...from.lentBlob()]).toEqual([...second]);
+        expect(from.left).toBe(0);
+      }),
+    );
+    expect(() => new ByteReader(Uint8Array.of(3, 1, 2)).lentBlob()).toThrow(MalformedError);
+  });
 });

@@ -87,8 +87,11 @@ export interface Disk {
    * the file may end with zeros.
    */
   create(name: string, aheadBytes?: number): Promise<DiskFile>;
-  /** Up to `length` bytes from `offset`; fewer only at the end of the file. */
-  read(name: string, offset: number, length: number): Promise<Uint8Array>;
+  /**
+   * Up to `length` bytes from `offset`; fewer only at the end of the file. With `into`, of at least that length, they may
+   * be in there, so that a large file is read through one piece of memory.
+   */
+  read(name: string, offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
   /** Replaces `to` by `from` in one step that survives a power cut. */
   rename(from: string, to: string): Promise<void>;
   /** Removes the file if it is there. */

@@ -76,10 +76,10 @@ export class SystemDisk implements Disk {
     return new SystemFile(name, fd, aheadBytes);
   }
 
-  async read(name: string, offset: number, length: number): Promise<Uint8Array> {
+  async read(name: string, offset: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     const file = await attempt(`open ${name}`, open(this.path(name), 'r'));
     try {
-      const bytes = new Uint8Array(length);
+      const bytes = into ?? new Uint8Array(length);
       let done = 0;
       while (done < length) {
         const { bytesRead } = await attempt(

@@ -25,6 +25,7 @@ export function diskContract(name: string, open: () => Promise<Disk>): void {
       expect([...(await disk.read('a', 2, 100))]).toEqual([3]);
       expect([...(await disk.read('a', 3, 100))]).toEqual([]);
       expect([...(await disk.read('a', 30, 100))]).toEqual([]);
+      expect([...(await disk.read('a', 1, 2, new Uint8Array(9)))]).toEqual([2, 3]);
       await file.close();
     });
 

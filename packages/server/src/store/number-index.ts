@@ -52,6 +52,8 @@ export class NumberIndex {
   private soughtLo = 0;
   private sought = -1;
   private inPlace = false;
+  /** Whether the newest entry came last in its range: the next one often does too, as when a snapshot is read. */
+  private isAppending = false;
 
   constructor(numbers: Numbers) {
     this.numbers = numbers;
@@ -88,7 +90,9 @@ export class NumberIndex {
     invariant(found < 0, 'a number is in the index once');
     this.inPlace = false;
     let leaf = range.leaves[this.leafAt] as number;
-    if (this.pool.used[leaf] === leafSize) leaf = this.split(range, hash);
+    const count = this.pool.used[leaf] as number;
+    this.isAppending = this.entryAt === count && this.leafAt === range.count - 1;
+    if (count === leafSize) leaf = this.split(range, hash);
     this.pool.insert(leaf, this.entryAt, hash, handle);
   }
 
@@ -149,6 +153,7 @@ export class NumberIndex {
    * end of a leaf rather than at the start of the next.
    */
   private seek(range: Range, hash: number, hi: number, lo: number): number {
+    if (this.isAppending && this.isBehindAll(range, hash)) return -1;
     let place = leafBefore(range, hash);
     let leaf = range.leaves[place] as number;
     let page = this.pool.pageOf(leaf);
@@ -171,6 +176,18 @@ export class NumberIndex {
       page = this.pool.pageOf(leaf);
       at = 0;
     }
+  }
+
+  /** Whether the hash is greater than all of the range; its place is behind them then. */
+  private isBehindAll(range: Range, hash: number): boolean {
+    const place = range.count - 1;
+    const leaf = range.leaves[place] as number;
+    const count = this.pool.used[leaf] as number;
+    if (count === 0) return false;
+    if ((this.pool.pageOf(leaf)[startOf(leaf) + count * 2 - 2] as number) >= hash) return false;
+    this.leafAt = place;
+    this.entryAt = count;
+    return true;
   }
 
   /** The first entry of a leaf whose hash is not less. Hashes are spread evenly, so a guess is close. */

@@ -76,7 +76,7 @@ export class World {
       replay: {
         put: (record) => {
           onReplayed();
-          this.records.set(record.lo, { ...record });
+          this.records.set(record.lo, { ...record, body: record.body.slice() });
         },
         drop: (_hi, lo) => {
           onReplayed();

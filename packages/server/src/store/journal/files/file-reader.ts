@@ -63,10 +63,11 @@ export class FileReader {
   private readonly chunkBytes: number;
   private count = 0;
   private countNoted = 0;
-  /** The part of the file in memory, from `start` on. Never written to again, so views of it stay valid. */
+  /** The part of the file in memory, from `start` on: in `buffer`, which the next part overwrites. */
   private chunk = new Uint8Array(0);
   private view = new DataView(this.chunk.buffer);
   private start = 0;
+  private buffer = new Uint8Array(0);
   /** Entries from `trustedFrom` up to here check out; −1: that was not tried for this chunk. */
   private trustedTo = -1;
   private trustedFrom = 0;
@@ -217,7 +218,10 @@ export class FileReader {
   }
 
   private async load(at: number, needed: number): Promise<void> {
-    const bytes = await this.bytesAt(at, Math.max(needed, this.chunkBytes));
+    const wanted = Math.min(Math.max(needed, this.chunkBytes), this.size - at);
+    if (this.buffer.length < wanted) this.buffer = new Uint8Array(wanted);
+    const place = { offset: at, length: wanted };
+    const bytes = await readOrZeros(this.disk, this.name, place, this.buffer);
     if (bytes.length < needed) throw new MalformedError(`${this.name} is shorter than it was.`);
     this.chunk = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(this.chunk.buffer, this.chunk.byteOffset, this.chunk.length);

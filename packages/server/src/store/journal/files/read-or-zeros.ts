@@ -15,9 +15,15 @@ export interface Stretch {
   readonly length: number;
 }
 
-export async function readOrZeros(disk: Disk, name: string, wanted: Stretch): Promise<Uint8Array> {
+/** `into`: memory that the bytes may be read into. */
+export async function readOrZeros(
+  disk: Disk,
+  name: string,
+  wanted: Stretch,
+  into?: Uint8Array,
+): Promise<Uint8Array> {
   try {
-    return await disk.read(name, wanted.offset, wanted.length);
+    return await disk.read(name, wanted.offset, wanted.length, into);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return readPages(disk, name, wanted);
