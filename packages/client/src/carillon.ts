@@ -46,6 +46,7 @@ import {
   durationMs,
   timingOf,
   type TimerSpec,
+  usualText,
   type When,
 } from './timer-spec.ts';
 import { type Answer, type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
@@ -475,6 +476,8 @@ function timerPath(id: string): string {
 
 /** At once, unless a schema checks the data asynchronously. */
 function withText(spec: TimerSpec, asked: (text: string) => Asked): Asked | Promise<Asked> {
+  const usual = usualText(spec);
+  if (usual !== null) return asked(usual);
   const body = checkedBody(spec);
   if (body instanceof Promise) return body.then((ready) => asked(JSON.stringify(ready)));
   return asked(JSON.stringify(body));

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bodyOf, type TimerSpec } from './timer-spec.ts';
+import { bodyOf, type TimerSpec, usualText } from './timer-spec.ts';
 
 const uri = 'http://r/x';
 
@@ -60,5 +61,41 @@ describe('bodyOf', () => {
     [{ in: 1, uri, retry: { base: 'x' } }, 'retry.base must be'],
   ])('%j is refused before anything is sent', (spec, sentence) => {
     expect(() => bodyOf(spec)).toThrow(sentence);
+  });
+});
+
+describe('usualText', () => {
+  const waits = fc.oneof(fc.double({ noNaN: true, min: 0, max: 1e15 }), fc.nat(), fc.constant(-0));
+  const texts = fc.string({ unit: 'binary' });
+
+  test('is the JSON of bodyOf', () => {
+    const specs = fc.record(
+      { in: waits, uri: texts, opaque: texts },
+      { requiredKeys: ['in', 'uri'] },
+    );
+    fc.assert(
+      fc.property(specs, (spec) => {
+        expect(usualText(spec)).toBe(JSON.stringify(bodyOf(spec)));
+      }),
+    );
+  });
+
+  test.each([
+    ['a text in `in`', { in: '10s', uri }],
+    ['another name', { in: 10, uri, tags: ['a'] }],
+    ['a slip of the fingers', { in: 10, uri, tagz: ['a'] }],
+    ['data', { in: 10, uri, name: 'n', data: 1 }],
+    ['no `in`', { at: 0, uri }],
+    ['an opaque that is no text', { in: 10, uri, opaque: 7 }],
+    [
+      'an inherited name',
+      Object.create({ method: 'PUT' }, { in: { value: 10, enumerable: true } }),
+    ],
+  ])('%s: null', (_what, spec) => {
+    expect(usualText(spec as TimerSpec)).toBeNull();
+  });
+
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('in: %d is refused as ever', (wait) => {
+    expect(() => usualText({ in: wait, uri })).toThrow('in must be milliseconds');
   });
 });

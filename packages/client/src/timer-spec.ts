@@ -102,6 +102,19 @@ export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   });
 }
 
+/** The JSON of `bodyOf` for the usual spec, without an object; null: the spec has more than `in`, uri and opaque. */
+export function usualText(spec: TimerSpec): string | null {
+  for (const name in spec) if (!usualNames.has(name)) return null;
+  const { in: wait, uri, opaque } = spec as { in?: unknown; uri?: unknown; opaque?: unknown };
+  if (typeof wait !== 'number' || typeof uri !== 'string') return null;
+  if (opaque !== undefined && typeof opaque !== 'string') return null;
+  const told = opaque === undefined ? '' : `,"opaque":${JSON.stringify(opaque)}`;
+  const http = `{"uri":${JSON.stringify(uri)}${told}}`;
+  return `{"timing":{"interval":${seconds('in', wait)}},"callback":{"http":${http}}}`;
+}
+
+const usualNames = new Set(['in', 'uri', 'opaque']);
+
 /**
  * As `bodyOf`, with data checked by its schema. Throws PayloadError, or rejects with it, for data that does not fit.
  */

@@ -28,16 +28,29 @@ export function formatVersion({ versionMs, versionTie }: Version): string {
   return `${versionMs}.${versionTie}`;
 }
 
-/** null for any text that is not a version, written as `formatVersion` writes it. */
+/** null for any text that is not a version, written as `formatVersion` writes it. Each change of a client is read here. */
 export function parseVersion(text: string): Version | null {
-  const match = /^(0|[1-9]\d{0,15})\.(0|[1-9]\d{0,9})$/.exec(text);
-  if (match === null) return null;
-  const versionMs = Number(match[1]);
-  const versionTie = Number(match[2]);
-  return versionMs <= Number.MAX_SAFE_INTEGER && versionTie < 2 ** 32
-    ? { versionMs, versionTie }
-    : null;
+  const point = text.indexOf('.');
+  const versionMs = wholeNumber(text, 0, point);
+  const versionTie = wholeNumber(text, point + 1, text.length);
+  const isVersion = versionMs >= 0 && versionTie >= 0 && versionTie < 2 ** 32;
+  return isVersion ? { versionMs, versionTie } : null;
 }
+
+/** −1: no whole number as JavaScript writes it, or one that is not safe. */
+function wholeNumber(text: string, from: number, to: number): number {
+  const length = to - from;
+  if (length < 1 || length > 16 || (length > 1 && text.charCodeAt(from) === zero)) return -1;
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - zero;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    value = value * 10 + digit;
+  }
+  return value <= Number.MAX_SAFE_INTEGER ? value : -1;
+}
+
+const zero = 0x30;
 
 export class VersionClock {
   private lastMs = 0;
