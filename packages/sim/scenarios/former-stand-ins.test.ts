@@ -1,9 +1,10 @@
 /** P5 while the one replica of a timer is down: of two members that stood in for it one after the other, one pops. */
 import { expect, test } from 'vitest';
-import { backForAMoment } from './told/back-for-a-moment.ts';
-import { formerHolder } from './told/former-holder.ts';
-import { formerStandIn } from './told/former-stand-ins.ts';
-import { mostAreDown } from './told/most-are-down.ts';
+import { backForAMoment } from './told/stand-ins/back-for-a-moment.ts';
+import { formerHolder } from './told/stand-ins/former-holder.ts';
+import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
+import { mostAreDown } from './told/stand-ins/most-are-down.ts';
+import { standInsThatJoin } from './told/stand-ins/stand-ins-that-join.ts';
 
 test.each([1, 2, 3, 4, 5, 6])(
   'the former stand-in of a replica that is down still knows the present one: every pop is made once (R=1): seed %i',
@@ -34,8 +35,16 @@ test.each([
   { backMs: 1100, slowPpm: 0 },
   { backMs: 1300, slowPpm: 1000 },
 ])(
-  'a replica is back for a moment: a holder that gives its timer away asks and tells a stand-in: every pop is made once (R=1): %j',
+  'a replica is back for a moment: a holder that gives its timer away asks a stand-in: every pop is made once (R=1): %j',
   async ({ backMs, slowPpm }) => {
     expect(await backForAMoment(backMs, slowPpm)).toEqual([1, 2, 3]);
+  },
+);
+
+/** Found by seed 296658814. */
+test.each([1, 3, 5, 8])(
+  'members that join one after the other, and stand in for a replica that is down, know each other: every pop is made once (R=1): %d s apart',
+  async (seconds) => {
+    expect(await standInsThatJoin(1, seconds)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
   },
 );

@@ -210,16 +210,6 @@ export class Cluster {
         if (!isTold(answer)) repair.unconfirmed.add(name, record);
       });
     }
-    if (this.givesAway(record)) this.tellHolders(record, peers);
-  }
-
-  /** Tells members that may hold the record besides its replicas; one that does not hold it does not take it. */
-  private tellHolders(record: TimerRecord, peers: Peers): void {
-    const told = this.othersOf(record);
-    for (const name of this.othersOf(record, true)) {
-      if (told.includes(name)) continue;
-      peers.send(name, { type: 'store', mode: 'update', record }, () => undefined);
-    }
   }
 
   /** Some members did not confirm a record; `holders` did. */

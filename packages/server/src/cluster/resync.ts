@@ -177,13 +177,18 @@ export class Resync {
 
   /**
    * Members that are listed besides the wanted ones stay listed, and are asked before every pop and told of it, until
-   * as many wanted ones as there should be copies answer and have room: two holders that no longer knew each other
-   * would both pop. That is so for every holder, listed or not.
+   * the members that the view asks for answer and have room: two holders that no longer knew each other would both
+   * pop. That is so for every holder, listed or not. Stand-ins that answer, listed behind the view's own, are not enough: a member
+   * that came later has not yet found the same replica absent, and still counts on the former stand-in.
    */
   private standIns(record: TimerRecord, wanted: readonly string[]): readonly string[] {
     const { able, lasting } = this.parts;
     const { replicas, factor } = record;
-    if (this.irregular.size >= irregularMax || wanted.filter(able).length >= factor) return [];
+    if (
+      this.irregular.size >= irregularMax ||
+      wanted.slice(0, factor).filter(able).length >= factor
+    )
+      return [];
     return replicas.filter((name) => !wanted.includes(name) && lasting(name));
   }
 

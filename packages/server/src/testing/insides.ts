@@ -91,9 +91,7 @@ export type HandOffInside = Pick<HandOff, 'bury'> &
   typeof handOffMethods &
   ReturnType<typeof handOffFields>;
 
-const clusterMethods = { tellHolders: Cluster.prototype['tellHolders'] };
-
-export type ClusterInside = Pick<Cluster, 'givesAway'> & typeof clusterMethods;
+export type ClusterInside = Pick<Cluster, 'givesAway'>;
 
 const doubtMethods = { judge: Doubt.prototype['judge'], tell: Doubt.prototype['tell'] };
 

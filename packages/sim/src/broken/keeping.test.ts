@@ -5,9 +5,9 @@
 import { View } from '@carillon/server/internal';
 import { changedAndRestarted } from '../../scenarios/told/changed-and-restarted.ts';
 import { lastCopyAway, zeroEntries } from '../../scenarios/told/damaged-disks.ts';
-import { formerHolder } from '../../scenarios/told/former-holder.ts';
-import { formerStandIn } from '../../scenarios/told/former-stand-ins.ts';
-import { mostAreDown } from '../../scenarios/told/most-are-down.ts';
+import { formerHolder } from '../../scenarios/told/stand-ins/former-holder.ts';
+import { formerStandIn } from '../../scenarios/told/stand-ins/former-stand-ins.ts';
+import { mostAreDown } from '../../scenarios/told/stand-ins/most-are-down.ts';
 import { rebalanced } from '../../scenarios/told/rebalanced.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../world/views.ts';

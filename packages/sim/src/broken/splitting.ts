@@ -22,7 +22,7 @@ export function viewsAlike(): Mend {
   };
 }
 
-/** A member that is not listed itself asks and tells the listed members and no others. */
+/** A member that is not listed itself asks the listed members and no others. */
 export function asksListed(): Mend {
   const { cluster } = insides;
   const { givesAway } = cluster;
@@ -105,13 +105,18 @@ const hidden: readonly Broken[] = [
     apply: asksListed,
   },
   {
-    name: 'a member that gives a record away tells its replicas only',
+    name: 'a new stand-in takes the former one off the list',
     apply: () => {
-      const { cluster } = insides;
-      const { tellHolders } = cluster;
-      cluster.tellHolders = () => undefined;
+      const { resync } = insides;
+      const { standIns } = resync;
+      resync.standIns = function (record, wanted) {
+        const { able } = this.parts;
+        return wanted.filter(able).length >= record.factor
+          ? []
+          : standIns.call(this, record, wanted);
+      };
       return () => {
-        cluster.tellHolders = tellHolders;
+        resync.standIns = standIns;
       };
     },
   },

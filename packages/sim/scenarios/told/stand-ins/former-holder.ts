@@ -1,24 +1,12 @@
 /** A story for tests: a timer is replaced through a member that held it once, and its replica is down. */
-import { View } from '@carillon/server/internal';
-import { Story } from '../../src/story.ts';
-import { viewMember } from '../../src/world/views.ts';
-
-const three = ['m0', 'm1', 'm2'];
-
-/** The first number from `from` on of which the members come in this order. */
-function numberOf(order: string, from: number): string {
-  const members = three.map((name) => viewMember(name));
-  const view = new View({ source: 'test', revision: 1, members });
-  let lo = from;
-  while (view.place(0, lo, three.length).join() !== order) lo++;
-  return lo.toString(16).padStart(16, '0');
-}
+import { Story } from '../../../src/story.ts';
+import { numberOf } from './number-of.ts';
 
 /** The sequences of all callbacks after the replace. */
 export async function formerHolder(seed: number): Promise<number[]> {
   const story = await Story.begin({ members: ['m0'], etcd: true, seed });
   const { cluster } = story;
-  const number = numberOf('m1,m2,m0', seed * 1000);
+  const number = numberOf(['m1', 'm2', 'm0'], seed * 1000);
   const old = await story.replace(`${number}-1`, { seconds: 1000, factor: 1 });
   cluster.add('m1').start();
   cluster.add('m2').start();

@@ -1,7 +1,7 @@
 /**
  * A story for tests: a replica is down, and its stand-in was away when the timer was replaced, so there is another one.
  */
-import { Story } from '../../src/story.ts';
+import { Story } from '../../../src/story.ts';
 
 const three = ['m0', 'm1', 'm2'];
 

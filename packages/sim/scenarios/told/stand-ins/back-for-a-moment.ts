@@ -4,8 +4,8 @@
  * own.
  */
 import { View } from '@carillon/server/internal';
-import { Story } from '../../src/story.ts';
-import { viewMember } from '../../src/world/views.ts';
+import { Story } from '../../../src/story.ts';
+import { viewMember } from '../../../src/world/views.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 

@@ -1,7 +1,7 @@
 /** A story for tests: most members of a cluster are down, one of them for longer than the others. */
 import { View } from '@carillon/server/internal';
-import { Story } from '../../src/story.ts';
-import { viewMember } from '../../src/world/views.ts';
+import { Story } from '../../../src/story.ts';
+import { viewMember } from '../../../src/world/views.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 /** A number of the client's own choice. */
