@@ -7,7 +7,6 @@ import {
 } from '@carillon/core';
 import { describe, expect, it } from 'vitest';
 import { definitionOf, recordOf } from '../../testing/records.ts';
-import { defaultRetryPolicy } from './retry.ts';
 import { afterAttempt, afterRefusal, type Circumstances } from './after-attempt.ts';
 
 const ok: Attempted = { kind: 'answer', status: 200, retryAfterMs: null };
@@ -15,7 +14,7 @@ const no: Attempted = { kind: 'answer', status: 503, retryAfterMs: null };
 const gone: Attempted = { kind: 'answer', status: 410, retryAfterMs: null };
 const left: Unmade = { kind: 'unmade', detail: 'Left alone.', waitMs: 500 };
 
-const retry = { ...defaultRetryPolicy, limitMs: 60_000, baseMs: 1000, waitMsMax: 8000 };
+const retry = { limitMs: 60_000, baseMs: 1000, waitMsMax: 8000, attemptCountMax: null };
 const ending = { repeatForMs: null, untilMs: null, count: null, forever: false };
 const once = definitionOf({ timing: { kind: 'at', atMs: 0 } });
 const hourly = definitionOf({

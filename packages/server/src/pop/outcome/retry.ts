@@ -10,13 +10,6 @@
  */
 import type { Attempted, CallbackResult, Random, RetryPolicy } from '@carillon/core';
 
-export const defaultRetryPolicy: RetryPolicy = {
-  limitMs: 24 * 3_600_000,
-  baseMs: 1000,
-  waitMsMax: 300_000,
-  attemptCountMax: null,
-};
-
 /** A receiver may ask for patience, but not for more than this at a time. */
 export const retryAfterMsMax = 3_600_000;
 
