@@ -12,7 +12,7 @@ import { unusedExports } from './tidy/exports.ts';
 import { globals } from './tidy/globals.ts';
 import { deadFiles, valueCycles } from './tidy/graph.ts';
 import { invariants } from './tidy/invariants.ts';
-import { longLines } from './tidy/line-length.ts';
+import { longComments, longLines } from './tidy/line-length.ts';
 import { deadLinks } from './tidy/links.ts';
 import { logLines } from './tidy/log-lines.ts';
 import { unreadOptions } from './tidy/options.ts';
@@ -35,6 +35,7 @@ const fileRules: readonly Rule[] = [
   logLines,
   invariants,
   patterns,
+  longComments,
 ];
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   packageArrows,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { globals } from './globals.ts';
 import { invariants } from './invariants.ts';
+import { longComments } from './line-length.ts';
 import { fileSize, functionSize, parameterCount } from './sizes.ts';
 import { parse, type Rule } from './source.ts';
 import { bannedWordIn, bannedWords, exportStar, focusedTests, leftovers } from './words.ts';
@@ -212,4 +213,15 @@ describe('leftovers', () => {
     expect(findings(exportStar, `export * as a from './a.ts';`)).toHaveLength(1);
     expect(findings(exportStar, `export { a } from './a.ts';`)).toEqual([]);
   });
+});
+
+test('a line of a comment over 120 characters is found, unless it has no blank to break at', () => {
+  const long = 'word '.repeat(25);
+  const found = findings(
+    longComments,
+    `/** ${long} */\n/**\n * short\n * ${long}\n */\nf(); // ${long}`,
+  );
+  expect(found.map((finding) => finding.split(' ')[0])).toEqual(['1', '4', '6']);
+  const url = `https://${'x'.repeat(130)}`;
+  expect(findings(longComments, `// ${url}\n/** ${url} */\nconst a = '${long}';`)).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** Members that authenticate each other by a secret or by certificates: strangers stay outside, and both can be changed under load. */
+/**
+ * Members that authenticate each other by a secret or by certificates: strangers stay outside, and both can be changed
+ * under load.
+ */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -68,7 +71,10 @@ function hello(): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Requests that were confirmed by fewer members than they wanted. A machine that stood still explains any number of them. */
+/**
+ * Requests that were confirmed by fewer members than they wanted. A machine that stood still explains any number of
+ * them.
+ */
 function shortOfCopies(story: Story): number {
   if (story.court.stallMs > 500) return 0;
   return story.court.history.timers.filter(({ operations }) =>

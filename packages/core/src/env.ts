@@ -28,7 +28,9 @@ export interface Random {
   unit(): number;
 }
 
-/** `event` names the kind of line in a few words with dashes, and stays the same over releases: programs look for it. */
+/**
+ * `event` names the kind of line in a few words with dashes, and stays the same over releases: programs look for it.
+ */
 export interface LogFields {
   readonly event: string;
   readonly [name: string]: unknown;
@@ -43,8 +45,8 @@ export interface Log {
 }
 
 /**
- * `full` and `no-descriptor` may pass: nothing was done, and open files can still be written and synced. After `failed` nothing
- * written since the last sync can be trusted.
+ * `full` and `no-descriptor` may pass: nothing was done, and open files can still be written and synced. After `failed`
+ * nothing written since the last sync can be trusted.
  */
 export type DiskErrorKind = 'full' | 'no-descriptor' | 'failed';
 
@@ -82,14 +84,14 @@ export interface Disk {
   room(): Promise<DiskRoom | null>;
   list(): Promise<{ name: string; size: number }[]>;
   /**
-   * Creates an empty file for appending; its name survives a power cut once this resolves. With `aheadBytes` room for so much is
-   * filled with zeros behind its end now and then, from the first append after a sync on, which makes syncs cheaper: after a crash
-   * the file may end with zeros.
+   * Creates an empty file for appending; its name survives a power cut once this resolves. With `aheadBytes` room for
+   * so much is filled with zeros behind its end now and then, from the first append after a sync on, which makes syncs
+   * cheaper: after a crash the file may end with zeros.
    */
   create(name: string, aheadBytes?: number): Promise<DiskFile>;
   /**
-   * Up to `length` bytes from `offset`; fewer only at the end of the file. With `into`, of at least that length, they may
-   * be in there, so that a large file is read through one piece of memory.
+   * Up to `length` bytes from `offset`; fewer only at the end of the file. With `into`, of at least that length, they
+   * may be in there, so that a large file is read through one piece of memory.
    */
   read(name: string, offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
   /** Replaces `to` by `from` in one step that survives a power cut. */
@@ -156,7 +158,10 @@ export type CallbackResult =
       readonly retryAfterMs: number | null;
       /** Not there: the receiver says nothing about pops that come together. */
       readonly together?: Together;
-      /** The first bytes of the content of an answer that is no success, as one line of plain text; not there: it had none. */
+      /**
+       * The first bytes of the content of an answer that is no success, as one line of plain text; not there: it had
+       * none.
+       */
       readonly said?: string;
     }
   | {
@@ -171,7 +176,9 @@ export type CallbackResult =
 export interface Together {
   /** So many at most; 1: they are to come one by one. */
   readonly countMax: number;
-  /** Lines of this request, from 0, that were not handled although the others were; null: the status is for all lines. */
+  /**
+   * Lines of this request, from 0, that were not handled although the others were; null: the status is for all lines.
+   */
   readonly failed: readonly number[] | null;
 }
 

@@ -47,7 +47,10 @@ export interface TimerRecord extends Version {
   readonly body: Uint8Array;
 }
 
-/** Beside the state: the first attempt of the pop came late, and its time follows. Older releases cannot read such a record. */
+/**
+ * Beside the state: the first attempt of the pop came late, and its time follows. Older releases cannot read such a
+ * record.
+ */
 const lateBit = 4;
 
 /** Outcomes of an attempt that brought no HTTP status. */

@@ -28,7 +28,9 @@ export function formatVersion({ versionMs, versionTie }: Version): string {
   return `${versionMs}.${versionTie}`;
 }
 
-/** null for any text that is not a version, written as `formatVersion` writes it. Each change of a client is read here. */
+/**
+ * null for any text that is not a version, written as `formatVersion` writes it. Each change of a client is read here.
+ */
 export function parseVersion(text: string): Version | null {
   const point = text.indexOf('.');
   const versionMs = wholeNumber(text, 0, point);

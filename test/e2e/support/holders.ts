@@ -1,4 +1,7 @@
-/** The real holders of each record: asks members for single records as their peers do, because no list of the API shows backups. */
+/**
+ * The real holders of each record: asks members for single records as their peers do, because no list of the API shows
+ * backups.
+ */
 import { type LogFields, State, type TimerRecord } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { TcpNetwork } from '../../../packages/server/src/network/tcp-network.ts';

@@ -17,7 +17,10 @@ const truncateAsync = promisify(ftruncate);
 
 export class SystemDisk implements Disk {
   readonly folder: string;
-  /** Descriptor of the folder, held for as long as the disk is open: a name must be synced even when no descriptor is left. */
+  /**
+   * Descriptor of the folder, held for as long as the disk is open: a name must be synced even when no descriptor is
+   * left.
+   */
   private readonly fd: number;
   private readonly unlock: () => Promise<void>;
 
@@ -202,8 +205,8 @@ class SystemFile implements DiskFile {
   }
 
   /**
-   * A little goes at once: it ends in the kernel's memory, and handing it to a thread and back costs several times as much.
-   * Only syncing waits for the disk.
+   * A little goes at once: it ends in the kernel's memory, and handing it to a thread and back costs several times as
+   * much. Only syncing waits for the disk.
    */
   private writeSome(bytes: Uint8Array, at: number): Promise<number> {
     return new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@
  *
  *   set at 7:00, b remembers everything since 6:00    drop: b must have had it by 8:55, so it has ended since (D2)
  *   set at 7:00, b lost its disk at 10:00             trust: b may have had it and lost it (D3)
- *   set at 8:58, b remembers everything since 6:00    trust: within the last 5 minutes b may not have been told yet (D3)
+ *   set at 8:58, b remembers everything since 6:00    trust: in the last 5 minutes b may not have been told yet (D3)
  *   set at 7:00, b does not answer                    neither: asked again after 2 s; its pop waits until 12:00:05
  */
 import { type Cancel, type Clock, compareProgress, type TimerRecord } from '@carillon/core';

@@ -12,7 +12,7 @@
  * Example with factor 2. A record is listed [a, b]; d joins, and the view asks for [d, a]:
  *
  *   at a   writes [d, a] into its record; a was first in the old list and is there, so a offers the record to d
- *   at b   writes [d, a] too; b is not listed, so b offers the record to d and a, and drops its copy when both confirmed
+ *   at b   writes [d, a] too; b is not listed, so b offers the record to d and a, and drops its copy once both confirm
  *   at d   gets [d, a] from the first of the two that offers; to the other it says that it has the record
  *
  * While d does not answer, only one wanted member of two is able to hold the record: a and b write [d, a, b] (S3), look
@@ -178,8 +178,9 @@ export class Resync {
   /**
    * Members that are listed besides the wanted ones stay listed, and are asked before every pop and told of it, until
    * the members that the view asks for answer and have room: two holders that no longer knew each other would both
-   * pop. That is so for every holder, listed or not. Stand-ins that answer, listed behind the view's own, are not enough: a member
-   * that came later has not yet found the same replica absent, and still counts on the former stand-in.
+   * pop. That is so for every holder, listed or not. Stand-ins that answer, listed behind the view's own, are not
+   * enough: a member that came later has not yet found the same replica absent, and still counts on the former
+   * stand-in.
    */
   private standIns(record: TimerRecord, wanted: readonly string[]): readonly string[] {
     const { able, lasting } = this.parts;

@@ -1,6 +1,6 @@
 /**
- * Blocks of entries: the unit that is appended, checked and read. A block has all texts that its entries name, so it can
- * be read by itself, from its offset alone.
+ * Blocks of entries: the unit that is appended, checked and read. A block has all texts that its entries name, so it
+ * can be read by itself, from its offset alone.
  *
  *   u32 mark | u32 length of the body | u32 checksum of the body
  *   body: f64 base | f64 first time | f64 last time | texts | entries

@@ -1,10 +1,12 @@
 /**
- * One entry of the history: an attempt at a callback, or a change of a timer with the name of the token that asked for it.
- * Texts (namespace, actor, tag, answer) stand once in the block that holds the entry, and entries name them by number.
+ * One entry of the history: an attempt at a callback, or a change of a timer with the name of the token that asked for
+ * it. Texts (namespace, actor, tag, answer) stand once in the block that holds the entry, and entries name them by
+ * number.
  *
  * Bytes of an attempt: head (bit 0: 0, bit 1: has a detail), time, number, namespace, sequence, attempt, lateness and
  * duration in tenths of a millisecond, outcome, position, and the detail where there is one. Bytes of a change: head
- * (bit 0: 1, the action above it), time, number, namespace, version, sequence, actor, tag. Times are relative to the block's base.
+ * (bit 0: 1, the action above it), time, number, namespace, version, sequence, actor, tag. Times are relative to the
+ * block's base.
  */
 import { type ByteReader, type ByteWriter, MalformedError } from '@carillon/core';
 

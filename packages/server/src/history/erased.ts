@@ -1,6 +1,6 @@
 /**
- * Until when the stored answers of each namespace's receivers are erased. Kept in a file of its own until no file of the
- * history has them any more, so that a restart in between brings none of them back.
+ * Until when the stored answers of each namespace's receivers are erased. Kept in a file of its own until no file of
+ * the history has them any more, so that a restart in between brings none of them back.
  */
 import type { Disk } from '@carillon/core';
 import { partOf } from './file.ts';

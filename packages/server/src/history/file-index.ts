@@ -1,9 +1,10 @@
 /**
- * The index beside a file of the history that is complete: `history-0000000007.index`. It leads from the number of a timer
- * to the blocks with entries of it, lists the blocks, and has the tally of the file. A missing or damaged index is made
- * again from the file.
+ * The index beside a file of the history that is complete: `history-0000000007.index`. It leads from the number of a
+ * timer to the blocks with entries of it, lists the blocks, and has the tally of the file. A missing or damaged index
+ * is made again from the file.
  *
- *   head:   u32 mark | u32 form | u32 bytes of the file | u32 postings | u32 blocks | u32 bytes of the tally | u32 checksum
+ *   head:   u32 mark | u32 form | u32 bytes of the file | u32 postings | u32 blocks | u32 bytes of the tally | u32
+ *           checksum
  *   fan-out: 1025 × u32, where the postings of each bucket begin
  *   postings: hash u32, offset of the block u32; bucket by bucket, by the first ten bits of the hash
  *   blocks: offset u32, entries u32, first time f64, last time f64

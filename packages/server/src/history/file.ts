@@ -1,6 +1,6 @@
 /**
- * Files of the history in the folder of a member: `history-0000000007`, blocks behind a head of 16 bytes. The journal and
- * releases without a history leave them alone.
+ * Files of the history in the folder of a member: `history-0000000007`, blocks behind a head of 16 bytes. The journal
+ * and releases without a history leave them alone.
  */
 import type { Clock, Disk } from '@carillon/core';
 import { blockBytesMax, blockLengthSaid, type ReadBlock, readBlock } from './block.ts';

@@ -1,11 +1,11 @@
 /**
- * The history of a member: every attempt it made and every change it coordinated, in files of its folder, bounded in age
- * and bytes. Nothing waits for it: `note` writes into memory and returns. Memory goes to the files once a second or with
- * 256 KiB, and the files are synced every five seconds, so a power cut takes the last seconds of the history with it, and
- * a crash of the process up to one second.
+ * The history of a member: every attempt it made and every change it coordinated, in files of its folder, bounded in
+ * age and bytes. Nothing waits for it: `note` writes into memory and returns. Memory goes to the files once a second or
+ * with 256 KiB, and the files are synced every five seconds, so a power cut takes the last seconds of the history with
+ * it, and a crash of the process up to one second.
  *
- * The history never stops a member. Where the disk is full or fails, entries are left out and counted, the oldest file is
- * removed to make room, and writing is tried again after a while.
+ * The history never stops a member. Where the disk is full or fails, entries are left out and counted, the oldest file
+ * is removed to make room, and writing is tried again after a while.
  *
  * Example: 300 timers are cancelled at 12:00:00.000 by one request. 300 entries are encoded into one block of about
  * 10 KB; at 12:00:01.000 the block is appended to `history-0000000007`, at 12:00:06.000 it is synced.
@@ -150,7 +150,10 @@ export class HistoryLog implements Notes {
     }
   }
 
-  /** Erases the stored answers of a namespace's receivers up to now: at once from everything that is read, soon from the disk. */
+  /**
+   * Erases the stored answers of a namespace's receivers up to now: at once from everything that is read, soon from the
+   * disk.
+   */
   async erase(namespace: string): Promise<void> {
     const { clock } = this.parts;
     await this.erased.add(namespace, clock.wall() + 1);

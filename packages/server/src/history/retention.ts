@@ -1,6 +1,6 @@
 /**
- * Which files of the history go, which entries are out of their namespace's budget, and which file is to be written anew
- * without some of its entries. Pure.
+ * Which files of the history go, which entries are out of their namespace's budget, and which file is to be written
+ * anew without some of its entries. Pure.
  *
  * Example with files of 8 MiB, `bytesMax` 64 MiB and a budget of 16 MiB for `shop`: ten files are there, 1 to 10. The
  * oldest go until 64 MiB are left: 1 and 2. From the newest back, `shop` has 5, 6 and 7 MiB in files 10, 9 and 8: with

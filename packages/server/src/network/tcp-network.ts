@@ -1,7 +1,7 @@
 /**
  * The real network between members: a TCP (or TLS) listener of its own, and kept-alive connections to each peer that
- * is called: one, and a second one for heavy calls, so that claims wait behind no large record. Neighbours: `peer.ts` calls, `acceptor.ts` answers, `link.ts` moves frames, `handshake.ts`
- * authenticates peers.
+ * is called: one, and a second one for heavy calls, so that claims wait behind no large record. Neighbours: `peer.ts`
+ * calls, `acceptor.ts` answers, `link.ts` moves frames, `handshake.ts` authenticates peers.
  *
  * Calls travel on the connection their caller opened, answers come back on it; so two members that call each other
  * have two connections, and neither end has to tell calls from answers. A peer that breaks the protocol is cut off

@@ -9,7 +9,8 @@
  * that waited behind 8 MiB of records waited a second at 100 Mbit/s.
  *
  * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once instead
- * of waiting for another time-out, or asks `stillSinceMs` where acting at once may be wrong. An unanswered read says nothing: hellos tell whether the peer is there.
+ * of waiting for another time-out, or asks `stillSinceMs` where acting at once may be wrong. An unanswered read says
+ * nothing: hellos tell whether the peer is there.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, largeBytesMin, lightBytesMax, messageBytes } from './sizes.ts';
@@ -58,7 +59,10 @@ interface Peer {
   silentSinceMs: number | null;
   /** Its last frame came back at once: no process listens there. */
   isGone: boolean;
-  /** The highest that both sides understand, as far as is known: the lowest until its first hello, and when it falls silent. */
+  /**
+   * The highest that both sides understand, as far as is known: the lowest until its first hello, and when it falls
+   * silent.
+   */
   protocol: number;
   /** When it last answered anything. */
   answeredMs: number;
@@ -141,8 +145,8 @@ export class Peers {
   }
 
   /**
-   * Calls `done` exactly once; null: no answer, the peer may or may not have acted. A message that the peer's release does not
-   * know is not sent and has no answer; before its first hello a peer counts as one of the oldest release.
+   * Calls `done` exactly once; null: no answer, the peer may or may not have acted. A message that the peer's release
+   * does not know is not sent and has no answer; before its first hello a peer counts as one of the oldest release.
    */
   send(name: string, message: Message, done: MessageAnswered): void {
     const peer = this.peer(name);
@@ -170,7 +174,10 @@ export class Peers {
     return this.peers.get(name)?.silentSinceMs ?? null;
   }
 
-  /** Since when a peer that owes an answer may merely stand still, for want of a processor; null: no process listens there. */
+  /**
+   * Since when a peer that owes an answer may merely stand still, for want of a processor; null: no process listens
+   * there.
+   */
   stillSinceMs(name: string): number | null {
     const peer = this.peers.get(name);
     if (peer?.isGone === true) return null;
@@ -178,8 +185,8 @@ export class Peers {
   }
 
   /**
-   * How long the oldest message that a peer has yet to confirm is the oldest: one that has much to do confirms one frame
-   * after the other, and this stays small. 0: it owes nothing.
+   * How long the oldest message that a peer has yet to confirm is the oldest: one that has much to do confirms one
+   * frame after the other, and this stays small. 0: it owes nothing.
    */
   stalledMs(name: string): number {
     const lanes = this.peers.get(name)?.lanes;
@@ -362,8 +369,8 @@ function settle(lane: Lane, batch: readonly Sent[], answers: readonly Answer[] |
 }
 
 /**
- * A peer that answers has few frames under way, so that the rest goes together. One that stands still is sent more: they lie in
- * its socket, and the first thing it does when it goes on is to read the news of its timers.
+ * A peer that answers has few frames under way, so that the rest goes together. One that stands still is sent more:
+ * they lie in its socket, and the first thing it does when it goes on is to read the news of its timers.
  */
 function framesMax(lane: Lane, nowMs: number): number {
   const { framesInFlightMax, framesStalledMax } = rules[lane.name];

@@ -1,7 +1,7 @@
 /**
- * How much members send each other at once, in bytes. On a connection a frame stands behind everything that was sent before it:
- * it is small enough to be gone in a moment, and few are under way at a time. Long ones share a connection of their own, and the
- * other is left to claims, which others wait for, and to news of a few short records.
+ * How much members send each other at once, in bytes. On a connection a frame stands behind everything that was sent
+ * before it: it is small enough to be gone in a moment, and few are under way at a time. Long ones share a connection
+ * of their own, and the other is left to claims, which others wait for, and to news of a few short records.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Answer } from './wire/answer.ts';

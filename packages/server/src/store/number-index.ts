@@ -47,7 +47,10 @@ export class NumberIndex {
   /** Where `seek` stopped: the place of a leaf in its range, the place of an entry in the leaf. */
   private leafAt = 0;
   private entryAt = 0;
-  /** The number that was sought last and its handle, while the two above are still its place: a put often follows a get of the same number. */
+  /**
+   * The number that was sought last and its handle, while the two above are still its place: a put often follows a get
+   * of the same number.
+   */
   private soughtHi = 0;
   private soughtLo = 0;
   private sought = -1;
@@ -253,7 +256,10 @@ export function compareNumbers(a: Position, b: Position): number {
   return hashOf(a.hi, a.lo) - hashOf(b.hi, b.lo) || a.hi - b.hi || a.lo - b.lo;
 }
 
-/** The first part of that order, as a number. All bits of the number stir all bits of the hash. Members agree on it: never change it. */
+/**
+ * The first part of that order, as a number. All bits of the number stir all bits of the hash. Members agree on it:
+ * never change it.
+ */
 export function hashOf(hi: number, lo: number): number {
   let hash = Math.imul(hi ^ 0x9e3779b9, 0x85ebca6b);
   hash ^= hash >>> 15;

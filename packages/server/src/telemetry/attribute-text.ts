@@ -1,6 +1,6 @@
 /**
- * Attributes of spans in the JSON form of OTLP. They are written when the work of a span ends, not when it is exported: a text
- * costs less than the objects it would be made of, and most of its parts come again and again.
+ * Attributes of spans in the JSON form of OTLP. They are written when the work of a span ends, not when it is exported:
+ * a text costs less than the objects it would be made of, and most of its parts come again and again.
  *
  * Example: `{"key":"server.port","value":{"intValue":"80"}}`.
  */

@@ -1,9 +1,10 @@
 /**
  * Sends spans and metrics to a collector, every `intervalMs` and when a chunk of spans is full.
  *
- * E1  One request at a time. Between two of them lies `pauseMs`, so that the work of exporting has a bound however many spans
- *     there are; spans that find no room meanwhile are dropped (`span-buffer.ts`).
- * E2  A request that a collector may take later is tried again, `tryCountMax` times in all. Then its spans are lost, and counted.
+ * E1  One request at a time. Between two of them lies `pauseMs`, so that the work of exporting has a bound however many
+ *     spans there are; spans that find no room meanwhile are dropped (`span-buffer.ts`).
+ * E2  A request that a collector may take later is tried again, `tryCountMax` times in all. Then its spans are lost,
+ *     and counted.
  * E3  Nothing of the member waits for it. The log tells when exporting begins to fail, and when it works again.
  */
 import type { Cancel, Clock, Log } from '@carillon/core';

@@ -1,6 +1,6 @@
 /**
- * Spans → the JSON body of OTLP/HTTP `v1/traces`. Spans are written by hand, because there are many: identifiers and numbers
- * need no escaping, and objects made only to be written cost twice as much.
+ * Spans → the JSON body of OTLP/HTTP `v1/traces`. Spans are written by hand, because there are many: identifiers and
+ * numbers need no escaping, and objects made only to be written cost twice as much.
  */
 import { spanIdOf, traceIdOf } from '@carillon/core';
 import { type Exporting, nanosOf, resourceOf } from './otlp-values.ts';

@@ -1,6 +1,6 @@
 /**
- * Spans of pops: `pop`, from the due time of an attempt to its outcome, and below it `callback`, the request to the receiver.
- * Whether they go on with the trace of the set or have one of their own is decided in `timer/pop-trace.ts`.
+ * Spans of pops: `pop`, from the due time of an attempt to its outcome, and below it `callback`, the request to the
+ * receiver. Whether they go on with the trace of the set or have one of their own is decided in `timer/pop-trace.ts`.
  */
 import { type Attempted, isSampled } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
@@ -115,7 +115,10 @@ function timerText({ definition: { origin }, record, missed, id }: PopContext): 
   return `${idText(origin?.id ?? id)},${sequence},${attemptText(record.attempt + 1)}`;
 }
 
-/** Of the id that clients know: the trace goes to the receiver, and the number that members keep must not be found from it. */
+/**
+ * Of the id that clients know: the trace goes to the receiver, and the number that members keep must not be found from
+ * it.
+ */
 function nameOf({ id, record, missed }: PopContext): TraceName {
   const { versionMs, versionTie, sequence } = record;
   return { text: id.slice(0, 16), versionMs, versionTie, sequence: sequence + missed + 1 };

@@ -1,6 +1,6 @@
 /**
- * Spans that wait for their export. Bounded: a span that finds no room is dropped and counted. New traces are begun only
- * while a quarter of the room is free, so that a trace that has begun is mostly whole.
+ * Spans that wait for their export. Bounded: a span that finds no room is dropped and counted. New traces are begun
+ * only while a quarter of the room is free, so that a trace that has begun is mostly whole.
  */
 import type { Span } from './span.ts';
 

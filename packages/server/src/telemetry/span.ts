@@ -1,4 +1,7 @@
-/** A span: one piece of work of one member, with the trace it belongs to. Times are wall-clock milliseconds, with fractions. */
+/**
+ * A span: one piece of work of one member, with the trace it belongs to. Times are wall-clock milliseconds, with
+ * fractions.
+ */
 
 /** Numbers of OTLP. */
 export const spanKind = { internal: 1, server: 2, client: 3 } as const;

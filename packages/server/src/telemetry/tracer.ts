@@ -1,7 +1,8 @@
 /**
- * Decides which work is recorded, and gives spans their places. Work that belongs to a trace of its caller is recorded where
- * the caller records; of the traces that begin here a share is, `sampleRatio`. Identifiers come from the random port, or
- * follow from a name that all members know. The decision comes first, and costs next to nothing where it is no.
+ * Decides which work is recorded, and gives spans their places. Work that belongs to a trace of its caller is recorded
+ * where the caller records; of the traces that begin here a share is, `sampleRatio`. Identifiers come from the random
+ * port, or follow from a name that all members know. The decision comes first, and costs next to nothing where it is
+ * no.
  */
 import { hash } from 'node:crypto';
 import { isSampled, type Random, spanIdOf, traceIdOf } from '@carillon/core';
@@ -51,8 +52,8 @@ export class Tracer {
   }
 
   /**
-   * A span below `parent`, a `traceparent`; the first of a new trace where that is null. `nowMs`: its beginning, monotonic. null:
-   * it is not recorded.
+   * A span below `parent`, a `traceparent`; the first of a new trace where that is null. `nowMs`: its beginning,
+   * monotonic. null: it is not recorded.
    */
   begin(parent: string | null, nowMs: number): SpanPlace | null {
     const { random, buffer, sampleRatio } = this.parts;
@@ -67,8 +68,8 @@ export class Tracer {
   }
 
   /**
-   * The first span of a trace that all members name alike: its identifiers follow from the name, and so does whether it is
-   * recorded, by the last 32 bits of the trace id. Most are not: these bits alone come of a hash that costs little.
+   * The first span of a trace that all members name alike: its identifiers follow from the name, and so does whether it
+   * is recorded, by the last 32 bits of the trace id. Most are not: these bits alone come of a hash that costs little.
    */
   beginNamed(name: TraceName, { always, again, link, nowMs }: NamedBeginning): SpanPlace | null {
     const { buffer, sampleRatio } = this.parts;

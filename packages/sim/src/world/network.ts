@@ -2,8 +2,8 @@
  * The cables between members. A frame takes its time, and may be lost, late, doubled or overtaken; a pair of members
  * can be cut in one direction or both; an answer can get lost after the call acted. The fate of a frame is drawn when
  * it is sent; whether the way is open is looked at when it arrives. Between two members frames go one after the other,
- * each as long as its bytes take, and heavy ones beside the others; both share the cable. A frame beyond the limit is not
- * sent at all.
+ * each as long as its bytes take, and heavy ones beside the others; both share the cable. A frame beyond the limit is
+ * not sent at all.
  */
 import type { CallTerms, FrameAnswered, FrameHandler, Network } from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';

@@ -1,12 +1,12 @@
 /**
- * Leaves: sorted runs of up to 64 pairs of 32-bit numbers, off the JavaScript heap, for all indexes of a store. An index
- * decides which pairs belong into which leaf and in which order; the pool has their memory and moves pairs within and
- * between leaves. Shared by `number-index.ts` (hash, handle) and `pair-index.ts`.
+ * Leaves: sorted runs of up to 64 pairs of 32-bit numbers, off the JavaScript heap, for all indexes of a store. An
+ * index decides which pairs belong into which leaf and in which order; the pool has their memory and moves pairs within
+ * and between leaves. Shared by `number-index.ts` (hash, handle) and `pair-index.ts`.
  *
- * Example. Leaves 0 to 255 share the first page of 128 KiB, 512 bytes each; leaf 256 is the first of the second page. Leaf 3
- * has 64 pairs when a pair comes for its middle: `moveTail(3, 32)` takes leaf 256 and moves the last 32 pairs there.
- * Later 40 of the 64 pairs go: the 24 that stay fit into one leaf, so `join(3, 256)` moves them there, and leaf 256 can be
- * taken again.
+ * Example. Leaves 0 to 255 share the first page of 128 KiB, 512 bytes each; leaf 256 is the first of the second page.
+ * Leaf 3 has 64 pairs when a pair comes for its middle: `moveTail(3, 32)` takes leaf 256 and moves the last 32 pairs
+ * there. Later 40 of the 64 pairs go: the 24 that stay fit into one leaf, so `join(3, 256)` moves them there, and leaf
+ * 256 can be taken again.
  */
 
 const leafBits = 6;
@@ -69,7 +69,9 @@ export class LeafPool {
     this.used[leaf] = count + 1;
   }
 
-  /** Takes the pair at a place out of the leaf. Returns whether the leaf is empty enough to be joined with a neighbour. */
+  /**
+   * Takes the pair at a place out of the leaf. Returns whether the leaf is empty enough to be joined with a neighbour.
+   */
   remove(leaf: number, place: number): boolean {
     const start = startOf(leaf);
     const left = (this.used[leaf] as number) - 1;
@@ -90,7 +92,10 @@ export class LeafPool {
     return added;
   }
 
-  /** Moves the pairs of a leaf behind the pairs of its left neighbour and gives the leaf back, if both leave room to spare. */
+  /**
+   * Moves the pairs of a leaf behind the pairs of its left neighbour and gives the leaf back, if both leave room to
+   * spare.
+   */
   join(left: number, right: number): boolean {
     const count = this.used[left] as number;
     const more = this.used[right] as number;

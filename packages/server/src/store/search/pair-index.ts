@@ -1,16 +1,18 @@
 /**
- * Pairs of 32-bit numbers in order, off the JavaScript heap: eight bytes each, and a quarter to a half more for room between
- * them. `search-index.ts` keeps (time, handle) and (hash of a text, handle) here.
+ * Pairs of 32-bit numbers in order, off the JavaScript heap: eight bytes each, and a quarter to a half more for room
+ * between them. `search-index.ts` keeps (time, handle) and (hash of a text, handle) here.
  *
  * Three levels: leaves of up to 64 pairs, rows of up to 256 leaves, and one row of all rows. An insertion moves at most
- * the pairs of one leaf, now and then the entries of one row, and never more, also among ten million. Trees of one store share
- * their leaves' memory (`LeafPool`), so that a tree with few pairs costs a kilobyte.
+ * the pairs of one leaf, now and then the entries of one row, and never more, also among ten million. Trees of one
+ * store share their leaves' memory (`LeafPool`), so that a tree with few pairs costs a kilobyte.
  *
- * Example. With 64 pairs in a leaf, 16,384 leaves are reached through 64 rows: a pair is found by 6 + 8 + 6 comparisons.
+ * Example. With 64 pairs in a leaf, 16,384 leaves are reached through 64 rows: a pair is found by 6 + 8 + 6
+ * comparisons.
  *
  * Invariants:
  *  P1  Pairs rise along a leaf, from leaf to leaf and from row to row; none is there twice.
- *  P2  The bound of a leaf, and of a row, is not above its pairs, and above all pairs before it. The first of each has none.
+ *  P2  The bound of a leaf, and of a row, is not above its pairs, and above all pairs before it. The first of each has
+ *      none.
  *  P3  A row has at least one leaf. Every leaf holds a pair, but the only leaf of an empty tree.
  */
 import { invariant } from '@carillon/core';
@@ -238,7 +240,9 @@ export class PairIndex {
     this.split(kept, a, b);
   }
 
-  /** How many pairs of the full leaf stay in it. A run that grows at its end leaves full leaves behind it, not halves. */
+  /**
+   * How many pairs of the full leaf stay in it. A run that grows at its end leaves full leaves behind it, not halves.
+   */
   private keptOnSplit(a: number): number {
     const { leaf, pairAt } = this;
     if (pairAt < leafSize / 2) return leafSize / 2;
@@ -264,7 +268,10 @@ export class PairIndex {
     this.pairAt -= kept;
   }
 
-  /** Gives the next leaf some of the last pairs of the full one, if there is room: leaves stay fuller than by splitting alone. */
+  /**
+   * Gives the next leaf some of the last pairs of the full one, if there is room: leaves stay fuller than by splitting
+   * alone.
+   */
   private passRight(): boolean {
     const { pool, row, leafAt, leaf } = this;
     if (leafAt + 1 >= row.count) return false;

@@ -1,20 +1,20 @@
 /**
- * Finds live records by their next attempt, their tags, their receiver and their failures, without a look at all others.
- * `store.ts` tells it of every record that comes, changes and goes; `replication/` asks it for lists.
+ * Finds live records by their next attempt, their tags, their receiver and their failures, without a look at all
+ * others. `store.ts` tells it of every record that comes, changes and goes; `replication/` asks it for lists.
  *
  * Three kinds of pairs (`pair-index.ts`), eight bytes and their room each:
  *
  *   by due     one tree a namespace: (next attempt in steps of 64 ms, the milliseconds within the step and the handle)
  *   by tag     one tree a namespace: (place of the tag among all tags, 38 bits, and the handle; `tag-place.ts`)
- *   by text    one tree: (hash of namespace, kind and text, handle). A hash may stand for several texts: a list compares
- *              the records themselves.
+ *   by text    one tree: (hash of namespace, kind and text, handle). A hash may stand for several texts: a list
+ *              compares the records themselves.
  *
- * Example. A timer of `shop` with the tag `order:17` for http://a.example/x has four pairs: its next attempt, the place of
- * `order:17`, and the hashes of the tag and of the receiver `http://a.example`; about 40 bytes in all. A timer without tags has
- * two. A retry moves the first and adds one for the failure.
+ * Example. A timer of `shop` with the tag `order:17` for http://a.example/x has four pairs: its next attempt, the place
+ * of `order:17`, and the hashes of the tag and of the receiver `http://a.example`; about 40 bytes in all. A timer
+ * without tags has two. A retry moves the first and adds one for the failure.
  *
- * While a member starts, records are stored without their pairs, and `build` adds these afterwards, some at a time: lists walk
- * all records until then.
+ * While a member starts, records are stored without their pairs, and `build` adds these afterwards, some at a time:
+ * lists walk all records until then.
  *
  * Invariants:
  *  X1  Every live record whose handle is below `builtTo` has one pair by due; no other record has any pair.
@@ -139,8 +139,8 @@ export class SearchIndex {
   }
 
   /**
-   * Appends up to `limit` handles of a namespace to `out`, by next attempt and then by handle, from behind `after`. Returns the
-   * place of the last one; null when there was none.
+   * Appends up to `limit` handles of a namespace to `out`, by next attempt and then by handle, from behind `after`.
+   * Returns the place of the last one; null when there was none.
    */
   nextDue(namespace: string, after: DuePlace, limit: number, out: number[]): DuePlace | null {
     const due = this.dues.get(namespace);
@@ -185,8 +185,9 @@ export class SearchIndex {
   }
 
   /**
-   * Appends up to `limit` handles of records that may have the text to `out`, from behind `after`; a record with several tags
-   * that begin like the text may come for each. Returns the place of the last one; null when there are no more.
+   * Appends up to `limit` handles of records that may have the text to `out`, from behind `after`; a record with
+   * several tags that begin like the text may come for each. Returns the place of the last one; null when there are no
+   * more.
    */
   nextText(
     lookup: Lookup,
@@ -340,7 +341,9 @@ export class SearchIndex {
   }
 }
 
-/** Numbers, each once. An array that is emptied by its length gives up its memory, which costs more than the numbers. */
+/**
+ * Numbers, each once. An array that is emptied by its length gives up its memory, which costs more than the numbers.
+ */
 class FewNumbers {
   private readonly numbers: number[] = [];
   count = 0;

@@ -1,14 +1,14 @@
 /**
- * The place of a tag in an order in which tags with the same beginning stand together, as a number of 38 bits. Never leaves the
- * process, so the order may change freely.
+ * The place of a tag in an order in which tags with the same beginning stand together, as a number of 38 bits. Never
+ * leaves the process, so the order may change freely.
  *
  *   25 bits   the first five bytes of the tag, five bits of each
  *    3 bits   a hash of its group, 1 to 7; 0 where it has none
  *   10 bits   the two bytes behind the group, five bits of each; without a group, the two behind the first five
  *
- * The group of a tag goes up to and with its first separator, or up to its first digit: `order:` of `order:1234`, `user` of
- * `user1234`. So tags that begin with `order:12` are in one span, and so are tags that begin with `ord`. A span may hold other
- * tags too: a list compares the tags themselves.
+ * The group of a tag goes up to and with its first separator, or up to its first digit: `order:` of `order:1234`,
+ * `user` of `user1234`. So tags that begin with `order:12` are in one span, and so are tags that begin with `ord`. A
+ * span may hold other tags too: a list compares the tags themselves.
  */
 
 /** From the one number up to the other, both included. */

@@ -1,6 +1,6 @@
 /**
- * Reading a file of a disk that cannot read all of it: a bad sector is an error of the whole call. Bytes that cannot be read come as
- * zeros, which no checksum takes for an entry, so that the rest of the file is not lost with it.
+ * Reading a file of a disk that cannot read all of it: a bad sector is an error of the whole call. Bytes that cannot be
+ * read come as zeros, which no checksum takes for an entry, so that the rest of the file is not lost with it.
  */
 import { type Disk, DiskError } from '@carillon/core';
 import { isOutOfDescriptors } from './descriptors.ts';
