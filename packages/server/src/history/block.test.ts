@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BlockWriter, blockBytesMax, readBlock } from './block.ts';
-import { actions, type Entry } from './entry.ts';
+import { actions, attemptToFill, type Entry } from './entry.ts';
 import { attemptEntry, changeEntry } from './testing/entries.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -37,6 +37,20 @@ function blockOf(entries: readonly Entry[]): Uint8Array {
 }
 
 describe('blocks of the history', () => {
+  it('have an entry as it was when it was added, also when it is filled again', () => {
+    const writer = new BlockWriter();
+    const entry = attemptToFill();
+    for (const sequence of [1, 2]) {
+      Object.assign(entry, { sequence, wallMs: 1000 + sequence, detail: `no ${sequence}` });
+      writer.add(entry);
+    }
+    const told = readBlock(writer.take().bytes, 0)?.entries;
+    expect(told).toEqual([
+      { ...entry, sequence: 1, wallMs: 1001, detail: 'no 1' },
+      { ...entry, sequence: 2, wallMs: 1002, detail: 'no 2' },
+    ]);
+  });
+
   it('give back every entry as it was added, in order', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(attempts, changes), { maxLength: 40 }), (entries) => {

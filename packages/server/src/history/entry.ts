@@ -154,7 +154,28 @@ export function decodeEntry(from: ByteReader, texts: readonly string[], baseMs: 
 
 /** Takes entries. */
 export interface Notes {
+  /** The entry is written down before this returns, and not kept: the caller may fill it again for the next one. */
   note(entry: Entry): void;
+}
+
+/** An attempt to fill, again and again: with as many pops under way as a burst has, each object costs twice. */
+export type AttemptToFill = { -readonly [K in keyof AttemptEntry]: AttemptEntry[K] };
+
+export function attemptToFill(): AttemptToFill {
+  return {
+    kind: 'attempt',
+    wallMs: 0,
+    namespace: '',
+    hi: 0,
+    lo: 0,
+    sequence: 0,
+    attempt: 0,
+    latenessMs: 0,
+    tookMs: 0,
+    outcome: 0,
+    position: 0,
+    detail: '',
+  };
 }
 
 /** The same entry without the words of a receiver. */

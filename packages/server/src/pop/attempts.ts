@@ -18,7 +18,7 @@ import {
   type Unmade,
 } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
-import type { Notes } from '../history/entry.ts';
+import { attemptToFill, type Notes } from '../history/entry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { Replica } from '../replication/replica.ts';
@@ -70,6 +70,7 @@ const deadLetterRetryMs = 5000;
 
 export class Attempts {
   private readonly parts: AttemptsParts;
+  private readonly entry = attemptToFill();
 
   constructor(parts: AttemptsParts) {
     this.parts = parts;
@@ -146,22 +147,23 @@ export class Attempts {
 
   /** Attempts at a letter are attempts at a pop of its timer. */
   private note(pop: Pop, attempt: BareAttempt, detail: string, { wallMs }: Instant): void {
+    const { historyLog } = this.parts;
+    if (historyLog === null) return;
     const { record, definition, position } = pop;
-    const number = this.timerOf(record, definition);
-    this.parts.historyLog?.note({
-      kind: 'attempt',
-      wallMs,
-      namespace: record.namespace,
-      hi: number.hi,
-      lo: number.lo,
-      sequence: attempt.sequence,
-      attempt: attempt.attempt,
-      latenessMs: attempt.latenessMs,
-      tookMs: attempt.tookMs,
-      outcome: attempt.outcome,
-      position,
-      detail,
-    });
+    const { hi, lo } = this.timerOf(record, definition);
+    const { entry } = this;
+    entry.wallMs = wallMs;
+    entry.namespace = record.namespace;
+    entry.hi = hi;
+    entry.lo = lo;
+    entry.sequence = attempt.sequence;
+    entry.attempt = attempt.attempt;
+    entry.latenessMs = attempt.latenessMs;
+    entry.tookMs = attempt.tookMs;
+    entry.outcome = attempt.outcome;
+    entry.position = position;
+    entry.detail = detail;
+    historyLog.note(entry);
   }
 
   /** The pop is a dead letter now. */
