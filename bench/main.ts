@@ -14,7 +14,7 @@ import { fullSizes, quickSizes, type Sizes } from './sizes.ts';
 import { allSystems } from './systems/all.ts';
 import type { System } from './systems/system.ts';
 import { failed } from './workloads/workload.ts';
-import { writeDocs, writePlaced, writeReport } from './write.ts';
+import { writeDocs, writeNewest, writePlaced, writeReport } from './write.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Not CARILLON_…: members take such variables for their own options. */
@@ -36,6 +36,7 @@ async function main(asked: Options): Promise<void> {
   const report = await runAll(asked);
   await writeReport(folder, report);
   if (asked.isWhole) await writeDocs(root, folder, report);
+  else if (!asked.isQuick) await writeNewest(root, report);
   if (!asked.isQuick) await writePlaced(root, report);
   for (const section of report.sections) show(section.title, terminalTable(tableOf(section)));
   const summary = summaryOf(report);

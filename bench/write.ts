@@ -3,7 +3,15 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { picturesOf } from './page/charts.ts';
 import { pageOf } from './page/html.ts';
-import { isPlaced, withCosts, withFigures, withPlaced, withSummary } from './page/markdown.ts';
+import {
+  isPlaced,
+  withCosts,
+  withFigures,
+  withNewest,
+  withNewestSummary,
+  withPlaced,
+  withSummary,
+} from './page/markdown.ts';
 import type { Report } from './page/section.ts';
 
 export async function writeReport(folder: string, report: Report): Promise<void> {
@@ -22,6 +30,17 @@ export async function writePlaced(root: string, report: Report): Promise<void> {
   await writeFile(page, withPlaced(await readFile(page, 'utf8'), report));
   for (const { file, svg } of report.sections.filter(isPlaced).flatMap(picturesOf)) {
     await writeFile(join(root, 'docs/images', file), svg);
+  }
+}
+
+/** Sets and burst of a run without the other parts: into docs/benchmarks.md, and in short into README.md. */
+export async function writeNewest(root: string, report: Report): Promise<void> {
+  for (const [name, written] of [
+    ['docs/benchmarks.md', withNewest],
+    ['README.md', withNewestSummary],
+  ] as const) {
+    const page = join(root, name);
+    await writeFile(page, written(await readFile(page, 'utf8'), report));
   }
 }
 

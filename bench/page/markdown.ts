@@ -2,7 +2,7 @@
  * The parts of docs/benchmarks.md, README.md and docs/cost.md that a whole run writes: everything between their two
  * marks.
  */
-import { withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
+import { hasMarkedBlock, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
 import { wrapMarkdown } from '../../scripts/markdown/wrap-markdown.ts';
 import { picturesOf } from './charts.ts';
 import { conditions } from './html.ts';
@@ -13,7 +13,7 @@ import { markdownTable, tableOf } from './table.ts';
 
 /** Sections of this run replace all figures of docs/benchmarks.md; text outside the marks stays. */
 export function withFigures(page: string, report: Report): string {
-  return between(page, 'figures', figures(report));
+  return between(withoutNewest(page), 'figures', figures(report));
 }
 
 /** Sections with a place of their own in docs/benchmarks.md, and the part of the benchmark that writes them. */
@@ -55,10 +55,58 @@ export function withSummary(page: string, report: Report): string {
   const told =
     'Sets and updates go through the library of each system; plain HTTP, pipelined HTTP, and a connection for each call have rows of their own.';
   return between(
-    page,
+    withoutNewest(page),
     'summary',
     [markdownTable(summaryOf(report)), wrapMarkdown(told)].join('\n\n'),
   );
+}
+
+/** Parts that are measured again, alone, between two whole runs. */
+const newestParts = ['sets', 'burst'] as const;
+const newestMarks = { name: 'newest', by: `npm run bench -- --only ${newestParts.join()}` };
+
+/** The sections of these parts, where the report has all of them and none failed; otherwise none. */
+function newestOf({ sections }: Pick<Report, 'sections'>): readonly Section[] {
+  const found = newestParts.map((part) => sections.find(({ id }) => id === part));
+  const whole = found.filter((section) => section !== undefined);
+  return whole.length < newestParts.length || whole.some(({ rows }) => rows.some(hasFailed))
+    ? []
+    : whole;
+}
+
+/** Figures that are newer than the ones of the last whole run: for docs/benchmarks.md, with every row. */
+export function withNewest(page: string, report: Report): string {
+  const sections = newestOf(report);
+  if (sections.length === 0) return page;
+  return withMarkedBlock(page, newestMarks, [
+    [
+      wrapMarkdown(
+        `These parts were measured again since the last whole run. ${conditions(report)}`,
+      ),
+      markdownTable(summaryOf({ sections })),
+      ...sections.flatMap((section) => [
+        wrapMarkdown(`**${section.title}.** ${section.what}`),
+        markdownTable(tableOf(section)),
+        ...section.notes.map(wrapMarkdown),
+      ]),
+    ].join('\n\n'),
+  ]);
+}
+
+/** The same in short: for README.md. */
+export function withNewestSummary(page: string, report: Report): string {
+  const sections = newestOf(report);
+  if (sections.length === 0) return page;
+  const date = report.startedAt.slice(0, 10);
+  const told = `These rows were measured on ${date}, alone, with a load average of ${report.loadBefore.toFixed(1)} before the run:`;
+  return withMarkedBlock(page, newestMarks, [
+    [wrapMarkdown(told), markdownTable(summaryOf({ sections }))].join('\n\n'),
+  ]);
+}
+
+/** A whole run has measured everything again. */
+function withoutNewest(page: string): string {
+  return hasMarkedBlock(page, newestMarks) ? withMarkedBlock(page, newestMarks, []) : page;
 }
 
 /** The costs of one member, for docs/cost.md. Rows without a figure in this run are left out. */

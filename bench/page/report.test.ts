@@ -3,7 +3,15 @@ import { picturesOf } from './charts.ts';
 import { figure } from './figures.ts';
 import { pageOf } from './html.ts';
 import { ringSection } from '../micro/ring-section.ts';
-import { isPlaced, withCosts, withFigures, withPlaced, withSummary } from './markdown.ts';
+import {
+  isPlaced,
+  withCosts,
+  withFigures,
+  withNewest,
+  withNewestSummary,
+  withPlaced,
+  withSummary,
+} from './markdown.ts';
 import { ratioOf, type Report, type Row, type Section } from './section.ts';
 import { summaryOf } from './summary.ts';
 import { tableOf, terminalTable } from './table.ts';
@@ -183,6 +191,25 @@ describe('pages beside the benchmarks', () => {
     expect(page).toContain('through the library of each system');
     expect(page).not.toContain('old');
     expect(page).toMatch(/^before\n[^]*after\n$/);
+  });
+
+  test('newer figures of sets and burst stand below the table until the next whole run', () => {
+    const newest =
+      '<!-- newest: written by npm run bench -- --only sets,burst -->\n\n<!-- end of newest -->\n';
+    const sets = section('more', [ours, fast]);
+    const both = report([sets, { ...sets, id: 'burst', title: 'W3' }]);
+    const page = withNewestSummary(`${marked('summary')}${newest}`, both);
+    expect(page).toContain('measured on 2026-01-02, alone, with a load average of 0.1');
+    for (const line of page.split('\n').filter((one) => one.startsWith('|'))) {
+      expect(withNewest(newest, both).split('\n')).toContain(line);
+    }
+    expect(withSummary(page, report([sets]))).not.toContain('were measured on');
+    expect(withFigures(`${marked('figures')}${withNewest(newest, both)}`, both)).toContain(newest);
+    const broken = report([sets, { ...sets, id: 'burst', rows: [ours, none] }]);
+    for (const less of [broken, report([sets])]) {
+      expect(withNewestSummary(page, less)).toBe(page);
+      expect(withNewest(newest, less)).toBe(newest);
+    }
   });
 
   test('costs are of one member, without rows that were not measured', () => {

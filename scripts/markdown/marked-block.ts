@@ -13,7 +13,8 @@ export interface Marks {
 export function withMarkedBlock(page: string, marks: Marks, lines: readonly string[]): string {
   const { begin, from, to } = placeOf(page, marks);
   if (from < 0 || to < from) throw new Error(`The page has no block ${marks.name}: ${begin}`);
-  return `${page.slice(0, from)}${begin}\n\n${lines.join('\n')}\n\n${page.slice(to)}`;
+  const text = lines.length === 0 ? '' : `${lines.join('\n')}\n\n`;
+  return `${page.slice(0, from)}${begin}\n\n${text}${page.slice(to)}`;
 }
 
 /** The lines of the block that say something; none where the page has no such block. */
