@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findings } from './findings/findings.ts';
+import { openProgress, type Progress } from './findings/resume.ts';
 import { asRows, tryFindings } from './findings/try.ts';
 import { asComplaint, asJson, asMarkdown, asTable, foundIn, type Run } from './fuzz/report.ts';
 import { complaint, run } from './fuzz/run.ts';
@@ -26,6 +27,7 @@ const help = `npm run security -- [options]
   --seed N|any     which ones (1); any: others each time
   --surface NAME   only this one
   --input BASE64   this input of --surface, and no other
+  --resume         take up the results of a run of this commit that was broken off, and try rows again that did not hold
   --write          write the tables of this run into docs/security.md, unless only a part of one was made
   --json           for programs
 `;
@@ -59,6 +61,7 @@ async function main(): Promise<void> {
       surface: { type: 'string' },
       input: { type: 'string' },
       write: { type: 'boolean', default: false },
+      resume: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -70,13 +73,38 @@ async function main(): Promise<void> {
   const { part, surface, finding, write, json, input } = values;
   if (part !== undefined && !parts.includes(part)) fail(`There is no part ${part}.`);
   const isAll = part === undefined && surface === undefined && finding === undefined;
+  // A single attack or surface is no run that goes on later, unless it is to complete one.
+  const progress = openProgress(values.resume, finding === undefined && surface === undefined);
   if ((part === 'findings' || part === undefined) && surface === undefined)
-    await attack(finding, write);
+    await attack(finding, write, progress);
   const seed = values.seed === 'any' ? Date.now() >>> 0 : wholeNumber(values.seed, '--seed');
   const inputs = wholeNumber(values.inputs, '--inputs');
   if ((part === 'fuzz' || part === undefined) && finding === undefined)
-    await fuzz({ seed, inputs, surface, input, write, json });
-  if (isAll || part === 'others') others(write);
+    await timed({ part: 'fuzz', isWhole: surface === undefined }, progress, () =>
+      fuzz({ seed, inputs, surface, input, write, json }),
+    );
+  if (isAll || part === 'others')
+    await timed({ part: 'others', isWhole: true }, progress, () => others(write));
+}
+
+/** Makes a part, unless a run that is taken up has made it, and says how long it took. */
+async function timed(
+  { part, isWhole }: { readonly part: string; readonly isWhole: boolean },
+  progress: Progress,
+  make: () => unknown,
+): Promise<void> {
+  if (isWhole && progress.isDone(part)) {
+    console.error(`security: the part ${part} was made before.`);
+    return;
+  }
+  const startMs = performance.now();
+  const before = process.exitCode;
+  process.exitCode = 0;
+  await make();
+  if (process.exitCode === 0 && isWhole) progress.done(part);
+  process.exitCode ||= before;
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  console.error(`security: the part ${part} took ${seconds} s.`);
 }
 
 /** Counts of a report of vitest. */
@@ -108,9 +136,13 @@ function others(write: boolean): void {
 }
 
 /** Every attack of the table, one after the other. */
-async function attack(number: string | undefined, write: boolean): Promise<void> {
+async function attack(
+  number: string | undefined,
+  write: boolean,
+  progress: Progress,
+): Promise<void> {
   const chosen = findings.filter((one) => number === undefined || String(one.number) === number);
-  const results = await tryFindings(chosen, (line) => console.error(`security: ${line}`));
+  const results = await tryFindings(chosen, (line) => console.error(`security: ${line}`), progress);
   const rows = asRows(results);
   if (write && number === undefined) writeBlock('findings', rows);
   console.log(rows.join('\n'));
