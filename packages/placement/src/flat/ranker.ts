@@ -9,12 +9,18 @@
  *     the best of each weight class need a logarithm, because the logarithm rises with the hash.
  */
 import { type Hash, mixBlock, TextBlocks } from './hash.ts';
+import { type Lanes, lanesOver } from './lanes.ts';
 import { logOfHash } from './logarithm.ts';
 
 const flip = 0x8000_0000 | 0;
 const c3 = 0xe6546b64 | 0;
 const f1 = 0x85ebca6b | 0;
 const f2 = 0xc2b2ae35 | 0;
+
+/** A ranker that was asked about this many numbers hashes four candidates at a time from then on, where it can. */
+const lanesAfter = 10_000;
+/** Shorter ranges are not worth the call. */
+const lanesRangeMin = 8;
 
 export interface RankerInput {
   /** Per position. */
@@ -33,6 +39,8 @@ export class Ranker {
   /** The flipped score of each of `order`. */
   readonly #best: Int32Array;
   readonly #seeds: Int32Array;
+  /** The seeds turned as the first step of the hash turns them: x ^ y turned is x turned ^ y turned. */
+  readonly #turned: Int32Array;
   readonly #weights: Float64Array;
   readonly #hash: Hash | null;
   readonly #scores: Int32Array;
@@ -41,6 +49,9 @@ export class Ranker {
   readonly #classRaw: Int32Array;
   readonly #classScores: Float64Array;
   readonly #blocks = new TextBlocks();
+  readonly #rangeMax: number;
+  #lanes: Lanes | null = null;
+  #numbersRead = 0;
   #likelyCount = 0;
   #likelyK = 0;
   #likely = 0;
@@ -53,12 +64,15 @@ export class Ranker {
   #hi = 0;
   #lo = 0;
   #mixedHi = 0;
-  #mixedLo = 0;
+  /** Turned as well. */
+  #turnedLo = 0;
 
   constructor(input: RankerInput) {
     this.#seeds = input.seeds;
+    this.#turned = input.seeds.map(turn);
     this.#weights = input.weights;
     this.#hash = input.hash;
+    this.#rangeMax = input.rangeMax;
     this.#allUniform = input.weights.every((weight) => weight === input.weights[0]);
     // The loop for up to three always writes three, even when fewer were asked for.
     this.order = new Int32Array(input.rangeMax + 3);
@@ -77,7 +91,10 @@ export class Ranker {
     this.#hi = hi;
     this.#lo = lo;
     this.#mixedHi = mixBlock(hi);
-    this.#mixedLo = mixBlock(lo);
+    this.#turnedLo = turn(mixBlock(lo));
+    if (++this.#numbersRead === lanesAfter && this.#rangeMax >= lanesRangeMin) {
+      this.#lanes = lanesOver(this.#turned, this.#rangeMax);
+    }
   }
 
   /** The next calls are about this text. */
@@ -159,14 +176,21 @@ export class Ranker {
 
   /** The single best of a range, by unsigned scores: one operation less for each candidate. */
   #scanHighest(start: number, count: number): void {
-    const seeds = this.#seeds;
-    const first = this.#mixedLo;
+    const turned = this.#turned;
+    const first = this.#turnedLo;
     const second = this.#mixedHi;
+    const lanes = this.#lanes;
+    if (lanes !== null && count >= lanesRangeMin) {
+      const offset = lanes.highest(start, count, first, second);
+      this.order[0] = start + offset;
+      this.#best[0] = (lanes.out[offset] as number) ^ flip;
+      return;
+    }
     const end = start + count;
     let best = 0;
     let at = start;
     for (let i = start; i < end; i++) {
-      const score = hashMixed(seeds[i] as number, first, second) >>> 0;
+      const score = hashTurned(turned[i] as number, first, second) >>> 0;
       const better = -Number(score > best);
       best = (best ^ ((best ^ score) & better)) >>> 0;
       at ^= (at ^ i) & better;
@@ -177,15 +201,15 @@ export class Ranker {
 
   /** The lowest of a range: ~x reverses the order. */
   #scanLowest(start: number, count: number): void {
-    const turn = ~flip;
-    const seeds = this.#seeds;
-    const first = this.#mixedLo;
+    const reverse = ~flip;
+    const turned = this.#turned;
+    const first = this.#turnedLo;
     const second = this.#mixedHi;
     const end = start + count;
     let best = -0x8000_0000;
     let at = start;
     for (let i = start; i < end; i++) {
-      const score = hashMixed(seeds[i] as number, first, second) ^ turn;
+      const score = hashTurned(turned[i] as number, first, second) ^ reverse;
       // All ones or all zeros instead of a branch: a processor guesses it wrong too often in short ranges.
       const better = -Number(score > best);
       best ^= (best ^ score) & better;
@@ -202,18 +226,23 @@ export class Ranker {
    */
   #scan(start: number, count: number, k: number): void {
     const likely = this.#likelyScore(count, k);
-    const seeds = this.#seeds;
+    const turned = this.#turned;
     const scores = this.#scores;
     const likelyAt = this.#likelyAt;
-    const first = this.#mixedLo;
+    const first = this.#turnedLo;
     const second = this.#mixedHi;
+    const lanes = this.#lanes;
     let found = 0;
     const end = start + count;
-    for (let i = start; i < end; i++) {
-      const open = hashOpen(seeds[i] as number, first, second);
-      scores[found] = open;
-      likelyAt[found] = i;
-      found += Number(open >>> 0 >= likely);
+    if (lanes !== null && count >= lanesRangeMin) {
+      found = this.#setAside(lanes, start, count, likely);
+    } else {
+      for (let i = start; i < end; i++) {
+        const open = hashOpen(turned[i] as number, first, second);
+        scores[found] = open;
+        likelyAt[found] = i;
+        found += Number(open >>> 0 >= likely);
+      }
     }
     if (found < k) {
       this.#fill(start, count);
@@ -222,6 +251,22 @@ export class Ranker {
     }
     if (k <= 3) this.#topThree(found);
     else this.#selectLikely(found, k);
+  }
+
+  /** Sets the candidates above a score aside, hashed in lanes; returns how many. */
+  #setAside(lanes: Lanes, start: number, count: number, likely: number): number {
+    const scores = this.#scores;
+    const likelyAt = this.#likelyAt;
+    const { out } = lanes;
+    lanes.hashes(start, count, this.#turnedLo, this.#mixedHi);
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const open = out[i] as number;
+      scores[found] = open;
+      likelyAt[found] = start + i;
+      found += Number(open >>> 0 >= likely);
+    }
+    return found;
   }
 
   /** The score that about 2k of `count` candidates reach; the last answer is kept, because walks repeat themselves. */
@@ -371,7 +416,7 @@ export class Ranker {
       }
     } else {
       for (let i = 0; i < count; i++) {
-        scores[i] = scoreNumber(seeds[start + i] as number, this.#mixedLo, this.#mixedHi);
+        scores[i] = scoreTurned(this.#turned[start + i] as number, this.#turnedLo, this.#mixedHi);
       }
     }
   }
@@ -390,13 +435,20 @@ export class Ranker {
 }
 
 /**
- * MurmurHash3 of a number whose two blocks are mixed already, without its last step: the upper half is that of the
- * hash.
+ * The rotation of each round of the hash. A rotation of x ^ y is that of x ^ that of y, so the first round, of a seed
+ * and the lower half of the key, needs none for each candidate: both come rotated.
  */
-function hashOpen(seed: number, mixedLo: number, mixedHi: number): number {
-  let h = seed ^ mixedLo;
-  h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ mixedHi;
-  h = ((Math.imul((h << 13) | (h >>> 19), 5) + c3) | 0) ^ 8;
+export function turn(block: number): number {
+  return (block << 13) | (block >>> 19);
+}
+
+/**
+ * MurmurHash3 of a number whose two blocks are mixed already, without its last step: the upper half is that of the
+ * hash. Seed and lower half are turned.
+ */
+function hashOpen(seed: number, lo: number, hi: number): number {
+  let h = ((Math.imul(seed ^ lo, 5) + c3) | 0) ^ hi;
+  h = ((Math.imul(turn(h), 5) + c3) | 0) ^ 8;
   h = Math.imul(h ^ (h >>> 16), f1);
   return Math.imul(h ^ (h >>> 13), f2);
 }
@@ -406,15 +458,15 @@ function closed(open: number): number {
   return open ^ (open >>> 16) ^ flip;
 }
 
-/** MurmurHash3 of a number whose two blocks are mixed already, signed. Where the time of a lookup goes. */
-function hashMixed(seed: number, mixedLo: number, mixedHi: number): number {
-  const open = hashOpen(seed, mixedLo, mixedHi);
+/** The whole hash, signed, of a turned seed and a turned lower half. Where the time of a lookup goes. */
+function hashTurned(seed: number, lo: number, hi: number): number {
+  const open = hashOpen(seed, lo, hi);
   return open ^ (open >>> 16);
 }
 
 /** The same as a score, flipped (R3). */
-export function scoreNumber(seed: number, mixedLo: number, mixedHi: number): number {
-  return hashMixed(seed, mixedLo, mixedHi) ^ flip;
+export function scoreTurned(seed: number, lo: number, hi: number): number {
+  return hashTurned(seed, lo, hi) ^ flip;
 }
 
 /** `value`, or the next free one upwards (after 2³² − 1 comes 0), which is then taken. */

@@ -11,7 +11,7 @@ import { PlacementError } from '../errors.ts';
 import { refuseUnknownFields } from '../input.ts';
 import { compareNames, type Hash, hashText, mixBlock, murmur3 } from './hash.ts';
 import { type Key, readKey } from './key.ts';
-import { Ranker, raiseUntilFree, scoreNumber } from './ranker.ts';
+import { Ranker, raiseUntilFree, scoreTurned, turn } from './ranker.ts';
 
 /** Part of every view: members with another id here would place keys differently. */
 export const algorithm = 'carillon-placement-1';
@@ -78,7 +78,7 @@ export class Targets implements Placer {
   readonly #roles: Roles;
   /** Index into `names` of each position; positions are sorted by weight, then name. */
   readonly #nameOf: Int32Array;
-  readonly #positionSeeds: Int32Array;
+  readonly #turnedSeeds: Int32Array;
   /** Two picks of equally weighted targets by number, the case of the timer cluster, have their own loop. */
   readonly #simple: boolean;
 
@@ -96,12 +96,13 @@ export class Targets implements Placer {
     this.seeds = Uint32Array.from(used, (target) => target.seed);
     this.#roles = options.roles ?? 'chronos';
     this.#nameOf = Int32Array.from(positions);
-    this.#positionSeeds = Int32Array.from(positions, (i) => this.seeds[i] as number);
+    const positionSeeds = Int32Array.from(positions, (i) => this.seeds[i] as number);
+    this.#turnedSeeds = positionSeeds.map(turn);
     const weights = Float64Array.from(positions, weightAt);
     this.#simple =
       options.hash === undefined && this.#roles === 'chronos' && weights[0] === weights.at(-1);
     this.#ranker = new Ranker({
-      seeds: this.#positionSeeds,
+      seeds: positionSeeds,
       weights,
       rangeMax: used.length,
       hash: options.hash ?? null,
@@ -148,16 +149,16 @@ export class Targets implements Placer {
 
   /** One pass for the lowest and the highest score. */
   #pickTwo(hi: number, lo: number, count: number, out: Picks): number {
-    const seeds = this.#positionSeeds;
+    const seeds = this.#turnedSeeds;
     const size = seeds.length;
-    const first = mixBlock(lo);
+    const first = turn(mixBlock(lo));
     const second = mixBlock(hi);
     let lowest = 0x7fff_ffff;
     let highest = -0x8000_0000;
     let lowestAt = 0;
     let highestAt = 0;
     for (let i = 0; i < size; i++) {
-      const score = scoreNumber(seeds[i] as number, first, second);
+      const score = scoreTurned(seeds[i] as number, first, second);
       if (score <= lowest) {
         lowest = score;
         lowestAt = i;
@@ -175,16 +176,16 @@ export class Targets implements Placer {
 
   /** The same without branches: faster while the extremes still change often, slower after that. */
   #pickTwoOfFew(hi: number, lo: number, count: number, out: Picks): number {
-    const seeds = this.#positionSeeds;
+    const seeds = this.#turnedSeeds;
     const size = seeds.length;
-    const first = mixBlock(lo);
+    const first = turn(mixBlock(lo));
     const second = mixBlock(hi);
     let lowest = 0x7fff_ffff;
     let highest = -0x8000_0000;
     let lowestAt = 0;
     let highestAt = 0;
     for (let i = 0; i < size; i++) {
-      const score = scoreNumber(seeds[i] as number, first, second);
+      const score = scoreTurned(seeds[i] as number, first, second);
       const lower = -Number(score <= lowest);
       const higher = -Number(score >= highest);
       lowest ^= (lowest ^ score) & lower;

@@ -19,7 +19,7 @@
  */
 import { TextBlocks, compareNames, mixBlock } from '../flat/hash.ts';
 import { logOf, logOfHash } from '../flat/logarithm.ts';
-import { scoreNumber } from '../flat/ranker.ts';
+import { scoreTurned, turn } from '../flat/ranker.ts';
 import type { Picks, Placer } from '../flat/rendezvous.ts';
 import type { Domain } from './members.ts';
 import { type Hashes, type Place, Spread } from './spread.ts';
@@ -42,7 +42,7 @@ export class LabelledTargets implements Placer, Hashes {
   readonly #list: Int32Array;
   #isText = false;
   #mixedHi = 0;
-  #mixedLo = 0;
+  #turnedLo = 0;
 
   constructor(domain: Domain) {
     const layout: Layout = { seeds: [], weights: [], names: [], depth: 0 };
@@ -61,7 +61,7 @@ export class LabelledTargets implements Placer, Hashes {
   pick(hi: number, lo: number, count: number, out: Picks): number {
     this.#isText = false;
     this.#mixedHi = mixBlock(hi);
-    this.#mixedLo = mixBlock(lo);
+    this.#turnedLo = turn(mixBlock(lo));
     return this.#pick(count, out);
   }
 
@@ -74,7 +74,7 @@ export class LabelledTargets implements Placer, Hashes {
   /** The hash of the key under a seed, flipped. */
   hash(seed: number): number {
     if (this.#isText) return this.#blocks.hash(seed) ^ flip;
-    return scoreNumber(seed, this.#mixedLo, this.#mixedHi);
+    return scoreTurned(turn(seed), this.#turnedLo, this.#mixedHi);
   }
 
   /** How near the lowest (`high` false) or the highest end a hash of some weight is: below zero, higher is nearer. */
