@@ -32,6 +32,8 @@ const help = `npm run security -- [options]
   --json           for programs
 `;
 
+/** A run with fewer inputs completes no other. */
+const inputCountWhole = 1_000_000;
 /** Far above the needs of the corpora and the compiled code. */
 const rssBytesMax = 1024 * 1024 * 1024;
 
@@ -79,10 +81,12 @@ async function main(): Promise<void> {
     await attack(finding, write, progress);
   const seed = values.seed === 'any' ? Date.now() >>> 0 : wholeNumber(values.seed, '--seed');
   const inputs = wholeNumber(values.inputs, '--inputs');
-  if ((part === 'fuzz' || part === undefined) && finding === undefined)
-    await timed({ part: 'fuzz', isWhole: surface === undefined }, progress, () =>
+  if ((part === 'fuzz' || part === undefined) && finding === undefined) {
+    const isWhole = surface === undefined && inputs >= inputCountWhole;
+    await timed({ part: 'fuzz', isWhole }, progress, () =>
       fuzz({ seed, inputs, surface, input, write, json }),
     );
+  }
   if (isAll || part === 'others')
     await timed({ part: 'others', isWhole: true }, progress, () => others(write));
 }
