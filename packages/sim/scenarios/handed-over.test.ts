@@ -15,7 +15,7 @@ test.each([8.4, 8.7, 8.95])(
 );
 
 /** Found by seed 1302110217. */
-test.each([200, 720, 800])(
+test.each([200, 720, 760, 765, 800])(
   'a replica that has just started, and waits for news, is handed timers whose pops are due: they come by 2n (R=1, n=250 ms, %d ms)',
   async (startMs) => {
     expect(await handedToAStarter(startMs)).toBeLessThanOrEqual(0);

@@ -2,7 +2,7 @@
  * One place in a simulated cluster: a name, a disk, a clock that may be wrong, and at most one running member. Starts,
  * crashes, pauses and restarts it; the member itself is the production code.
  */
-import type { Clock, Log } from '@carillon/core';
+import { type Clock, DiskError, type Log } from '@carillon/core';
 import { MemoryDisk, SeededRandom } from '@carillon/core/testing';
 import { type Config, Member, type ViewSource } from '@carillon/server/internal';
 import type { FaultLog } from './world/fault-log.ts';
@@ -272,7 +272,8 @@ export class SimMember {
     const { world, onBug } = this.resources;
     world.trace.note(world.nowMs, `${this.name} could not start: ${String(error)}`);
     const name = error instanceof Error ? error.name : '';
-    if (name !== 'DiskError' && name !== 'EtcdError') {
+    const isDisk = name === 'DiskError' && this.disk !== null && isUnwell(this.disk);
+    if (!isDisk && name !== 'EtcdError') {
       onBug(`${this.name} could not start: ${stackOf(error)}`);
     }
     this.crash({ power: false, wipe: false });
@@ -285,8 +286,9 @@ export class SimMember {
     const { world, onBug } = this.resources;
     const { disk } = this;
     world.trace.note(world.nowMs, `${this.name} gives up: ${String(error)}`);
-    // The disk may be well again by now: a member tidies up before it gives up.
-    if (disk === null || disk.failureCount === 0) {
+    // The disk may be well again by now: a member tidies up before it gives up. A failing disk explains no other error.
+    const failures = disk?.failureCount ?? 0;
+    if (failures === 0 || !(error instanceof DiskError) || error.kind !== 'failed') {
       onBug(`${this.name} gave up without a disk failure: ${stackOf(error)}`);
     }
     this.crash({ power: true, wipe: false });
@@ -321,6 +323,11 @@ export class SimMember {
 }
 
 const deadClock: Clock = { now: () => 0, wall: () => 0, at: () => () => {}, soon: () => {} };
+
+/** Whether a start can fail for the disk's sake: calls failed, or there is no room. */
+function isUnwell({ failureCount, usedBytes, capacityBytes }: MemoryDisk): boolean {
+  return failureCount > 0 || usedBytes >= capacityBytes;
+}
 
 function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -99,11 +99,24 @@ describe('P1', () => {
     cluster.member('m2').crash(crash);
     await pass(1);
     via('m0');
-    const operation = await set();
+    const operation = await set({ factor: 3 });
     const safe = new Safe(judge, () => ['m0', 'm1']);
     safe.onAck(operation);
     expect(broken()).toEqual([]);
     operation.have = 3;
+    safe.onAck(operation);
+    expect(broken()).toEqual(['P1']);
+  });
+
+  test('a stand-in that is no copy any more is missed unless every listed replica has the record', async () => {
+    const { cluster, judge, set, holders, broken } = await court();
+    const operation = await set();
+    const safe = new Safe(judge, () => names);
+    operation.have = 3;
+    safe.onAck(operation);
+    expect(broken()).toEqual([]);
+    const { member } = cluster.member(holders(operation)[0] ?? '');
+    expect(member?.store.remove(...keptAt(operation.timer))).toBe(true);
     safe.onAck(operation);
     expect(broken()).toEqual(['P1']);
   });

@@ -1,9 +1,10 @@
 /**
  * P1, acknowledged means safe: at the moment a client hears a 2xx, as many members hold the record as the answer says
- * (a member that crashed since the request was sent counts: it may have had it; one that was down before does not).
+ * (a member that crashed since the request was sent counts: it may have had it; one that was down before does not). A
+ * stand-in that gave its copy up counts too, when every replica that its holders list has the record.
  * With members down but nothing else amiss, that is as many as the members that are up can hold: others stand in.
  */
-import { firstSentMs, type Operation, opaqueOf } from '../history.ts';
+import { firstSentMs, keptUnder, type Operation, opaqueOf } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import { holds } from './holders.ts';
 
@@ -30,6 +31,7 @@ export class Safe implements Checker {
       (name) => !holders.includes(name) && judge.faults.ended(name, sentMs, judge.nowMs),
     );
     if (holders.length + crashed.length >= operation.have) return;
+    if (this.isComplete(operation, holders)) return;
     judge.violate(
       'P1',
       `"${opaqueOf(operation)}" (${id}) was acknowledged with ${operation.have} copies, but ${holders.length === 0 ? 'nobody' : `only ${holders.join(', ')}`} has it.`,
@@ -57,6 +59,16 @@ export class Safe implements Checker {
       'P1',
       `"${opaqueOf(operation)}" got ${operation.have} copies, though ${able} members could hold ${wanted}.`,
     );
+  }
+
+  /** Whether all members that a holder lists have the record, and are as many as there should be copies. */
+  private isComplete(operation: Operation, holders: readonly string[]): boolean {
+    const { hi, lo } = keptUnder(operation.timer);
+    return holders.some((name) => {
+      const { member } = this.judge.cluster.member(name);
+      const { replicas = [], factor = 0 } = member?.store.get(hi, lo) ?? {};
+      return replicas.length >= factor && replicas.every((listed) => holders.includes(listed));
+    });
   }
 
   private holders(operation: Operation): string[] {
