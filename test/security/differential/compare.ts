@@ -37,12 +37,15 @@ export function requestsDiffer(ours: ReadRequests, theirs: TheirRequests): strin
 
 function headsDiffer(our: ReadRequest, their: TheirRequest): string | null {
   if (our.method !== their.method) return `method ${our.method}, ${their.method}`;
-  const [path, query] = splitUrl(their.url);
+  const [authority, path, query] = splitUrl(their.url);
   if (our.path !== path || our.query !== query)
     return `target ${our.path} ? ${our.query}, ${their.url}`;
   const headers = Object.fromEntries(Object.entries(our.headers));
-  if (isDeepStrictEqual(headers, Object.fromEntries(Object.entries(their.headers)))) return null;
-  return `headers ${JSON.stringify(headers)}, ${JSON.stringify(their.headers)}`;
+  const theirs = Object.fromEntries(Object.entries(their.headers));
+  // node:http leaves it to its user.
+  if (authority !== null) theirs['host'] = authority;
+  if (isDeepStrictEqual(headers, theirs)) return null;
+  return `headers ${JSON.stringify(headers)}, ${JSON.stringify(theirs)}`;
 }
 
 function bodiesDiffer(
@@ -59,18 +62,21 @@ function bodiesDiffer(
   return `body ${JSON.stringify(our.body)}, ${JSON.stringify(their.body)}`;
 }
 
-/** `http://host` before the path says nothing about it. */
-function splitUrl(url: string): readonly [string, string] {
+/** Of `http://host/path?query`: the host, which takes the place of the header (RFC 9112 §3.2.2), path and query. */
+function splitUrl(url: string): readonly [string | null, string, string] {
+  let authority: string | null = null;
   let local = url;
   const scheme = url.indexOf('://');
   if (!url.startsWith('/') && scheme !== -1) {
     const behind = url.slice(scheme + 3);
     const end = behind.search(/[/?]/);
+    authority = end === -1 ? behind : behind.slice(0, end);
     local = end === -1 ? '/' : behind.slice(end);
     if (local.startsWith('?')) local = `/${local}`;
   }
   const mark = local.indexOf('?');
-  return mark === -1 ? [local, ''] : [local.slice(0, mark), local.slice(mark + 1)];
+  if (mark === -1) return [authority, local, ''];
+  return [authority, local.slice(0, mark), local.slice(mark + 1)];
 }
 
 function isUpgrade({ headers }: ReadRequest): boolean {

@@ -6,6 +6,7 @@
  *     a header, a length and a transfer coding.
  * H2  A head with a malformed line is refused as malformed before any other fault is looked at, in the words for the
  *     first such line: the same however much of the rest has arrived.
+ * H3  The host of a target such as `http://host/path` takes the place of the header Host.
  */
 import { headerName } from './names.ts';
 import { HttpRefusal, refusals } from './refusal.ts';
@@ -150,6 +151,8 @@ export class HeadParser {
       if (!hostForm.test(host)) return refusals.host;
       this.host = host;
     }
+    // RFC 9112 §3.2.2: rules about the Host, such as the one against DNS rebinding, are rules about this one.
+    if (target.authority !== null) headers['host'] = target.authority;
     const bodyBytes = bodyBytesOf(headers, minor);
     if (typeof bodyBytes !== 'number') return bodyBytes;
     const last = minor === 0 || (connection !== undefined && closing.test(connection));

@@ -229,6 +229,26 @@ test('HEAD has the headers of GET and no body; OPTIONS has Allow; absolute targe
 });
 
 test.each([
+  ['GET http://evil.example/timers', 'host: 127.0.0.1', 403],
+  ['GET http://127.0.0.1/timers', 'host: evil.example', 200],
+  ['GET HTTP://127.0.0.1.evil.example:80?x', 'host: 127.0.0.1', 403],
+  ['GET http://evil.example/ping', 'host: evil.example', 403],
+  ['GET http://127.0.0.1/ping', 'host: 127.0.0.1\r\norigin: http://evil.example', 403],
+  ['GET http://localhost/ping', 'host: evil.example\r\norigin: http://evil.example', 403],
+  ['DELETE http://evil.example/timers?tag=a', 'host: localhost', 403],
+  ['POST http://evil.example/timers', 'host: localhost\r\ncontent-length: 5', 403],
+])(
+  'without tokens the rule of the Host is applied to the host of the target: %s, %j',
+  async (line, headers, status) => {
+    await using at = await listening();
+    const client = await at.dial();
+    client.send(`${line} HTTP/1.1\r\n${headers}\r\nconnection: close\r\n\r\n`);
+    await client.closed;
+    expect(client.text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  },
+);
+
+test.each([
   ['without a host', 'HEAD / HTTP/1.1\r\n\r\n', 400],
   ['without a host, behind an empty line', '\r\nHEAD / HTTP/1.1\r\n\r\n', 400],
   ['with a bare LF', 'HEAD / HTTP/1.1\nhost: localhost\n\n', 400],

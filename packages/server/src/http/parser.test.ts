@@ -122,6 +122,26 @@ describe('accepted requests', () => {
     expect(requests[0]?.target).toBe(target);
   });
 
+  test.each([
+    ['http://evil.example/ping', 'HTTP/1.1\r\nhost: 127.0.0.1', 'evil.example'],
+    ['http://evil.example:80/ping', 'HTTP/1.1\r\nhost:', 'evil.example:80'],
+    ['HTTPS://[::1]:7253?a', 'HTTP/1.1\r\nhost: x', '[::1]:7253'],
+    ['http://evil.example/ping', 'HTTP/1.0', 'evil.example'],
+    ['/http://evil.example/', 'HTTP/1.1\r\nhost: x', 'x'],
+    ['/?http://evil.example/', 'HTTP/1.1\r\nhost: x', 'x'],
+  ])('%s, then %j: asks for the host %s', (target, rest, host) => {
+    const { requests } = readText(`GET ${target} ${rest}\r\n\r\n${get}`);
+    expect(requests.map(({ headers }) => headers['host'])).toEqual([host, 'x']);
+  });
+
+  test.each([
+    ['no Host', 'GET http://x/ping HTTP/1.1\r\n\r\n'],
+    ['a malformed Host', 'GET http://x/ping HTTP/1.1\r\nhost: a b\r\n\r\n'],
+    ['two of them', 'GET http://x/ping HTTP/1.1\r\nhost: x\r\nhost: x\r\n\r\n'],
+  ])('a target with a host makes up for nothing: %s', (_, text) => {
+    expect(readText(text)).toMatchObject({ requests: [], status: 400 });
+  });
+
   test('a body in chunks, with extensions and trailers that mean nothing', () => {
     const head = 'POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
     const body = '5\r\nhello\r\n0001;a=b;c="d e"\r\n \r\nA\r\n0123456789\r\n';
