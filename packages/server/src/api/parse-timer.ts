@@ -40,7 +40,7 @@ const noTagInfo: Definition['tagInfo'] = [];
 export class TimerParser {
   private readonly rules: ParseRules;
   /** Found to be right last: most timers of a batch have the same. */
-  private goodUri = '';
+  private goodUri: string | null = null;
 
   constructor(rules: ParseRules) {
     this.rules = rules;
