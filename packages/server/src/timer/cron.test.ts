@@ -27,6 +27,43 @@ describe('the next time of a cron pattern', () => {
     }
   });
 
+  /** Clocks are set on 29 March and 25 October 2026 in Berlin, and by half an hour on Lord Howe Island. */
+  it.each(['Europe/Berlin', 'Australia/Lord_Howe', null])(
+    'a time that is kept is what the library says, also while clocks are set (%s)',
+    (timezone) => {
+      for (const pattern of ['*/30 1-3 * * *', '30 2 * * *', '*/7 * * * *']) {
+        const plain = new Cron(pattern, { timezone: timezone ?? 'UTC', paused: true });
+        for (const startMs of [Date.UTC(2026, 2, 28, 20), Date.UTC(2026, 9, 24, 20)])
+          for (let atMs = startMs; atMs < startMs + 10 * 3_600_000; atMs += 420_001) {
+            const expected = plain.nextRun(new Date(atMs))?.getTime();
+            expect(nextCron(pattern, timezone, atMs)).toBe(expected);
+          }
+      }
+    },
+  );
+
+  it('timers of one pattern that pop together search for their times once', () => {
+    const search = vi.spyOn(Cron.prototype, 'nextRun');
+    for (let i = 0; i < 60_000; i++)
+      expect(nextCron('0,15,30,45 * * * * *', null, wallMs + (i % 15_000))).toBe(wallMs + 15_000);
+    for (let i = 0; i < 60_000; i++)
+      nextCron('0,15,30,45 * * * * *', null, wallMs + (i % 4) * 15_000);
+    // The verdict on the days, and a time for each quarter.
+    expect(search.mock.calls.length).toBeLessThanOrEqual(6);
+    search.mockRestore();
+  });
+
+  it('times of more patterns than are kept are right', () => {
+    for (let i = 0; i < 9000; i++) {
+      const second = i % 60;
+      const minute = Math.floor(i / 60);
+      const expected = wallMs + (minute * 60 + second) * 1000;
+      expect(
+        nextCron(`${second} ${minute % 60} ${Math.floor(minute / 60)} * * *`, null, wallMs - 1),
+      ).toBe(expected);
+    }
+  });
+
   it.each(['0 0 30 2 *', '0 0 8 * +1#1', '0 0 31 2,4,6,9,11 *'])('%s never comes', (pattern) => {
     expect(nextCron(pattern, null, wallMs)).toBeNull();
   });
