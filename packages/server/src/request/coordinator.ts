@@ -198,10 +198,8 @@ export class Coordinator implements TimerService {
       wantTotal,
     };
     const found = await searchEverywhere(this.parts, search, this.everybody());
-    const details = await this.details(namespace, found.records);
-    const at = this.steady();
     return {
-      items: found.records.map((record) => timerView(record, ids, at, details)),
+      items: await this.views(found.records, await this.details(namespace, found.records)),
       cursor: ids.place(namespace, found.cursor),
       missing: this.membersOf(found.missing),
       ...(found.total !== null && { total: found.total }),
@@ -349,12 +347,28 @@ export class Coordinator implements TimerService {
     const { items, cursor, missing } = await this.records({ ...query, cursor: from });
     // Letters have their own number, and tell the reason themselves.
     const details = await this.details(namespace, query.state === 'dead' ? [] : items);
-    const at = this.steady();
     return {
-      items: items.map((record) => timerView(record, ids, at, details)),
+      items: await this.views(items, details),
       cursor: ids.cursor(namespace, cursor),
       missing,
     };
+  }
+
+  /** In as many turns as it takes. */
+  private async views(
+    records: readonly TimerRecord[],
+    details: ReadonlyMap<string, string>,
+  ): Promise<readonly TimerView[]> {
+    const { ids, replica } = this.parts;
+    const { scans } = replica;
+    const at = this.steady();
+    const views: TimerView[] = [];
+    for (const record of records) {
+      if (scans.isFull) await scans.next();
+      scans.count(record);
+      views.push(timerView(record, ids, at, details));
+    }
+    return views;
   }
 
   private async records(query: RecordQuery): Promise<Page<TimerRecord>> {

@@ -6,7 +6,7 @@ import type { ListAsk } from '../wire/list.ts';
 
 const sliceLength = 2000;
 
-/** Shows the handles of live records until `visit` returns false. */
+/** Shows the handles of live records until `visit` returns false. `visit` counts the records that it reads. */
 export async function eachCandidate(
   { store, scans }: Pick<Replica, 'store' | 'scans'>,
   { namespace }: Pick<ListAsk, 'namespace'>,
@@ -20,6 +20,9 @@ export async function eachCandidate(
       const isOurs =
         store.stateOf(handle) === State.live && store.namespaceOf(handle) === namespace;
       if (isOurs && !visit(handle)) return;
+      if (!scans.isFull) continue;
+      after = { hi: store.hiOf(handle), lo: store.loOf(handle) };
+      break;
     }
     if (after !== null) await scans.next();
   } while (after !== null);

@@ -21,8 +21,9 @@ function parts(): ReadParts {
   holders.forEach((replicas, lo) => {
     store.put(recordOf({ hi: 0, lo, replicas }));
   });
-  const replica = { store } as Replica;
-  return { self: 'a', clock: new VirtualClock(), peers: null, replica };
+  const clock = new VirtualClock();
+  const replica = { store, scans: new ScanTurns(clock) } as Replica;
+  return { self: 'a', clock, peers: null, replica };
 }
 
 test.each<[string, HolderRole, number[]]>([

@@ -11,7 +11,7 @@ import { compareProgress, hex16, parseHex16, State, type TimerRecord } from '@ca
 import { compareNumbers } from '../../store/number-index.ts';
 import type { ReadParts } from '../read.ts';
 import type { Replica } from '../replica.ts';
-import { frameBytesMax, pageBytesMax, recordBytes, turnBytesMax } from '../sizes.ts';
+import { frameBytesMax, pageBytesMax, recordBytes } from '../sizes.ts';
 import type { ListAsk } from '../wire/list.ts';
 import type { Numbered } from '../wire/parts.ts';
 import { matches } from './list-filter.ts';
@@ -174,10 +174,12 @@ async function listLooked(parts: ReadParts, ask: ListAsk, lookup: Lookup): Promi
   for (;;) {
     const { nearest, more } = await nearestNumbers(replica, lookup, after, ask.limit);
     for (const number of nearest) {
+      if (replica.scans.isFull) await replica.scans.next();
       after = number;
       const record = replica.get(number.hi, number.lo);
-      if (record === undefined || record.namespace !== ask.namespace || !matches(record, ask))
-        continue;
+      if (record === undefined) continue;
+      replica.scans.count(record);
+      if (record.namespace !== ask.namespace || !matches(record, ask)) continue;
       records.push(record);
       bytes += recordBytes(record);
       if (records.length >= ask.limit || bytes >= frameBytesMax) break;
@@ -201,33 +203,32 @@ interface Found {
  * letters alone.
  */
 export async function eachSlice(
-  { replica: { store, scans } }: ReadParts,
+  { replica }: ReadParts,
   ask: ListAsk,
   visit: (record: TimerRecord) => void,
 ): Promise<void> {
   let after: Numbered | null = null;
   do {
-    after = visitSlice(store, ask, after, visit);
-    await scans.next();
+    after = visitSlice(replica, ask, after, visit);
+    await replica.scans.next();
   } while (after !== null);
 }
 
 /** As much as one turn may take. Where it stopped; null at the end. */
 function visitSlice(
-  store: Replica['store'],
+  { store, scans }: Replica,
   ask: ListAsk,
   after: Numbered | null,
   visit: (record: TimerRecord) => void,
 ): Numbered | null {
   const handles: number[] = [];
   const next = nextSlice(store, ask, after, handles);
-  let readBytes = 0;
   for (const handle of handles) {
     if (!isListed(store, handle, ask)) continue;
     const record = store.read(handle);
     visit(record);
-    readBytes += recordBytes(record);
-    if (readBytes >= turnBytesMax) return { hi: record.hi, lo: record.lo };
+    scans.count(record);
+    if (scans.isFull) return { hi: record.hi, lo: record.lo };
   }
   return next;
 }
@@ -248,25 +249,24 @@ function isListed(store: Replica['store'], handle: number, { namespace }: ListAs
 
 /** As much as one turn may take. Where it stopped; null at the end. */
 function scanSlice(
-  { store }: Replica,
+  { store, scans }: Replica,
   ask: ListAsk,
   after: Numbered | null,
   found: Found,
 ): Numbered | null {
   const handles: number[] = [];
   const next = nextSlice(store, ask, after, handles);
-  let readBytes = 0;
   for (const handle of handles) {
     found.scanned++;
     if (!isListed(store, handle, ask)) continue;
     const record = store.read(handle);
-    readBytes += recordBytes(record);
+    scans.count(record);
     if (matches(record, ask)) {
       found.records.push(record);
       found.bytes += recordBytes(record);
     }
     const full = found.records.length >= ask.limit || found.bytes >= frameBytesMax;
-    if (full || readBytes >= turnBytesMax) return { hi: record.hi, lo: record.lo };
+    if (full || scans.isFull) return { hi: record.hi, lo: record.lo };
   }
   return next;
 }

@@ -100,7 +100,10 @@ export async function nearestNumbers(
   return { nearest: found.slice(0, limit), more: found.length > limit };
 }
 
-/** Shows each handle of a lookup once, in slices, each in a turn of its own, until `visit` returns false. */
+/**
+ * Shows each handle of a lookup once, in slices, each in a turn of its own, until `visit` returns false. `visit` counts
+ * the records that it reads.
+ */
 export async function eachLooked(
   { store: { search }, scans }: Pick<Replica, 'store' | 'scans'>,
   lookup: Lookup,
@@ -112,10 +115,14 @@ export async function eachLooked(
   let place: TextPlace | null = null;
   do {
     const handles: number[] = [];
-    place = search.nextText(lookup, place, sliceLength, handles);
-    for (const handle of handles) {
+    const before: TextPlace | null = place;
+    place = search.nextText(lookup, before, sliceLength, handles);
+    for (const [i, handle] of handles.entries()) {
       if (seen?.add(handle) === false) continue;
       if (!visit(handle)) return;
+      if (!scans.isFull) continue;
+      place = search.nextText(lookup, before, i + 1, []);
+      break;
     }
     if (place !== null) await scans.next();
   } while (place !== null);

@@ -5,7 +5,7 @@
  */
 import type { TimerRecord } from '@carillon/core';
 import { type DuePlace, SearchIndex } from '../../store/search/search-index.ts';
-import { frameBytesMax, recordBytes, turnBytesMax } from '../sizes.ts';
+import { frameBytesMax, recordBytes } from '../sizes.ts';
 import type { ListAsk } from '../wire/list.ts';
 import type { Found, Place, SearchAsk } from '../wire/search.ts';
 import { eachCandidate } from './candidates.ts';
@@ -99,17 +99,16 @@ async function walkDue(
   for (;;) {
     const handles: number[] = [];
     store.search?.nextDue(search.ask.namespace, place, sliceLength, handles);
-    passed += handles.length;
-    let bytes = 0;
     for (const handle of handles) {
       const ms = SearchIndex.dueMs(store.retryOf(handle));
       if (ms >= endMs) return { ...nothing, entries: part.entries };
       place = { ms, handle };
+      passed++;
       if (!speaksFor(parts, { replicas: store.replicasOf(handle) })) continue;
       const record = store.read(handle);
       part.offer(record, place);
-      bytes += recordBytes(record);
-      if (part.full || bytes >= turnBytesMax) break;
+      scans.count(record);
+      if (part.full || scans.isFull) break;
     }
     const isLast = handles.length < sliceLength && place.handle === handles.at(-1);
     if (handles.length === 0 || isLast) return { ...nothing, entries: part.entries };
@@ -137,6 +136,16 @@ function isLoose(ask: ListAsk, lookup: Lookup | null): boolean {
   return asked.filter((text) => text !== '').length > 1;
 }
 
+function isMatching(
+  { replica: { store, scans } }: SearchParts,
+  handle: number,
+  ask: ListAsk,
+): boolean {
+  const record = store.read(handle);
+  scans.count(record);
+  return matches(record, ask);
+}
+
 /** The next of all candidates, which may come in any order: of the lookup, or of all records. */
 async function pickSmallest(
   parts: SearchParts,
@@ -144,7 +153,7 @@ async function pickSmallest(
   lookup: Lookup | null,
 ): Promise<Found> {
   const { clock, self, replica } = parts;
-  const { store } = replica;
+  const { store, scans } = replica;
   const distanceMs = parts.distanceMs();
   const part = new Part(parts, search, distanceMs);
   const untilMs = clock.now() + partMs;
@@ -158,7 +167,7 @@ async function pickSmallest(
       const ms = SearchIndex.dueMs(store.retryOf(handle));
       if (ms >= endMs || ms < place.ms || byPlace({ ms, handle }, place) <= 0) return true;
       if (store.namespaceOf(handle) !== search.ask.namespace) return true;
-      if (isSparse && !matches(store.read(handle), search.ask)) return true;
+      if (isSparse && !isMatching(parts, handle, search.ask)) return true;
       smallest.add({ ms, handle, hi: store.hiOf(handle), lo: store.loOf(handle) });
       return true;
     };
@@ -167,9 +176,12 @@ async function pickSmallest(
       : eachLooked(replica, lookup, visit));
     const found = smallest.all();
     for (const { hi, lo, ...one } of found) {
+      if (scans.isFull) await scans.next();
       place = one;
       const record = replica.get(hi, lo);
-      if (record !== undefined) part.offer(record, one);
+      if (record === undefined) continue;
+      scans.count(record);
+      part.offer(record, one);
       if (part.full) break;
     }
     const isLast =

@@ -26,7 +26,7 @@ const readCount = 64;
 
 export async function countHere(parts: SearchParts, search: SearchAsk): Promise<Total> {
   const { clock, replica } = parts;
-  const { store, usage } = replica;
+  const { store, usage, scans } = replica;
   const { ask } = search;
   if (isPlain(search)) return { count: usage.of(ask.namespace).primaries, exact: true };
   const distanceMs = parts.distanceMs();
@@ -44,6 +44,7 @@ export async function countHere(parts: SearchParts, search: SearchAsk): Promise<
     if (!isFiltered(ask) && isInside(ms + distanceMs, search)) count++;
     else {
       const record = store.read(handle);
+      scans.count(record);
       if (matches(record, ask) && isInRange(record, ms, search, distanceMs)) count++;
     }
     return true;
@@ -74,14 +75,19 @@ async function eachPossible(
   const distanceMs = parts.distanceMs();
   const endMs = search.toMs - distanceMs + slackMs;
   const start = startOf(self, { ...search, after: orderStart }, distanceMs);
+  const { store, scans } = replica;
   for (let place = start; ; ) {
     const handles: number[] = [];
-    const next = index.nextDue(ask.namespace, place, sliceLength, handles);
-    for (const handle of handles)
+    let next = index.nextDue(ask.namespace, place, sliceLength, handles);
+    for (const handle of handles) {
       if (!visit(handle)) return index.countDue(ask.namespace, start.ms, endMs);
+      if (!scans.isFull) continue;
+      next = { ms: SearchIndex.dueMs(store.retryOf(handle)), handle };
+      break;
+    }
     if (next === null || next.ms >= endMs) return handles.length;
     place = next;
-    await replica.scans.next();
+    await scans.next();
   }
 }
 

@@ -197,6 +197,7 @@ export class SearchIndex {
   ): TextPlace | null {
     const spans = this.spansOf(lookup);
     const pairs: number[] = [];
+    const end = out.length + limit;
     for (let span = after?.span ?? 0; span < spans.length; span++) {
       const { tree, a, b, toA, toB } = spans[span] as Span;
       const isBehind = after?.span === span;
@@ -207,7 +208,7 @@ export class SearchIndex {
         const [pairA, pairB] = [pairs[i * 2] as number, pairs[i * 2 + 1] as number];
         if (pairA > toA || (pairA === toA && pairB > toB)) break;
         out.push(pairB & (handleCountMax - 1));
-        if (i === limit - 1) return { span, a: pairA, b: pairB };
+        if (out.length === end) return { span, a: pairA, b: pairB };
       }
       pairs.length = 0;
     }
