@@ -15,5 +15,6 @@ const libraryLengthMax = 64 * 1024;
 
 /** Throws an error whose message is a sentence. */
 export function parseYamlText(text: string): unknown {
-  return parseYaml(text, { lengthMax: fileBytesMax, libraryLengthMax });
+  const partCountMax = fileBytesMax;
+  return parseYaml(text, { lengthMax: fileBytesMax, libraryLengthMax, partCountMax });
 }

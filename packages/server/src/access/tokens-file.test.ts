@@ -17,6 +17,19 @@ describe('the tokens file', () => {
     expect(renderTokens({ tokens: [], numberKey: null })).not.toContain('key');
   });
 
+  test('that is very long or nested very deep is refused before it is parsed', () => {
+    for (const text of ['['.repeat(2_000_000), '{"tokens":'.repeat(9), ' '.repeat(9_000_000)])
+      expect(() => parseTokens(text)).toThrow('too long, or too many brackets are open');
+  });
+
+  test('may have brackets and quotes in its names', () => {
+    const all = Array.from({ length: 20 }, (_, i) => ({
+      ...testToken(i).token,
+      name: i % 2 === 0 ? '[{[{[{ \\' : '"[[[',
+    }));
+    expect(parseTokens(renderTokens({ tokens: all, numberKey: null })).tokens).toEqual(all);
+  });
+
   test.each([
     ['id', '0123456789AB'],
     ['id', '__proto__'],

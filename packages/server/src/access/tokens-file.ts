@@ -5,6 +5,10 @@ import { scopeNamed, scopes } from './scope.ts';
 import type { Token } from './token.ts';
 
 export const tokensMax = 10_000;
+/** So many tokens with the longest names take less. */
+const tokensBytesMax = 8 * 1024 * 1024;
+/** A token is an object in a list in an object. */
+const bracketDepthMax = 8;
 const keyField = 'number-key';
 export const tokenNameRule = '1 to 100 characters, none of them a control character';
 
@@ -52,12 +56,29 @@ export function renderTokens({ tokens, numberKey }: TokensFile): string {
 }
 
 function parseJson(text: string): unknown {
+  if (text.length > tokensBytesMax || isDeep(text)) {
+    throw new TokensFileError('The tokens file is too long, or too many brackets are open.');
+  }
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message is left out: it shows the text around the mistake.
     throw new TokensFileError('The tokens file is not JSON.');
   }
+}
+
+/** Looks at brackets outside of texts. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let isQuoted = false;
+  for (let i = 0; i < text.length && depth <= bracketDepthMax; i++) {
+    const char = text[i];
+    if (char === '"') isQuoted = !isQuoted;
+    else if (isQuoted) i += char === '\\' ? 1 : 0;
+    else if (char === '[' || char === '{') depth++;
+    else if ((char === ']' || char === '}') && depth > 0) depth--;
+  }
+  return depth > bracketDepthMax;
 }
 
 function readToken(value: unknown, index: number): Token {

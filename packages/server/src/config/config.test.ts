@@ -33,6 +33,14 @@ test('every default is a value its own kind accepts, unchanged', () => {
   }
 });
 
+test('of very many problems the first twenty are told, and of a long value its beginning', () => {
+  const unknown = Array.from({ length: 3000 }, (_, i) => `"k${i}":1`).join(',');
+  expect(problems(fileOf(`{${unknown}}`))).toHaveLength(20);
+  const [problem = ''] = problems(fileOf(`listen: [${'"a", '.repeat(2000)}]\n`));
+  expect(problem).toContain('The option listen in c.yaml must be');
+  expect(problem.length).toBeLessThan(500);
+});
+
 test('names are derived mechanically and no two options share one', () => {
   expect(flagOf('limits.bodyBytesMax')).toBe('limits-body-bytes-max');
   expect(variableOf('limits.bodyBytesMax')).toBe('CARILLON_LIMITS_BODY_BYTES_MAX');

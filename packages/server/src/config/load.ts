@@ -1,6 +1,6 @@
 /**
- * Reads a configuration: defaults < file < environment < flags. Pure apart from the reader it is given. Finds all
- * problems at once; each is a sentence that names the option, its source and a right value.
+ * Reads a configuration: defaults < file < environment < flags. Pure apart from the reader it is given. Finds up
+ * to twenty problems at once; each is a sentence that names the option, its source and a right value.
  */
 import { nearestWord } from '@carillon/core';
 import { type Config, configOf, eachOption, type OptionEntry } from './config.ts';
@@ -55,6 +55,11 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 // sets in
 // every container beside a service named carillon.
 const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|NAMESPACE|PORT|PORT_.*|SERVICE_.*)$/;
+
+/** A running member that reads its file again does not go through thousands of them. */
+const problemCountMax = 20;
+/** Of a value that is not right. */
+const shownLengthMax = 200;
 
 class Load {
   private readonly byKey: Map<string, OptionEntry>;
@@ -122,6 +127,7 @@ class Load {
 
   private group(content: object, prefix: string, path: string): void {
     for (const [name, raw] of Object.entries(content) as [string, unknown][]) {
+      if (this.problems.length >= problemCountMax) return;
       const key = prefix + name;
       if (this.byKey.has(key)) this.take(key, raw, { source: 'file', name: path });
       else if (!this.isGroup(key)) {
@@ -140,7 +146,7 @@ class Load {
     const spec = this.byKey.get(key)?.spec;
     const value = spec?.kind(raw);
     if (value instanceof Wrong) {
-      const shown = spec?.secret ? 'the value given' : JSON.stringify(raw);
+      const shown = spec?.secret ? 'the value given' : shownOf(raw);
       const where =
         origin.source === 'file' ? `${key} in ${origin.name}` : `${key} (${origin.name})`;
       this.problems.push(`The option ${where} must be ${value.expected}, not ${shown}.`);
@@ -202,4 +208,9 @@ function conflicts(config: Config): string[] {
     'The option etcd.user goes with a password: etcd.passwordFile, or etcd.password.',
   );
   return found;
+}
+
+function shownOf(raw: unknown): string {
+  const text = JSON.stringify(raw) ?? 'nothing';
+  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text;
 }

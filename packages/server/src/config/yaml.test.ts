@@ -90,6 +90,23 @@ describe('a file', () => {
     expect(() => parseYaml(' '.repeat(600_000))).toThrow('It has 600000 characters');
   });
 
+  test.each([
+    ['lines', 'a\n'],
+    ['empty lines', '\r\n'],
+    ['keys', 'a: 1\n'],
+    ['comments', '#\n'],
+    ['values in a line', '[1],'],
+  ])('of very many %s is refused before it is read', (_, unit) => {
+    const text = unit.repeat(16_385);
+    expect(() => parseYaml(text)).toThrow('It has more than 16384 lines and commas.');
+    expect(() => parseYaml(`[${'1,'.repeat(16_385)}1]`)).toThrow('lines and commas');
+    expect(() => parseYaml(text, { partCountMax: 1e6 })).not.toThrow('lines and commas');
+  });
+
+  test('of lists in lists without end is refused for its depth', () => {
+    expect(() => parseYaml('- '.repeat(2000))).toThrow('It is nested too deep.');
+  });
+
   test('may be longer where the caller says so, and in all forms of YAML up to the length that it gives', () => {
     const text = `a: |\n  text\nb: "x"${'\n# a comment'.repeat(1000)}`;
     expect(() => parseYaml(text)).toThrow('line 1');

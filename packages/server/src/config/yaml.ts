@@ -5,10 +5,13 @@
 import { parse, YAMLParseError } from 'yaml';
 import { parsePlainYaml } from './plain-yaml.ts';
 
-/** The library takes about a millisecond a KiB. Longer files are JSON, or in the plain forms of YAML. */
-const defaultLibraryLengthMax = 8 * 1024;
+/** The library takes up to 4 ms a KiB. Longer files are JSON, or in the plain forms of YAML. */
+const defaultLibraryLengthMax = 4 * 1024;
 /** A thousand members, each with addresses and labels. */
 const defaultLengthMax = 512 * 1024;
+
+/** Lines and commas: sixteen for each of a thousand members. Each key or value takes up to a microsecond. */
+const defaultPartCountMax = 16 * 1024;
 
 /** Open brackets beyond this, quoted ones included, are no file of an operator. */
 const bracketDepthMax = 64;
@@ -17,8 +20,10 @@ export interface YamlOptions {
   readonly maxAliasCount?: number;
   /** Longer texts are refused; default: 512 KiB. */
   readonly lengthMax?: number;
-  /** Longer texts are JSON, or in the plain forms of YAML; default: 8 KiB. */
+  /** Longer texts are JSON, or in the plain forms of YAML; default: 4 KiB. */
   readonly libraryLengthMax?: number;
+  /** Texts with more lines and commas are refused; default: 16,384. */
+  readonly partCountMax?: number;
 }
 
 /** Throws an error whose message is a sentence with the place. */
@@ -27,20 +32,35 @@ export function parseYaml(text: string, options: YamlOptions = {}): unknown {
   if (text.length > lengthMax) {
     throw new Error(`It has ${text.length} characters; ${lengthMax} are the most.`);
   }
-  refuseDeep(text);
+  refuseMuch(text, options);
   if (text.length <= libraryLengthMax) return byLibrary(text, options);
   const first = text.trimStart()[0];
   return first === '{' || first === '[' ? (JSON.parse(text) as unknown) : parsePlainYaml(text);
 }
 
-function refuseDeep(text: string): void {
+function refuseMuch(text: string, { partCountMax = defaultPartCountMax }: YamlOptions): void {
   let depth = 0;
-  for (let i = 0; i < text.length && depth <= bracketDepthMax; i++) {
-    const char = text[i];
-    if (char === '[' || char === '{') depth++;
-    else if ((char === ']' || char === '}') && depth > 0) depth--;
+  let partCount = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === lf || code === comma) partCount++;
+    else if (isOpening(code)) depth++;
+    else if (isClosing(code) && depth > 0) depth--;
+    if (depth > bracketDepthMax) throw new Error(`More than ${bracketDepthMax} brackets are open.`);
+    if (partCount > partCountMax)
+      throw new Error(`It has more than ${partCountMax} lines and commas.`);
   }
-  if (depth > bracketDepthMax) throw new Error(`More than ${bracketDepthMax} brackets are open.`);
+}
+
+const lf = 0x0a;
+const comma = 0x2c;
+
+function isOpening(code: number): boolean {
+  return code === 0x5b || code === 0x7b;
+}
+
+function isClosing(code: number): boolean {
+  return code === 0x5d || code === 0x7d;
 }
 
 /**
@@ -83,8 +103,9 @@ function byLibrary(text: string, { maxAliasCount = 100 }: YamlOptions): unknown 
   try {
     return parse(text, { maxAliasCount, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
-    if (error instanceof YAMLParseError) throw placed(error, text);
-    throw error instanceof RangeError ? new Error('It is nested too deep.') : error;
+    const isDeep = error instanceof Error && error.message.startsWith('Maximum call stack');
+    if (isDeep) throw new Error('It is nested too deep.', { cause: error });
+    throw error instanceof YAMLParseError ? placed(error, text) : error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
