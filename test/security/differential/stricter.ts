@@ -19,6 +19,8 @@ export const stricter: Readonly<Record<string, string>> = {
     'No other coding is known here, and none in HTTP/1.0 (RFC 9112 §6.1).',
   'A chunk of the body is malformed, or has a long extension.':
     'Sizes of at most eight digits; extensions up to a limit.',
+  'A header after the last chunk belongs before the body.':
+    'Trailers that say where to, by whom or for how long (RFC 9110 §6.5.1); node:http heeds some and takes all.',
   'Request line and headers are larger, or the headers more, than is allowed.':
     'A limit of the member.',
   'The body is larger than is allowed here.': 'A limit of the member.',

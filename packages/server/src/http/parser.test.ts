@@ -145,9 +145,9 @@ describe('accepted requests', () => {
   test('a body in chunks, with extensions and trailers that mean nothing', () => {
     const head = 'POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
     const body = '5\r\nhello\r\n0001;a=b;c="d e"\r\n \r\nA\r\n0123456789\r\n';
-    const { requests } = readText(`${head}${body}0\r\nhost: y\r\nx:\r\n\r\n${get}`);
+    const { requests } = readText(`${head}${body}0\r\nz: y\r\nx:\r\n\r\n${get}`);
     expect(requests.map((request) => request.body)).toEqual(['hello 0123456789', '']);
-    expect(requests[0]?.headers['host']).toBe('x');
+    expect(requests[0]?.headers).not.toHaveProperty('z');
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(

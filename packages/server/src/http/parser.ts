@@ -294,7 +294,7 @@ export class HttpParser {
         const full = this.trailerBytes + lookTo - at === trailerBytesMax;
         return full ? this.refuse(refusals.headersTooLarge) : 'more';
       }
-      if (isFraming(bytes, at, lineEnd)) return this.refuse(refusals.trailer);
+      if (isHeadOnly(bytes, at, lineEnd)) return this.refuse(refusals.trailerName);
       this.trailerBytes += lineEnd - at;
       this.at = lineEnd;
       this.lookedBytes = 0;
@@ -336,12 +336,29 @@ export class HttpParser {
   }
 }
 
-/** Whether a line of trailers says where the body ends: a reader that adds trailers to the headers would heed it. */
-function isFraming(bytes: Buffer, from: number, to: number): boolean {
+/**
+ * Names that mean something before the body alone: where it ends, where the request goes, whether the connection stays
+ * open. A reader that adds trailers to the headers, such as node:http, would heed them (RFC 9110 §6.5.1).
+ */
+const headOnly: ReadonlySet<string> = new Set([
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'upgrade',
+  'host',
+  'te',
+  'trailer',
+  'expect',
+  'authorization',
+]);
+
+/** Whether a line of trailers has a name that belongs before the body. */
+function isHeadOnly(bytes: Buffer, from: number, to: number): boolean {
   const nameEnd = bytes.indexOf(colon, from);
   if (nameEnd === -1 || nameEnd >= to) return false;
-  const name = headerName(bytes, from, nameEnd);
-  return name === 'content-length' || name === 'transfer-encoding';
+  return headOnly.has(headerName(bytes, from, nameEnd));
 }
 
 /** Where CR LF CR LF begins; -1 when it is not between the two indexes. Looks at every fourth byte while it can. */

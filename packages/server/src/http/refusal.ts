@@ -49,6 +49,7 @@ export const refusals = {
   framing: malformed('Content-Length and Transfer-Encoding do not go together.'),
   chunk: malformed('A chunk of the body is malformed, or has a long extension.'),
   trailer: malformed('The lines after the last chunk are not headers.'),
+  trailerName: malformed('A header after the last chunk belongs before the body.'),
   brokenOff: malformed('The request breaks off.'),
   targetTooLong: refusal(
     'malformed',

@@ -162,6 +162,12 @@ const chunks = [
   attack('an extension of the last chunk beyond ASCII', `${chunked}0;\xe4\r\n\r\n`),
   attack('a coding among the trailers', `${chunked}0\r\ntransfer-encoding: chunked\r\n\r\n`),
   attack('a length among the trailers', `${chunked}0\r\nContent-Length: 9\r\n\r\n`),
+  attack(
+    'the end of the connection among the trailers',
+    `${chunked}0\r\nConnection: close\r\n\r\n`,
+  ),
+  attack('a host among the trailers', `${chunked}0\r\nx: y\r\nhost: y\r\n\r\n`),
+  attack('credentials among the trailers', `${chunked}0\r\nauthorization: Bearer x\r\n\r\n`),
   attack('chunk longer than said', `${chunked}1\r\nxy\r\n0\r\n\r\n`),
   attack('chunk shorter than said', `${chunked}3\r\nx\r\n0\r\n\r\n`),
   attack('bare LF behind a chunk', `${chunked}1\r\nx\n0\r\n\r\n`),

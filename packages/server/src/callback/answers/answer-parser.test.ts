@@ -176,8 +176,8 @@ describe('answers of receivers', () => {
     expect(read([interim, head(okHead, 'content-length: 0')])).toMatchObject(found);
   });
 
-  it.each(['content-length: 0', 'Transfer-Encoding: chunked'])(
-    'a trailer that says where the answer ends, %j, ends the reading',
+  it.each(['content-length: 0', 'Transfer-Encoding: chunked', 'connection: close'])(
+    'a trailer that says where the answer or the connection ends, %j, ends the reading',
     (line) => {
       const answer = head(okHead, 'transfer-encoding: chunked');
       const found = { progress: 'enough', status: 200, keeps: false };

@@ -237,7 +237,7 @@ export class AnswerParser {
     const lines = new HeadLines();
     lines.add(line);
     const frames = lines.lengthBytes !== -1 || lines.coding !== undefined;
-    return lines.odd || frames ? 'enough' : 'more';
+    return lines.odd || frames || lines.closes ? 'enough' : 'more';
   }
 }
 
