@@ -9,6 +9,11 @@ import type { Guard } from './guard/guard.ts';
 import type { Resolve } from './guard/resolve.ts';
 
 const tcpKeepAliveMs = 60_000;
+/**
+ * A connection that takes up a session shows no certificate, and brings the session for the next one. Without a limit a
+ * receiver whose certificate has expired, or names another host by now, would never be asked for it.
+ */
+const sessionMsMax = 600_000;
 
 /** The guard said no. */
 export class ForbiddenError extends Error {
@@ -98,6 +103,8 @@ class Opening {
   private readonly lookup: LookupFunction;
   /** The session of the last TLS connection: with it the next one takes a round trip less. */
   private session: Buffer | undefined;
+  /** When the next connection has to show a certificate again. */
+  private sessionEndMs = 0;
 
   constructor(receiver: Receiver, options: ConnectOptions) {
     this.receiver = receiver;
@@ -134,8 +141,9 @@ class Opening {
 
   private secure(): Socket {
     const { host, port } = this.receiver;
-    const { ca } = this.options;
-    const { session, lookup } = this;
+    const { ca, clock } = this.options;
+    const { lookup } = this;
+    const session = clock.now() < this.sessionEndMs ? this.session : undefined;
     const socket = secureConnect({
       host,
       port,
@@ -145,7 +153,9 @@ class Opening {
       ...(session === undefined ? {} : { session }),
       ...(ca === undefined ? {} : { ca }),
     });
+    // Comes only when the certificate was found good.
     return socket.on('session', (made: Buffer) => {
+      if (!socket.isSessionReused()) this.sessionEndMs = clock.now() + sessionMsMax;
       this.session = made;
     });
   }

@@ -17,10 +17,12 @@ let receiver: TestReceiver;
 /** At an address that may not, on the same port. */
 let victim: TestReceiver;
 let callbacks: HttpCallbacks;
+let answer: string;
 
 beforeEach(async () => {
   names = await NameServer.start(() => []);
-  receiver = await TestReceiver.start(() => 'HTTP/1.1 204 X\r\nconnection: close\r\n\r\n');
+  answer = 'HTTP/1.1 204 X\r\nconnection: close\r\n\r\n';
+  receiver = await TestReceiver.start(() => answer);
   victim = await TestReceiver.start(undefined, '127.0.0.2', receiver.port);
   const guard = new Guard({ allow: parseAllow('127.0.0.1'), loopback: false, denied: () => none });
   callbacks = new HttpCallbacks({ clock, guard, resolve: systemResolve([names.address]) });
@@ -77,6 +79,33 @@ describe.runIf(process.platform === 'linux')(
       expect(await call('rebind.example')).toMatchObject({ status: 204 });
       expect([receiver.connectionCount, victim.connectionCount]).toEqual([2, 0]);
     });
+
+    it('is not followed by a kept connection, and is refused when that one is gone', async () => {
+      names.zone = inTurn(['127.0.0.1'], ['127.0.0.2']);
+      answer = 'HTTP/1.1 204 X\r\n\r\n';
+      expect(await call('rebind.example')).toMatchObject({ status: 204 });
+      expect(await call('rebind.example')).toMatchObject({ status: 204 });
+      answer = 'HTTP/1.1 204 X\r\nconnection: close\r\n\r\n';
+      expect(await call('rebind.example')).toMatchObject({ status: 204 });
+      expect(await call('rebind.example')).toMatchObject({ reason: 'forbidden' });
+      expect([receiver.connectionCount, victim.connectionCount]).toEqual([1, 0]);
+    });
+
+    it.each([
+      'http://169.254.169.254/latest/meta-data/',
+      'http://metadata.google.internal/',
+      'http://[fd00:ec2::254]/',
+      '//127.0.0.2/',
+    ])(
+      'is sent to %s by a redirect: it is asked for no other name, and goes nowhere',
+      async (to) => {
+        names.zone = inTurn(['127.0.0.1']);
+        answer = `HTTP/1.1 307 X\r\nlocation: ${to}\r\nrefresh: 0; url=${to}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+        expect(await call('rebind.example')).toMatchObject({ kind: 'answer', status: 307 });
+        expect(names.questions.toSorted()).toEqual(['A rebind.example', 'AAAA rebind.example']);
+        expect([receiver.connectionCount, victim.connectionCount]).toEqual([1, 0]);
+      },
+    );
 
     it('does not reach the victim in a thousand turns, in whichever order it answers', async () => {
       let turn = 0;
