@@ -145,6 +145,29 @@ describe('lists and everything at once', () => {
     expect(page).toMatchObject({ timers: [], cursor: null });
   });
 
+  test.each([
+    '/timers?cursor=abc',
+    '/timers?cursor=0123456789abcde',
+    '/timers?cursor=0123456789abcdef0',
+    '/timers?cursor=0123456789abcdeg',
+    '/timers?cursor=0123456789abcdef0123456789abcdef',
+    '/timers?tag=a&cursor=abc',
+    '/timers?state=dead&cursor=abc',
+    '/timers?order=due&cursor=0123456789abcdef',
+    '/timers?order=due&cursor=0123456789abcdef0123456789abcde',
+    `/timers?order=due&cursor=${'f'.repeat(32)}`,
+    '/timers?from=2026-01-01T00:00:00Z&cursor=abc',
+    '/dead-letters?cursor=abc',
+    '/dead-letters?cursor=0123456789abcdef0123456789abcdef',
+    '/audit?cursor=abc',
+  ])('%s: a cursor that was cut, or is of another list, is 400', async (path) => {
+    const answer = await send('GET', path, undefined, ours);
+    expect([answer.status, json(answer)['detail']]).toEqual([
+      400,
+      'The parameter cursor must be one that an earlier page of the same list gave out.',
+    ]);
+  });
+
   test('DELETE /dead-letters?all=true discards in its own namespace only', async () => {
     const answer = await send('DELETE', '/dead-letters?all=true', undefined, ours);
     expect(json(answer)).toEqual({ discarded: 0, more: false });

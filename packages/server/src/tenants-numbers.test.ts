@@ -306,7 +306,7 @@ describe.each(['team-b', 'default'] as const)('a tenant of %s', (namespace) => {
     }
     const cursors: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const path = `/timers?limit=1&cursor=${cursor || 'x'}`;
+      const path = `/timers?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`;
       const page = JSON.parse(
         (await world.request('GET', path, undefined, tenant.headers)).body,
       ) as { timers: { id: string }[]; cursor: string | null };

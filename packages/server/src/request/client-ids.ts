@@ -4,6 +4,7 @@
  * letters.
  */
 import {
+  CarillonError,
   formatTimerId,
   hex16,
   type Numbering,
@@ -16,6 +17,10 @@ import type { View } from '../cluster/view/view.ts';
 import { orderStart } from '../replication/lists/search-order.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { RankedPlace } from '../replication/wire/search.ts';
+
+/** Instants of JavaScript end here. */
+const wallMsMax = 8.64e15;
+const handleCountMax = 2 ** 26;
 
 export class ClientIds {
   private readonly numbering: Numbering;
@@ -55,16 +60,16 @@ export class ClientIds {
     return hex16(hi, lo);
   }
 
-  /** Of a list by due time; the beginning for a cursor that no page gave out. */
+  /** Of a list by due time. Throws CarillonError for a cursor that leads to no time or record. */
   readPlace(namespace: string, cursor: string | null): RankedPlace {
-    const [time, rest] = [
-      parseHex16(cursor?.slice(0, 16) ?? ''),
-      parseHex16(cursor?.slice(16) ?? ''),
-    ];
-    if (time === null || rest === null) return orderStart;
+    if (cursor === null) return orderStart;
+    const [time, rest] = [parseHex16(cursor.slice(0, 16)), parseHex16(cursor.slice(16))];
+    if (time === null || rest === null) throw badCursor();
     const { hi, lo } = this.numbering.inside(cursorsOf(namespace), time);
     const where = this.numbering.inside(cursorsOf(namespace), rest);
-    return { ms: hi * 2 ** 32 + lo, handle: where.hi, rank: where.lo };
+    const ms = hi * 2 ** 32 + lo;
+    if (ms > wallMsMax || where.hi >= handleCountMax) throw badCursor();
+    return { ms, handle: where.hi, rank: where.lo };
   }
 
   place(namespace: string, place: RankedPlace | null): string | null {
@@ -78,10 +83,11 @@ export class ClientIds {
       .join('');
   }
 
-  /** Empty, the beginning of a list, for a cursor that no page gave out. */
+  /** Empty: the beginning of a list. Throws CarillonError for a text that is no cursor. */
   readCursor(namespace: string, cursor: string | null): string {
-    const given = parseHex16(cursor ?? '');
-    if (given === null) return '';
+    if (cursor === null) return '';
+    const given = parseHex16(cursor);
+    if (given === null) throw badCursor();
     const { hi, lo } = this.numbering.inside(cursorsOf(namespace), given);
     return hex16(hi, lo);
   }
@@ -92,6 +98,13 @@ export class ClientIds {
     const { hi, lo } = this.numbering.outside(cursorsOf(namespace), number);
     return hex16(hi, lo);
   }
+}
+
+function badCursor(): CarillonError {
+  return new CarillonError(
+    'bad_request',
+    'The parameter cursor must be one that an earlier page of the same list gave out.',
+  );
 }
 
 /**
