@@ -160,6 +160,7 @@ const chunks = [
   attack('an extension with an open quote', `${chunked}1;a="b\r\nx\r\n0\r\n\r\n`),
   attack('an extension with more behind its quotes', `${chunked}1;a="b"c\r\nx\r\n0\r\n\r\n`),
   attack('an extension of the last chunk beyond ASCII', `${chunked}0;\xe4\r\n\r\n`),
+  attack('a tab behind the coding', `${lines('transfer-encoding: chunked\t')}0\r\n\r\n`),
   attack('a coding among the trailers', `${chunked}0\r\ntransfer-encoding: chunked\r\n\r\n`),
   attack('a length among the trailers', `${chunked}0\r\nContent-Length: 9\r\n\r\n`),
   attack(

@@ -150,7 +150,7 @@ describe('answers of receivers', () => {
     expect(read([answer, 'abc'])).toMatchObject({ progress: 'more', status: 200, keeps: false });
   });
 
-  it.each(['gzip', 'gzip, chunked', 'identity', 'chunked, chunked', ''])(
+  it.each(['gzip', 'gzip, chunked', 'identity', 'chunked, chunked', 'chunked\t', ''])(
     'an answer in the coding %j is not read on: its end cannot be known',
     (coding) => {
       const answer = head('HTTP/1.1 200 OK', `transfer-encoding: ${coding}`);

@@ -63,7 +63,8 @@ export class HeadLines {
         this.tookLength(trimmed(line, valueAt));
         break;
       case 'transfer-encoding':
-        this.odd ||= this.coding !== undefined;
+        // A tab: node:http does not take it for a blank here.
+        this.odd ||= this.coding !== undefined || line.includes(tab, valueAt);
         this.coding = trimmed(line, valueAt).toLowerCase();
         break;
       case 'retry-after':
