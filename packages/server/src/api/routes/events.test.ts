@@ -73,11 +73,11 @@ class Scene {
     await this.clock.advance(seconds * 1000);
   }
 
-  listen(name = 'ada'): Listening {
+  listen(name = 'ada', bound = '*'): Listening {
     const answer = this.events.route.handle(
       { method: 'GET', path: '/events', query: '', headers: {}, body: new Uint8Array(0) },
       '',
-      { auth: true, scope: 'read', name, bound: '*', namespace: 'default', key: name },
+      { auth: true, scope: 'read', name, bound, namespace: 'default', key: name },
     ) as ApiResponse;
     expect(answer.headers).toContain('text/event-stream; charset=utf-8');
     const listening = new Listening();
@@ -167,6 +167,16 @@ test('one listener too many is refused; when one goes, there is room again', () 
   expect(() => scene.listen()).toThrow(CarillonError);
   listeners[0]?.close('ended');
   scene.listen();
+});
+
+test('a tenant that listens without end leaves half of the room to others', () => {
+  const scene = new Scene();
+  const listeners = Array.from({ length: listenerCountMax / 2 }, () => scene.listen('t', 'shop'));
+  expect(() => scene.listen('another token', 'shop')).toThrow('32 dashboards of this namespace');
+  for (let i = 0; i < listenerCountMax / 2; i++) scene.listen('ada', i % 2 === 0 ? '*' : 'bank');
+  expect(() => scene.listen('ada')).toThrow('64 dashboards listen');
+  listeners[0]?.close('ended');
+  scene.listen('t', 'shop');
 });
 
 test('a listener that does not keep up is cut, the others go on', async () => {

@@ -4,10 +4,12 @@
  *
  * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen.
  * E2  A listener whose token is no longer accepted is told nothing more.
- * E3  No more than `listenerCountMax` listen at once; one that does not keep up is cut.
+ * E3  No more than `listenerCountMax` listen at once, and half as many with tokens for one namespace; one that does not
+ *     keep up is cut.
  */
 import { type Cancel, CarillonError, type Clock } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
+import { anyNamespace } from '../../config/namespace.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { renderCluster } from './admin.ts';
 import { ranges, type Sample, Samples } from './events-samples.ts';
@@ -19,6 +21,8 @@ import type { MemberControl } from '../../request/service.ts';
 import type { ClusterView } from '../../metrics/status.ts';
 
 export const listenerCountMax = 64;
+/** Of them for one namespace: a tenant leaves room to the others. */
+const shareCountMax = listenerCountMax / 2;
 /** A listener that leaves this much unread will not catch up. */
 export const waitingBytesMax = 1024 * 1024;
 const everyMs = 1000;
@@ -80,7 +84,20 @@ export class EventStream {
         `${listenerCountMax} dashboards listen to this member already; open one at another member.`,
       );
     }
+    if (caller.bound !== anyNamespace && this.countOf(caller.bound) >= shareCountMax) {
+      throw new CarillonError(
+        'overloaded',
+        `${shareCountMax} dashboards of this namespace listen to this member already; open one at another member.`,
+      );
+    }
     return { status: 200, headers, body: '', stream: (out) => this.add(out, caller) };
+  }
+
+  /** Listeners with tokens for this namespace alone. */
+  private countOf(namespace: string): number {
+    let count = 0;
+    for (const { bound } of this.listeners.values()) if (bound === namespace) count++;
+    return count;
   }
 
   private range(request: ApiRequest): ApiResponse {
