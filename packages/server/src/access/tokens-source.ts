@@ -3,8 +3,8 @@
  * there: it may come while the member runs. The number key of the start stays for as long as the member runs: all its
  * numbers follow from it.
  */
-import { readFile } from 'node:fs/promises';
 import type { Log } from '@carillon/core';
+import { readText } from '../config/read-text.ts';
 import { Reloading } from '../config/reloading.ts';
 import type { Token } from './token.ts';
 import { noTokens, parseTokens, type TokensFile, TokensFileError } from './tokens-file.ts';
@@ -42,7 +42,7 @@ export async function openTokens(options: TokensSourceOptions): Promise<Reloadin
 /** null: there is no such file, and need not be. */
 async function readTokens(file: string, named: boolean): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return await readText(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     if (!named) return null;

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VirtualClock } from '@carillon/core/testing';
@@ -53,6 +53,16 @@ describe('ReloadingFile', () => {
     write('b', '5');
     await file.reload();
     expect([file.value, told]).toEqual([6, [6]]);
+  });
+
+  test('a file that became very long is not read: the value stays, with a report', async () => {
+    write('a', '1');
+    const file = await open('a');
+    // A gap, which takes no room on disk.
+    truncateSync(join(folder, 'a'), 2 ** 30);
+    await file.reload();
+    expect([file.value, told]).toEqual([1, []]);
+    expect(lines.join()).toContain('It has 1073741824 bytes; 8388608 are the most.');
   });
 
   test('files that did not change are not reported', async () => {

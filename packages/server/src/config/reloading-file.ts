@@ -1,6 +1,6 @@
 /** A value made from files that must be there, made anew when one of them changes and when told to. */
-import { readFile } from 'node:fs/promises';
 import type { Cancel, Clock } from '@carillon/core';
+import { readText } from './read-text.ts';
 import { Reloading, type ReloadingOptions, sentenceOf } from './reloading.ts';
 import { watchFile } from './watch-file.ts';
 
@@ -30,7 +30,7 @@ export class ReloadingFile<T> {
   /** Rejects with a sentence when the files cannot be used. */
   static async open<T>(options: ReloadingFileOptions<T>): Promise<ReloadingFile<T>> {
     const { what, files, make } = options;
-    const read = (): Promise<string[]> => Promise.all(files.map((file) => readFile(file, 'utf8')));
+    const read = (): Promise<string[]> => Promise.all(files.map(readText));
     const made = (contents: readonly (string | null)[]): T =>
       make(contents.map((content) => content ?? ''));
     try {

@@ -1,5 +1,4 @@
 /** A member on the real world: from a configuration to a process that serves. */
-import { readFile } from 'node:fs/promises';
 import type { Cancel, Clock, Env, Log } from '@carillon/core';
 import { EtcdClient, Membership } from '@carillon/ring';
 import { Dashboard } from '../api/routes/dashboard.ts';
@@ -31,6 +30,7 @@ import { noteNumbering } from './number-note.ts';
 import { openRings } from '../request/rings.ts';
 import { openResources, type Resources } from './resources.ts';
 import { systemOtlp } from './system-otlp.ts';
+import { readText } from '../config/read-text.ts';
 import { watchFile } from '../config/watch-file.ts';
 
 const leaseMs = 5000;
@@ -254,7 +254,7 @@ function createSource(config: Config, identity: Identity, env: Env): ViewSource 
   const { membersFile, etcdEndpoints, labels, weight, name: cluster } = config.cluster;
   const { name, address } = identity;
   if (membersFile !== null) {
-    const read = (): Promise<string> => readFile(membersFile, 'utf8');
+    const read = (): Promise<string> => readText(membersFile);
     return new StaticSource({
       file: membersFile,
       log,
