@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { againAndAgain } from './told/again-and-again.ts';
+import { asksAgain } from './told/asks-again.ts';
 import { sleepersFirst } from './told/sleepers-first.ts';
 import { lateNews, lateNewsAndAsleep, starve, toldLate } from './told/starved.ts';
 
@@ -140,5 +141,13 @@ test.each([8.4, 8.6, 8.75])(
   'replicas that slept over a pop and sleep again keep none that was awake from it: made by 2n (R=3, n=5 s, %d s)',
   async (wakesS) => {
     expect(await sleepersFirst(wakesS)).toBeLessThanOrEqual(10);
+  },
+);
+
+/** Found by seed 4192670844. */
+test.each([2, 3].flatMap((factor) => [6.1, 6.6].map((wakesS) => ({ factor, wakesS }))))(
+  'a replica that slept over a pop, and asks again because it hears no answer, keeps none that was awake from it: made by 2n (n=5 s): %j',
+  async ({ factor, wakesS }) => {
+    expect(await asksAgain(factor, wakesS)).toBeLessThanOrEqual(10);
   },
 );

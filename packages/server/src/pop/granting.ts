@@ -73,13 +73,14 @@ export class Granting {
     const handle = store.find(ask.standing.hi, ask.standing.lo);
     const stored = handle === -1 ? undefined : store.read(handle);
     const pop = pops.get(handle);
-    const known = { claim: this.claims.get(handle), own: this.own(pop, ask), from };
+    const rank = stored === undefined ? 0 : this.rankOf(stored);
+    const known = { claim: this.claims.get(handle), own: this.own(pop, ask), from, rank };
     const judgement = judgeClaim(stored, ask, known, nowMs);
     if (judgement.type === 'granted' && stored !== undefined) {
       if (judgement.yields && pop !== undefined) yields(pop);
       if (judgement.remember) {
         const { untilMs } = this.claims.grant(handle, from, ask, askedAtMs(stored, ask, nowMs));
-        const heldMs = untilMs + afterGrantMs(this.rankOf(stored));
+        const heldMs = untilMs + afterGrantMs(rank);
         store.arm(handle, Math.max(replica.alarm(stored), heldMs));
       } else if (judgement.yields) store.arm(handle, replica.alarm(stored));
       onArmed();

@@ -1,4 +1,5 @@
 /** A test of the tests: a member that calls when it must not, or mistakes the result of a call, breaks a promise. */
+import { asksAgain } from '../../scenarios/told/asks-again.ts';
 import { drainedWhileCalling } from '../../scenarios/told/drained-while-calling.ts';
 import { sleepersFirst } from '../../scenarios/told/sleepers-first.ts';
 import { slowAndLeftBehind } from '../../scenarios/told/slow-and-left-behind.ts';
@@ -84,6 +85,10 @@ everyVariantIsNoticed(popping, {
   'a member that slept over a pop goes before one that was awake': async () => ({
     story: null,
     kept: (await sleepersFirst(8.6)) <= 10,
+  }),
+  'a member that slept over a pop holds back one that was awake as often as it asks': async () => ({
+    story: null,
+    kept: (await asksAgain(2, 6.6)) <= 10,
   }),
   'no claim': slowReceiver,
   'a claim ends while its call is under way': slowReceiver,

@@ -286,6 +286,22 @@ const starving: readonly Broken[] = [
       },
     ),
   },
+  {
+    name: 'a member that slept over a pop holds back one that was awake as often as it asks',
+    apply: () => {
+      const { granting } = insides;
+      const { claimed } = granting;
+      granting.claimed = function (from, ask) {
+        const handle = this.parts.store.find(ask.standing.hi, ask.standing.lo);
+        // Its claim counts as the first.
+        if (this.claims.get(handle)?.by === from) this.claims.changed(handle, null);
+        return claimed.call(this, from, ask);
+      };
+      return () => {
+        granting.claimed = claimed;
+      };
+    },
+  },
 ];
 
 const outcomes: readonly Broken[] = [

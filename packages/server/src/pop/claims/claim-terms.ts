@@ -45,6 +45,11 @@ export function rankOf({ replicas }: TimerRecord, position: number, sleep: Sleep
   return position + behind * (replicas.length + 1);
 }
 
+/** Whether the member of this rank slept over the pop. */
+export function sleptOver({ replicas }: TimerRecord, rank: number): boolean {
+  return rank > replicas.length;
+}
+
 /** How long after the end of a claim a replica that granted it looks after the pop again. */
 export function afterGrantMs(rank: number): number {
   return rank * afterClaimStepMs;

@@ -5,7 +5,7 @@ import { askedAtMs, type ClaimAsk, GrantedClaims, judgeClaim, serialAfter } from
 
 const nowMs = 1000;
 const stored = recordOf({ sequence: 3, replicas: ['a', 'b', 'x'] });
-const nothing = { claim: undefined, own: null, from: 'a' };
+const nothing = { claim: undefined, own: null, from: 'a', rank: 1 };
 
 function ask(fields: Partial<ClaimAsk> = {}): ClaimAsk {
   const usual = { termMs: 500, position: 0, calling: false, serial: 1, dueMs: stored.retryMs };
@@ -54,7 +54,7 @@ it('a claim for a state yet to come holds against claims for that state and olde
   const [coming, further] = [4, 5].map((sequence) => ({ ...stored, sequence }));
   if (coming === undefined || further === undefined) throw new Error('There are two.');
   claims.grant(7, 'x', ask({ standing: coming, calling: true }), nowMs);
-  const known = { claim: claims.get(7), own: null, from: 'a' };
+  const known = { ...nothing, claim: claims.get(7) };
   const type = (standing: ClaimAsk['standing']) =>
     judgeClaim(stored, ask({ standing }), known, nowMs).type;
   expect([stored, coming, further].map(type)).toEqual(['claimed', 'claimed', 'granted']);
@@ -134,13 +134,13 @@ it.each([
 it('of two that have the same position the name decides, at themselves and at every other member', () => {
   const own = (by: string) => ({ by, calling: false, position: 0, untilMs: 2000 });
   const at = (self: string, from: string) =>
-    judgeClaim(stored, ask({ position: 0 }), { claim: undefined, own: own(self), from }, nowMs);
+    judgeClaim(stored, ask({ position: 0 }), { ...nothing, own: own(self), from }, nowMs);
   expect([at('a', 'b').type, at('b', 'a').type]).toEqual(['claimed', 'granted']);
   const third = (holder: string, from: string) =>
     judgeClaim(
       stored,
       ask({ position: 0 }),
-      { claim: { ...own(holder), ...held }, own: null, from },
+      { ...nothing, claim: { ...own(holder), ...held }, from },
       nowMs,
     );
   expect([third('a', 'b').type, third('b', 'a').type]).toEqual(['claimed', 'granted']);
@@ -181,10 +181,10 @@ it.each([0, -1, Number.NaN])('a claim with a term of %d gives back the asker’s
   const claims = new GrantedClaims();
   claims.grant(7, 'a', ask(), nowMs);
   const back = ask({ termMs });
-  const known = { claim: claims.get(7), own: null, from: 'a' };
+  const known = { ...nothing, claim: claims.get(7) };
   expect(judgeClaim(stored, back, known, nowMs)).toMatchObject({ remember: true, yields: false });
   expect(claims.grant(7, 'a', back, nowMs).untilMs).toBe(nowMs);
-  const next = { claim: claims.get(7), own: null, from: 'x' };
+  const next = { ...nothing, claim: claims.get(7), from: 'x' };
   expect(judgeClaim(stored, ask({ position: 2 }), next, nowMs).type).toBe('granted');
 });
 
@@ -210,7 +210,7 @@ it('a give-back that comes late or twice ends no claim of a later pop', () => {
   const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({ serial: 5 }), nowMs);
   const late = ask({ serial: 4, termMs: 0 });
-  const known = { claim: claims.get(7), own: null, from: 'a' };
+  const known = { ...nothing, claim: claims.get(7) };
   expect(judgeClaim(stored, late, known, nowMs)).toMatchObject({ remember: false });
   const own = ask({ serial: 5, termMs: 0 });
   expect(judgeClaim(stored, own, known, nowMs)).toMatchObject({ remember: true });
@@ -220,7 +220,7 @@ it('a claim that comes behind its own give-back is over; one of the next pop is 
   const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({ serial: 5 }), nowMs);
   claims.grant(7, 'a', ask({ serial: 5, termMs: 0 }), nowMs);
-  const known = { claim: claims.get(7), own: null, from: 'a' };
+  const known = { ...nothing, claim: claims.get(7) };
   expect(judgeClaim(stored, ask({ serial: 5 }), known, nowMs)).toMatchObject({ remember: false });
   expect(judgeClaim(stored, ask({ serial: 6 }), known, nowMs)).toMatchObject({ remember: true });
 });
@@ -235,7 +235,7 @@ it.each([
     const claims = new GrantedClaims();
     claims.grant(7, 'a', ask({ serial: row.claimed }), nowMs);
     const back = ask({ serial: row.back, termMs: 0 });
-    const known = { claim: claims.get(7), own: null, from: 'a' };
+    const known = { ...nothing, claim: claims.get(7) };
     expect(judgeClaim(stored, back, known, nowMs)).toMatchObject({ remember: true });
     claims.grant(7, 'a', back, nowMs);
     const again = { ...known, claim: claims.get(7) };
@@ -283,6 +283,27 @@ it.each([
 it('a claim that lay for longer than its term is over when it is read', () => {
   const claims = new GrantedClaims();
   claims.grant(7, 'a', ask({ termMs: 100 }), nowMs - 110);
-  const known = { claim: claims.get(7), own: null, from: 'x' };
+  const known = { ...nothing, claim: claims.get(7), from: 'x' };
   expect(judgeClaim(stored, ask({ position: 2 }), known, nowMs).type).toBe('granted');
+});
+
+it('a claimant that slept over the pop holds back a member that was awake once, until it calls or gives back; one that was awake, or a member that slept too, as often as it asks', () => {
+  const claims = new GrantedClaims();
+  const slept = ask({ position: 4 });
+  claims.grant(7, 'a', slept, nowMs);
+  const known = { ...nothing, claim: claims.get(7) };
+  const remembers = (each: ClaimAsk, fields = {}, atMs = nowMs + 100) =>
+    judgeClaim(stored, each, { ...known, ...fields }, atMs);
+  for (const atMs of [nowMs + 100, nowMs + 5000]) {
+    expect(remembers(slept, {}, atMs)).toEqual({ type: 'granted', remember: false, yields: false });
+  }
+  expect(remembers({ ...slept, calling: true })).toMatchObject({ remember: true });
+  expect(remembers(ask({ position: 3 }))).toMatchObject({ remember: true });
+  expect(remembers(slept, { rank: 5 })).toMatchObject({ remember: true });
+  expect(remembers(slept, { from: 'b' }, nowMs + 5000)).toMatchObject({ remember: true });
+  const retried = ask({ position: 4, standing: { ...stored, attempt: 1 } });
+  expect(remembers(retried)).toMatchObject({ remember: true });
+  claims.grant(7, 'a', ask({ position: 4, termMs: 0 }), nowMs);
+  const later = ask({ position: 4, serial: 2 });
+  expect(remembers(later, { claim: claims.get(7) })).toMatchObject({ remember: true });
 });

@@ -19,6 +19,9 @@
  *     late: it says when its pop is due, and so how long it lay in the socket of a member that stood still.
  * C7  A call under way that stands for several pops goes before a claim for any of them, also where the claimant has
  *     made the first of them and this member has yet to hear of it.
+ * C8  A member that slept over a pop holds back one that was awake for the term of its first claim only, until its call
+ *     is under way: it may ask again beyond twice the gap, where answers do not reach it, or where it gets no processor
+ *     again and again. The one that was awake then asks in its turn, and goes before it (C2).
  *
  * Example: pop 4 of a timer with replicas a, b and c, at c. At 40.000 s b claims it for 3 s (a is slow): c grants, and
  * holds back until 43.000 s. At 40.010 s a claims it too: a is earlier in the list and b does not call yet, so c grants
@@ -29,7 +32,7 @@
 import { compareProgress, invariant, type Progress, type TimerRecord } from '@carillon/core';
 import type { Answer } from '../../replication/wire/answer.ts';
 import type { Message } from '../../replication/wire/message.ts';
-import { termMsMax } from './claim-terms.ts';
+import { sleptOver, termMsMax } from './claim-terms.ts';
 
 export type ClaimAsk = Extract<Message, { type: 'claim' }>;
 
@@ -85,6 +88,8 @@ export function judgeClaim(
     readonly claim: Claim | undefined;
     readonly own: OwnPop;
     readonly from: string;
+    /** The rank of this member among the members that want the pop. */
+    readonly rank: number;
   },
   nowMs: number,
 ): Judgement {
@@ -112,7 +117,19 @@ export function judgeClaim(
     const earlier = acquainted && goesBefore(asker, claim) && !claim.calling;
     if (!earlier && !ask.calling) return { type: 'claimed', leftMs: claim.untilMs - nowMs };
   }
-  return { type: 'granted', remember: true, yields: own !== null };
+  const remember = order < 0 || !holdsLongEnough(stored, ask, known);
+  return { type: 'granted', remember, yields: own !== null };
+}
+
+/** Whether a claimant that slept over the pop asks a member again that was awake (C8). */
+function holdsLongEnough(
+  stored: TimerRecord,
+  { calling, position, standing }: ClaimAsk,
+  { claim, from, rank }: Granted & { readonly rank: number },
+): boolean {
+  if (calling || sleptOver(stored, rank) || !sleptOver(stored, position)) return false;
+  if (claim?.by !== from || claim.givenBack) return false;
+  return compareProgress(claim.progress, standing) === 0;
 }
 
 /** The claim, unless it is for an older state than the one that is asked for: such a claim is over. */
