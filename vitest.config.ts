@@ -23,6 +23,9 @@ const clockFiles = [
   'test/e2e/{one-member,tenants,damaged-disk,dev,large-timers,cluster-scale,cluster-starved}.test.ts',
 ];
 
+/** How long `expect.poll` waits. */
+const pollMs = 30_000;
+
 /**
  * Groups run one after the other: 1 unit tests and scenarios, 2 programs that only calculate, 3 real processes that
  * wait more than they work, 4 locks with short leases and clusters under load, two files at a time, 5 tests that judge
@@ -114,6 +117,8 @@ function project(order: number, options: ProjectOptions) {
       exclude: ['**/node_modules/**', ...exclude],
       testTimeout: group.timeoutMs,
       hookTimeout: group.timeoutMs,
+      // A poll waits for something that comes: by default it gives up after a second without a processor.
+      expect: { poll: { timeout: pollMs } },
       retry,
       isolate,
       sequence: { groupOrder: order },
