@@ -58,7 +58,7 @@ export const telemetry = {
   ),
   headers: headersOption,
   sampleRatio: option(
-    0.1,
+    0.01,
     ratio,
     'Share of the traces that begin at a member which is recorded: sets without traceparent, and pops that do not go on with the trace of their set. Sets with traceparent are recorded where their client records, and so is the pop of a timer that pops once. 1: each set and each pop. Lower: less CPU and fewer spans. Whatever it is, at most about 5,000 spans a second are exported; more are dropped and counted.',
   ),
