@@ -28,6 +28,9 @@ class StoppedClock implements Clock {
     this.nowMs += ms;
     this.wallMs += ms;
   }
+  setWall(byMs: number): void {
+    this.wallMs += byMs;
+  }
   get waiting(): number {
     return this.alarms.size;
   }
@@ -97,6 +100,18 @@ describe('lease', () => {
     expect(losses).toEqual(['cut-off']);
     expect(lease.remainingMs()).toBe(0);
     expect(clock.waiting).toBe(0);
+  });
+
+  /** Found by seed 3920830531 of the simulated ring: the slots were given up, and no process took them again. */
+  test('a wall clock that is set forward and back ends a lease that was found over meanwhile', async () => {
+    const lease = await grant();
+    clock.setWall(6000);
+    expect(lease.remainingMs()).toBeLessThanOrEqual(0);
+    clock.setWall(-6000);
+    expect(lease.remainingMs()).toBeLessThanOrEqual(0);
+    expect(losses).toEqual([]);
+    clock.runDue();
+    expect(losses).toEqual(['cut-off']);
   });
 
   test('without an answer it asks again, until the time is over', async () => {

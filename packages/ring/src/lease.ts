@@ -6,7 +6,8 @@
  *     (or the grant) *left*: the server cannot have counted from earlier.
  * L2  Elapsed time is the larger of the monotonic and the forward wall clock, so that a suspended machine
  *     counts. A wall clock that steps back changes nothing, one that steps forward ends the lease early.
- * L3  Once over, it stays over: an acknowledgement that arrives late revives nothing.
+ * L3  Once over, it stays over: an acknowledgement that arrives late revives nothing. Nor does a wall clock that is set
+ *     forward and back: the first caller that finds the time over has the end declared.
  */
 import { type Cancel, type Clock, invariant, type Log, type Random } from '@carillon/core';
 import { type Etcd, EtcdError } from './etcd/etcd.ts';
@@ -52,6 +53,8 @@ export class Lease {
   private sentMs: number;
   private sentWallMs: number;
   private lossSeen: LeaseLoss | null = null;
+  /** A caller has been told that the time is over; it is declared in a moment. */
+  private isOver = false;
   private cancelRenewal: Cancel = () => {};
   private cancelDeadline: Cancel = () => {};
 
@@ -87,10 +90,15 @@ export class Lease {
 
   /** How long it may still be trusted without another renewal; 0 or less: not at all. */
   remainingMs(): number {
-    if (this.lossSeen !== null) return 0;
+    if (this.lossSeen !== null || this.isOver) return 0;
     const { clock } = this.options;
     const elapsedMs = Math.max(clock.now() - this.sentMs, clock.wall() - this.sentWallMs);
-    return this.ttlMs - this.marginMs() - elapsedMs;
+    const leftMs = this.ttlMs - this.marginMs() - elapsedMs;
+    if (leftMs > 0) return leftMs;
+    this.isOver = true;
+    this.cancelDeadline();
+    this.cancelDeadline = clock.at(clock.now(), () => this.checkDeadline());
+    return 0;
   }
 
   /** Declares it over now, without telling etcd. */

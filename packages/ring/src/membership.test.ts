@@ -147,13 +147,18 @@ describe('membership: leases', () => {
     expect(etcd.store.leases.size).toBe(1);
   });
 
-  test('time that only the wall clock counted (a suspended machine) ends the trust too', async () => {
+  test('time that only the wall clock counted (a suspended machine) ends the lease too, and the member comes back', async () => {
     const { membership } = await open();
     const member = await settled(membership.join('a'));
+    const reasons: string[] = [];
+    membership.on('lost', ({ reason }) => reasons.push(reason));
     expect(member.remainingMs()).toBeGreaterThan(4000);
     clock.wallOffsetMs += 10_000;
     expect(member.remainingMs()).toBeLessThanOrEqual(0);
     clock.wallOffsetMs -= 60_000;
+    expect(member.remainingMs()).toBeLessThanOrEqual(0);
+    await clock.advance(1000);
+    expect(reasons).toEqual(['cut-off']);
     expect(member.remainingMs()).toBeGreaterThan(0);
   });
 
