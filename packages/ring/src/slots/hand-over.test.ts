@@ -67,7 +67,7 @@ describe('slots handed over to another process', () => {
     const leaving = a.ring.removeMember('a');
     await rings.clock.advance(100);
     expect(b.ring.ownedSlots()).toHaveLength(slots - 1);
-    // The phase of the leaver, its slots, and the claims of those that were free before the phase was seen.
+    // The phase of the leaver, its slots, and claims of the slots that were free before the phase was seen.
     expect(rings.etcd.calls.txn - before).toBeLessThanOrEqual(4);
     await lock.release();
     await rings.settled(leaving);

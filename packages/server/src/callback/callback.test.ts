@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
@@ -9,6 +8,7 @@ import { HttpCallbacks, type HttpCallbacksOptions } from './callback.ts';
 import { type Endpoint, Guard } from './guard/guard.ts';
 import { type Behaviour, ok, TestReceiver } from './receiver.contract.ts';
 import type { Resolve } from './guard/resolve.ts';
+import { hasOpenssl, selfSigned } from './testing/self-signed.ts';
 import { splitUri } from './uri.ts';
 
 const none: readonly Endpoint[] = [];
@@ -481,20 +481,3 @@ describe.skipIf(!hasOpenssl())('HttpCallbacks: TLS', () => {
     expect(receiver.requests).toEqual([]);
   });
 });
-
-function hasOpenssl(): boolean {
-  return spawnSync('openssl', ['version']).status === 0;
-}
-
-function selfSigned(name: string): { cert: string; key: string } {
-  const made = spawnSync(
-    'openssl',
-    `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${name} -addext subjectAltName=DNS:${name} -keyout - -out -`.split(
-      ' ',
-    ),
-    { encoding: 'utf8' },
-  ).stdout;
-  const part = (kind: string): string =>
-    new RegExp(`-----BEGIN ${kind}-----[^]*?-----END ${kind}-----`).exec(made)?.[0] ?? '';
-  return { cert: part('CERTIFICATE'), key: part('PRIVATE KEY') };
-}

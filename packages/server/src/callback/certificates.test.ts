@@ -1,5 +1,4 @@
 /** Receivers by HTTPS whose certificate is wrong, or becomes wrong between two pops. */
-import { spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -8,14 +7,10 @@ import { settle, VirtualClock } from '@carillon/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpCallbacks } from './callback.ts';
 import { Guard } from './guard/guard.ts';
+import { type Certificate, hasOpenssl, selfSigned } from './testing/self-signed.ts';
 import { splitUri } from './uri.ts';
 
 type Version = 'TLSv1.2' | 'TLSv1.3';
-
-interface Made {
-  readonly cert: string;
-  readonly key: string;
-}
 
 const clock = new VirtualClock();
 const guard = new Guard({ allow: [], loopback: true, denied: () => [] });
@@ -28,7 +23,11 @@ let uri: string;
 let resumed: boolean[];
 
 /** A receiver that answers each request on a connection of its own. */
-async function serve(certificate: Made, version: Version, trusted: readonly Made[]): Promise<void> {
+async function serve(
+  certificate: Certificate,
+  version: Version,
+  trusted: readonly Certificate[],
+): Promise<void> {
   resumed = [];
   const versions = { minVersion: version, maxVersion: version };
   server = createServer({ ...certificate, ...versions, ticketKeys }, ({ socket }, response) => {
@@ -61,9 +60,7 @@ afterEach(async () => {
 });
 
 // Certificates are made by openssl; where it is missing there is nothing to connect to.
-describe
-  .skipIf(spawnSync('openssl', ['version']).status !== 0)
-  .each<Version>(['TLSv1.2', 'TLSv1.3'])('by %s', (version) => {
+describe.skipIf(!hasOpenssl()).each<Version>(['TLSv1.2', 'TLSv1.3'])('by %s', (version) => {
   const right = selfSigned('receiver.example');
   const other = selfSigned('other.example');
 
@@ -96,16 +93,3 @@ describe
     expect([await call(), await call()]).toEqual(['tls', 'tls']);
   });
 });
-
-function selfSigned(name: string): Made {
-  const made = spawnSync(
-    'openssl',
-    `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${name} -addext subjectAltName=DNS:${name} -keyout - -out -`.split(
-      ' ',
-    ),
-    { encoding: 'utf8' },
-  ).stdout;
-  const part = (kind: string): string =>
-    new RegExp(`-----BEGIN ${kind}-----[^]*?-----END ${kind}-----`).exec(made)?.[0] ?? '';
-  return { cert: part('CERTIFICATE'), key: part('PRIVATE KEY') };
-}

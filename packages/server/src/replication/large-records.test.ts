@@ -18,6 +18,15 @@ import type { Message } from './wire/message.ts';
 
 const body = new Uint8Array(64 * 1024);
 const large = recordOf({ body });
+const claimOf = (standing: TimerRecord): Message => ({
+  type: 'claim',
+  standing,
+  termMs: 1,
+  position: 0,
+  calling: false,
+  serial: 1,
+  dueMs: 0,
+});
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const hello = helloOf({ protocolMax: protocol.max });
 
@@ -132,18 +141,7 @@ describe('frames between members', () => {
 
   test.each<[string, (lo: number) => Message]>([
     ['reads', (lo) => ({ type: 'read', hi: 1, lo })],
-    [
-      'claims for records that have moved on',
-      (lo) => ({
-        type: 'claim',
-        standing: { ...large, lo },
-        termMs: 1,
-        position: 0,
-        calling: false,
-        serial: 1,
-        dueMs: 0,
-      }),
-    ],
+    ['claims for records that have moved on', (lo) => claimOf({ ...large, lo })],
   ])('answers to %s come in several frames, each to its question', async (_, messageOf) => {
     await meet();
     frames = [];
@@ -161,18 +159,7 @@ describe('frames between members', () => {
       if (message.type === 'claim') asked++;
       answer(message.type === 'claim' ? { type: 'granted' } : answerTo(message));
     };
-    const claims = hundred.map(({ lo }): Message => {
-      const standing = { ...large, lo };
-      return {
-        type: 'claim',
-        standing,
-        termMs: 1,
-        position: 0,
-        calling: false,
-        serial: 1,
-        dueMs: 0,
-      };
-    });
+    const claims = hundred.map(({ lo }) => claimOf({ ...large, lo }));
     await exchange([...hundred.map(({ lo }): Message => ({ type: 'read', hi: 1, lo })), ...claims]);
     expect(asked).toBe(claims.length);
   });
@@ -180,15 +167,7 @@ describe('frames between members', () => {
   test('claims and a few short records share a connection; long records, many at once, and reads go on another', async () => {
     await meet();
     ways = [];
-    const claim: Message = {
-      type: 'claim',
-      standing: large,
-      termMs: 1,
-      position: 0,
-      calling: false,
-      serial: 1,
-      dueMs: 0,
-    };
+    const claim = claimOf(large);
     const store = (record: TimerRecord): Message => ({ type: 'store', mode: 'any', record });
     const short = recordOf({});
     const read: Message = { type: 'read', hi: 1, lo: 1 };
@@ -248,16 +227,7 @@ describe('a reader', () => {
       peers.send('b', message, () => undefined);
       await clock.advance(5000);
       expect(peers.silent('b')).toBe(false);
-      const claim: Message = {
-        type: 'claim',
-        standing: large,
-        termMs: 1,
-        position: 0,
-        calling: false,
-        serial: 1,
-        dueMs: 0,
-      };
-      peers.send('b', claim, () => undefined);
+      peers.send('b', claimOf(large), () => undefined);
       await clock.advance(5000);
       expect(peers.silent('b')).toBe(true);
     },
@@ -268,15 +238,7 @@ describe('a reader', () => {
     handle = (_, message, answer) => {
       if (message.type !== 'list') answer({ type: 'granted' });
     };
-    const claim: Message = {
-      type: 'claim',
-      standing: large,
-      termMs: 1,
-      position: 0,
-      calling: false,
-      serial: 1,
-      dueMs: 0,
-    };
+    const claim = claimOf(large);
     const heard = await exchange([list, list, list, claim]);
     expect(heard.at(-1)).toEqual({ type: 'granted' });
   });

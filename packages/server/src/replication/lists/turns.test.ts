@@ -30,7 +30,7 @@ interface Stored {
   readonly indexes: boolean;
 }
 
-/** What the question reads at a member with such timers. */
+/** The bytes and records that one turn of the question reads, at a member with such timers. */
 async function readBy(
   { count, opaqueBytes, indexes }: Stored,
   question: (parts: SearchParts) => Promise<number>,
