@@ -3,7 +3,7 @@ import { type SimulationResult, simulate } from '../testing/ring-simulation.ts';
 
 test('the faults bite: locks are granted, and some are lost', async () => {
   const runs: SimulationResult[] = [];
-  for (let seed = 0; seed < 40; seed++) runs.push(await simulate({ seed }));
+  for (let seed = 0; seed < 80; seed++) runs.push(await simulate({ seed }));
   const sum = (pick: (run: SimulationResult) => number): number =>
     runs.reduce((total, run) => total + pick(run), 0);
   expect(sum((run) => run.grants)).toBeGreaterThan(500);
