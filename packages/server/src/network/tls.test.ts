@@ -242,7 +242,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
       ...(tls[who] as PeerTls),
       ca: `${tls['a']?.ca}${tls['next a']?.ca}`,
     });
-    const limits = { farewellMs: 300 };
+    const limits = { farewellMs: 1500 };
     const caller = member(tls['a'] as PeerTls, { limits });
     const callee = member(tls['b'] as PeerTls, { limits });
     await callee.listen((frame, reply) => setTimeout(() => reply(frame), 5));
@@ -258,7 +258,7 @@ describe.skipIf(!hasOpenssl)('TcpNetwork over TLS', () => {
     }
     callee.renew({ secrets: [], tls: tls['next b'] as PeerTls });
     caller.renew({ secrets: [], tls: tls['next a'] as PeerTls });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1700));
     clearInterval(traffic);
     const answers = await Promise.all(calls);
     expect(answers.length).toBeGreaterThan(10);
