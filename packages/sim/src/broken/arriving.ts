@@ -4,62 +4,38 @@
  */
 import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
-import { type Broken, type Mend, together } from './broken.ts';
+import { type Broken, replaces, together } from './broken.ts';
 
-function givenAwayDue(): Mend {
-  const { handOff } = insides;
-  const { isOverdue } = handOff;
-  handOff.isOverdue = () => false;
-  return () => {
-    handOff.isOverdue = isOverdue;
-  };
-}
+const givenAwayDue = replaces(insides.handOff, 'isOverdue', () => false);
 
-function looksSeldom(): Mend {
-  const { readiness } = insides;
-  const { heldUntilMs } = readiness;
-  readiness.heldUntilMs = function (handle, record) {
-    const heldMs = heldUntilMs.call(this, handle, record);
-    return heldMs === null ? null : Math.max(heldMs, this.parts.clock.now() + 100);
-  };
-  return () => {
-    readiness.heldUntilMs = heldUntilMs;
-  };
-}
+const looksSeldom = replaces(
+  insides.readiness,
+  'heldUntilMs',
+  ({ original, part }, handle, record) => {
+    const heldMs = original.call(part, handle, record);
+    return heldMs === null ? null : Math.max(heldMs, part.parts.clock.now() + 100);
+  },
+);
 
 const late: readonly Broken[] = [
   {
     name: 'a record is as young as it says',
-    apply: () => {
-      const replica = Replica.prototype;
-      const { receive } = replica;
-      replica.receive = function (record, mode, done) {
-        const stored = this.get(record.hi, record.lo);
-        receive.call(this, record, mode, done);
-        const taken = this.get(record.hi, record.lo);
-        const newer = stored === undefined || compareProgress(record, stored) > 0;
-        if (taken === undefined || !newer || taken.state !== State.live) return;
-        const { startMs, dueMs, retryMs } = record;
-        if (taken.startMs < startMs) this.write({ ...taken, startMs, dueMs, retryMs });
-      };
-      return () => {
-        replica.receive = receive;
-      };
-    },
+    apply: replaces(Replica.prototype, 'receive', ({ original, part }, record, mode, done) => {
+      const stored = part.get(record.hi, record.lo);
+      original.call(part, record, mode, done);
+      const taken = part.get(record.hi, record.lo);
+      const newer = stored === undefined || compareProgress(record, stored) > 0;
+      if (taken === undefined || !newer || taken.state !== State.live) return;
+      const { startMs, dueMs, retryMs } = record;
+      if (taken.startMs < startMs) part.write({ ...taken, startMs, dueMs, retryMs });
+    }),
   },
   {
     name: 'a late copy is as good as one with the right time',
-    apply: () => {
-      const peers = Peers.prototype;
-      const { send } = peers;
-      peers.send = function (name, message, done) {
-        const told = message.type === 'offer' ? { ...message, dueMs: Infinity } : message;
-        send.call(this, name, told, done);
-      };
-      return () => {
-        peers.send = send;
-      };
-    },
+    apply: replaces(Peers.prototype, 'send', ({ original, part }, name, message, done) => {
+      const told = message.type === 'offer' ? { ...message, dueMs: Infinity } : message;
+      original.call(part, name, told, done);
+    }),
   },
   {
     name: 'a copy is given away while its pop is overdue',
@@ -71,87 +47,45 @@ const late: readonly Broken[] = [
   },
   {
     name: 'a claimant that stood still asks again, however often it did',
-    apply: () => {
-      const { claiming } = insides;
-      const { ask } = claiming;
-      claiming.ask = function (pop) {
-        pop.rounds = 0;
-        ask.call(this, pop);
-      };
-      return () => {
-        claiming.ask = ask;
-      };
-    },
+    apply: replaces(insides.claiming, 'ask', ({ original, part }, pop) => {
+      pop.rounds = 0;
+      original.call(part, pop);
+    }),
   },
   {
     name: 'a claim is over when the wait for its answers is',
-    apply: () => {
-      const { claiming } = insides;
-      const { ask } = claiming;
-      claiming.ask = function (pop) {
-        ask.call(this, pop);
-        const nowMs = this.parts.clock.now();
-        pop.untilMs = nowMs + (pop.untilMs - nowMs) / 2;
-      };
-      return () => {
-        claiming.ask = ask;
-      };
-    },
+    apply: replaces(insides.claiming, 'ask', ({ original, part }, pop) => {
+      original.call(part, pop);
+      const nowMs = part.parts.clock.now();
+      pop.untilMs = nowMs + (pop.untilMs - nowMs) / 2;
+    }),
   },
 ];
 
 const coming: readonly Broken[] = [
   {
     name: 'a joining member is given nothing',
-    apply: () => {
-      const { membership } = insides;
-      const { phaseOf } = membership;
-      membership.phaseOf = ({ phase }) => phase;
-      return () => {
-        membership.phaseOf = phaseOf;
-      };
-    },
+    apply: replaces(insides.membership, 'phaseOf', (_, { phase }) => phase),
   },
   {
     name: 'a drain ends when etcd does not answer',
-    apply: () => {
-      const { member } = insides;
-      const { tellSource } = member;
-      member.tellSource = async function (what) {
-        await this.parts.options.source[what]();
-      };
-      return () => {
-        member.tellSource = tellSource;
-      };
-    },
+    apply: replaces(insides.member, 'tellSource', async ({ part }, what) => {
+      await part.parts.options.source[what]();
+    }),
   },
   {
     name: 'a drain that failed is not taken back',
-    apply: () => {
-      const { membership } = insides;
-      const { stay } = membership;
-      membership.stay = () => undefined;
-      return () => {
-        membership.stay = stay;
-      };
-    },
+    apply: replaces(insides.membership, 'stay', () => undefined),
   },
 ];
 
 const starting: readonly Broken[] = [
   {
     name: 'two members that leave together do not look at each other',
-    apply: () => {
-      const { member, membership } = insides;
-      const { hasOthers } = member;
-      const { stay } = membership;
-      member.hasOthers = () => true;
-      membership.stay = () => undefined;
-      return () => {
-        member.hasOthers = hasOthers;
-        membership.stay = stay;
-      };
-    },
+    apply: together(
+      replaces(insides.member, 'hasOthers', () => true),
+      replaces(insides.membership, 'stay', () => undefined),
+    ),
   },
 ];
 

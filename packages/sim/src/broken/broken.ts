@@ -11,6 +11,36 @@ export interface Broken {
 
 export type Mend = () => void;
 
+type Given<F> = F extends (...given: infer G) => unknown ? G : never;
+type Result<F> = F extends (...given: never[]) => infer R ? R : never;
+
+/** The method that is replaced, and the part at which it is called. */
+interface Replaced<T, F> {
+  readonly original: F;
+  readonly part: T;
+}
+
+/**
+ * Replaces one method of a part. The replacement is given that method and the part, then the parameters of the call.
+ *
+ * Example: `replaces(insides.claiming, 'renew', () => undefined)` makes members that never renew a claim.
+ */
+export function replaces<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  replacement: (replaced: Replaced<T, T[K]>, ...given: Given<T[K]>) => Result<T[K]>,
+): () => Mend {
+  return () => {
+    const original = prototype[name];
+    prototype[name] = function (this: T, ...given: Given<T[K]>) {
+      return replacement({ original, part: this }, ...given);
+    } as T[K];
+    return () => {
+      prototype[name] = original;
+    };
+  };
+}
+
 /** Several at once. */
 export function together(...applies: readonly (() => Mend)[]): () => Mend {
   return () => {

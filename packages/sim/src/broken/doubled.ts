@@ -5,24 +5,20 @@
 import { Peers } from '@carillon/server/internal';
 import { Story } from '../story.ts';
 import { viewMember } from '../world/views.ts';
-import type { Mend } from './broken.ts';
+import { type Mend, replaces } from './broken.ts';
 
 const four = ['m0', 'm1', 'm2', 'm3'];
 /** A claim is granted one way and back later: time enough for another view in between. */
 const wayMs = 25;
 
 function doubleGiveBacks(story: Story, lateMs: number): Mend {
-  const peers = Peers.prototype;
-  const { send } = peers;
-  peers.send = function (to, message, done) {
+  const apply = replaces(Peers.prototype, 'send', ({ original, part }, to, message, done) => {
     if (message.type === 'claim' && message.termMs === 0) {
-      story.cluster.world.after(lateMs, () => send.call(this, to, message, () => undefined));
+      story.cluster.world.after(lateMs, () => original.call(part, to, message, () => undefined));
     }
-    send.call(this, to, message, done);
-  };
-  return () => {
-    peers.send = send;
-  };
+    original.call(part, to, message, done);
+  });
+  return apply();
 }
 
 /** Members that called back, in order, and the one that should have, alone. */

@@ -4,122 +4,68 @@
  */
 import { compareProgress, State } from '@carillon/core';
 import { DiskCare, HandOff, insides, Replica, Scrub, View } from '@carillon/server/internal';
-import { type Broken, type Mend, together } from './broken.ts';
+import { type Broken, replaces, together } from './broken.ts';
 import { asksListed } from './splitting.ts';
 import { nothingSentAgain } from './without-repair.ts';
 
-const shortTombstones = (): Mend => {
-  const replica = Replica.prototype;
-  const { alarm } = replica;
-  replica.alarm = function (record) {
-    return record.state === State.tombstone ? record.dueMs + 1000 : alarm.call(this, record);
-  };
-  return () => {
-    replica.alarm = alarm;
-  };
-};
+const shortTombstones = replaces(Replica.prototype, 'alarm', ({ original, part }, record) =>
+  record.state === State.tombstone ? record.dueMs + 1000 : original.call(part, record),
+);
 
-const buriedUnasked = (): Mend => {
-  const { handOff } = insides;
-  const { bury } = handOff;
-  handOff.bury = function (record) {
-    this.parts.replica.drop(record);
-  };
-  return () => {
-    handOff.bury = bury;
-  };
-};
+const buriedUnasked = replaces(insides.handOff, 'bury', ({ part }, record) => {
+  part.parts.replica.drop(record);
+});
 
 // Members that are not listed ask widely: a name that they forget is noticed where they do not.
 const places: readonly Broken[] = [
   {
     name: 'no stand-in',
-    apply: () => {
-      const { write } = insides;
-      const { standIn } = write;
-      write.standIn = () => undefined;
-      return () => {
-        write.standIn = standIn;
-      };
-    },
+    apply: replaces(insides.write, 'standIn', () => undefined),
   },
   {
     name: 'the filter in an id names no member',
-    apply: () => {
-      const view = View.prototype;
-      const { heldBy } = view;
-      view.heldBy = () => [];
-      return () => {
-        view.heldBy = heldBy;
-      };
-    },
+    apply: replaces(View.prototype, 'heldBy', () => []),
   },
   {
     name: 'a copy is dropped before the new replicas have it',
-    apply: () => {
-      const { handOff } = insides;
-      const { one } = handOff;
-      handOff.one = function (number) {
-        const { self, replica } = this.parts;
-        const record = replica.get(number.hi, number.lo);
-        if (record !== undefined && !record.replicas.includes(self)) replica.drop(record);
-        else one.call(this, number);
-      };
-      return () => {
-        handOff.one = one;
-      };
-    },
+    apply: replaces(insides.handOff, 'one', ({ original, part }, number) => {
+      const { self, replica } = part.parts;
+      const record = replica.get(number.hi, number.lo);
+      if (record !== undefined && !record.replicas.includes(self)) replica.drop(record);
+      else original.call(part, number);
+    }),
   },
   {
     name: 'a former stand-in forgets the present one',
-    apply: together(asksListed, () => {
-      const { resync } = insides;
-      const { standIns } = resync;
-      resync.standIns = function (record, wanted) {
-        return this.parts.replica.owns(record) ? standIns.call(this, record, wanted) : [];
-      };
-      return () => {
-        resync.standIns = standIns;
-      };
-    }),
+    apply: together(
+      asksListed,
+      replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) =>
+        part.parts.replica.owns(record) ? original.call(part, record, wanted) : [],
+      ),
+    ),
   },
   {
     name: 'stand-ins that the view does not ask for forget each other',
-    apply: together(asksListed, () => {
-      const { resync } = insides;
-      const { standIns } = resync;
-      resync.standIns = function (record, wanted) {
+    apply: together(
+      asksListed,
+      replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) => {
         const others = wanted.some((name) => !record.replicas.includes(name));
-        return others ? [] : standIns.call(this, record, wanted);
-      };
-      return () => {
-        resync.standIns = standIns;
-      };
-    }),
+        return others ? [] : original.call(part, record, wanted);
+      }),
+    ),
   },
   {
     name: 'a former holder does not hear of a stand-in',
-    apply: together(asksListed, () => {
-      const { write } = insides;
-      const { tell } = write;
-      write.tell = function (name) {
-        if (this.record.replicas.includes(name)) tell.call(this, name);
-      };
-      return () => {
-        write.tell = tell;
-      };
-    }),
+    apply: together(
+      asksListed,
+      replaces(insides.write, 'tell', ({ original, part }, name) => {
+        if (part.record.replicas.includes(name)) original.call(part, name);
+      }),
+    ),
   },
   {
     name: 'no resync',
-    apply: () => {
-      const handOff = HandOff.prototype;
-      const { add } = handOff;
-      handOff.add = () => undefined;
-      return () => {
-        handOff.add = add;
-      };
-    },
+    apply: replaces(HandOff.prototype, 'add', () => undefined),
   },
   { name: 'no repair', apply: nothingSentAgain },
 ];
@@ -129,73 +75,38 @@ const endings: readonly Broken[] = [
   { name: 'tombstone dropped without asking', apply: together(shortTombstones, buriedUnasked) },
   {
     name: 'old records are not doubted',
-    apply: () => {
-      const replica = Replica.prototype;
-      const { doubtAll } = replica;
-      replica.doubtAll = () => undefined;
-      return () => {
-        replica.doubtAll = doubtAll;
-      };
-    },
+    apply: replaces(Replica.prototype, 'doubtAll', () => undefined),
   },
   {
     name: 'damage is ignored',
-    apply: () => {
-      const diskCare = DiskCare.prototype;
-      const { begin } = diskCare;
-      diskCare.begin = function (disk, journal, singles) {
-        const snapshots = changed(journal.snapshots, { rewrite: () => undefined });
-        const blind = changed(journal, { damaged: [], lost: null, torn: false, snapshots });
-        return begin.call(this, disk, blind, singles);
-      };
-      return () => {
-        diskCare.begin = begin;
-      };
-    },
+    apply: replaces(DiskCare.prototype, 'begin', ({ original, part }, disk, journal, singles) => {
+      const snapshots = changed(journal.snapshots, { rewrite: () => undefined });
+      const blind = changed(journal, { damaged: [], lost: null, torn: false, snapshots });
+      return original.call(part, disk, blind, singles);
+    }),
   },
   {
     name: 'a doubtful record is dropped where others remember too little',
-    apply: () => {
-      const { doubt } = insides;
-      const { judge } = doubt;
-      doubt.judge = function (record, testimonies) {
-        const { replica } = this.parts;
-        const current = replica.get(record.hi, record.lo);
-        const known = testimonies.some((testimony) => testimony.record !== null);
-        if (known) judge.call(this, record, testimonies);
-        else if (current !== undefined && compareProgress(current, record) === 0) {
-          replica.drop(current);
-        }
-      };
-      return () => {
-        doubt.judge = judge;
-      };
-    },
+    apply: replaces(insides.doubt, 'judge', ({ original, part }, record, testimonies) => {
+      const { replica } = part.parts;
+      const current = replica.get(record.hi, record.lo);
+      const known = testimonies.some((testimony) => testimony.record !== null);
+      if (known) original.call(part, record, testimonies);
+      else if (current !== undefined && compareProgress(current, record) === 0) {
+        replica.drop(current);
+      }
+    }),
   },
 ];
 
 const care: readonly Broken[] = [
   {
     name: 'damage is looked for at a start only',
-    apply: () => {
-      const scrub = Scrub.prototype;
-      const { start } = scrub;
-      scrub.start = () => undefined;
-      return () => {
-        scrub.start = start;
-      };
-    },
+    apply: replaces(Scrub.prototype, 'start', () => undefined),
   },
   {
     name: 'a member that testifies with an older record is not told',
-    apply: () => {
-      const { doubt } = insides;
-      const { tell } = doubt;
-      doubt.tell = () => undefined;
-      return () => {
-        doubt.tell = tell;
-      };
-    },
+    apply: replaces(insides.doubt, 'tell', () => undefined),
   },
 ];
 

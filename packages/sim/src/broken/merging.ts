@@ -1,27 +1,20 @@
 /** Broken rules of merging two records of a timer, and of confirming one. */
 import { compareProgress, compareVersions, State, type TimerRecord } from '@carillon/core';
 import { insides, Journal, Peers, Replica } from '@carillon/server/internal';
-import type { Broken, Mend } from './broken.ts';
+import { type Broken, type Mend, replaces } from './broken.ts';
 
 /** Makes a replica also take each record that `wrongly` accepts, against the rules of merging. */
 function takesAlso(wrongly: (stored: TimerRecord, incoming: TimerRecord) => boolean): () => Mend {
-  return () => {
-    const replica = Replica.prototype;
-    const { receive } = replica;
-    replica.receive = function (record, mode, done) {
-      const stored = this.get(record.hi, record.lo);
-      if (stored === undefined || mode === 'create' || !wrongly(stored, record)) {
-        return receive.call(this, record, mode, done);
-      }
-      // An invariant keeps a record from going back: it does not know one that was dropped.
-      this.drop(stored);
-      this.write(record);
-      this.sync(() => done({ type: 'stored' }));
-    };
-    return () => {
-      replica.receive = receive;
-    };
-  };
+  return replaces(Replica.prototype, 'receive', ({ original, part }, record, mode, done) => {
+    const stored = part.get(record.hi, record.lo);
+    if (stored === undefined || mode === 'create' || !wrongly(stored, record)) {
+      return original.call(part, record, mode, done);
+    }
+    // An invariant keeps a record from going back: it does not know one that was dropped.
+    part.drop(stored);
+    part.write(record);
+    part.sync(() => done({ type: 'stored' }));
+  });
 }
 
 function sameVersion(a: TimerRecord, b: TimerRecord): boolean {
@@ -74,84 +67,42 @@ export const merging: readonly Broken[] = [
   },
   {
     name: 'a cron record that lay in a socket keeps its late time',
-    apply: () => {
-      const { replica } = insides;
-      const { inTime } = replica;
-      replica.inTime = (incoming) => incoming;
-      return () => {
-        replica.inTime = inTime;
-      };
-    },
+    apply: replaces(insides.replica, 'inTime', (_, incoming) => incoming),
   },
   {
     name: 'a cron record is due as much earlier as its older copy is',
-    apply: () => {
-      const { replica } = insides;
-      const { inTime } = replica;
-      replica.inTime = function (incoming, stored) {
-        const kept = inTime.call(this, incoming, stored);
-        if (kept.dueMs === incoming.dueMs) return kept;
-        const dueMs = incoming.dueMs - (incoming.startMs - stored.startMs);
-        return { ...kept, dueMs, retryMs: dueMs };
-      };
-      return () => {
-        replica.inTime = inTime;
-      };
-    },
+    apply: replaces(insides.replica, 'inTime', ({ original, part }, incoming, stored) => {
+      const kept = original.call(part, incoming, stored);
+      if (kept.dueMs === incoming.dueMs) return kept;
+      const dueMs = incoming.dueMs - (incoming.startMs - stored.startMs);
+      return { ...kept, dueMs, retryMs: dueMs };
+    }),
   },
   {
     name: 'a list of replicas with a stand-in is not taken over',
-    apply: () => {
-      const replica = Replica.prototype;
-      const { receive } = replica;
-      replica.receive = function (record, mode, done) {
-        const stored = this.get(record.hi, record.lo);
-        const same = stored !== undefined && compareProgress(stored, record) === 0;
-        receive.call(this, same ? { ...record, replicas: stored.replicas } : record, mode, done);
-      };
-      return () => {
-        replica.receive = receive;
-      };
-    },
+    apply: replaces(Replica.prototype, 'receive', ({ original, part }, record, mode, done) => {
+      const stored = part.get(record.hi, record.lo);
+      const same = stored !== undefined && compareProgress(stored, record) === 0;
+      original.call(part, same ? { ...record, replicas: stored.replicas } : record, mode, done);
+    }),
   },
   {
     name: 'a request that was beaten while it waited is confirmed',
-    apply: () => {
-      const { write } = insides;
-      const { beatenBy } = write;
-      write.beatenBy = () => null;
-      return () => {
-        write.beatenBy = beatenBy;
-      };
-    },
+    apply: replaces(insides.write, 'beatenBy', () => null),
   },
   {
     name: 'answer before replication',
-    apply: () => {
-      const peers = Peers.prototype;
-      const { send } = peers;
-      peers.send = function (name, message, done) {
-        if (message.type !== 'store') return send.call(this, name, message, done);
-        done({ type: 'stored' });
-        send.call(this, name, message, () => undefined);
-      };
-      return () => {
-        peers.send = send;
-      };
-    },
+    apply: replaces(Peers.prototype, 'send', ({ original, part }, name, message, done) => {
+      if (message.type !== 'store') return original.call(part, name, message, done);
+      done({ type: 'stored' });
+      original.call(part, name, message, () => undefined);
+    }),
   },
   {
     name: 'no sync before an answer',
-    apply: () => {
-      const journal = Journal.prototype;
-      const { commit } = journal;
-      journal.commit = function (done) {
-        commit.call(this, () => undefined);
-        done(null);
-      };
-      return () => {
-        journal.commit = commit;
-      };
-    },
+    apply: replaces(Journal.prototype, 'commit', ({ original, part }, done) => {
+      original.call(part, () => undefined);
+      done(null);
+    }),
   },
 ];

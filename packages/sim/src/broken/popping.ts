@@ -10,35 +10,21 @@ import {
   View,
 } from '@carillon/server/internal';
 import { Process } from '../world/process.ts';
-import { type Broken, type Mend, together } from './broken.ts';
+import { type Broken, type Mend, replaces, together } from './broken.ts';
 import { viewsAlike } from './splitting.ts';
 
 /** The alarm of a live record; all others as they are. */
 function livingAlarm(alarmMs: (replica: ReplicaInside, record: TimerRecord) => number): () => Mend {
-  return () => {
-    const { replica } = insides;
-    const { alarm } = replica;
-    replica.alarm = function (record) {
-      return record.state === State.live ? alarmMs(this, record) : alarm.call(this, record);
-    };
-    return () => {
-      replica.alarm = alarm;
-    };
-  };
+  return replaces(insides.replica, 'alarm', ({ original, part }, record) =>
+    record.state === State.live ? alarmMs(part, record) : original.call(part, record),
+  );
 }
 
 /** Makes a member that holds the timer grant each claim that `wrongly` accepts. */
 function grants(wrongly: (granting: GrantingInside, ask: ClaimAsk) => boolean): () => Mend {
-  return () => {
-    const { granting } = insides;
-    const { claimed } = granting;
-    granting.claimed = function (from, ask) {
-      return wrongly(this, ask) ? { type: 'granted' } : claimed.call(this, from, ask);
-    };
-    return () => {
-      granting.claimed = claimed;
-    };
-  };
+  return replaces(insides.granting, 'claimed', ({ original, part }, from, ask) =>
+    wrongly(part, ask) ? { type: 'granted' as const } : original.call(part, from, ask),
+  );
 }
 
 type ClaimAsk = Parameters<GrantingInside['claimed']>[1];
@@ -49,16 +35,9 @@ type Ended = AttemptsInside['ended'];
 export function endsWith(
   heard: (pop: Parameters<Ended>[0], result: CallbackResult) => CallbackResult,
 ): () => Mend {
-  return () => {
-    const { attempts } = insides;
-    const { ended } = attempts;
-    attempts.ended = function (pop, result) {
-      ended.call(this, pop, heard(pop, result));
-    };
-    return () => {
-      attempts.ended = ended;
-    };
-  };
+  return replaces(insides.attempts, 'ended', ({ original, part }, pop, result) => {
+    original.call(part, pop, heard(pop, result));
+  });
 }
 
 /** Whether the request of this member for the timer is out. */
@@ -66,14 +45,7 @@ function isCalling({ parts }: GrantingInside, { hi, lo }: ClaimAsk['standing']):
   return parts.pops.get(parts.store.find(hi, lo))?.phase === 'calling';
 }
 
-const noRenewing = (): Mend => {
-  const { claiming } = insides;
-  const { renew } = claiming;
-  claiming.renew = () => undefined;
-  return () => {
-    claiming.renew = renew;
-  };
-};
+const noRenewing = replaces(insides.claiming, 'renew', () => undefined);
 
 const skew: readonly Broken[] = [
   { name: 'no skew', apply: livingAlarm((_, record) => record.retryMs) },
@@ -85,45 +57,27 @@ const skew: readonly Broken[] = [
   },
   {
     name: 'wall clock for due times',
-    apply: () => {
-      const process = Process.prototype;
-      const { now } = process;
-      process.now = function () {
-        return this.wall();
-      };
-      return () => {
-        process.now = now;
-      };
-    },
+    apply: replaces(Process.prototype, 'now', ({ part }) => part.wall()),
   },
 ];
 
 /** Replicas that vanished from the view are not asked before a pop. */
-function vanishedUnasked(): () => void {
-  const view = View.prototype;
-  const { isKnown } = view;
-  view.isKnown = function (name) {
-    return this.member(name) !== undefined;
-  };
-  return () => {
-    view.isKnown = isKnown;
-  };
-}
+const vanishedUnasked = replaces(
+  View.prototype,
+  'isKnown',
+  ({ part }, name) => part.member(name) !== undefined,
+);
 
 const claims: readonly Broken[] = [
   {
     name: 'no claim',
-    apply: together(noRenewing, () => {
-      const { claiming } = insides;
-      const { ask } = claiming;
-      claiming.ask = function (pop) {
+    apply: together(
+      noRenewing,
+      replaces(insides.claiming, 'ask', ({ part }, pop) => {
         pop.untilMs = Number.POSITIVE_INFINITY;
-        this.parts.happens(pop, 'unopposed');
-      };
-      return () => {
-        claiming.ask = ask;
-      };
-    }),
+        part.parts.happens(pop, 'unopposed');
+      }),
+    ),
   },
   {
     name: 'a claim for an older state is granted',
@@ -145,14 +99,7 @@ const claims: readonly Broken[] = [
   },
   {
     name: 'a member that leaves is not asked',
-    apply: () => {
-      const view = View.prototype;
-      const { namesIn } = view;
-      view.namesIn = () => [];
-      return () => {
-        view.namesIn = namesIn;
-      };
-    },
+    apply: replaces(View.prototype, 'namesIn', () => []),
   },
   {
     name: 'a claim ends while its call is under way',
@@ -164,30 +111,19 @@ const claims: readonly Broken[] = [
   {
     // A member that knows that its view is not that of the others asks them all: then this alone does no harm.
     name: 'a claim is given to each that asks, though they do not ask each other',
-    apply: together(viewsAlike, () => {
-      const { granting } = insides;
-      const { claimed } = granting;
-      granting.claimed = function (from, ask) {
-        const { store } = this.parts;
+    apply: together(
+      viewsAlike,
+      replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
+        const { store } = part.parts;
         const handle = store.find(ask.standing.hi, ask.standing.lo);
-        if (handle !== -1) this.claims.changed(handle, null);
-        return claimed.call(this, from, ask);
-      };
-      return () => {
-        granting.claimed = claimed;
-      };
-    }),
+        if (handle !== -1) part.claims.changed(handle, null);
+        return original.call(part, from, ask);
+      }),
+    ),
   },
   {
     name: 'claims are not given back',
-    apply: () => {
-      const { claiming } = insides;
-      const { giveBack } = claiming;
-      claiming.giveBack = () => undefined;
-      return () => {
-        claiming.giveBack = giveBack;
-      };
-    },
+    apply: replaces(insides.claiming, 'giveBack', () => undefined),
   },
 ];
 
@@ -195,17 +131,10 @@ const claims: readonly Broken[] = [
 function beforeAsking(
   change: (pop: Parameters<typeof insides.claiming.ask>[0]) => void,
 ): () => Mend {
-  return () => {
-    const { claiming } = insides;
-    const { ask } = claiming;
-    claiming.ask = function (pop) {
-      change(pop);
-      ask.call(this, pop);
-    };
-    return () => {
-      claiming.ask = ask;
-    };
-  };
+  return replaces(insides.claiming, 'ask', ({ original, part }, pop) => {
+    change(pop);
+    original.call(part, pop);
+  });
 }
 
 const starving: readonly Broken[] = [
@@ -217,50 +146,29 @@ const starving: readonly Broken[] = [
   },
   {
     name: 'alarms that ring late go before messages that came meanwhile',
-    apply: () => {
-      const { alarm } = insides;
-      const { rang } = alarm;
-      alarm.rang = function () {
-        const { awake, clock } = this.parts;
-        if (this.set !== null) awake.rang(this.set.ringsMs, clock.now());
-        this.set = null;
-        this.poll();
-      };
-      return () => {
-        alarm.rang = rang;
-      };
-    },
+    apply: replaces(insides.alarm, 'rang', ({ part }) => {
+      const { awake, clock } = part.parts;
+      if (part.set !== null) awake.rang(part.set.ringsMs, clock.now());
+      part.set = null;
+      part.poll();
+    }),
   },
   {
     name: 'a question that could not be asked counts as answered',
-    apply: () => {
-      const { claiming } = insides;
-      const { ask } = claiming;
-      claiming.ask = function (pop) {
-        const { peers } = this.parts;
-        if (peers === null) return ask.call(this, pop);
-        const send: typeof peers.send = (name, message, done) =>
-          peers.send(name, message, (answer) => done(answer ?? { type: 'unknown' }));
-        const silent = (name: string): boolean => peers.silent(name);
-        const stillSinceMs = (name: string) => peers.stillSinceMs(name);
-        const parts = { ...this.parts, peers: { send, silent, stillSinceMs } };
-        ask.call(Object.create(this, { parts: { value: parts } }), pop);
-      };
-      return () => {
-        claiming.ask = ask;
-      };
-    },
+    apply: replaces(insides.claiming, 'ask', ({ original, part }, pop) => {
+      const { peers } = part.parts;
+      if (peers === null) return original.call(part, pop);
+      const send: typeof peers.send = (name, message, done) =>
+        peers.send(name, message, (answer) => done(answer ?? { type: 'unknown' }));
+      const silent = (name: string): boolean => peers.silent(name);
+      const stillSinceMs = (name: string) => peers.stillSinceMs(name);
+      const parts = { ...part.parts, peers: { send, silent, stillSinceMs } };
+      original.call(Object.create(part, { parts: { value: parts } }), pop);
+    }),
   },
   {
     name: 'a member that does not answer for a second counts as dead',
-    apply: () => {
-      const peers = Peers.prototype;
-      const { stillSinceMs } = peers;
-      peers.stillSinceMs = () => null;
-      return () => {
-        peers.stillSinceMs = stillSinceMs;
-      };
-    },
+    apply: replaces(Peers.prototype, 'stillSinceMs', () => null),
   },
   {
     name: 'a member that slept for long waits for answers as briefly as any',
@@ -274,33 +182,19 @@ const starving: readonly Broken[] = [
       beforeAsking((pop) => {
         Object.assign(pop, { rank: pop.position });
       }),
-      () => {
-        const { granting } = insides;
-        const { rankOf } = granting;
-        granting.rankOf = function (record) {
-          return positionOf(record, this.parts.self);
-        };
-        return () => {
-          granting.rankOf = rankOf;
-        };
-      },
+      replaces(insides.granting, 'rankOf', ({ part }, record) =>
+        positionOf(record, part.parts.self),
+      ),
     ),
   },
   {
     name: 'a member that slept over a pop holds back one that was awake as often as it asks',
-    apply: () => {
-      const { granting } = insides;
-      const { claimed } = granting;
-      granting.claimed = function (from, ask) {
-        const handle = this.parts.store.find(ask.standing.hi, ask.standing.lo);
-        // Its claim counts as the first.
-        if (this.claims.get(handle)?.by === from) this.claims.changed(handle, null);
-        return claimed.call(this, from, ask);
-      };
-      return () => {
-        granting.claimed = claimed;
-      };
-    },
+    apply: replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
+      const handle = part.parts.store.find(ask.standing.hi, ask.standing.lo);
+      // Its claim counts as the first.
+      if (part.claims.get(handle)?.by === from) part.claims.changed(handle, null);
+      return original.call(part, from, ask);
+    }),
   },
 ];
 
@@ -313,14 +207,7 @@ const outcomes: readonly Broken[] = [
   },
   {
     name: 'the outcome of a pop beats an update',
-    apply: () => {
-      const { attempts } = insides;
-      const { present } = attempts;
-      attempts.present = (pop) => pop.record;
-      return () => {
-        attempts.present = present;
-      };
-    },
+    apply: replaces(insides.attempts, 'present', (_, pop) => pop.record),
   },
   {
     name: 'a letter that is sent again goes on with the series of its timer',

@@ -10,91 +10,47 @@ import {
   Rejoining,
   Vanished,
 } from '@carillon/server/internal';
-import type { Broken, Mend } from './broken.ts';
+import { type Broken, replaces } from './broken.ts';
 
 /** No member notices that its view is not that of the others. */
-export function viewsAlike(): Mend {
-  const presence = Presence.prototype;
-  const { differs } = presence;
-  presence.differs = () => false;
-  return () => {
-    presence.differs = differs;
-  };
-}
+export const viewsAlike = replaces(Presence.prototype, 'differs', () => false);
 
 /** A member that is not listed itself asks the listed members and no others. */
-export function asksListed(): Mend {
-  const { cluster } = insides;
-  const { givesAway } = cluster;
-  cluster.givesAway = () => false;
-  return () => {
-    cluster.givesAway = givesAway;
-  };
-}
+export const asksListed = replaces(insides.cluster, 'givesAway', () => false);
 
 const order: readonly Broken[] = [
   {
     name: 'versions that a client has seen are ignored',
-    apply: () => {
-      const coordinator = Coordinator.prototype;
-      const { saw } = coordinator;
-      coordinator.saw = () => undefined;
-      return () => {
-        coordinator.saw = saw;
-      };
-    },
+    apply: replaces(Coordinator.prototype, 'saw', () => undefined),
   },
   {
     name: 'the clock of a member that vanished counts no more',
-    apply: () => {
-      const { presence } = insides;
-      const { forgetAbsent } = presence;
-      presence.forgetAbsent = function (names) {
-        for (const name of this.clocks.keys()) if (!names.includes(name)) this.clocks.delete(name);
-        forgetAbsent.call(this, names);
-      };
-      return () => {
-        presence.forgetAbsent = forgetAbsent;
-      };
-    },
+    apply: replaces(insides.presence, 'forgetAbsent', ({ original, part }, names) => {
+      for (const name of part.clocks.keys()) if (!names.includes(name)) part.clocks.delete(name);
+      original.call(part, names);
+    }),
   },
   {
     name: 'a give-back ends every claim of its sender',
-    apply: () => {
-      const peers = Peers.prototype;
-      const { send } = peers;
-      peers.send = function (name, message, done) {
-        send.call(this, name, message.type === 'claim' ? { ...message, serial: 0 } : message, done);
-      };
-      return () => {
-        peers.send = send;
-      };
-    },
+    apply: replaces(Peers.prototype, 'send', ({ original, part }, name, message, done) => {
+      original.call(
+        part,
+        name,
+        message.type === 'claim' ? { ...message, serial: 0 } : message,
+        done,
+      );
+    }),
   },
 ];
 
 const hidden: readonly Broken[] = [
   {
     name: 'a member that starts alone does not wait for others',
-    apply: () => {
-      const rejoining = Rejoining.prototype;
-      const { awaits } = rejoining;
-      rejoining.awaits = () => false;
-      return () => {
-        rejoining.awaits = awaits;
-      };
-    },
+    apply: replaces(Rejoining.prototype, 'awaits', () => false),
   },
   {
     name: 'members that vanished are not told',
-    apply: () => {
-      const vanished = Vanished.prototype;
-      const { update } = vanished;
-      vanished.update = () => undefined;
-      return () => {
-        vanished.update = update;
-      };
-    },
+    apply: replaces(Vanished.prototype, 'update', () => undefined),
   },
   {
     name: 'a member whose view differs asks its replicas only',
@@ -106,19 +62,10 @@ const hidden: readonly Broken[] = [
   },
   {
     name: 'a new stand-in takes the former one off the list',
-    apply: () => {
-      const { resync } = insides;
-      const { standIns } = resync;
-      resync.standIns = function (record, wanted) {
-        const { able } = this.parts;
-        return wanted.filter(able).length >= record.factor
-          ? []
-          : standIns.call(this, record, wanted);
-      };
-      return () => {
-        resync.standIns = standIns;
-      };
-    },
+    apply: replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) => {
+      const { able } = part.parts;
+      return wanted.filter(able).length >= record.factor ? [] : original.call(part, record, wanted);
+    }),
   },
 ];
 

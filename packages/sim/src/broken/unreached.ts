@@ -4,21 +4,18 @@
  */
 import { Peers } from '@carillon/server/internal';
 import { Story } from '../story.ts';
+import { type Mend, replaces } from './broken.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
 /** Claims of the second replica do not leave it before this moment of the story. */
-function unreachedUntil(story: Story, untilS: number): () => void {
-  const peers = Peers.prototype;
-  const { send } = peers;
-  peers.send = function (to, message, done) {
+function unreachedUntil(story: Story, untilS: number): Mend {
+  const apply = replaces(Peers.prototype, 'send', ({ original, part }, to, message, done) => {
     const isLost = message.type === 'claim' && message.position > 0 && story.seconds < untilS;
     if (isLost) done(null);
-    else send.call(this, to, message, done);
-  };
-  return () => {
-    peers.send = send;
-  };
+    else original.call(part, to, message, done);
+  });
+  return apply();
 }
 
 export async function unreached(startS = 6.7) {

@@ -1,49 +1,22 @@
 /** Members that repair nothing: only the changes of clients and the results of pops move copies. */
 import { Compare, insides, Unconfirmed } from '@carillon/server/internal';
-import { type Mend, together } from './broken.ts';
+import { type Mend, replaces, together } from './broken.ts';
 
 /** A record that a member has not confirmed is not sent again, and no two members compare their records. */
 export const nothingSentAgain: () => Mend = together(
-  () => {
-    const unconfirmed = Unconfirmed.prototype;
-    const { push } = unconfirmed;
-    unconfirmed.push = () => undefined;
-    return () => {
-      unconfirmed.push = push;
-    };
-  },
-  () => {
-    const compare = Compare.prototype;
-    const { start } = compare;
-    compare.start = () => undefined;
-    return () => {
-      compare.start = start;
-    };
-  },
+  replaces(Unconfirmed.prototype, 'push', () => undefined),
+  replaces(Compare.prototype, 'start', () => undefined),
 );
 
-const noResync = (): Mend => {
-  const { resync } = insides;
-  const { start, noteIrregular } = resync;
-  resync.start = () => undefined;
-  resync.noteIrregular = () => undefined;
-  return () => {
-    resync.start = start;
-    resync.noteIrregular = noteIrregular;
-  };
-};
+const noResync = together(
+  replaces(insides.resync, 'start', () => undefined),
+  replaces(insides.resync, 'noteIrregular', () => undefined),
+);
 
 /** However long a member is silent, no record gets a stand-in for it. */
-const nobodyAbsent = (): Mend => {
-  const { presence } = insides;
-  const { noteAbsent } = presence;
-  presence.noteAbsent = () => undefined;
-  return () => {
-    presence.noteAbsent = noteAbsent;
-  };
-};
+const noneAbsent = replaces(insides.presence, 'noteAbsent', () => undefined);
 
-const repairOff = together(nothingSentAgain, noResync, nobodyAbsent);
+const repairOff = together(nothingSentAgain, noResync, noneAbsent);
 
 /** Tells a story whose members repair nothing until it is told. */
 export async function withoutRepair<T>(tell: () => Promise<T>): Promise<T> {
