@@ -1,27 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Carillon, type CarillonOptions } from './carillon.ts';
+import { Carillon } from './carillon.ts';
 import { ApiError, UnreachableError } from './errors.ts';
-import {
-  FakeSystem,
-  json,
-  located,
-  type Scripted,
-  type Seen,
-  settle,
-  standIn,
-} from './testing/stand-in.ts';
-
-const a = 'http://a:1';
-const b = 'http://b:1';
-const spec = { in: '10s', uri: 'http://r/x' } as const;
-const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
-
-function make(script: (seen: Seen) => Scripted, extra: Partial<CarillonOptions> = {}) {
-  const system = new FakeSystem();
-  const { fetch, seen } = standIn(script);
-  const client = new Carillon({ members: [a], fetch, system, refresh: null, ...extra });
-  return { client, seen, system };
-}
+import { FakeSystem, json, located, type Scripted, type Seen, settle } from './testing/stand-in.ts';
+import { a, b, refused, scriptedClient, spec } from './testing/scripted-client.ts';
 
 /** Lets requests run while the clock moves, so that pauses and time-outs pass. */
 async function passing<T>(system: FakeSystem, work: Promise<T>): Promise<T> {
@@ -46,7 +27,7 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 describe('Carillon, requests', () => {
   test('set posts the timer and gives back its id and copies', async () => {
     const options = { token: 'secret', namespace: 'team-a' };
-    const { client, seen } = make(() => located('00ff-2', '1/2'), options);
+    const { client, seen } = scriptedClient(() => located('00ff-2', '1/2'), options);
     expect(await client.set(spec)).toEqual({ id: '00ff-2', copies: { have: 1, wanted: 2 } });
     expect(seen[0]).toMatchObject({ method: 'POST', path: '/timers', member: a });
     expect(seen[0]?.body).toEqual({
@@ -61,7 +42,7 @@ describe('Carillon, requests', () => {
   });
 
   test('the history and the audit are read page by page, with their times', async () => {
-    const { client, seen } = make(({ path }) => {
+    const { client, seen } = scriptedClient(({ path }) => {
       const isNext = path.includes('cursor=c');
       const change = {
         kind: 'change',
@@ -93,7 +74,7 @@ describe('Carillon, requests', () => {
 
   test('attempts are read with their times, whether there was an answer or not', async () => {
     const told = { pop: 2, attempt: 1, 'lateness-ms': 0.5, 'took-ms': 12, member: 'n1' };
-    const { client, seen } = make(() =>
+    const { client, seen } = scriptedClient(() =>
       json({
         attempts: [
           { ...told, at: '2026-01-02T03:04:05.000Z', status: 503 },
@@ -114,7 +95,7 @@ describe('Carillon, requests', () => {
   });
 
   test('run asks for the callback of a timer and gives back the id of the new one', async () => {
-    const { client, seen } = make(() => located('00ff-2', '1/2'));
+    const { client, seen } = scriptedClient(() => located('00ff-2', '1/2'));
     expect(await client.run('01-2')).toEqual({ id: '00ff-2', copies: { have: 1, wanted: 2 } });
     expect(seen[0]).toMatchObject({ method: 'POST', path: '/timers/01-2/run', body: null });
     expect(seen[0]?.headers.get('idempotency-key')).toBe('uuid-1');
@@ -125,7 +106,7 @@ describe('Carillon, requests', () => {
   test('preview sends the timing alone and reads pops in UTC and in the zone', async () => {
     const local = '2026-03-29T09:00:00.000+02:00';
     const pop = { due: '2026-03-29T07:00:00.000Z', local };
-    const { client, seen } = make(() =>
+    const { client, seen } = scriptedClient(() =>
       json({ timezone: 'Europe/Berlin', pops: [pop], more: true }),
     );
     const when = { cron: '0 9 * * *', timezone: 'Europe/Berlin', forever: true };
@@ -147,7 +128,7 @@ describe('Carillon, requests', () => {
   });
 
   test('replace and cancel go to the timer, with its id escaped', async () => {
-    const { client, seen } = make(() => located('01-2'));
+    const { client, seen } = scriptedClient(() => located('01-2'));
     expect((await client.replace('01-2', spec)).id).toBe('01-2');
     expect((await client.cancel('0/../x')).id).toBe('01-2');
     expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -157,7 +138,7 @@ describe('Carillon, requests', () => {
   });
 
   test('setMany gives one outcome for each timer, in order', async () => {
-    const { client, seen } = make(() =>
+    const { client, seen } = scriptedClient(() =>
       json([
         { status: 200, id: '01-2', copies: '2/2' },
         { status: 400, title: 'no', detail: 'The interval is negative.', pointer: '/1/timing' },
@@ -186,7 +167,7 @@ describe('Carillon, requests', () => {
       version: '1.2',
       replicas: ['n0', 'n1'],
     };
-    const { client } = make(({ path }) =>
+    const { client } = scriptedClient(({ path }) =>
       path === '/timers/01-2' ? json(body) : json({ title: 'none' }, 404),
     );
     expect(await client.get('01-2')).toMatchObject({
@@ -203,7 +184,7 @@ describe('Carillon, requests', () => {
   });
 
   test('list follows the cursor to the last page and tells of members that did not answer', async () => {
-    const { client, seen } = make(({ path }) =>
+    const { client, seen } = scriptedClient(({ path }) =>
       path.includes('cursor=next')
         ? json({ timers: [{ id: '3' }], cursor: null, missing: ['n2'] })
         : json({ timers: [{ id: '1' }, { id: '2' }], cursor: 'next', missing: [] }),
@@ -223,7 +204,7 @@ describe('Carillon, requests', () => {
   });
 
   test('dead letters are listed, re-sent and discarded', async () => {
-    const { client, seen } = make(({ method, path }) => {
+    const { client, seen } = scriptedClient(({ method, path }) => {
       if (method === 'GET') return json({ 'dead-letters': [{ id: '9', reason: 'refused' }] });
       return path.includes('gone') ? json({}, 404) : json({});
     });
@@ -240,7 +221,7 @@ describe('Carillon, requests', () => {
   });
 
   test('cancelByTag answers the count', async () => {
-    const { client, seen } = make(() => json({ cancelled: 12 }));
+    const { client, seen } = scriptedClient(() => json({ cancelled: 12 }));
     expect(await client.cancelByTag('x')).toBe(12);
     expect(seen[0]).toMatchObject({ method: 'DELETE', path: '/timers?tag=x' });
   });
@@ -251,7 +232,7 @@ describe('Carillon, requests', () => {
       detail: 'The interval is negative.',
       pointer: '/timing/interval',
     };
-    const { client, seen } = make(() => json(problem, 429, { 'retry-after': '3' }));
+    const { client, seen } = scriptedClient(() => json(problem, 429, { 'retry-after': '3' }));
     const error = await client.set(spec).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 429, problem, retryAfterMs: 3000 });
@@ -261,7 +242,7 @@ describe('Carillon, requests', () => {
   });
 
   test('a refusal that is no JSON is still an ApiError', async () => {
-    const { client } = make(() => new Response('<html>', { status: 403 }));
+    const { client } = scriptedClient(() => new Response('<html>', { status: 403 }));
     await expect(client.get('1')).rejects.toMatchObject({ status: 403, problem: null });
   });
 });
@@ -273,10 +254,13 @@ describe('Carillon, failover', () => {
     ['a 503', (): Scripted => json({}, 503)],
     ['silence', (): Scripted => 'silence'],
   ])('after %s the other member is asked, with the same idempotency key', async (_what, bad) => {
-    const { client, seen, system } = make(({ member }) => (member === a ? bad() : located('1-2')), {
-      members: [a, b],
-      timeout: '1s',
-    });
+    const { client, seen, system } = scriptedClient(
+      ({ member }) => (member === a ? bad() : located('1-2')),
+      {
+        members: [a, b],
+        timeout: '1s',
+      },
+    );
     expect((await passing(system, client.set(spec))).id).toBe('1-2');
     expect(seen.map(({ member }) => member)).toEqual([a, b]);
     expect(new Set(seen.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
@@ -285,7 +269,7 @@ describe('Carillon, failover', () => {
 
   test('a member that failed is avoided for a while, then asked again', async () => {
     let down = true;
-    const { client, seen, system } = make(
+    const { client, seen, system } = scriptedClient(
       ({ member }) => (member === a && down ? refused : located('1-2')),
       { members: [a, b], avoid: '5s' },
     );
@@ -302,9 +286,12 @@ describe('Carillon, failover', () => {
   test('a member that failed is asked after the others', async () => {
     const c = 'http://c:1';
     const down = new Set([a]);
-    const { client, seen } = make(({ member }) => (down.has(member) ? refused : located('1-2')), {
-      members: [a, b, c],
-    });
+    const { client, seen } = scriptedClient(
+      ({ member }) => (down.has(member) ? refused : located('1-2')),
+      {
+        members: [a, b, c],
+      },
+    );
     await client.set(spec);
     down.add(b);
     await client.set(spec);
@@ -313,13 +300,15 @@ describe('Carillon, failover', () => {
 
   test('an only member is asked a second time after a pause', async () => {
     let count = 0;
-    const { client, system, seen } = make(() => (count++ === 0 ? refused : located('1-2')));
+    const { client, system, seen } = scriptedClient(() =>
+      count++ === 0 ? refused : located('1-2'),
+    );
     expect((await passing(system, client.set(spec))).id).toBe('1-2');
     expect(seen).toHaveLength(2);
   });
 
   test('when no member answers, the error names every member and reason', async () => {
-    const { client, system } = make(() => refused, { members: [a, b] });
+    const { client, system } = scriptedClient(() => refused, { members: [a, b] });
     const error = await passing(
       system,
       client.get('1').catch((thrown: unknown) => thrown),
@@ -330,14 +319,17 @@ describe('Carillon, failover', () => {
   });
 
   test('when all answer 5xx, the error is the answer', async () => {
-    const { client, system } = make(() => json({ detail: 'No replica confirmed.' }, 503), {
-      members: [a, b],
-    });
+    const { client, system } = scriptedClient(
+      () => json({ detail: 'No replica confirmed.' }, 503),
+      {
+        members: [a, b],
+      },
+    );
     await expect(passing(system, client.set(spec))).rejects.toThrow('No replica confirmed.');
   });
 
   test('a batch is repeated under the same key', async () => {
-    const { client, seen, system } = make(
+    const { client, seen, system } = scriptedClient(
       ({ member }) => (member === a ? refused : json([{ status: 200, id: '1-2' }])),
       { members: [a, b] },
     );
@@ -346,13 +338,13 @@ describe('Carillon, failover', () => {
   });
 
   test('a drain, which is meant for one member, is asked of no other', async () => {
-    const { client, seen, system } = make(() => refused, { members: [a, b] });
+    const { client, seen, system } = scriptedClient(() => refused, { members: [a, b] });
     await expect(passing(system, client.drain())).rejects.toThrow(UnreachableError);
     expect(seen).toHaveLength(1);
   });
 
   test('an aborted call ends at once with the reason, and no other member is asked', async () => {
-    const { client, seen, system } = make(() => 'silence', { members: [a, b] });
+    const { client, seen, system } = scriptedClient(() => 'silence', { members: [a, b] });
     const controller = new AbortController();
     const call = client.set(spec, { signal: controller.signal });
     await settle();
@@ -365,7 +357,7 @@ describe('Carillon, failover', () => {
   });
 
   test('an abort during the pause before a second try ends the call', async () => {
-    const { client, seen, system } = make(() => refused);
+    const { client, seen, system } = scriptedClient(() => refused);
     const controller = new AbortController();
     const call = client.set(spec, { signal: controller.signal });
     await settle();
@@ -394,7 +386,7 @@ describe('Carillon, versions', () => {
       versioned('22.1'),
       versioned('23.1'),
     ];
-    const { client, seen } = make(() => answers.shift() ?? refused);
+    const { client, seen } = scriptedClient(() => answers.shift() ?? refused);
     await client.set(spec);
     await client.replace('00ff-2', spec);
     await client.cancel('00ff-2');
@@ -413,7 +405,7 @@ describe('Carillon, versions', () => {
   test('it is carried to the next member when one fails', async () => {
     const script = ({ member, method }: Seen): Scripted =>
       member === a && method === 'PUT' ? refused : versioned('7.1');
-    const { client, seen } = make(script, { members: [a, b] });
+    const { client, seen } = scriptedClient(script, { members: [a, b] });
     client.saw('7.0');
     await client.replace('00ff-2', spec);
     await client.cancel('00ff-2');
@@ -423,13 +415,13 @@ describe('Carillon, versions', () => {
 
   test('the version of an unconfirmed change is carried too: it may have been stored', async () => {
     const answers = [json({ status: 503 }, 503, { 'carillon-version': '8.1' }), versioned('9.1')];
-    const { client, seen } = make(() => answers.shift() ?? refused, { members: [a, b] });
+    const { client, seen } = scriptedClient(() => answers.shift() ?? refused, { members: [a, b] });
     await client.cancel('00ff-2');
     expect([sent(seen), client.seen]).toEqual([[null, '8.1'], '9.1']);
   });
 
   test('a version from elsewhere is heeded; any other text is refused, or ignored in an answer', async () => {
-    const { client, seen } = make(() => versioned('soon'));
+    const { client, seen } = scriptedClient(() => versioned('soon'));
     expect(() => client.saw('soon')).toThrow(TypeError);
     client.saw('30.2');
     client.saw('30.1');
@@ -447,7 +439,7 @@ describe('Carillon, members', () => {
   };
 
   test('the list of members is read from the cluster beside a request, now and then', async () => {
-    const { client, seen, system } = make(
+    const { client, seen, system } = scriptedClient(
       ({ path }) => (path === '/cluster' ? json(cluster) : located('1-2')),
       { refresh: '60s' },
     );
@@ -463,9 +455,12 @@ describe('Carillon, members', () => {
   });
 
   test('a failed refresh changes nothing', async () => {
-    const { client } = make(({ path }) => (path === '/cluster' ? json({}, 403) : located('1-2')), {
-      refresh: '60s',
-    });
+    const { client } = scriptedClient(
+      ({ path }) => (path === '/cluster' ? json({}, 403) : located('1-2')),
+      {
+        refresh: '60s',
+      },
+    );
     await client.set(spec);
     await settle();
     expect(client.memberUrls).toEqual([a]);

@@ -17,14 +17,8 @@ beforeEach(() => {
 });
 
 /** Runs the clock until the promise settles. */
-async function settled<T>(promise: Promise<T>): Promise<T> {
-  const state = { done: false };
-  const mark = (): void => {
-    state.done = true;
-  };
-  promise.then(mark, mark);
-  for (let i = 0; i < 10_000 && !state.done; i++) await clock.advance(1);
-  return promise;
+function settled<T>(promise: Promise<T>): Promise<T> {
+  return clock.settled(promise);
 }
 
 async function open(): Promise<{ membership: Membership; client: SimulatedClient }> {

@@ -1,12 +1,11 @@
 /**
  * P8 and spec §8: "A joining member that answers is given timers like an active one: the phase says that resync towards
- *    it is
- * under way." Members files only; in etcd a joining member has yet to say that it is ready.
+ * it is under way." Members files only; in etcd a joining member has yet to say that it is ready.
  */
-import { View } from '@carillon/server/internal';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { viewMember } from '../src/world/views.ts';
+import { expectPlaced } from './told/placed.contract.ts';
 
 type Phases = Readonly<Record<string, 'joining' | 'active' | 'leaving'>>;
 
@@ -20,16 +19,6 @@ async function manyTimers(story: Story, seconds: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < 40; i++) ids.push((await story.set({ seconds }, 'm0')).id);
   return ids;
-}
-
-function expectPlaced(story: Story, ids: readonly string[], names: readonly string[]): void {
-  const members = names.map((name) => viewMember(name));
-  const view = new View({ source: 'test', revision: 1, members });
-  for (const id of ids) {
-    const hi = Number.parseInt(id.slice(0, 8), 16);
-    const lo = Number.parseInt(id.slice(8, 16), 16);
-    expect(story.holders(id).toSorted(), id).toEqual(view.place(hi, lo, 2).toSorted());
-  }
 }
 
 function expectOnce(story: Story, ids: readonly string[]): void {

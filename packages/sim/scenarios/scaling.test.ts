@@ -2,10 +2,10 @@
  * P8: "Adding, draining or losing members loses no timer, repairs the number of copies by itself, and moves no more
  * timers than it must."
  */
-import { View } from '@carillon/server/internal';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { viewMember } from '../src/world/views.ts';
+import { expectPlaced } from './told/placed.contract.ts';
 
 const timerCount = 60;
 
@@ -23,17 +23,6 @@ async function join(story: Story, name: string, names: readonly string[]): Promi
   story.cluster.add(name).start();
   await story.pass(0.5);
   change(story, names);
-}
-
-/** Where the timers of a cluster of these members belong. */
-function expectPlaced(story: Story, ids: readonly string[], names: readonly string[]): void {
-  const members = names.map((name) => viewMember(name));
-  const view = new View({ source: 'test', revision: 1, members });
-  for (const id of ids) {
-    const hi = Number.parseInt(id.slice(0, 8), 16);
-    const lo = Number.parseInt(id.slice(8, 16), 16);
-    expect(story.holders(id).toSorted(), id).toEqual(view.place(hi, lo, 2).toSorted());
-  }
 }
 
 /** "Exactly the expected pops, none twice." */
@@ -139,10 +128,5 @@ test('a member is lost for good: its timers have all their copies again within 3
   await story.pass(30);
   expectPlaced(story, ids, ['m0', 'm2']);
   await story.until(450);
-  for (const id of ids) {
-    expect(
-      story.pops(id).map(({ sequence }) => sequence),
-      id,
-    ).toEqual([1, 2, 3, 4]);
-  }
+  expectOnce(story, ids);
 });

@@ -1,32 +1,13 @@
 /** Changes that go together: through the whole client, against members that answer by script. */
 import { describe, expect, test } from 'vitest';
-import { Carillon, type CarillonOptions } from '../carillon.ts';
-import {
-  FakeSystem,
-  json,
-  located,
-  type Scripted,
-  type Seen,
-  settle,
-  standIn,
-} from '../testing/stand-in.ts';
-
-const a = 'http://a:1';
-const b = 'http://b:1';
-const spec = { in: '10s', uri: 'http://r/x' } as const;
-const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+import { Carillon } from '../carillon.ts';
+import { json, located, type Scripted, type Seen, settle } from '../testing/stand-in.ts';
+import { a, b, refused, scriptedClient, spec } from '../testing/scripted-client.ts';
 
 interface Item {
   readonly change: string;
   readonly id?: string;
   readonly key?: string;
-}
-
-function make(script: (seen: Seen) => Scripted, extra: Partial<CarillonOptions> = {}) {
-  const system = new FakeSystem();
-  const { fetch, seen } = standIn(script);
-  const client = new Carillon({ members: [a], fetch, system, refresh: null, ...extra });
-  return { client, seen, system };
 }
 
 /** Answers that are held back until `next` lets the oldest go. */
@@ -90,7 +71,7 @@ const sets = (client: Carillon, keys: readonly string[]): Promise<{ id: string }
 
 describe('changes that are called together', () => {
   test('the first leaves at once by itself, the others of the turn leave in one request', async () => {
-    const { client, seen } = make(agreeable);
+    const { client, seen } = scriptedClient(agreeable);
     const calls = [...sets(client, ['k1', 'k2']), client.replace('00ff', spec), client.cancel('x')];
     expect(paths(seen)).toEqual(['POST /timers']);
     expect(await told(calls)).toEqual(['k1', 'id-of-k2', '00ff', 'x']);
@@ -104,7 +85,7 @@ describe('changes that are called together', () => {
   });
 
   test('one call after the other is one request after the other', async () => {
-    const { client, seen } = make(agreeable);
+    const { client, seen } = scriptedClient(agreeable);
     await client.set(spec);
     await client.set(spec);
     await client.cancel('x');
@@ -112,7 +93,7 @@ describe('changes that are called together', () => {
   });
 
   test('calls that answers lead to go together, however deep in promises', async () => {
-    const { client, seen } = make(agreeable);
+    const { client, seen } = scriptedClient(agreeable);
     const twice = async (key: string, depth: number): Promise<void> => {
       await client.set(spec, { idempotencyKey: key });
       for (let i = 0; i < depth; i++) await Promise.resolve();
@@ -123,7 +104,7 @@ describe('changes that are called together', () => {
   });
 
   test('many that are called while nothing is on its way leave in two requests', async () => {
-    const { client, seen } = make(agreeable);
+    const { client, seen } = scriptedClient(agreeable);
     await client
       .set(spec)
       .then(() => Promise.all(Array.from({ length: 41 }, () => client.set(spec))));
@@ -132,7 +113,7 @@ describe('changes that are called together', () => {
 
   test('a request has at most 500 changes, and at most four are on their way', async () => {
     const { script, next, waiting } = held(agreeable);
-    const { client, seen } = make(script);
+    const { client, seen } = scriptedClient(script);
     const calls = Array.from({ length: 2501 }, () => client.set(spec));
     await settle();
     expect(paths(seen)).toEqual(['POST /timers', '500 changes', '500 changes', '500 changes']);
@@ -146,7 +127,7 @@ describe('changes that are called together', () => {
 
   test('few beside many wait for the next answer, and go on in two requests of equal size', async () => {
     const { script, next } = held(agreeable);
-    const { client, seen } = make(script);
+    const { client, seen } = scriptedClient(script);
     const again = (call: Promise<{ id: string }>): Promise<unknown> =>
       call.then(() => client.set(spec));
     const calls = Array.from({ length: 64 }, () => again(client.set(spec)));
@@ -161,14 +142,14 @@ describe('changes that are called together', () => {
   });
 
   test('a request has at most about a megabyte', async () => {
-    const { client, seen } = make(agreeable);
+    const { client, seen } = scriptedClient(agreeable);
     const large = { ...spec, opaque: 'x'.repeat(100_000) };
     await Promise.all(Array.from({ length: 8 }, () => client.set(large)));
     expect(paths(seen)).toEqual(['POST /timers', '3 changes', '3 changes', 'POST /timers']);
   });
 
   test('with `coalesce: false` each is a request of its own', async () => {
-    const { client, seen } = make(agreeable, { coalesce: false });
+    const { client, seen } = scriptedClient(agreeable, { coalesce: false });
     expect(await told(sets(client, ['k1', 'k2', 'k3']))).toEqual(['k1', 'k2', 'k3']);
     expect(paths(seen)).toEqual(['POST /timers', 'POST /timers', 'POST /timers']);
   });
@@ -181,7 +162,7 @@ describe('changes that are called together', () => {
             { status: 503, version: '8.3' },
           ])
         : located('x');
-    const { client, seen } = make(answer, { members: [a, b] });
+    const { client, seen } = scriptedClient(answer, { members: [a, b] });
     await told(sets(client, ['k1', 'k2', 'k3']));
     expect(client.seen).toBe('8.3');
     expect(seen.at(-1)?.headers.get('carillon-seen')).toBe('8.3');
@@ -194,7 +175,7 @@ describe('changes of one timer', () => {
 
   test('are never on their way at the same time; others do not wait for them', async () => {
     const { script, next } = held(agreeable);
-    const { client, seen } = make(script);
+    const { client, seen } = scriptedClient(script);
     const calls = [
       client.replace(id, spec),
       client.cancel(newerId),
@@ -214,7 +195,7 @@ describe('changes of one timer', () => {
   });
 
   test('the next one follows after a failure, and after an abort, too', async () => {
-    const { client, seen, system } = make(({ method }) =>
+    const { client, seen, system } = scriptedClient(({ method }) =>
       method === 'PUT' ? json({ pointer: '/timing' }, 400) : located('x'),
     );
     const stop = new AbortController();
@@ -233,7 +214,7 @@ describe('changes of one timer', () => {
 describe('outcomes of changes that went together', () => {
   test('one bad change does not spoil the rest, and its error is that of a single request', async () => {
     const bad = { detail: 'Too small.', pointer: '/timer/timing/interval' };
-    const { client } = make((one) =>
+    const { client } = scriptedClient((one) =>
       one.path === '/timers/batch'
         ? json([
             good({ change: 'set' }, 0),
@@ -255,7 +236,7 @@ describe('outcomes of changes that went together', () => {
     ['503 for the whole', (): Scripted => json({}, 503)],
     ['too few outcomes', (): Scripted => json([])],
   ])('%s: all of them go to another member under their keys', async (_what, bad) => {
-    const { client, seen, system } = make(
+    const { client, seen, system } = scriptedClient(
       (one) => (one.member === a && one.path === '/timers/batch' ? bad() : agreeable(one)),
       { members: [a, b], timeout: '1s' },
     );
@@ -269,7 +250,7 @@ describe('outcomes of changes that went together', () => {
   });
 
   test('only a change without an outcome is repeated: 5xx of one change, not the changes beside it', async () => {
-    const { client, seen } = make(
+    const { client, seen } = scriptedClient(
       (one) =>
         one.member === a && one.path === '/timers/batch'
           ? json([good({ change: 'set' }, 0), { status: 503 }, { status: 400, pointer: '/key' }])
@@ -284,7 +265,7 @@ describe('outcomes of changes that went together', () => {
   });
 
   test('when no member takes it, each has the error', async () => {
-    const { client } = make(
+    const { client } = scriptedClient(
       (one) => (one.path === '/timers/batch' ? json({ detail: 'Full.' }, 503) : agreeable(one)),
       { members: [a, b] },
     );
@@ -296,7 +277,7 @@ describe('outcomes of changes that went together', () => {
   });
 
   test('a refusal of the caller, not of the batch, is the outcome of each', async () => {
-    const { client, seen } = make((one) =>
+    const { client, seen } = scriptedClient((one) =>
       one.path === '/timers/batch' ? json({}, 429, { 'retry-after': '3' }) : agreeable(one),
     );
     const [, ...others] = await told(sets(client, ['k1', 'k2', 'k3']));
@@ -309,7 +290,7 @@ describe('outcomes of changes that went together', () => {
 describe('callers that do not wait any longer', () => {
   test('one of several: it ends at once, the others have their outcomes', async () => {
     const { script, next } = held(agreeable);
-    const { client, seen } = make(script);
+    const { client, seen } = scriptedClient(script);
     const stop = new AbortController();
     const { signal } = stop;
     const calls = [
@@ -326,7 +307,7 @@ describe('callers that do not wait any longer', () => {
   });
 
   test('before it left: it is not sent', async () => {
-    const { client, seen } = make(agreeable);
+    const { client, seen } = scriptedClient(agreeable);
     const stop = new AbortController();
     const { signal } = stop;
     const calls = [...sets(client, ['k1', 'k2']), client.set(spec, { signal })];
@@ -338,7 +319,7 @@ describe('callers that do not wait any longer', () => {
   });
 
   test('all of them: the request ends, and no other member is asked', async () => {
-    const { client, seen, system } = make(
+    const { client, seen, system } = scriptedClient(
       (one) => (one.path === '/timers/batch' ? 'silence' : agreeable(one)),
       { members: [a, b] },
     );
@@ -361,7 +342,7 @@ describe('callers that do not wait any longer', () => {
 
 describe('members that do not take batches of changes', () => {
   test('an older one gets them one by one under the same keys, and is asked again a minute later', async () => {
-    const { client, seen, system } = make(older);
+    const { client, seen, system } = scriptedClient(older);
     expect(await told(sets(client, ['k1', 'k2', 'k3']))).toEqual(['k1', 'k2', 'k3']);
     expect(paths(seen)).toEqual(['POST /timers', '2 changes', 'POST /timers', 'POST /timers']);
     await told(sets(client, ['k4', 'k5', 'k6']));
@@ -373,7 +354,7 @@ describe('members that do not take batches of changes', () => {
   });
 
   test('a bad timer there has its own error', async () => {
-    const { client } = make((one) =>
+    const { client } = scriptedClient((one) =>
       one.headers.get('idempotency-key') === 'k2'
         ? json({ detail: 'Too small.', pointer: '/timing/interval' }, 400)
         : older(one),
@@ -386,7 +367,7 @@ describe('members that do not take batches of changes', () => {
   });
 
   test('one whose limits are smaller gets them one by one', async () => {
-    const { client, seen } = make((one) =>
+    const { client, seen } = scriptedClient((one) =>
       one.path === '/timers/batch' ? json({}, 413) : agreeable(one),
     );
     expect(await told(sets(client, ['k1', 'k2', 'k3']))).toEqual(['k1', 'k2', 'k3']);
@@ -394,7 +375,7 @@ describe('members that do not take batches of changes', () => {
   });
 
   test('after a failure on the way, another member gets the remaining changes, as a batch', async () => {
-    const { client, seen } = make(
+    const { client, seen } = scriptedClient(
       (one) => {
         if (one.member === b) return agreeable(one);
         return one.headers.get('idempotency-key') === 'k1' || one.path === '/timers/batch'

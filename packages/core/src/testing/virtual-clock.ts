@@ -76,6 +76,17 @@ export class VirtualClock implements Clock {
     return this.advanceTo(this.nowMs + byMs);
   }
 
+  /** Moves time on, by 20 s at most, until the promise is settled. */
+  async settled<T>(promise: Promise<T>): Promise<T> {
+    const state = { done: false };
+    const mark = (): void => {
+      state.done = true;
+    };
+    promise.then(mark, mark);
+    for (let i = 0; i < 20_000 && !state.done; i++) await this.advance(1);
+    return promise;
+  }
+
   private dropCancelled(): void {
     while (this.heap.length > 0 && this.heap[0]?.fn === null) this.pop();
   }

@@ -6,14 +6,8 @@ import { SimulatedEtcd } from './simulated-etcd.ts';
 const clock = new VirtualClock();
 const etcd = new SimulatedEtcd({ clock });
 
-async function settled<T>(promise: Promise<T>): Promise<T> {
-  const state = { done: false };
-  const mark = (): void => {
-    state.done = true;
-  };
-  promise.then(mark, mark);
-  for (let i = 0; i < 20_000 && !state.done; i++) await clock.advance(1);
-  return promise;
+function settled<T>(promise: Promise<T>): Promise<T> {
+  return clock.settled(promise);
 }
 
 etcdContract('simulated', () => ({

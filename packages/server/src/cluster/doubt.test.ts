@@ -1,10 +1,8 @@
-import { State, VersionClock } from '@carillon/core';
+import { State } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
-import { Digests } from '../replication/digests.ts';
-import { Replica } from '../replication/replica.ts';
 import type { Answer } from '../replication/wire/answer.ts';
-import { Store } from '../store/store.ts';
+import { replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
 import { Doubt, judgeDoubt } from './doubt.ts';
 
@@ -54,17 +52,7 @@ it.each([
 
 it('asks about a bounded number of records at a time, and about all of them in the end', async () => {
   const clock = new VirtualClock();
-  const replica = new Replica({
-    self: 'a',
-    clock,
-    store: new Store(),
-    journal: () => null,
-    digests: new Digests('a', () => 0),
-    versions: new VersionClock(),
-    retention: { tombstoneMs: 1000, idempotentMs: 1000, letterMs: () => 1000 },
-    desired: () => ['a', 'b'],
-    onChange: () => {},
-  });
+  const replica = replicaOf({ clock });
   const count = 10_000;
   for (let lo = 1; lo <= count; lo++) replica.restore(recordOf({ lo, replicas: ['a', 'b'] }));
   replica.doubtAll();

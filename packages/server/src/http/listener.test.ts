@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listening } from './listening.contract.ts';
+import { type Listening, listening } from './listening.contract.ts';
 import type { SetOutcome } from '../request/service.ts';
 
 const body = JSON.stringify({
@@ -8,6 +8,19 @@ const body = JSON.stringify({
 });
 const post = (text: string, extra = ''): string =>
   `POST /timers HTTP/1.1\r\nhost: localhost\r\n${extra}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+
+/** Sets are answered when the returned function is called. */
+function holdSets({ api: { service } }: Listening): () => void {
+  const { answer } = service;
+  const held: (() => void)[] = [];
+  service.set = (request) =>
+    new Promise((resolve) => {
+      held.push(() => resolve(answer(request, 1)));
+    });
+  return () => {
+    for (const release of held.splice(0)) release();
+  };
+}
 
 const headOfTimers = 'HEAD /timers HTTP/1.1\r\nhost: localhost\r\n';
 
@@ -184,13 +197,7 @@ test.each([
 
 test('nonsense behind a request under way is refused after its answer, not in its place', async () => {
   await using at = await listening();
-  const { service } = at.api;
-  const { answer } = service;
-  let release = (): void => {};
-  service.set = (request) =>
-    new Promise((resolve) => {
-      release = () => resolve(answer(request, 7));
-    });
+  const release = holdSets(at);
   const client = await at.dial();
   client.send(`${post(body)}nonsense\r\n\r\n${post(body)}`);
   await expect.poll(() => at.api.metrics.httpRefused.count('malformed')).toBe(1);
@@ -354,13 +361,7 @@ test('connections over the limit are closed at once', async () => {
 
 test('requests in flight over the limit are 503 with Retry-After', async () => {
   await using at = await listening({ 'limits.requestsInFlightMax': 1 });
-  const { service } = at.api;
-  const { answer } = service;
-  let release = (): void => {};
-  service.set = (request) =>
-    new Promise((resolve) => {
-      release = () => resolve(answer(request, 1));
-    });
+  const release = holdSets(at);
   const first = fetch(`${at.url}/timers`, { method: 'POST', body });
   await expect.poll(() => at.api.metrics.httpInFlight.value).toBe(1);
   const second = await fetch(`${at.url}/timers`, { method: 'POST', body });
@@ -381,13 +382,7 @@ test('pops get their turn before each request', async () => {
 
 test('close: requests under way are answered, later ones are not, silent connections do not hold it up', async () => {
   await using at = await listening();
-  const { service } = at.api;
-  const { answer } = service;
-  let release = (): void => {};
-  service.set = (request) =>
-    new Promise((resolve) => {
-      release = () => resolve(answer(request, 1));
-    });
+  const release = holdSets(at);
   const silent = await at.dial();
   const client = await at.dial();
   client.send(post(body));

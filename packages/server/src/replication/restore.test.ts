@@ -1,23 +1,11 @@
-import { State, type TimerRecord, VersionClock } from '@carillon/core';
-import { VirtualClock } from '@carillon/core/testing';
+import { State, type TimerRecord } from '@carillon/core';
 import { describe, expect, it } from 'vitest';
-import { Store } from '../store/store.ts';
+import { replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
-import { Digests } from './digests.ts';
 import { Replica } from './replica.ts';
 
 function restored(...records: readonly TimerRecord[]): Replica {
-  const replica = new Replica({
-    self: 'a',
-    clock: new VirtualClock(),
-    store: new Store(),
-    journal: () => null,
-    digests: new Digests('a', () => 0),
-    versions: new VersionClock(),
-    retention: { tombstoneMs: 1000, idempotentMs: 1000, letterMs: () => 1000 },
-    desired: () => ['a', 'b'],
-    onChange: () => {},
-  });
+  const replica = replicaOf();
   for (const record of records) replica.restore(record);
   return replica;
 }

@@ -1,12 +1,10 @@
-import { type TimerRecord, VersionClock } from '@carillon/core';
+import { type TimerRecord } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { View } from '../cluster/view/view.ts';
-import { Store } from '../store/store.ts';
+import { memberOf, replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
 import { Deadlines } from './deadlines.ts';
-import { Digests } from './digests.ts';
-import { Replica } from './replica.ts';
 import type { StoreMode } from './wire/message.ts';
 import { hedgeMs, type WriteResult, write } from './write.ts';
 
@@ -15,19 +13,8 @@ const record = recordOf({ replicas: ['a'], factor: 2 });
 /** The results of a second write, after a first one, at a member without others. */
 function second(change: Partial<TimerRecord>, mode: StoreMode): WriteResult[] {
   const clock = new VirtualClock();
-  const member = { name: 'a', address: 'a', peer: 'a', phase: 'active', weight: 1, labels: {} };
-  const view = new View({ source: 'test', revision: 1, members: [{ ...member, phase: 'active' }] });
-  const replica = new Replica({
-    self: 'a',
-    clock,
-    store: new Store(),
-    journal: () => null,
-    digests: new Digests('a', () => 0),
-    versions: new VersionClock(),
-    retention: { tombstoneMs: 1000, idempotentMs: 1000, letterMs: () => 1000 },
-    desired: () => ['a'],
-    onChange: () => {},
-  });
+  const view = new View({ source: 'test', revision: 1, members: [memberOf('a')] });
+  const replica = replicaOf({ clock, desired: () => ['a'] });
   const hedges = new Deadlines(clock, hedgeMs);
   const onUnconfirmed = (): void => {
     throw new Error('nobody else to miss it');

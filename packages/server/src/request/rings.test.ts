@@ -17,15 +17,7 @@ function scene() {
     },
   });
   const rings = new Rings({ names: ['a', 'b'], connect: () => counted, clock });
-  const settled = async <T>(promise: Promise<T>): Promise<T> => {
-    const state = { done: false };
-    const mark = (): void => {
-      state.done = true;
-    };
-    promise.then(mark, mark);
-    for (let i = 0; i < 20_000 && !state.done; i++) await clock.advance(1);
-    return promise;
-  };
+  const settled = <T>(promise: Promise<T>): Promise<T> => clock.settled(promise);
   return { clock, etcd, rings, settled, reads: () => reads };
 }
 
