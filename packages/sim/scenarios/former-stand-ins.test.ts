@@ -1,9 +1,13 @@
-/** P5 while the one replica of a timer is down: of two members that stood in for it one after the other, one pops. */
+/**
+ * P5 and P6 while the one replica of a timer is down: of two members that stood in for it one after the other one pops,
+ * and none of them pops a timer that was replaced.
+ */
 import { expect, test } from 'vitest';
 import { backForAMoment } from './told/stand-ins/back-for-a-moment.ts';
 import { formerHolder } from './told/stand-ins/former-holder.ts';
 import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
 import { mostAreDown } from './told/stand-ins/most-are-down.ts';
+import { replacedByAnOlderView } from './told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from './told/stand-ins/stand-ins-that-join.ts';
 
 test.each([1, 2, 3, 4, 5, 6])(
@@ -46,5 +50,13 @@ test.each([1, 3, 5, 8])(
   'members that join one after the other, and stand in for a replica that is down, know each other: every pop is made once (R=1): %d s apart',
   async (seconds) => {
     expect(await standInsThatJoin(1, seconds)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+  },
+);
+
+/** Found by seed 4150859487. */
+test.each((['m1', 'm3'] as const).flatMap((via) => [1, 2, 3].map((seed) => ({ via, seed }))))(
+  'a stand-in of an older view sends a replace on to the replica of the newer one, which has the former copy (R=1): %j',
+  async ({ via, seed }) => {
+    expect(await replacedByAnOlderView(via, seed)).toEqual([5]);
   },
 );

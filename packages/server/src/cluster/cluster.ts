@@ -196,8 +196,22 @@ export class Cluster {
     if (repair === null) return;
     // A former replica learns of a change: it keeps its copy until the present ones have theirs.
     if (!record.replicas.includes(this.parts.self)) repair.handOff.add(record);
-    if (!sameNames(record.replicas, wanted ?? this.desired(record)))
-      repair.resync.noteIrregular(record);
+    const right = wanted ?? this.desired(record);
+    if (sameNames(record.replicas, right)) return;
+    repair.resync.noteIrregular(record);
+    this.tellUnlisted(record, right);
+  }
+
+  /**
+   * A change came by way of a member with another view, which did not ask the members that this view wants. One of them
+   * may hold the timer as it was, and pop it. One that does not hold it does not take it: the record moves by resync.
+   */
+  private tellUnlisted(record: TimerRecord, wanted: readonly string[]): void {
+    const { self } = this.parts;
+    for (const name of wanted) {
+      if (name === self || record.replicas.includes(name)) continue;
+      this.peers?.send(name, { type: 'store', mode: 'update', record }, () => undefined);
+    }
   }
 
   /** Sends a new state of a record to the other replicas; a state that one of them misses is sent again later. */

@@ -60,7 +60,7 @@ export const insides = {
     parts: part['parts'],
     standIns: part['standIns'],
   })),
-  cluster: Cluster.prototype,
+  cluster: inside(Cluster.prototype, (part) => ({ tellUnlisted: part['tellUnlisted'] })),
   doubt: inside(Doubt.prototype, (part) => ({
     parts: part['parts'],
     judge: part['judge'],

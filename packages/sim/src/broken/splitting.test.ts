@@ -2,6 +2,7 @@
  * A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise.
  */
 import { backForAMoment } from '../../scenarios/told/stand-ins/back-for-a-moment.ts';
+import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from '../../scenarios/told/stand-ins/stand-ins-that-join.ts';
 import { Story } from '../story.ts';
 import { doubledGiveBack } from './doubled.ts';
@@ -102,6 +103,11 @@ everyVariantIsNoticed(splitting, {
   // P5: the replica is down again before it has the record, and a stand-in has it too.
   'a member that gives a record away asks its replicas only': async () =>
     onceEach(await backForAMoment(1000, 0)),
+  // P6: the replica of the newer view has the timer as it was before the change.
+  'a member that the view wants and the list of a change does not name is not told': async () => {
+    const [first] = await replacedByAnOlderView('m3', 1);
+    return { story: null, kept: first === 5 };
+  },
   // P5: two members that join stand in one after the other, and the first still counts on the replica that is down.
   'a new stand-in takes the former one off the list': async () =>
     onceEach(await standInsThatJoin(1, 3)),

@@ -61,6 +61,10 @@ const hidden: readonly Broken[] = [
     apply: asksListed,
   },
   {
+    name: 'a member that the view wants and the list of a change does not name is not told',
+    apply: replaces(insides.cluster, 'tellUnlisted', () => undefined),
+  },
+  {
     name: 'a new stand-in takes the former one off the list',
     apply: replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) => {
       const { able } = part.parts;

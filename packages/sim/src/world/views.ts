@@ -50,17 +50,18 @@ export class Views {
     return { ...viewMember(name), ...this.traits[name] };
   }
 
-  change(members: readonly ViewMember[]): void {
+  /** `laterMs`: how much later a member learns of it, by name, where chance should not decide. */
+  change(members: readonly ViewMember[], laterMs: Readonly<Record<string, number>> = {}): void {
     const { world, random } = this;
     this.spec = { source: 'static', revision: this.spec.revision + 1, members };
     const names = members.map(({ name, phase }) =>
       phase === 'active' ? name : `${name} ${phase}`,
     );
     world.trace.note(world.nowMs, `view ${names.join(', ')}`);
-    this.changedMs = world.nowMs + this.delayMs;
+    this.changedMs = world.nowMs + Math.max(this.delayMs, ...Object.values(laterMs));
     const { spec } = this;
     for (const [name, { process, onView }] of this.watchers) {
-      const atMs = world.nowMs + random.unit() * this.delayMs;
+      const atMs = world.nowMs + (laterMs[name] ?? random.unit() * this.delayMs);
       this.faults.begin(name, 'view', 'a new view', world.nowMs)(atMs);
       world.at(atMs, () => {
         // A later view may have come first.
