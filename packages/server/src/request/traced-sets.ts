@@ -57,8 +57,9 @@ export class TracedSets implements SetService {
     });
   }
 
-  private begin({ definition }: SetRequest): SpanPlace | null {
-    return this.parts.tracer.begin(definition.trace, this.parts.clock.now());
+  private begin({ definition: { trace } }: SetRequest): SpanPlace | null {
+    const { tracer, clock } = this.parts;
+    return tracer.decide(trace) ? tracer.place(trace, clock.now()) : null;
   }
 
   private end(place: SpanPlace, namespace: string, outcome: ChangeOutcome): void {

@@ -78,7 +78,23 @@ describe('an exporter', () => {
     expect([otlp.metrics.length, otlp.spans.length]).toEqual([1, 3]);
     add(25);
     await clock.advance(4 * pauseMs);
+    expect([otlp.spans.length, counts.exported]).toEqual([23, 23]);
+    await clock.advance(10_000);
     expect([otlp.spans.length, counts.exported]).toEqual([28, 28]);
+  });
+
+  it('makes no request for a few spans, also when they come all the time', async () => {
+    const { clock, otlp, exporter, add } = exporterOf();
+    exporter.start();
+    add(10);
+    for (let ms = 0; ms < 41_000; ms += pauseMs) {
+      if (ms % 1500 === 0) add(1);
+      await clock.advance(pauseMs);
+    }
+    // The first chunk, and in each of four rounds the metrics and the six or seven spans that came meanwhile.
+    expect([otlp.metrics.length, otlp.posts]).toEqual([4, 9]);
+    await clock.advance(10_000);
+    expect(otlp.spans).toHaveLength(38);
   });
 
   it('makes one request at a time with a pause between two, and drops what finds no room', async () => {

@@ -1,5 +1,6 @@
 /**
- * Sends spans and metrics to a collector, every `intervalMs` and when a chunk of spans is full.
+ * Sends spans and metrics to a collector: full chunks of spans soon, the rest of them and the metrics every
+ * `intervalMs`. A request costs a member as much as some hundred spans do, so there is none for a few of them.
  *
  * E1  One request at a time. Between two of them lies `pauseMs`, so that the work of exporting has a bound however many
  *     spans there are; spans that find no room meanwhile are dropped (`span-buffer.ts`).
@@ -32,7 +33,7 @@ export interface ExporterParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly otlp: Otlp;
-  readonly buffer: Pick<SpanBuffer, 'count' | 'take'>;
+  readonly buffer: Pick<SpanBuffer, 'count' | 'hasChunk' | 'take'>;
   readonly readMetrics: () => readonly MetricReading[];
   readonly exporting: Exporting;
   readonly intervalMs: number;
@@ -60,6 +61,8 @@ export class Exporter {
   private alarm: Cancel | null = null;
   /** Of the next round of metrics, and of spans that are few. */
   private roundMs = 0;
+  /** Spans that fill no chunk are to be sent, too: the metrics of this round are gone. */
+  private isRestDue = false;
   private underWay: Request | null = null;
   private isFailing = false;
   private isStopped = false;
@@ -109,10 +112,15 @@ export class Exporter {
     const nowMs = clock.now();
     if (nowMs >= this.roundMs) {
       this.roundMs = nowMs + intervalMs;
+      this.isRestDue = buffer.count > 0;
       return this.sendMetrics();
     }
-    if (buffer.count > 0) return this.sendSpans();
+    if (this.isDue()) return this.sendSpans();
     this.wakeAt(this.roundMs);
+  }
+
+  private isDue(): boolean {
+    return this.isRestDue || this.parts.buffer.hasChunk;
   }
 
   private sendMetrics(): void {
@@ -123,7 +131,10 @@ export class Exporter {
   }
 
   private sendSpans(): void {
-    const spans = this.parts.buffer.take();
+    const { buffer } = this.parts;
+    const spans = buffer.take();
+    // Spans that come from now on wait for a full chunk or the next round.
+    if (buffer.count === 0) this.isRestDue = false;
     const body = tracesBody(spans, this.parts.exporting);
     this.send({ path: '/v1/traces', body, spanCount: spans.length, tries: 0 });
   }
@@ -145,7 +156,8 @@ export class Exporter {
     this.underWay = null;
     if (request.spanCount > 0) counted(isTaken ? 'exported' : 'failed', request.spanCount);
     if (this.onIdle !== null) return this.onIdle();
-    this.wakeAt(clock.now() + pauseMs);
+    const soonMs = clock.now() + pauseMs;
+    this.wakeAt(this.isDue() ? soonMs : Math.max(soonMs, this.roundMs));
   }
 
   private tell(isTaken: boolean, reason: string): void {

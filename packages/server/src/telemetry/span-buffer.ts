@@ -26,6 +26,10 @@ export class SpanBuffer {
     return this.spans.length;
   }
 
+  get hasChunk(): boolean {
+    return this.spans.length >= this.options.chunkCount;
+  }
+
   get isFull(): boolean {
     return this.spans.length >= this.options.countMax;
   }

@@ -104,6 +104,33 @@ describe('a tracer', () => {
     expect(dropped()).toBe(0);
   });
 
+  it('draws once for each trace that is recorded, and each is recorded by the chance of the ratio', () => {
+    const seeded = new SeededRandom(7);
+    let draws = 0;
+    const unit = (): number => {
+      draws++;
+      return seeded.unit();
+    };
+    const { tracer } = tracerOf(100_000, { u32: () => seeded.u32(), unit }, 0.1);
+    const recorded = Array.from({ length: 40_000 }, () => tracer.begin(null, 1) !== null);
+    const count = recorded.filter(Boolean).length;
+    expect(draws).toBe(count + 1);
+    expect(Math.abs(count / recorded.length - 0.1)).toBeLessThan(0.01);
+    const again = recorded.filter((is, i) => is && recorded[i - 1]).length;
+    expect(Math.abs(again / count - 0.1)).toBeLessThan(0.02);
+  });
+
+  it.each([
+    [0, 0],
+    [1, 1000],
+  ])('with a ratio of %d it records %d of a thousand, whatever is drawn', (ratio, expected) => {
+    for (const drawn of [0, 0.5, 1 - 2 ** -32]) {
+      const { tracer } = tracerOf(10_000, { u32: () => 1, unit: () => drawn }, ratio);
+      const places = Array.from({ length: 1000 }, () => tracer.begin(null, 1));
+      expect(places.filter((place) => place !== null)).toHaveLength(expected);
+    }
+  });
+
   it('counts no trace as dropped that is not in the share', () => {
     const { tracer, buffer, dropped } = tracerOf(8, new SeededRandom(1), 0.001);
     while (!buffer.isFull) tracer.end(tracer.begin(trace, 1) as SpanPlace, end);

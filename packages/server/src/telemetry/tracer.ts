@@ -2,7 +2,7 @@
  * Decides which work is recorded, and gives spans their places. Work that belongs to a trace of its caller is recorded
  * where the caller records; of the traces that begin here a share is, `sampleRatio`. Identifiers come from the random
  * port, or follow from a name that all members know. The decision comes first, and costs next to nothing where it is
- * no.
+ * no: how many traces are passed over is drawn once for each that is recorded, not once for each.
  */
 import { hash } from 'node:crypto';
 import { isSampled, type Random, spanIdOf, traceIdOf } from '@carillon/core';
@@ -44,11 +44,14 @@ const compareMs = 1000;
 
 export class Tracer {
   private readonly parts: TracerParts;
+  /** Traces that begin here and are not recorded, before the next one that is. */
+  private toPassOver: number;
   private comparedMs = Number.NaN;
   private distanceMs = 0;
 
   constructor(parts: TracerParts) {
     this.parts = parts;
+    this.toPassOver = this.gap();
   }
 
   /**
@@ -56,15 +59,30 @@ export class Tracer {
    * monotonic. null: it is not recorded.
    */
   begin(parent: string | null, nowMs: number): SpanPlace | null {
-    const { random, buffer, sampleRatio } = this.parts;
-    if (parent === null) {
-      if (random.unit() >= sampleRatio || !this.hasRoom(buffer.isCrowded)) return null;
-      const [traceId, spanId] = [this.hex(4), this.hex(2)];
-      return { traceId, spanId, parentId: null, link: null, startMs: this.wallMs(nowMs) };
+    return this.decide(parent) ? this.place(parent, nowMs) : null;
+  }
+
+  /** Whether a span below `parent` is recorded; to be asked once for each, and before the clock is. */
+  decide(parent: string | null): boolean {
+    const { buffer } = this.parts;
+    if (parent !== null) return isSampled(parent) && this.hasRoom(buffer.isFull);
+    if (this.toPassOver > 0) {
+      this.toPassOver--;
+      return false;
     }
-    if (!isSampled(parent) || !this.hasRoom(buffer.isFull)) return null;
+    this.toPassOver = this.gap();
+    return this.hasRoom(buffer.isCrowded);
+  }
+
+  /** The place of a span that is recorded. */
+  place(parent: string | null, nowMs: number): SpanPlace {
+    const startMs = this.wallMs(nowMs);
+    if (parent === null) {
+      const [traceId, spanId] = [this.hex(4), this.hex(2)];
+      return { traceId, spanId, parentId: null, link: null, startMs };
+    }
     const [traceId, parentId] = [traceIdOf(parent), spanIdOf(parent)];
-    return { traceId, spanId: this.hex(2), parentId, link: null, startMs: this.wallMs(nowMs) };
+    return { traceId, spanId: this.hex(2), parentId, link: null, startMs };
   }
 
   /**
@@ -118,6 +136,17 @@ export class Tracer {
   private hasRoom(isFull: boolean): boolean {
     if (isFull) this.parts.buffer.drop();
     return !isFull;
+  }
+
+  /**
+   * How many traces lie between two that are recorded, so that each is by a chance of `sampleRatio`, whichever came
+   * before. Example: with a ratio of 0.01, none by a chance of 1 %, more than 68 by one of a half.
+   */
+  private gap(): number {
+    const { random, sampleRatio } = this.parts;
+    if (sampleRatio >= 1) return 0;
+    if (sampleRatio <= 0) return Number.POSITIVE_INFINITY;
+    return Math.floor(Math.log(1 - random.unit()) / Math.log1p(-sampleRatio));
   }
 
   /** So many times eight digits, not all of them zero. */
