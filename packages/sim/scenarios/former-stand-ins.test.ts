@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { backForAMoment } from './told/stand-ins/back-for-a-moment.ts';
+import { cancelledAfterADrain } from './told/stand-ins/cancelled-after-a-drain.ts';
 import { formerHolder } from './told/stand-ins/former-holder.ts';
 import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
 import { mostAreDown } from './told/stand-ins/most-are-down.ts';
@@ -58,5 +59,12 @@ test.each((['m1', 'm3'] as const).flatMap((via) => [1, 2, 3].map((seed) => ({ vi
   'a stand-in of an older view sends a replace on to the replica of the newer one, which has the former copy (R=1): %j',
   async ({ via, seed }) => {
     expect(await replacedByAnOlderView(via, seed)).toEqual([5]);
+  },
+);
+
+test.each([1, 2, 3])(
+  'a member whose list is of another view than its own asks all possible holders: a cancelled timer does not pop (R=1): seed %i',
+  async (seed) => {
+    expect(await cancelledAfterADrain(seed)).toBe(0);
   },
 );

@@ -167,7 +167,17 @@ export class Cluster {
 
   /** The members to ask before a pop; `widely`: all that may hold the record. */
   askedOf(record: TimerRecord, widely: boolean): readonly string[] {
-    return this.othersOf(record, widely || this.viewsDiffer || this.givesAway(record));
+    if (this.peers === null) return nobody;
+    const strange = this.viewsDiffer || this.givesAway(record) || this.isOfAnotherView(record);
+    return this.othersOf(record, widely || strange);
+  }
+
+  /**
+   * Whether this member's view wants a replica that the list does not name. A client's cancel goes by that view too:
+   * where the replica is gone, the cancel is with a stand-in that this member does not know of.
+   */
+  private isOfAnotherView({ hi, lo, factor, replicas }: TimerRecord): boolean {
+    return this.view.place(hi, lo, factor).some((name) => !replicas.includes(name));
   }
 
   /**

@@ -74,6 +74,7 @@ export class Repair {
 
   stop(): void {
     this.stopTicking();
+    this.unconfirmed.stop();
     this.doubt?.stop();
     this.mending?.stop();
     this.presence.stop();
@@ -116,7 +117,7 @@ export class Repair {
     const { replica, peers, metrics } = this.parts;
     const onSent = (): void => metrics.repaired.add('sent');
     const onOverflow = (name: string): void => this.compare.start(name);
-    return new Unconfirmed({ replica, peers, onOverflow, onSent });
+    return new Unconfirmed({ clock: this.parts.env.clock, replica, peers, onOverflow, onSent });
   }
 
   private createHandOff(): HandOff {

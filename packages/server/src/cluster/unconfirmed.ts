@@ -1,8 +1,11 @@
 /**
  * Records that peers did not confirm, by peer. Sent again when the peer answers, in bounded
  * batches; beyond a bound only the fact is kept, and the two members compare everything instead.
+ *
+ * A peer that answers other messages and not these gets them again after 1, 2, 4, 5, 5 … s: a frame that was lost on
+ * the way is given up after 5 s, and meanwhile the peer would pop timers that were cancelled.
  */
-import { hex16, invariant } from '@carillon/core';
+import { type Cancel, type Clock, hex16, invariant } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
@@ -11,13 +14,21 @@ import type { Numbered } from '../replication/wire/parts.ts';
 
 const perPeerMax = 100_000;
 const batchMax = 500;
+const againMs = 1000;
+const againMsMax = 5000;
 
 interface Backlog {
+  /** A record that changes while it is on its way is entered anew. */
   readonly numbers: Map<string, Numbered>;
   pushing: boolean;
+  lastBatch: number;
+  /** Until the next batch, where no record of this one is confirmed. */
+  waitMs: number;
+  cancelAgain: Cancel;
 }
 
 export interface UnconfirmedParts {
+  readonly clock: Clock;
   readonly replica: Replica;
   readonly peers: Peers;
   /** Too much to remember: compare everything with this peer when it is back. */
@@ -61,7 +72,15 @@ export class Unconfirmed {
   }
 
   retain(names: ReadonlySet<string>): void {
-    for (const name of this.byPeer.keys()) if (!names.has(name)) this.byPeer.delete(name);
+    for (const [name, backlog] of this.byPeer) {
+      if (names.has(name)) continue;
+      backlog.cancelAgain();
+      this.byPeer.delete(name);
+    }
+  }
+
+  stop(): void {
+    this.retain(new Set());
   }
 
   /** Sends the unconfirmed records to every peer that answers. */
@@ -72,17 +91,23 @@ export class Unconfirmed {
   push(name: string): void {
     const backlog = this.backlog(name);
     invariant(backlog.numbers.size <= perPeerMax, 'the unconfirmed records of a peer are bounded');
-    if (backlog.pushing || backlog.numbers.size === 0) return;
+    if (backlog.pushing) return;
+    backlog.cancelAgain();
+    if (backlog.numbers.size === 0) return;
     backlog.pushing = true;
+    this.pushAgainLater(name, backlog);
+    const batch = ++backlog.lastBatch;
     let told = 0;
     // One for the loop itself: it is not over before the last was sent.
     let left = 1;
     const settled = (ok: boolean): void => {
       invariant(left > 0, 'a peer is told of a record once in a batch');
       if (ok) told++;
-      if (--left > 0) return;
+      if (--left > 0 || batch !== backlog.lastBatch) return;
       backlog.pushing = false;
-      if (told > 0) this.push(name);
+      if (told === 0) return;
+      backlog.waitMs = againMs;
+      this.push(name);
     };
     let count = 0;
     let bytes = 0;
@@ -90,11 +115,26 @@ export class Unconfirmed {
       if (count++ === batchMax || bytes >= repairBytesMax) break;
       left++;
       bytes += this.pushOne(name, number, (ok) => {
-        if (ok) backlog.numbers.delete(key);
+        if (ok && backlog.numbers.get(key) === number) backlog.numbers.delete(key);
         settled(ok);
       });
     }
     settled(false);
+  }
+
+  /**
+   * Waits no longer for the answers of this batch then, unless the peer stands still: it has the batch in its socket,
+   * and more would only make it later.
+   */
+  private pushAgainLater(name: string, backlog: Backlog): void {
+    const { clock, peers } = this.parts;
+    const sentMs = clock.now();
+    backlog.cancelAgain = clock.at(sentMs + backlog.waitMs, () => {
+      if (!peers.answeredSince(name, sentMs)) return this.pushAgainLater(name, backlog);
+      backlog.waitMs = Math.min(2 * backlog.waitMs, againMsMax);
+      backlog.pushing = false;
+      if (!peers.silent(name)) this.push(name);
+    });
   }
 
   /** How many bytes are under way for it. */
@@ -113,7 +153,13 @@ export class Unconfirmed {
   private backlog(name: string): Backlog {
     let backlog = this.byPeer.get(name);
     if (backlog === undefined) {
-      backlog = { numbers: new Map(), pushing: false };
+      backlog = {
+        numbers: new Map(),
+        pushing: false,
+        lastBatch: 0,
+        waitMs: againMs,
+        cancelAgain: () => {},
+      };
       this.byPeer.set(name, backlog);
     }
     return backlog;

@@ -184,6 +184,11 @@ export class Peers {
     return peer?.silentSinceMs ?? this.options.clock.now();
   }
 
+  /** Whether a peer has answered anything after this moment. */
+  answeredSince(name: string, ms: number): boolean {
+    return (this.peers.get(name)?.answeredMs ?? Number.NEGATIVE_INFINITY) > ms;
+  }
+
   /**
    * How long the oldest message that a peer has yet to confirm is the oldest: one that has much to do confirms one
    * frame after the other, and this stays small. 0: it owes nothing.

@@ -60,7 +60,10 @@ export const insides = {
     parts: part['parts'],
     standIns: part['standIns'],
   })),
-  cluster: inside(Cluster.prototype, (part) => ({ tellUnlisted: part['tellUnlisted'] })),
+  cluster: inside(Cluster.prototype, (part) => ({
+    tellUnlisted: part['tellUnlisted'],
+    isOfAnotherView: part['isOfAnotherView'],
+  })),
   doubt: inside(Doubt.prototype, (part) => ({
     parts: part['parts'],
     judge: part['judge'],

@@ -2,6 +2,7 @@
  * A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise.
  */
 import { backForAMoment } from '../../scenarios/told/stand-ins/back-for-a-moment.ts';
+import { cancelledAfterADrain } from '../../scenarios/told/stand-ins/cancelled-after-a-drain.ts';
 import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from '../../scenarios/told/stand-ins/stand-ins-that-join.ts';
 import { Story } from '../story.ts';
@@ -108,6 +109,11 @@ everyVariantIsNoticed(splitting, {
     const [first] = await replacedByAnOlderView('m3', 1);
     return { story: null, kept: first === 5 };
   },
+  // P6: the stand-in of a replica that drained has the cancel.
+  'a member whose list is of another view than its own asks its replicas only': async () => ({
+    story: null,
+    kept: (await cancelledAfterADrain(2)) === 0,
+  }),
   // P5: two members that join stand in one after the other, and the first still counts on the replica that is down.
   'a new stand-in takes the former one off the list': async () =>
     onceEach(await standInsThatJoin(1, 3)),

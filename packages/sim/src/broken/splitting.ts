@@ -65,6 +65,10 @@ const hidden: readonly Broken[] = [
     apply: replaces(insides.cluster, 'tellUnlisted', () => undefined),
   },
   {
+    name: 'a member whose list is of another view than its own asks its replicas only',
+    apply: replaces(insides.cluster, 'isOfAnotherView', () => false),
+  },
+  {
     name: 'a new stand-in takes the former one off the list',
     apply: replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) => {
       const { able } = part.parts;
