@@ -127,7 +127,7 @@ function argsOf(text: string): string[] {
   return text.split(' ').filter(Boolean);
 }
 
-/** Takes everything, and keeps none of it. Its work is not the member's, and is not counted. */
+/** A collector that takes all spans and keeps none. Its CPU time is not counted as the member's. */
 async function startCollector(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
     request.resume();

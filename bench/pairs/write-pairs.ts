@@ -1,5 +1,6 @@
 /**
- * The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each arguments of B.
+ * The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each set of arguments of
+ * B.
  * Pure.
  */
 import { markedLines, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';

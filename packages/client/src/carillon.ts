@@ -155,8 +155,8 @@ export class Carillon {
   }
 
   /**
-   * The highest version that this client has seen; null before the first. To hand on to a client that goes on from
-   * here.
+   * The highest version that this client has seen; null before the first. Given to another client (`saw`), it makes
+   * the changes of that client come after all changes of this one.
    */
   get seen(): string | null {
     return this.seenVersion.text;

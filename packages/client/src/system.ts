@@ -24,7 +24,10 @@ export const system: ClientSystem = {
   },
 };
 
-/** As many as Node draws ahead: a copy of a running process repeats no more of them. */
+/**
+ * Keys that share one draw of random bits. A copy of a running process (a snapshot of a machine) repeats up to so many
+ * keys: no more than with `randomUUID`, of which Node draws as many ahead.
+ */
 const drawnCountMax = 128;
 let drawn = '';
 let drawnCount = drawnCountMax;

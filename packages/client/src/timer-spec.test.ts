@@ -95,7 +95,10 @@ describe('usualText', () => {
     expect(usualText(spec as TimerSpec)).toBeNull();
   });
 
-  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('in: %d is refused as ever', (wait) => {
-    expect(() => usualText({ in: wait, uri })).toThrow('in must be milliseconds');
-  });
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
+    'in: %d is refused, as by bodyOf',
+    (wait) => {
+      expect(() => usualText({ in: wait, uri })).toThrow('in must be milliseconds');
+    },
+  );
 });

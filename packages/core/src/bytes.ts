@@ -202,7 +202,7 @@ export class ByteReader {
     return this.raw(this.varint());
   }
 
-  /** The same bytes in memory that the next call uses again: a short copy costs less than a view. */
+  /** As `blob`, in memory that the next call overwrites. A short one is copied, because a view costs more. */
   lentBlob(): Uint8Array {
     const length = this.varint();
     if (length > lentBytesMax) return this.raw(length);
@@ -238,7 +238,7 @@ export class ByteReader {
   }
 }
 
-/** By length, up to this one: the memory of `lentBlob`. */
+/** Memory of `lentBlob`: one array for each length up to this. */
 const lentBytesMax = 256;
 const lentBlobs: (Uint8Array | undefined)[] = Array.from({ length: lentBytesMax + 1 });
 

@@ -241,7 +241,7 @@ function encodeOrigin(out: ByteWriter, origin: Origin): void {
   out.f64(origin.gaveUpMs);
 }
 
-/** Whether these are the bytes of a timer that pops every so often since its start. Cheap: the timing comes early. */
+/** Whether the timer of this definition pops at an interval from its start. Cheap: the timing comes early. */
 export function isInterval(bytes: Uint8Array): boolean {
   return bytes[hasTrace(bytes) ? 1 + traceBytes : 0] === tag.interval;
 }

@@ -151,8 +151,8 @@ export function decodeRecord(from: ByteReader, baseMs: number): TimerRecord {
 }
 
 /**
- * Fills a record anew from bytes. Its body is lent: it changes with the next record that is read like this. A buffer is
- * of no use after an error: a part of its fields is new.
+ * Overwrites a record with one from bytes. Its body is lent: the next record that is read this way overwrites it. After
+ * an error the record is a mixture of old and new fields, and of no use.
  */
 export function decodeRecordInto(record: RecordBuffer, from: ByteReader, baseMs: number): void {
   decodeFields(record, from, baseMs);

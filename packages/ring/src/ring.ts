@@ -104,7 +104,8 @@ export interface RingEvents {
 }
 
 /**
- * Without a log of the application, only its own held locks that `close` waits for are worth a line on standard error.
+ * For an application that gives no log. One line goes to standard error all the same: the names of held locks that
+ * `close` waits for.
  */
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const keyLengthMax = 1024;

@@ -99,7 +99,8 @@ export class Member {
   readonly poll = (): void => this.parts.popper.poll();
 
   /**
-   * Hands every record to other members; resolves when none is left here. A member that cannot stays. Twice is once.
+   * Hands every record to other members; resolves when none is left here. A member that cannot, stays. A second call
+   * joins the first.
    */
   drain(): Promise<void> {
     this.draining ??= this.handOver().finally(() => {

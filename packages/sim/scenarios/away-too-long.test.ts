@@ -1,6 +1,6 @@
 /**
  * P5 and P6: a member that was away for longer than ended timers are remembered asks the others before it trusts its
- *    records.
+ * records.
  * Found by seed 7000838.
  */
 import { expect, test } from 'vitest';

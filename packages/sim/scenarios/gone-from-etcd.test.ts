@@ -1,7 +1,6 @@
 /**
  * P6 while etcd shows less than there is: "After an acknowledged cancel no callback starts, except by a member that was
- *    cut off or
- * paused at that moment." Members that etcd does not know are there all the same, and can be asked.
+ * cut off or paused at that moment." Members that etcd does not know are there all the same, and can be asked.
  */
 import { describe, expect, test } from 'vitest';
 import { Story } from '../src/story.ts';

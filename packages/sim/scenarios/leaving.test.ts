@@ -1,6 +1,6 @@
 /**
  * P8 while a member leaves: "Adding, draining or losing members loses no timer, repairs the number of copies by
- *    itself."
+ * itself."
  * Found by seed 313225205.
  */
 import { expect, test } from 'vitest';

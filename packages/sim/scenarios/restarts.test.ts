@@ -1,6 +1,6 @@
 /**
  * P1 and spec §10: "Restart after kill -9 or power loss: every confirmed record is back." §8: "etcd away: everything
- *    goes on with the last view."
+ * goes on with the last view."
  * Found by seed 573608288.
  */
 import { expect, test } from 'vitest';

@@ -1,7 +1,6 @@
 /**
  * P2 and P6 across a net-split: "A net-split that heals brings back neither a cancelled timer nor an older version."
- *    The two
- * sides of a split have nothing but versions to order changes by, and versions follow wall clocks.
+ * The two sides of a split have nothing but versions to order changes by, and versions follow wall clocks.
  * Found by seed 900367.
  */
 import { expect, test } from 'vitest';

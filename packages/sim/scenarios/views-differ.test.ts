@@ -1,6 +1,6 @@
 /**
  * P5 and spec §9: "Old and new replicas both know the timer meanwhile; claims prevent double pops." Here meanwhile
- *    lasts.
+ * lasts.
  * Found by seed 3060.
  */
 import { expect, test } from 'vitest';

@@ -30,7 +30,8 @@ export function keepCompiled(): void {
 }
 
 /**
- * The folder that systemd or the user's environment names for caches; null: there is none, or Node was told by itself.
+ * The folder that systemd or the user's environment names for caches. null: neither names one, or the environment tells
+ * Node directly where to keep compiled programs, or not to.
  */
 export function compileCacheFolder(env: Variables): string | null {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return null;

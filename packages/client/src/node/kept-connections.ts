@@ -90,10 +90,10 @@ interface UrlParts {
   readonly path: string;
 }
 
-/** By origin, as Node has them: parsing a URL for each request costs more than building its head. */
+/** Host and port by origin, in Node's form: parsing a URL for each request costs more than building its head. */
 const origins = new Map<string, RequestOptions>();
 const originCountMax = 1000;
-/** Paths that mean the same before and after parsing. */
+/** Paths that a URL parser leaves as they are. */
 const plainPath = /^\/[\w/-]*$/;
 
 /** null: a path that has to be parsed. */

@@ -20,8 +20,8 @@ export interface MemberShape {
   /** null: it does not tell. */
   readonly load: LoadShape | null;
   /**
-   * Of the timers and letters of which it is the primary, and of its callbacks since it started; null: it does not
-   * tell.
+   * Counts of the letters and timers of which the member is the primary, and of the answers to its callbacks since it
+   * started. null: the member does not tell.
    */
   readonly 'dead-letters': number | null;
   readonly retrying: number | null;

@@ -3,7 +3,8 @@
  * module is put together below, instruction by instruction, when the first ranker wants it; nothing is compiled before
  * that, and no binary is kept. Results are those of `ranker.ts`, to the bit; where there are no lanes, its loops go on.
  *
- * L1. `hashes` leaves the open hashes of a range (without their last step) in `out`, the candidate i of it at i.
+ * L1. `hashes` leaves the hashes of a range in `out`, candidate i of the range at index i. They are open: the last step
+ *     of the hash is not done.
  * L2. A range is at least four long. Its last four lanes are read from its end, so that none beyond it is touched:
  *     some candidates are hashed twice, to the same result.
  */
@@ -18,7 +19,7 @@ interface Platform {
 }
 
 export interface Lanes {
-  /** Of the last range. */
+  /** Results of the last call. */
   readonly out: Int32Array;
   hashes(start: number, count: number, lo: number, hi: number): void;
   /** The position in the range with the highest hash; `out` then has the whole hashes. */

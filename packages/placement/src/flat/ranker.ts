@@ -58,13 +58,13 @@ export class Ranker {
   #isText = false;
   /** A number under the real hash. */
   #isPlainKey = false;
-  /** All weights of all ranges are one. */
+  /** Whether every weight of every range is 1. */
   readonly #allUniform: boolean;
   #text = '';
   #hi = 0;
   #lo = 0;
   #mixedHi = 0;
-  /** Turned as well. */
+  /** The lower half of the key, turned like the seeds. */
   #turnedLo = 0;
 
   constructor(input: RankerInput) {

@@ -87,7 +87,7 @@ describe('with tokens', () => {
     ['none', {}],
     ['another scheme', { authorization: `Basic ${admin.text}` }],
     ['nothing behind the scheme', { authorization: 'Bearer ' }],
-    ['one of nobody', testToken(9).headers],
+    ['one that is not in the file', testToken(9).headers],
     ['a known id with another secret', { authorization: `Bearer ${admin.text.slice(0, -1)}_` }],
     ['one more character', { authorization: `Bearer ${admin.text}A` }],
     ['two at once', { authorization: [`Bearer ${admin.text}`, `Bearer ${reader.text}`] }],

@@ -5,7 +5,7 @@ import { scopeNamed, scopes } from './scope.ts';
 import type { Token } from './token.ts';
 
 export const tokensMax = 10_000;
-/** So many tokens with the longest names take less. */
+/** A file of `tokensMax` tokens with the longest names is shorter. */
 const tokensBytesMax = 8 * 1024 * 1024;
 /** A token is an object in a list in an object. */
 const bracketDepthMax = 8;

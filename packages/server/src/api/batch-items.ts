@@ -117,7 +117,7 @@ class ArrayWalk {
     this.inText = inText;
   }
 
-  /** At the comma or the bracket behind an item. Nothing but blanks before the last bracket: an empty array. */
+  /** Adds the item that ends at this comma or bracket. An array with nothing but blanks in it has no item. */
   private endItem(): void {
     const { bytes, at, from, items, deepest, commas } = this;
     const byte = bytes[at] as number;
@@ -138,7 +138,7 @@ const openMark = 3;
 const closeMark = 4;
 const commaMark = 5;
 
-/** By byte: the part that it may play in JSON; 0: none. */
+/** The mark of each byte value that means something in JSON; 0: it means nothing. */
 const marks = new Uint8Array(256);
 marks[quote] = textMark;
 marks[backslash] = escapeMark;

@@ -8,7 +8,7 @@ import { isChange } from './batch-change.ts';
 import { type BatchItem, shapeOf, tooDeep } from './batch-items.ts';
 import { parseJson } from './json.ts';
 
-/** Parsed in one go. Fewer than `valueCountMax`, which is for each item. */
+/** Bytes of items that are parsed in one go: they hold fewer values than `valueCountMax`, the limit of one item. */
 const togetherBytesMax = 8 * 1024;
 
 export interface BatchText {

@@ -39,7 +39,7 @@ const noTagInfo: Definition['tagInfo'] = [];
 
 export class TimerParser {
   private readonly rules: ParseRules;
-  /** Found to be right last: most timers of a batch have the same. */
+  /** The uri that was checked last and found valid: most timers of a batch have the same one. */
   private goodUri: string | null = null;
 
   constructor(rules: ParseRules) {

@@ -141,8 +141,8 @@ const closing = unmade('The member is closing its connections.', crowdedMs);
 const tooMany = unmade('Calls to too many receivers are in flight.', crowdedMs);
 
 /**
- * The rest of the present turn of the event loop may come after it has read its sockets: only in the turn after it has
- * everything been read that is there now. All that ask in one turn share it.
+ * Calls back when every byte that has arrived by now is read. The event loop may have read its sockets already in the
+ * present turn, so that is certain only after the next one. All callers of one turn share one wait.
  */
 function turnsOf(clock: Clock): Turn {
   let waiting: (() => void)[] = [];

@@ -14,7 +14,7 @@ type Version = 'TLSv1.2' | 'TLSv1.3';
 
 const clock = new VirtualClock();
 const guard = new Guard({ allow: [], loopback: true, denied: () => [] });
-/** The same before and after a change of certificates: tickets of before are good afterwards. */
+/** Keys of session tickets: they stay when the certificate changes, so earlier tickets are still accepted. */
 const ticketKeys = Buffer.alloc(48, 7);
 let callbacks: HttpCallbacks;
 let server: Server;

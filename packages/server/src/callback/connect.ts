@@ -153,7 +153,7 @@ class Opening {
       ...(session === undefined ? {} : { session }),
       ...(ca === undefined ? {} : { ca }),
     });
-    // Comes only when the certificate was found good.
+    // The event `session` comes only after the certificate was verified.
     return socket.on('session', (made: Buffer) => {
       if (!socket.isSessionReused()) this.sessionEndMs = clock.now() + sessionMsMax;
       this.session = made;

@@ -29,7 +29,11 @@ it.each([
     record,
     [{ name: 'c', record: { ...record, state: State.tombstone }, historyMs: hour }],
   ],
-  ['nobody else remembers that far back', record, [{ name: 'b', record: null, historyMs: hour }]],
+  [
+    'no other member remembers that far back',
+    record,
+    [{ name: 'b', record: null, historyMs: hour }],
+  ],
   [
     'a replica joined just before this member went away',
     record,

@@ -56,9 +56,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 // every container beside a service named carillon.
 const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|NAMESPACE|PORT|PORT_.*|SERVICE_.*)$/;
 
-/** A running member that reads its file again does not go through thousands of them. */
+/** Problems that are reported: a member that reads its file again while it runs must not check thousands of values. */
 const problemCountMax = 20;
-/** Of a value that is not right. */
+/** Characters of a wrong value that a problem shows. */
 const shownLengthMax = 200;
 
 class Load {

@@ -1,7 +1,7 @@
-/** Reads a file of an operator, unless it is so long that it cannot be one. */
+/** Reads a file that an operator wrote: configuration, members, tokens. One over 8 MiB is refused unread. */
 import { readFile, stat } from 'node:fs/promises';
 
-/** The longest, one of ten thousand tokens, has less. Decoding this much takes milliseconds. */
+/** The longest useful file, with ten thousand tokens, is shorter. Decoding this many bytes takes milliseconds. */
 const bytesMax = 8 * 1024 * 1024;
 
 /** Rejects with the error of the file system, or with a sentence. */

@@ -58,7 +58,7 @@ describe('ReloadingFile', () => {
   test('a file that became very long is not read: the value stays, with a report', async () => {
     write('a', '1');
     const file = await open('a');
-    // A gap, which takes no room on disk.
+    // A sparse file, which takes no room on disk.
     truncateSync(join(folder, 'a'), 2 ** 30);
     await file.reload();
     expect([file.value, told]).toEqual([1, []]);

@@ -158,7 +158,7 @@ export interface Notes {
   note(entry: Entry): void;
 }
 
-/** An attempt to fill, again and again: with as many pops under way as a burst has, each object costs twice. */
+/** One object that is filled again for each attempt: in a burst of pops an object for each costs twice as much. */
 export type AttemptToFill = { -readonly [K in keyof AttemptEntry]: AttemptEntry[K] };
 
 export function attemptToFill(): AttemptToFill {

@@ -186,7 +186,10 @@ function wholeNumber(text: string): number | null {
   return text === '' ? null : value;
 }
 
-/** Behind a coding: node:http takes no tab for a blank there, and a server in front of Carillon may be one. */
+/**
+ * A blank behind a transfer coding. A tab is none: a server in front of Carillon that is built on node:http reads
+ * "chunked" followed by a tab as another coding, and would see the body end elsewhere.
+ */
 function isSpace(byte: number): boolean {
   return byte === space;
 }

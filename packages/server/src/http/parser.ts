@@ -72,8 +72,8 @@ export class HttpParser {
   private extensionBytes = 0;
   private trailerBytes = 0;
   /**
-   * How far from `at` the bytes of an incomplete head or line were looked through: none is looked at again for each
-   * that drips in.
+   * Bytes from `at` on, of an incomplete head or line, that were searched already. The search goes on behind them, so
+   * that a request which arrives byte by byte is searched once.
    */
   private lookedBytes = 0;
   /** In a line of the trailers: its name and colon were passed. */

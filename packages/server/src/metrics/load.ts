@@ -6,11 +6,11 @@ import type { Clock } from '@carillon/core';
 import type { Metrics } from './metrics.ts';
 
 export interface Load {
-  /** Delivered, over the last ten seconds. */
+  /** Delivered pops a second, over the last ten seconds. */
   readonly popsPerSecond: number;
-  /** Failed and tried again, over the same time; 0 of a member that does not tell. */
+  /** Failed attempts a second whose pop is tried again, over the same time; 0 for a member that does not tell. */
   readonly retriedPerSecond: number;
-  /** That became dead letters. */
+  /** Pops a second that became dead letters. */
   readonly givenUpPerSecond: number;
   /** Lateness of the pops of the last ten seconds; null without any. */
   readonly latenessP50Ms: number | null;

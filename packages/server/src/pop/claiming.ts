@@ -120,7 +120,7 @@ export class Claiming {
           const againMs = clock.now() + askAgainMs;
           const asks = asksAgain(record, sleep) || mayBeStill(name);
           if (asks && againMs < waitedMs) return void clock.at(againMs, () => askOne(name));
-          // No answer is none: the end of the wait judges whether this member, or the other, had no time for one.
+          // A missing answer decides nothing here: the end of the wait judges which of the two members had no time.
           if (asks || clock.now() >= waitedMs) return;
         }
         this.answered(pop, answer);

@@ -57,7 +57,7 @@ interface Peer {
   readonly name: string;
   readonly lanes: Record<LaneName, Lane>;
   silentSinceMs: number | null;
-  /** Its last frame came back at once: no process listens there. */
+  /** The last frame to it was refused at once: no process listens there. */
   isGone: boolean;
   /**
    * The highest that both sides understand, as far as is known: the lowest until its first hello, and when it falls
@@ -190,8 +190,8 @@ export class Peers {
   }
 
   /**
-   * How long the oldest message that a peer has yet to confirm is the oldest: one that has much to do confirms one
-   * frame after the other, and this stays small. 0: it owes nothing.
+   * How long a peer has confirmed nothing although it owes a confirmation; 0: it owes none. Stays small for a busy
+   * peer, which confirms one frame after the other, however long its queue is.
    */
   stalledMs(name: string): number {
     const lanes = this.peers.get(name)?.lanes;

@@ -184,7 +184,8 @@ export class Replica {
   }
 
   /**
-   * The sender counts on this member, which itself means to give the record away: two that do so would both drop it.
+   * Whether the sender counts on this member although this member is about to give the record away. Two members that
+   * counted on each other would both drop it.
    */
   private disowns(stored: TimerRecord, incoming: TimerRecord): boolean {
     const { self } = this.options;

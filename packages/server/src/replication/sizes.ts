@@ -10,10 +10,10 @@ import type { Message } from './wire/message.ts';
 /** A frame and its answer are closed when this much is in them. One record always fits, however long it is. */
 export const frameBytesMax = 256 * 1024;
 
-/** Records from here on are sent in frames without shorter ones. */
+/** Records of at least so many bytes are sent apart from shorter ones, in frames of their own. */
 export const largeBytesMin = 8 * 1024;
 
-/** Frames of records up to here go with claims on one connection: one write for both. */
+/** Frames of records up to this length share a connection with claims: one write for both. */
 export const lightBytesMax = 32 * 1024;
 
 /** One page of a list, over the whole cluster. */

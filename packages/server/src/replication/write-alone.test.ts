@@ -17,7 +17,7 @@ function second(change: Partial<TimerRecord>, mode: StoreMode): WriteResult[] {
   const replica = replicaOf({ clock, desired: () => ['a'] });
   const hedges = new Deadlines(clock, hedgeMs);
   const onUnconfirmed = (): void => {
-    throw new Error('nobody else to miss it');
+    throw new Error('There is no other member to confirm it.');
   };
   const parts = { self: 'a', clock, hedges, replica, peers: null, view: () => view, onUnconfirmed };
   const results: WriteResult[] = [];

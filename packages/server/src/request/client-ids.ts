@@ -18,7 +18,7 @@ import { orderStart } from '../replication/lists/search-order.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { RankedPlace } from '../replication/wire/search.ts';
 
-/** Instants of JavaScript end here. */
+/** The last instant that a JavaScript `Date` can hold. */
 const wallMsMax = 8.64e15;
 const handleCountMax = 2 ** 26;
 

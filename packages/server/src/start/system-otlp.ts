@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import type { Otlp, OtlpAnswer } from '../telemetry/exporter.ts';
 
 const limitMs = 10_000;
-/** Of the body of an answer; behind more the connection is not kept. */
+/** Bytes of an answer that are read; behind a longer one the connection is closed. */
 const answerBytesMax = 64 * 1024;
 /** Answers of status 1xx before the one that counts. */
 const interimCountMax = 16;

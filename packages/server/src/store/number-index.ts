@@ -55,7 +55,7 @@ export class NumberIndex {
   private soughtLo = 0;
   private sought = -1;
   private inPlace = false;
-  /** Whether the newest entry came last in its range: the next one often does too, as when a snapshot is read. */
+  /** Whether the newest entry is the last of its range. The next one often is too, as while a snapshot is read. */
   private isAppending = false;
 
   constructor(numbers: Numbers) {

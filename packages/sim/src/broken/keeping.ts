@@ -16,7 +16,7 @@ const buriedUnasked = replaces(insides.handOff, 'bury', ({ part }, record) => {
   part.parts.replica.drop(record);
 });
 
-// Members that are not listed ask widely: a name that they forget is noticed where they do not.
+// Members that are not listed ask all possible holders, so a forgotten name does no harm unless that is broken too.
 const places: readonly Broken[] = [
   {
     name: 'no stand-in',

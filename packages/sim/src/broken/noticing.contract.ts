@@ -56,7 +56,7 @@ export function everyVariantIsNoticed(
     const witness = witnesses[variant.name];
     const mend = variant.apply();
     try {
-      if (witness === undefined) expect.fail('nobody looks');
+      if (witness === undefined) expect.fail('no witness');
       else if (typeof witness === 'function') expect(await keeps(witness)).toBe(false);
       else expect(await seedsNotice(witness)).toBe(true);
     } finally {

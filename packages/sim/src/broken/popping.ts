@@ -191,7 +191,7 @@ const starving: readonly Broken[] = [
     name: 'a member that slept over a pop holds back one that was awake as often as it asks',
     apply: replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
       const handle = part.parts.store.find(ask.standing.hi, ask.standing.lo);
-      // Its claim counts as the first.
+      // Forgets an earlier claim of the same member, so that each of its claims counts as the first.
       if (part.claims.get(handle)?.by === from) part.claims.changed(handle, null);
       return original.call(part, from, ask);
     }),

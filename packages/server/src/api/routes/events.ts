@@ -21,7 +21,7 @@ import type { MemberControl } from '../../request/service.ts';
 import type { ClusterView } from '../../metrics/status.ts';
 
 export const listenerCountMax = 64;
-/** Of them for one namespace: a tenant leaves room to the others. */
+/** Listeners with tokens for one namespace, at most: a tenant leaves half of the places to others. */
 const shareCountMax = listenerCountMax / 2;
 /** A listener that leaves this much unread will not catch up. */
 export const waitingBytesMax = 1024 * 1024;

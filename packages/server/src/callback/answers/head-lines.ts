@@ -63,7 +63,7 @@ export class HeadLines {
         this.tookLength(trimmed(line, valueAt));
         break;
       case 'transfer-encoding':
-        // A tab: node:http does not take it for a blank here.
+        // node:http does not read a tab behind the coding as a blank, so the two could see different ends.
         this.odd ||= this.coding !== undefined || line.includes(tab, valueAt);
         this.coding = trimmed(line, valueAt).toLowerCase();
         break;

@@ -5,8 +5,8 @@ import type { Together } from '@carillon/core';
 const lineCountMax = 10_000;
 
 /**
- * `X-Timer-Batch: 500` and `X-Timer-Failed: 3, 17`. undefined: the first is not a number from 1 up. A list that is none
- * says nothing: the status is for all lines then.
+ * Reads `X-Timer-Batch: 500` and `X-Timer-Failed: 3, 17`. undefined: the first is not a number from 1 up. A second one
+ * that is no list of numbers is ignored: the status is then for all lines.
  */
 export function togetherOf(batch: string, failed: string | undefined): Together | undefined {
   if (!/^[1-9]\d{0,5}$/.test(batch)) return undefined;

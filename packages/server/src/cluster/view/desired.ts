@@ -8,7 +8,8 @@ import type { View } from './view.ts';
 /** So many of the replicas may have been away at once. */
 const awayCountMax = 3;
 /**
- * So many members with labels are all asked: in a view without some of them, a copy goes to another of the same zone.
+ * In clusters of up to this many members with labels, all of them are asked: in a view without some members, a copy may
+ * go to any other one of the same zone.
  */
 const askedCountMax = 16;
 

@@ -33,7 +33,7 @@ test.each<[string, HolderRole, number[]]>([
   ['a', 'backup', [1]],
   ['b', 'primary', [1, 2]],
   ['nobody', '', []],
-])('of what %j holds as %j', async (holder, role, found) => {
+])('of records that %j holds as %j', async (holder, role, found) => {
   const { records, cursor } = await listEverywhere(parts(), { ...anything, holder, role }, ['a']);
   expect(records.map(({ lo }) => lo).toSorted((a, b) => a - b)).toEqual(found);
   expect(cursor).toBeNull();
@@ -77,7 +77,7 @@ async function allPages(store: Store, ask: ListAsk): Promise<string[]> {
       clock,
       listEverywhere({ self: 'a', clock, peers: null, replica }, { ...ask, cursor }, ['a']),
     );
-    // Only the only page may be empty.
+    // A page may be empty only where it is the only one.
     if (found.length > 0) expect(page.records).not.toHaveLength(0);
     found.push(...page.records.map(({ hi, lo }) => hex16(hi, lo)));
     ({ cursor } = page);

@@ -72,7 +72,7 @@ async function listRound(
   ask: ListAsk,
   { names, bytesMax }: RoundOptions,
 ): Promise<RecordPage> {
-  // One more than there is room for: where it does not come, the page is the last.
+  // Asks for one record more than the page holds: if it does not come, the page is the last.
   const asked = { ...ask, limit: ask.limit + 1 };
   const pages = await Promise.all(
     names.map(async (name) => ({ name, page: await listAt(parts, name, asked) })),

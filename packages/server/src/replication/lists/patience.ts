@@ -1,9 +1,9 @@
 /** How long a page of a list may take. A page is never given out empty while more may follow. */
 import { CarillonError, type Clock } from '@carillon/core';
 
-/** With something to show. */
+/** Time limit of a page that has at least one record. */
 const fillMs = 3000;
-/** Without: so long takes a walk over some ten million timers that no index helps. */
+/** Time limit of an empty page: a walk over ten million timers without an index takes this long. */
 const emptyMs = 60_000;
 
 export class Patience {
@@ -24,7 +24,7 @@ export class Patience {
     if (tookMs <= emptyMs) return false;
     throw new CarillonError(
       'overloaded',
-      'Members looked for a minute and found no timer that matches, and have not looked at all; ask for a whole tag, a receiver or a state.',
+      'Members looked for a minute, not at all timers yet, and found none that matches; ask for a whole tag, a receiver or a state.',
     );
   }
 }

@@ -32,7 +32,7 @@ export async function searchEverywhere(
   let { after, wantTotal } = search;
   for (;;) {
     const limit = search.ask.limit - records.length;
-    // One more than there is room for: where it does not come, the page is the last.
+    // Asks for one record more than the page holds: if it does not come, the page is the last.
     const asked = { ...search.ask, limit: limit === 0 ? 0 : limit + 1 };
     const round = { ...search, ask: asked, after, wantTotal };
     const answering = names.filter((name) => !missing.includes(name));

@@ -19,7 +19,7 @@ const receiver = 'http://a.example';
 
 interface Read {
   readonly found: number;
-  /** The most of one turn. */
+  /** The most bytes and records that one turn read. */
   readonly bytes: number;
   readonly count: number;
 }

@@ -16,7 +16,7 @@ import { writeSnapshot } from './snapshot.ts';
 
 /** The share of the usual amount of journal for which a snapshot pays while hardly anything is written. */
 const quietShare = 1 / 4;
-/** Hardly anything: less than so much between two looks, which are seconds apart. */
+/** Fewer bytes than this between two calls of `pays`, which are seconds apart, count as hardly anything. */
 const quietBytes = 1024 * 1024;
 
 export interface SnapshotsParts {
@@ -40,7 +40,7 @@ export class Snapshots {
   /** Damaged files are to be replaced by a snapshot of the records in memory. */
   private rewrites = false;
   private journalBytes: number;
-  /** As it was when `pays` was asked last. */
+  /** `journalBytes` when `pays` was last called. */
   private seenBytes = 0;
   /** After a snapshot was given up: the next one waits for so much journal. */
   private waitsForBytes = 0;
