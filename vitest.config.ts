@@ -15,7 +15,10 @@ const ringSimulationFiles = ['packages/ring/src/simulated/*.test.ts'];
 const lockCommandFiles = ['packages/cli/src/commands/placement/lock.test.ts'];
 /** Variants of the product with one fault each, to show that a checker notices. */
 const brokenFiles = ['packages/sim/src/broken/*.test.ts'];
-const seedFiles = ['packages/sim/src/{seeds,runner}/*.test.ts'];
+/** Simulations of minutes: seeds, and members under load. */
+const seedFiles = ['packages/sim/{src/{seeds,runner},scenarios/load}/*.test.ts'];
+/** Shares at a million keys. */
+const statisticsFiles = ['packages/placement/src/statistics.test.ts'];
 /** Clusters under load whose promises hold on a busy machine too: lateness counts from the machine's own stalls. */
 const storyFiles = ['test/e2e/{upgrade,cluster-{etcd,faults,partition,secrets}}.test.ts'];
 /** Tests that judge how late or how often callbacks come. */
@@ -45,9 +48,10 @@ const groups: readonly Group[] = [
 
 /** One project a package at least, so that `npm test -w packages/NAME` runs that package alone. */
 const projects = [
-  ...['core', 'placement', 'server', 'client', 'dashboard'].map((name) =>
+  ...['core', 'server', 'client', 'dashboard'].map((name) =>
     project(1, { name, include: inPackage(name) }),
   ),
+  project(1, { name: 'placement', include: inPackage('placement'), exclude: statisticsFiles }),
   project(1, { name: 'cli', include: inPackage('cli'), exclude: lockCommandFiles }),
   project(1, {
     name: 'ring',
@@ -63,6 +67,7 @@ const projects = [
   project(2, { name: 'sim-broken', include: brokenFiles }),
   project(2, { name: 'sim-seeds', include: seedFiles }),
   project(2, { name: 'ring-simulation', include: ringSimulationFiles }),
+  project(2, { name: 'placement-statistics', include: statisticsFiles }),
   project(2, {
     name: 'security',
     include: ['test/security/{differential,fuzz,growth,page}/*.test.ts'],

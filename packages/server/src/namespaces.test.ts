@@ -196,7 +196,7 @@ describe('lists and everything at once', () => {
     const kept = before.find(({ state }) => state === State.live);
     const free = openNumbering.outside('team-b', kept ?? { hi: 0, lo: 0 });
     // Theirs goes, ours takes the number that the key leads to; then they use the key again.
-    await world.clock.advance(30 * 86_400_000);
+    await world.clock.advance(defaultConfig.idempotencyRetentionMs + 3_600_000);
     expect(recordsOf('team-a').filter(({ state }) => state === State.live)).toEqual([]);
     const id = formatTimerId({ ...free, bloomHi: 0, bloomLo: 0, factor: 2 });
     expect((await send('PUT', `/timers/${id}`, timerBody(600), ours)).status).toBe(200);

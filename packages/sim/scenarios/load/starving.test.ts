@@ -1,0 +1,22 @@
+/** P5 over thousands of pops: "A member that gets no processor for a second must come late, not twice." */
+import { expect, test } from 'vitest';
+import { starve } from '../told/starved.ts';
+
+test.each([
+  { spanMs: 1000, gapMs: 2000, share: 0, popsMin: 4600 },
+  { spanMs: 5000, gapMs: 20_000, share: 0.001, popsMin: 4600 },
+  // Without a processor for most of the time, all of them: pops come late, and several in one.
+  { spanMs: 5000, gapMs: 2000, share: 0.001, popsMin: 3500 },
+])(
+  'three members get no processor for up to $spanMs ms, $gapMs ms apart: of 5400 pops at most a share of $share is repeated (R=2, n=4–6 s)',
+  async ({ spanMs, gapMs, share, popsMin }) => {
+    let [calls, pops] = [0, 0];
+    for (const seed of [1, 2, 3]) {
+      const seen = await starve(seed, spanMs, gapMs);
+      calls += seen.calls;
+      pops += seen.pops;
+    }
+    expect(pops).toBeGreaterThan(popsMin);
+    expect(calls - pops).toBeLessThanOrEqual(pops * share);
+  },
+);
