@@ -205,6 +205,17 @@ describe('slot writer', () => {
     refuses = false;
     await clock.advance(2100);
     expect(etcd.store.range('p/s/')).toEqual([]);
+    // After a success the pauses begin anew.
+    const [slot] = all as [Slot];
+    put(slot.key, 'own');
+    slot.epoch = etcd.store.revision;
+    records.clear();
+    refuses = true;
+    triedMs.length = 0;
+    const againMs = clock.now();
+    persistent.release(slot, null);
+    await clock.advance(100);
+    expect(triedMs.map((ms) => ms - againMs)).toEqual([0, 50]);
     persistent.close();
   });
 

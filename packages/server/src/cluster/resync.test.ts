@@ -69,6 +69,13 @@ describe('a walk over the records', () => {
     expect(kept).toEqual({ replicas: ['a', 'b', 'c'], handedOff: [], moved: 0, irregular: 1 });
     expect((await walked(stoodIn, {})).replicas).toEqual(['a', 'b']);
   });
+
+  it('keeps a former stand-in listed while a wanted replica does not answer, although another one stands in', async () => {
+    const stoodIn = { ...record, replicas: ['a', 'b', 'c'] };
+    const moves = { desired: () => ['a', 'b', 'd'] };
+    expect((await walked(stoodIn, moves, new Set(['b']))).replicas).toEqual(['a', 'b', 'd', 'c']);
+    expect((await walked(stoodIn, moves)).replicas).toEqual(['a', 'b', 'd']);
+  });
 });
 
 describe('after a change of the view', () => {

@@ -150,6 +150,24 @@ describe('accepted requests', () => {
     expect(requests[0]?.headers).not.toHaveProperty('z');
   });
 
+  test.each([
+    'content-length: 0',
+    'Transfer-Encoding: chunked',
+    'connection: close',
+    'proxy-connection: close',
+    'keep-alive: timeout=1',
+    'upgrade: h2c',
+    'host: y',
+    'te: trailers',
+    'trailer: z',
+    'expect: 100-continue',
+    'authorization: Bearer x',
+  ])('the trailer %s is refused: it means something before the body alone', (trailer) => {
+    const head = 'POST /timers HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
+    const text = `${head}1\r\nx\r\n0\r\nz: y\r\n${trailer}\r\n\r\n`;
+    expect(readText(text)).toMatchObject({ requests: [], status: 400 });
+  });
+
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
     'a header named %s is a header',
     (name) => {
