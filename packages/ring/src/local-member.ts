@@ -77,10 +77,6 @@ export class LocalMember {
     return this.lease?.id ?? 0n;
   }
 
-  get record(): MemberRecord {
-    return this.recordNow;
-  }
-
   /** How long this member may be trusted without another answer of etcd; 0 or less: not now. */
   remainingMs(): number {
     return this.lease === null || this.incarnationNow === 0 ? 0 : this.lease.remainingMs();

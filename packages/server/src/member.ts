@@ -85,16 +85,6 @@ export class Member {
     return this.parts.options.name;
   }
 
-  /** Records that this member still has to hand on. */
-  get remaining(): number {
-    return this.parts.cluster.remaining;
-  }
-
-  /** Callbacks under way. */
-  get busy(): number {
-    return this.parts.popper.activeCount;
-  }
-
   /** Starts due pops before other work: the listener calls it ahead of each request. */
   readonly poll = (): void => this.parts.popper.poll();
 

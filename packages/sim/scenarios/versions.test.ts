@@ -5,6 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { shrunkSplit } from './told/one-clock.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
@@ -64,25 +65,6 @@ test('cancel: the clock of the other side was set back just before the split; th
 });
 
 test('the sides of a split go by one clock, also when the view of one of them has shrunk (R=3)', async () => {
-  const story = await Story.begin({ members: three, etcd: true });
-  const { etcd } = story;
-  for (const [name, offMs] of [
-    ['m0', 2200],
-    ['m1', 3000],
-    ['m2', -4500],
-  ] as const) {
-    story.cluster.member(name).clock.wallOffsetMs = offMs;
-  }
-  await story.pass(60);
-  const { id } = await story.set({ seconds: 100, factor: 3, opaque: 'first' }, 'm0');
-  const mends = [story.part('m1', 'm0'), story.part('m1', 'm2'), etcd?.cut('m1')];
-  await story.pass(20);
-  await story.replace(id, { seconds: 100, factor: 3, opaque: 'earlier' }, 'm1');
-  await story.pass(3);
-  story.forget();
-  await story.replace(id, { seconds: 100, factor: 3, opaque: 'later' }, 'm2');
-  await story.pass(5);
-  for (const mend of mends) mend?.();
-  await story.pass(150);
-  expect(new Set(bodies(story, id))).toEqual(new Set(['later']));
+  const { bodies: made } = await shrunkSplit();
+  expect(new Set(made)).toEqual(new Set(['later']));
 });

@@ -50,6 +50,11 @@ export function readApiTimer(json: Json): ApiTimer {
     ...(statistics !== undefined && { statistics }),
     ...(tags !== undefined && { tags }),
   };
+  return timerOf(json, definition);
+}
+
+/** A timer, from the members of JSON that answers of the API and lines of an export share. */
+export function timerOf(json: Json, definition: Json): ApiTimer {
   const { sequence } = json;
   return {
     id: textOf(json['id']),

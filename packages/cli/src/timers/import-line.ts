@@ -3,7 +3,15 @@
  */
 import { hex16, nearestWord, parseTimerId } from '@carillon/core';
 import { unknownSentence } from '@carillon/server';
-import { type ApiTimer, inner, isJson, type Json, sameDefinition, textOf } from './api-timer.ts';
+import {
+  type ApiTimer,
+  inner,
+  isJson,
+  type Json,
+  sameDefinition,
+  textOf,
+  timerOf,
+} from './api-timer.ts';
 
 /** An interval is kept on a clock that runs evenly: told by the wall clock, its due time moves a little. */
 const sameDueMs = 1000;
@@ -38,7 +46,7 @@ export function readImportLine(text: string): ImportLine {
   if (unknown !== undefined) return bad(strangeName(unknown));
   const id = parseTimerId(textOf(json['id']));
   if (id === null) return bad('The member "id" must be the id of a timer.');
-  const { definition, sequence } = json;
+  const { definition } = json;
   if (!isJson(definition)) return bad('The member "definition" must be an object.');
   const why = unknownSentence(definition, '/definition');
   if (why !== null) return bad(why);
@@ -46,13 +54,7 @@ export function readImportLine(text: string): ImportLine {
   if (namespace !== null && (typeof namespace !== 'string' || !/^[a-z0-9._-]+$/.test(namespace))) {
     return bad('The member "namespace" must be the name of a namespace.');
   }
-  const exported = {
-    id: textOf(json['id']),
-    definition,
-    set: textOf(json['set']),
-    sequence: typeof sequence === 'number' ? sequence : 0,
-    nextDue: textOf(json['next-due']) || null,
-  };
+  const exported = timerOf(json, definition);
   const timing = remaining(exported);
   const at = Date.parse(textOf(timing['at']));
   const reliability = { 'replication-factor': id.factor };

@@ -1,4 +1,5 @@
 export { definitionOf } from './definitions.ts';
+export { EventQueue, type PlannedEvent } from './event-queue.ts';
 export { MemoryDisk, type MemoryDiskOptions } from './memory-disk.ts';
 export {
   type CallbackScript,

@@ -3,20 +3,13 @@
  * runs at the present time, after the alarms that are already there.
  */
 import type { Cancel, Clock } from '../env.ts';
-
-interface Alarm {
-  atMs: number;
-  order: number;
-  fn: (() => void) | null;
-}
+import { EventQueue } from './event-queue.ts';
 
 export class VirtualClock implements Clock {
   private nowMs: number;
   /** Added to the monotonic time to give the wall clock; change it to step the wall clock. */
   wallOffsetMs: number;
-  private order = 0;
-  /** A binary heap: the earliest alarm first. */
-  private readonly heap: Alarm[] = [];
+  private readonly alarms = new EventQueue();
 
   constructor(options: { nowMs?: number; wallMs?: number } = {}) {
     this.nowMs = options.nowMs ?? 0;
@@ -32,8 +25,7 @@ export class VirtualClock implements Clock {
   }
 
   at(atMs: number, fn: () => void): Cancel {
-    const alarm: Alarm = { atMs: Math.max(atMs, this.nowMs), order: this.order++, fn };
-    this.push(alarm);
+    const alarm = this.alarms.plan(Math.max(atMs, this.nowMs), fn);
     return () => {
       alarm.fn = null;
     };
@@ -46,14 +38,15 @@ export class VirtualClock implements Clock {
   /** When the next alarm runs; null when there is none. */
   nextMs(): number | null {
     this.dropCancelled();
-    return this.heap[0]?.atMs ?? null;
+    return this.alarms.first?.atMs ?? null;
   }
 
   /** Runs the next alarm, moving time to it. False when there is none. */
   step(): boolean {
     this.dropCancelled();
-    const alarm = this.pop();
+    const alarm = this.alarms.first;
     if (alarm === undefined) return false;
+    this.alarms.removeFirst();
     this.nowMs = alarm.atMs;
     alarm.fn?.();
     return true;
@@ -88,42 +81,8 @@ export class VirtualClock implements Clock {
   }
 
   private dropCancelled(): void {
-    while (this.heap.length > 0 && this.heap[0]?.fn === null) this.pop();
+    while (this.alarms.first?.fn === null) this.alarms.removeFirst();
   }
-
-  private push(alarm: Alarm): void {
-    const { heap } = this;
-    let i = heap.length;
-    heap.push(alarm);
-    while (i > 0) {
-      const parent = (i - 1) >> 1;
-      if (!before(alarm, heap[parent] as Alarm)) break;
-      heap[i] = heap[parent] as Alarm;
-      i = parent;
-    }
-    heap[i] = alarm;
-  }
-
-  private pop(): Alarm | undefined {
-    const { heap } = this;
-    const first = heap[0];
-    const last = heap.pop();
-    if (first === undefined || last === undefined || heap.length === 0) return first;
-    let i = 0;
-    for (let child = 1; child < heap.length; child = 2 * i + 1) {
-      const right = child + 1;
-      if (right < heap.length && before(heap[right] as Alarm, heap[child] as Alarm)) child = right;
-      if (!before(heap[child] as Alarm, last)) break;
-      heap[i] = heap[child] as Alarm;
-      i = child;
-    }
-    heap[i] = last;
-    return first;
-  }
-}
-
-function before(a: Alarm, b: Alarm): boolean {
-  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 }
 
 /** One macrotask: every chain of promises that can settle has settled. */

@@ -30,10 +30,6 @@ export class ProcessClock implements Clock {
     this.options = options;
   }
 
-  get running(): boolean {
-    return this.state === 'running';
-  }
-
   now(): number {
     return this.base.now() * this.options.rate;
   }

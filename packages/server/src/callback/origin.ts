@@ -47,7 +47,6 @@ export interface ReceiverCall extends Asking {
 }
 
 export class Origin implements ConnectionEvents {
-  readonly name: string;
   /** Whether a call came here since the last sweep. */
   used = false;
   private readonly options: OriginOptions;
@@ -64,7 +63,6 @@ export class Origin implements ConnectionEvents {
   private readonly addresses = new Set<string>();
 
   constructor(name: string, options: OriginOptions) {
-    this.name = name;
     this.options = options;
     this.receiver = receiverOf(name);
     this.host = new URL(name).host;

@@ -31,7 +31,7 @@ export class ClientIds {
     this.view = view;
   }
 
-  /** Under which members keep a number that a client chose, or was given. */
+  /** The number under which members keep one that a client chose or was given. */
   number(namespace: string, number: Numbered): Numbered {
     return this.numbering.inside(namespace, number);
   }

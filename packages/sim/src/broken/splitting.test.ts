@@ -1,6 +1,7 @@
 /**
  * A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise.
  */
+import { shrunkSplit } from '../../scenarios/told/one-clock.ts';
 import { backForAMoment } from '../../scenarios/told/stand-ins/back-for-a-moment.ts';
 import { cancelledAfterADrain } from '../../scenarios/told/stand-ins/cancelled-after-a-drain.ts';
 import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
@@ -52,23 +53,8 @@ everyVariantIsNoticed(splitting, {
   },
   // P6: the view of one side of a split shrinks, and the clocks that are left say less.
   'the clock of a member that vanished counts no more': async () => {
-    const story = await Story.begin({ members: ['m0', 'm1', 'm2'], etcd: true });
-    const { cluster, etcd } = story;
-    cluster.member('m0').clock.wallOffsetMs = 2200;
-    cluster.member('m1').clock.wallOffsetMs = 3000;
-    cluster.member('m2').clock.wallOffsetMs = -4500;
-    await story.pass(60);
-    const { id } = await story.set({ seconds: 100, factor: 3 }, 'm0');
-    const mends = [story.part('m1', 'm0'), story.part('m1', 'm2'), etcd?.cut('m1')];
-    await story.pass(20);
-    await story.replace(id, { seconds: 100, factor: 3, opaque: 'earlier' }, 'm1');
-    await story.pass(3);
-    story.forget();
-    await story.replace(id, { seconds: 100, factor: 3, opaque: 'later' }, 'm2');
-    await story.pass(5);
-    for (const mend of mends) mend?.();
-    await story.pass(150);
-    return { story, kept: story.calls(id).every(({ body }) => body === 'later') };
+    const { story, bodies } = await shrunkSplit();
+    return { story, kept: bodies.every((body) => body === 'later') };
   },
   // P5: a second member that cannot reach the first asks one that forgot the claim.
   'a give-back ends every claim of its sender': async () => {

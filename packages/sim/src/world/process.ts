@@ -56,10 +56,6 @@ export class Process implements Clock {
     return this.isAlive;
   }
 
-  get paused(): boolean {
-    return this.isPaused;
-  }
-
   kill(): void {
     this.isAlive = false;
     this.held = [];

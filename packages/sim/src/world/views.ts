@@ -24,7 +24,6 @@ export class Views {
   private readonly random: SeededRandom;
   private readonly watchers = new Map<string, Watcher>();
   private spec: ViewSpec = { source: 'static', revision: 0, members: [] };
-  private changedMs = 0;
   /** A member learns of a change up to this much later. */
   delayMs = 0;
   /** By name, for members that are not like all others. */
@@ -40,11 +39,6 @@ export class Views {
     return this.spec.members;
   }
 
-  /** When the last member learns of the newest view. */
-  get settledMs(): number {
-    return this.changedMs;
-  }
-
   /** How a member of this name is listed. */
   memberOf(name: string): ViewMember {
     return { ...viewMember(name), ...this.traits[name] };
@@ -58,7 +52,6 @@ export class Views {
       phase === 'active' ? name : `${name} ${phase}`,
     );
     world.trace.note(world.nowMs, `view ${names.join(', ')}`);
-    this.changedMs = world.nowMs + Math.max(this.delayMs, ...Object.values(laterMs));
     const { spec } = this;
     for (const [name, { process, onView }] of this.watchers) {
       const atMs = world.nowMs + (laterMs[name] ?? random.unit() * this.delayMs);

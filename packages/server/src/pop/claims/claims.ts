@@ -167,10 +167,6 @@ type Contender = { readonly by: string; readonly position: number };
 export class GrantedClaims {
   private readonly byHandle = new Map<number, Claim>();
 
-  get size(): number {
-    return this.byHandle.size;
-  }
-
   get(handle: number): Claim | undefined {
     return this.byHandle.get(handle);
   }
