@@ -5,6 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { replacedByANewcomer } from './told/replaced-by-a-newcomer.ts';
 import { slowAndLeftBehind } from './told/slow-and-left-behind.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
@@ -74,5 +75,13 @@ test.each([
       expect(sequences).toEqual([...new Set(sequences)]);
       expect(sequences.length).toBeGreaterThan(10);
     }
+  },
+);
+
+/** Found by seed 50002199 of a denser search. */
+test.each([0.25, 1, 5])(
+  'a former replica that has not heard of a new member, which pops its timer, is told of each pop: made once (R=1): every %d s',
+  async (interval) => {
+    expect(await replacedByANewcomer(interval)).toEqual([1, 2, 3, 4, 5]);
   },
 );

@@ -224,11 +224,19 @@ export class Cluster {
     }
   }
 
-  /** Sends a new state of a record to the other replicas; a state that one of them misses is sent again later. */
-  tell(record: TimerRecord): void {
+  /**
+   * Sends a new state of a record to the other replicas; a state that one of them misses is sent again later.
+   * `unlisted`: other members that have it. One that has not heard of this member yet would not ask it before it pops.
+   */
+  tell(record: TimerRecord, unlisted: readonly string[] = nobody): void {
     const { peers, repair } = this;
     if (peers === null || repair === null) return;
-    for (const name of this.othersOf(record)) {
+    const others = this.othersOf(record);
+    for (const name of unlisted) {
+      if (others.includes(name)) continue;
+      peers.send(name, { type: 'store', mode: 'update', record }, () => undefined);
+    }
+    for (const name of others) {
       peers.send(name, { type: 'store', mode: 'any', record }, (answer) => {
         this.parts.metrics.copies.add(copyResult(answer));
         if (!isTold(answer)) repair.unconfirmed.add(name, record);

@@ -51,8 +51,8 @@ export interface AttemptsParts {
   readonly keepsAnswers: (namespace: string) => boolean;
   readonly rules: PopRules;
   readonly instant: () => Instant;
-  /** Sends a new state of a record to its other replicas. */
-  readonly tell: (record: TimerRecord) => void;
+  /** Sends a new state of a record to its other replicas, and to members that have it though they are not listed. */
+  readonly tell: (record: TimerRecord, unlisted: readonly string[]) => void;
   /** Finds replicas for a new record and stores it there; false when none confirmed. */
   readonly keep: (record: TimerRecord, done: (kept: boolean) => void) => void;
   /** A letter is safe: raises the events that are wanted about it; `done` once they are safe too, or cannot be. */
@@ -272,6 +272,6 @@ export class Attempts {
     invariant(compareProgress(next, pop.record) > 0, 'a pop moves its record on');
     happens(pop, 'outcome');
     replica.write(next, stored);
-    tell(next);
+    tell(next, pop.unlisted);
   }
 }

@@ -115,7 +115,7 @@ export class Claiming {
         this.parts.metrics.claims.add(claimResult(answer));
         // An answer to an earlier question, read after a sleep: its claim may be over, and the replica is asked again.
         if (round !== pop.rounds && answer?.type !== 'ahead') return;
-        if (answer?.type === 'granted') pop.granted = true;
+        if (answer?.type === 'granted') this.granted(pop, name);
         if (answer === null) {
           const againMs = clock.now() + askAgainMs;
           const asks = asksAgain(record, sleep) || mayBeStill(name);
@@ -131,6 +131,12 @@ export class Claiming {
     };
     others.forEach(askOne);
     if (awaited.size === 0) goOn();
+  }
+
+  private granted(pop: Pop, name: string): void {
+    pop.granted = true;
+    if (pop.record.replicas.includes(name) || pop.unlisted.includes(name)) return;
+    pop.unlisted = [...pop.unlisted, name];
   }
 
   /**

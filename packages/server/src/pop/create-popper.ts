@@ -74,8 +74,8 @@ export interface PopCluster {
    * fell due while this member did not run. `stale`: or so soon after that others may not have told their news yet.
    */
   holds(handle: number, slept: boolean, stale: boolean): boolean;
-  /** Sends a new state of a record to its other replicas. */
-  tell(record: TimerRecord): void;
+  /** Sends a new state of a record to its other replicas, and to members that have it though they are not listed. */
+  tell(record: TimerRecord, unlisted: readonly string[]): void;
   /** Finds replicas for a new record and stores it there; false when none confirmed. */
   keep(record: TimerRecord, done: (kept: boolean) => void): void;
   /** The time of a tombstone or dead letter is over. */
@@ -125,7 +125,7 @@ export function createPopper(parts: PoppingParts): Popper {
     keepsAnswers: parts.keepsAnswers,
     rules,
     instant,
-    tell: (record) => cluster.tell(record),
+    tell: (record, unlisted) => cluster.tell(record, unlisted),
     keep: (record, done) => cluster.keep(record, done),
     happens,
     again,

@@ -41,6 +41,8 @@ export interface Pop extends DuePop, PopClaim {
   rounds: number;
   /** Whether one of them holds back. */
   granted: boolean;
+  /** The members among them that hold back, and so have the record, though its list does not name them. */
+  unlisted: readonly string[];
   /** The record has not been written since it was read. */
   unchanged: boolean;
   missed: number;
@@ -49,6 +51,8 @@ export interface Pop extends DuePop, PopClaim {
   span: PopSpan | null;
   stopRenewing: Cancel;
 }
+
+const none: readonly string[] = [];
 
 /** A pop of a record that has just fallen due: the other replicas are to be asked. */
 export function newPop(due: DuePop, claim: PopClaim): Pop {
@@ -68,6 +72,7 @@ export function newPop(due: DuePop, claim: PopClaim): Pop {
     askedMs: null,
     rounds: 0,
     granted: false,
+    unlisted: none,
     unchanged: true,
     missed: 0,
     startMs: 0,

@@ -28,7 +28,10 @@ function inside<T extends object, P>(prototype: T, privates: (part: T) => P) {
 
 /** The parts that tests break, private members included. */
 export const insides = {
-  claiming: inside(Claiming.prototype, (part) => ({ parts: part['parts'] })),
+  claiming: inside(Claiming.prototype, (part) => ({
+    parts: part['parts'],
+    granted: part['granted'],
+  })),
   alarm: inside(Alarm.prototype, (part) => ({
     parts: part['parts'],
     set: part['set'],

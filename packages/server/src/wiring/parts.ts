@@ -196,7 +196,7 @@ export class Parts {
         numberOf: (namespace, id) => ids.parse(namespace, id),
         othersOf: (record, widely) => cluster.askedOf(record, widely),
         holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
-        tell: (record) => cluster.tell(record),
+        tell: (record, unlisted) => cluster.tell(record, unlisted),
         keep: (record, done) => this.changes.keep(record, done),
         end: (record) =>
           record.state === State.dead ? telling.retention.over(record) : cluster.end(record),

@@ -2,6 +2,7 @@
  * A test of the tests: a cluster that orders changes by chance, or forgets members it does not see, breaks a promise.
  */
 import { shrunkSplit } from '../../scenarios/told/one-clock.ts';
+import { replacedByANewcomer } from '../../scenarios/told/replaced-by-a-newcomer.ts';
 import { backForAMoment } from '../../scenarios/told/stand-ins/back-for-a-moment.ts';
 import { cancelledAfterADrain } from '../../scenarios/told/stand-ins/cancelled-after-a-drain.ts';
 import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
@@ -100,6 +101,9 @@ everyVariantIsNoticed(splitting, {
     story: null,
     kept: (await cancelledAfterADrain(2)) === 0,
   }),
+  // P5: the former replica has not heard of the member that pops its timer.
+  'a member that holds back for a pop, and is not listed, is not told of it': async () =>
+    onceEach(await replacedByANewcomer(1)),
   // P5: two members that join stand in one after the other, and the first still counts on the replica that is down.
   'a new stand-in takes the former one off the list': async () =>
     onceEach(await standInsThatJoin(1, 3)),

@@ -69,6 +69,12 @@ const hidden: readonly Broken[] = [
     apply: replaces(insides.cluster, 'isOfAnotherView', () => false),
   },
   {
+    name: 'a member that holds back for a pop, and is not listed, is not told of it',
+    apply: replaces(insides.claiming, 'granted', (_, pop) => {
+      pop.granted = true;
+    }),
+  },
+  {
     name: 'a new stand-in takes the former one off the list',
     apply: replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) => {
       const { able } = part.parts;
