@@ -1,12 +1,13 @@
 /**
- * P5 and P6 while the one replica of a timer is down: of two members that stood in for it one after the other one pops,
- * and none of them pops a timer that was replaced.
+ * P2, P5 and P6 while the one replica of a timer is down: of two members that stood in for it one after the other one
+ * pops, and none of them pops a timer that was replaced.
  */
 import { expect, test } from 'vitest';
 import { backForAMoment } from './told/stand-ins/back-for-a-moment.ts';
 import { cancelledAfterADrain } from './told/stand-ins/cancelled-after-a-drain.ts';
 import { formerHolder } from './told/stand-ins/former-holder.ts';
 import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
+import { givenToALeaver } from './told/stand-ins/given-to-a-leaver.ts';
 import { mostAreDown } from './told/stand-ins/most-are-down.ts';
 import { replacedByAnOlderView } from './told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from './told/stand-ins/stand-ins-that-join.ts';
@@ -66,5 +67,12 @@ test.each([1, 2, 3])(
   'a member whose list is of another view than its own asks all possible holders: a cancelled timer does not pop (R=1): seed %i',
   async (seed) => {
     expect(await cancelledAfterADrain(seed)).toBe(0);
+  },
+);
+
+test.each([6.2, 6.23, 6.24, 6.245, 6.3])(
+  'a member that drains takes no timer that a stand-in gives back to it: the pop is made once (R=1): after %d s',
+  async (seconds) => {
+    expect(await givenToALeaver(seconds)).toBe(1);
   },
 );

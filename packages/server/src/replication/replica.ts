@@ -48,6 +48,8 @@ export interface ReplicaOptions {
   readonly digests: Digests;
   readonly versions: VersionClock;
   readonly retention: Retention;
+  /** Whether this member gives its records away, and will be gone. */
+  readonly leaving?: () => boolean;
   /** The members that should hold a record in the present view. */
   readonly desired: (record: TimerRecord) => readonly string[];
   /** null: nothing is recorded. */
@@ -121,6 +123,11 @@ export class Replica {
     return this.options.journal()?.full ?? false;
   }
 
+  /** A member that leaves may be gone the next moment, with records that it confirmed after it gave the last away. */
+  private mayTakeNew(): boolean {
+    return !this.full && this.options.leaving?.() !== true;
+  }
+
   /** Takes a record from a client's request or a peer if it is newer, and answers when that is safe. */
   receive(record: TimerRecord, mode: StoreMode, answered: (answer: Answer) => void): void {
     const done = this.options.tracing?.replicating(record, answered) ?? answered;
@@ -128,7 +135,8 @@ export class Replica {
     const stored = this.store.get(record.hi, record.lo);
     if (stored === undefined) {
       if (mode === 'update') return done({ type: 'stored' });
-      if (this.full && record.state === State.live) return done({ type: 'refused', why: 'full' });
+      if (record.state === State.live && !this.mayTakeNew())
+        return done({ type: 'refused', why: 'full' });
     } else if (stored.namespace !== record.namespace) {
       return done({ type: 'refused', why: 'namespace' });
     } else if (mode === 'create') {

@@ -74,6 +74,7 @@ export const insides = {
   })),
   replica: inside(Replica.prototype, (part) => ({
     options: part['options'],
+    mayTakeNew: part['mayTakeNew'],
     inTime: part['inTime'],
   })),
   write: inside(Write.prototype, (part) => ({

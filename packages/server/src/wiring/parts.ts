@@ -139,6 +139,7 @@ export class Parts {
         idempotentMs: config.idempotencyRetentionMs,
         letterMs: (namespace) => this.quotas.of(namespace).letterAgeMsMax,
       },
+      leaving: () => this.cluster.membership.leaving,
       desired: (record) => this.cluster.desired(record),
       // A member that is alone has no other replicas to tell apart.
       tracing: this.cluster.peers === null ? null : this.telemetry,

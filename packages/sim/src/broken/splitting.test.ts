@@ -5,6 +5,7 @@ import { shrunkSplit } from '../../scenarios/told/one-clock.ts';
 import { replacedByANewcomer } from '../../scenarios/told/replaced-by-a-newcomer.ts';
 import { backForAMoment } from '../../scenarios/told/stand-ins/back-for-a-moment.ts';
 import { cancelledAfterADrain } from '../../scenarios/told/stand-ins/cancelled-after-a-drain.ts';
+import { givenToALeaver } from '../../scenarios/told/stand-ins/given-to-a-leaver.ts';
 import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from '../../scenarios/told/stand-ins/stand-ins-that-join.ts';
 import { Story } from '../story.ts';
@@ -104,6 +105,11 @@ everyVariantIsNoticed(splitting, {
   // P5: the former replica has not heard of the member that pops its timer.
   'a member that holds back for a pop, and is not listed, is not told of it': async () =>
     onceEach(await replacedByANewcomer(1)),
+  // P2: the member leaves with the only copy.
+  'a member that leaves takes timers from others': async () => ({
+    story: null,
+    kept: (await givenToALeaver(6.24)) === 1,
+  }),
   // P5: two members that join stand in one after the other, and the first still counts on the replica that is down.
   'a new stand-in takes the former one off the list': async () =>
     onceEach(await standInsThatJoin(1, 3)),

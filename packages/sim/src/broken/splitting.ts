@@ -75,6 +75,10 @@ const hidden: readonly Broken[] = [
     }),
   },
   {
+    name: 'a member that leaves takes timers from others',
+    apply: replaces(insides.replica, 'mayTakeNew', ({ part }) => !part.full),
+  },
+  {
     name: 'a new stand-in takes the former one off the list',
     apply: replaces(insides.resync, 'standIns', ({ original, part }, record, wanted) => {
       const { able } = part.parts;

@@ -15,6 +15,7 @@ import { State } from '@carillon/core';
 import { firstSentMs, keptUnder, type Operation, opaqueOf, type TimerWish } from '../history.ts';
 import type { Checker, Judge } from '../judge.ts';
 import { Dues } from './dues.ts';
+import { holds } from './holders.ts';
 import type { Pops } from './pops.ts';
 
 /** Time for a claim on the shortest intervals, and for the answer on its way to the client. */
@@ -98,14 +99,18 @@ export class ByTwice implements Checker {
     );
   }
 
-  /** Members that run and hold the timer with this pop as the next; a copy that missed earlier pops is not up to it. */
+  /**
+   * Members that run and hold the timer, as the operation set it, with this pop as the next; a copy that missed earlier
+   * pops is not up to it, nor is one of an earlier operation whose successor was destroyed.
+   */
   private able(operation: Operation, sequence: number): string[] {
     if (operation.timer.id === null) return [];
     const { hi, lo } = keptUnder(operation.timer);
     return this.judge.cluster.healthy
       .filter(({ member }) => {
         const record = member?.store.get(hi, lo);
-        return record?.state === State.live && record.sequence === sequence - 1;
+        if (record?.state !== State.live || record.sequence !== sequence - 1) return false;
+        return member !== null && holds(member, operation);
       })
       .map(({ name }) => name);
   }
