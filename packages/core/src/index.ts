@@ -73,5 +73,6 @@ export {
   parseVersion,
   type Version,
   versionAfter,
+  stampedByOne,
   VersionClock,
 } from './version.ts';

@@ -4,6 +4,7 @@ import {
   compareVersions,
   formatVersion,
   parseVersion,
+  stampedByOne,
   type Version,
   versionAfter,
   VersionClock,
@@ -103,6 +104,16 @@ describe('compareVersions', () => {
       }
     }
   });
+});
+
+it('stamps of one member are told from those of another, whatever their counters', () => {
+  fc.assert(
+    fc.property(member, member, fc.array(wall, { minLength: 2, maxLength: 9 }), (a, b, walls) => {
+      const clock = new VersionClock();
+      const first = clock.stamp(walls[0] as number, a);
+      for (const wallMs of walls) expect(stampedByOne(first, clock.stamp(wallMs, b))).toBe(a === b);
+    }),
+  );
 });
 
 describe('versionAfter', () => {

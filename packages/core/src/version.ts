@@ -12,9 +12,15 @@ export interface Version {
 
 const counterMax = 2 ** 22 - 1;
 const tieMax = 2 ** 32 - 1;
+const memberMax = 1023;
 
 export function compareVersions(a: Version, b: Version): number {
   return a.versionMs - b.versionMs || a.versionTie - b.versionTie;
+}
+
+/** Whether one member stamped both. */
+export function stampedByOne(a: Version, b: Version): boolean {
+  return (a.versionTie & memberMax) === (b.versionTie & memberMax);
 }
 
 /** The lowest version above another: every member computes the same one. */
@@ -67,7 +73,7 @@ export class VersionClock {
       this.lastMs++;
       this.counter = 0;
     }
-    return { versionMs: this.lastMs, versionTie: this.counter * 1024 + (member & 1023) };
+    return { versionMs: this.lastMs, versionTie: this.counter * 1024 + (member & memberMax) };
   }
 
   /** Whether every later stamp is higher than `seen` anyway. */

@@ -22,6 +22,7 @@ export { positionOf } from './timer/schedule.ts';
 export { Journal } from './store/journal/journal.ts';
 export { RecordChanges } from './request/change.ts';
 export { Coordinator } from './request/coordinator.ts';
+export { ChangesUnderWay } from './request/under-way.ts';
 export { Scrub } from './store/journal/scrub.ts';
 export {
   type AttemptsInside,

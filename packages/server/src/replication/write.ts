@@ -9,6 +9,7 @@
  * W3  A member that did not confirm is reported, so that repair can bring it the record.
  * W4  A record that was confirmed and then replaced by a newer version, while the write waited for others, is not
  *     confirmed. A later state of the same version is: a short timer can pop before all have it.
+ * W5  A newer version of a change that came to this member after this one confirms it: the later change is to win.
  */
 import {
   type Cancel,
@@ -75,6 +76,8 @@ export interface WriteRequest {
   readonly mode: StoreMode;
   /** Members that may hold the timer from earlier and must learn of the change. */
   readonly former: readonly string[];
+  /** Whether a newer version is of a change that came to this member later (W5). */
+  readonly isOvertaken?: (by: Version) => boolean;
 }
 
 export function write(
@@ -111,6 +114,7 @@ export class Write implements Deadlined {
   private readonly parts: WriteParts;
   private readonly mode: StoreMode;
   private readonly former: readonly string[];
+  private readonly isOvertaken: (by: Version) => boolean;
   private readonly wanted: number;
   private record: TimerRecord;
   private done: ((result: WriteResult) => void) | null;
@@ -129,6 +133,7 @@ export class Write implements Deadlined {
     this.parts = parts;
     this.mode = request.mode;
     this.record = request.record;
+    this.isOvertaken = request.isOvertaken ?? never;
     const { replicas } = request.record;
     this.former = request.former.filter((name) => !replicas.includes(name));
     this.waiting = [...replicas, ...this.former];
@@ -209,13 +214,17 @@ export class Write implements Deadlined {
     invariant(asked, 'only a member that was asked confirms');
     take(this.waiting, name);
     if (answer?.type === 'stored') add(this.confirmed, name);
-    else if (answer?.type === 'have' && beats(answer.progress, this.record, this.mode)) {
+    else if (answer?.type === 'have' && this.isBeaten(answer.progress)) {
       return this.finish({ type: 'have', progress: answer.progress });
     } else if (answer?.type === 'have') add(this.confirmed, name);
     else if (answer?.type === 'refused' && answer.why === 'namespace') {
       return this.finish({ type: 'refused', why: 'namespace' });
     } else this.failed(name, answer);
     this.check();
+  }
+
+  private isBeaten(by: Progress): boolean {
+    return beats(by, this.record, this.mode) && !this.isOvertaken(by);
   }
 
   private failed(name: string, answer: Answer | null): void {
@@ -273,7 +282,8 @@ export class Write implements Deadlined {
   private beatenBy(): Progress | null {
     const { hi, lo } = this.record;
     const own = this.parts.replica.get(hi, lo);
-    return own !== undefined && compareVersions(own, this.record) > 0 ? own : null;
+    if (own === undefined || compareVersions(own, this.record) <= 0) return null;
+    return this.isOvertaken(own) ? null : own;
   }
 
   private awaits(name: string): boolean {
@@ -314,6 +324,10 @@ export class Write implements Deadlined {
     this.cancelAlarm?.();
     done(result);
   }
+}
+
+function never(): boolean {
+  return false;
 }
 
 function add(names: string[], name: string): void {

@@ -23,6 +23,7 @@ import type { Peers } from '../replication/peers.ts';
 import { type ReadParts, readNewest } from '../replication/read.ts';
 import type { Instant } from '../timer/schedule.ts';
 import { type WriteParts, type WriteRequest, write } from '../replication/write.ts';
+import { ChangesUnderWay, isOvertaken, type Overtakable } from './under-way.ts';
 import { noCopies, type Outcome, outcomeOf, written, type Written } from './outcome.ts';
 import type { StoreMode } from '../replication/wire/message.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
@@ -39,6 +40,12 @@ export interface ChangeParts extends ReadParts, WriteParts {
   readonly numbers: Pick<NumberSource, 'next'>;
   readonly ids: ClientIds;
   readonly instant: () => Instant;
+}
+
+/** A change of a timer, for a client. */
+interface AskedChange {
+  readonly record: (version: Version) => TimerRecord;
+  readonly id: TimerId;
 }
 
 /** The beginning of every record of a client's request. */
@@ -61,6 +68,7 @@ const noBody = new Uint8Array(0);
 
 export class RecordChanges {
   private readonly parts: ChangeParts;
+  private readonly underWay = new ChangesUnderWay();
 
   constructor(parts: ChangeParts) {
     this.parts = parts;
@@ -78,26 +86,53 @@ export class RecordChanges {
 
   /** Changes a timer for a client: where a newer version is met, again with a version above it. */
   change(record: (version: Version) => TimerRecord, id: TimerId): Promise<Written> {
-    return new Promise((done, failed) => this.tryChange({ record, id }, triesMax, done, failed));
+    return new Promise((done, failed) => this.tryChange({ record, id }, done, failed));
   }
 
   /** The same without a promise. Throws the errors of `record`. */
   tryChange(
-    asked: { readonly record: (version: Version) => TimerRecord; readonly id: TimerId },
+    asked: AskedChange,
+    done: (written: Written) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { underWay } = this;
+    const change = underWay.begin(asked.id);
+    const fails = (error: unknown): void => {
+      underWay.end(change);
+      failed(error);
+    };
+    const succeeds = (result: Written): void => {
+      underWay.end(change);
+      done(result);
+    };
+    try {
+      this.make({ ...asked, change }, triesMax, succeeds, fails);
+    } catch (error) {
+      underWay.end(change);
+      throw error;
+    }
+  }
+
+  private make(
+    asked: AskedChange & { readonly change: Overtakable },
     tries: number,
     done: (written: Written) => void,
     failed: (error: unknown) => void,
   ): void {
     const { instant, versions } = this.parts;
-    const record = asked.record(this.stamp(instant()));
+    const { change } = asked;
+    const version = this.stamp(instant());
+    const record = asked.record(version);
+    this.underWay.stamped(change, version);
     const tried = (outcome: Outcome): void => {
       if (outcome.type !== 'beaten') return done(written(outcome));
       if (tries <= 1) throw noCopies(outcome.by);
       versions.observe(outcome.by);
-      this.tryChange(asked, tries - 1, done, failed);
+      this.make(asked, tries - 1, done, failed);
     };
     const former = this.formerHolders(asked.id);
-    this.write({ record, mode: 'any', former }, guarded(tried, failed));
+    const overtaken = (by: Version): boolean => isOvertaken(change, by);
+    this.write({ record, mode: 'any', former, isOvertaken: overtaken }, guarded(tried, failed));
   }
 
   /** Gives a new record a place of its own: dead letters come this way. */

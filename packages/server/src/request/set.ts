@@ -168,7 +168,7 @@ export class Sets implements SetService {
     };
     const { actor = '' } = request;
     const done = (result: Written): void => finish(this.changed(result, 'replace', actor));
-    this.changes.tryChange({ record, id }, triesMax, done, failed);
+    this.changes.tryChange({ record, id }, done, failed);
   }
 
   /** The replicas confirmed a change of this request. */

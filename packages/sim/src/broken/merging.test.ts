@@ -1,6 +1,7 @@
 /** A test of the tests: a member that merges wrongly, or confirms too early, breaks a promise. */
 import { State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
+import { askedForTwice } from '../../scenarios/told/asked-for-twice.ts';
 import { beatenInTime } from '../../scenarios/told/beaten-in-time.ts';
 import { lateCron } from '../../scenarios/told/late-cron.ts';
 import { lateCronTwice } from '../../scenarios/told/late-cron-twice.ts';
@@ -164,6 +165,11 @@ everyVariantIsNoticed(merging, {
       kept &&= (await beatenInTime(seed)).state === State.tombstone;
     }
     return { story: null, kept };
+  },
+  // P1: the later one is confirmed in a second, and stays.
+  'an earlier request of one member is made again above a later one': async () => {
+    const { status, had } = await askedForTwice(300);
+    return { story: null, kept: status === 200 && had.every((opaque) => opaque === 'new') };
   },
   'answer before replication': { first: 1 },
   // P1: the machine of the only copy loses power the moment the client has its answer.

@@ -1,6 +1,6 @@
 /** Broken rules of merging two records of a timer, and of confirming one. */
 import { compareProgress, compareVersions, State, type TimerRecord } from '@carillon/core';
-import { insides, Journal, Peers, Replica } from '@carillon/server/internal';
+import { ChangesUnderWay, insides, Journal, Peers, Replica } from '@carillon/server/internal';
 import { type Broken, type Mend, replaces } from './broken.ts';
 
 /** Makes a replica also take each record that `wrongly` accepts, against the rules of merging. */
@@ -89,6 +89,10 @@ export const merging: readonly Broken[] = [
   {
     name: 'a request that was beaten while it waited is confirmed',
     apply: replaces(insides.write, 'beatenBy', () => null),
+  },
+  {
+    name: 'an earlier request of one member is made again above a later one',
+    apply: replaces(ChangesUnderWay.prototype, 'stamped', () => undefined),
   },
   {
     name: 'answer before replication',
