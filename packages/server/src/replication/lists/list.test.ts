@@ -148,5 +148,5 @@ test('after a minute without a match a list is refused in a sentence, and never 
   expect(patience.isOver(1)).toBe(true);
   expect(patience.isOver(0)).toBe(false);
   await clock.advance(60_000);
-  expect(() => patience.isOver(0)).toThrow(/for a minute and found no timer/);
+  expect(() => patience.isOver(0)).toThrow(/for a minute, not at all timers yet, and found none/);
 });
