@@ -55,9 +55,9 @@ async function court(changes: Partial<Plan> = {}) {
     via: (name: string) => {
       contacts = [name];
     },
-    set: (wish: Partial<TimerWish> = {}) => {
+    set: (wish: Partial<TimerWish> = {}, timer = history.timer()) => {
       const whole = { intervalMs: 60_000, count: 1, factor: 2, receiver: 'r0', ...wish };
-      return done(client.set(history.timer(), whole, how));
+      return done(client.set(timer, whole, how));
     },
     cancel: (operation: Operation) => done(client.cancel(operation.timer, false)),
     holders: ({ timer }: Operation) =>
@@ -128,6 +128,23 @@ describe('P1', () => {
     cluster.member('m2').crash(crash);
     new Safe(judge, () => names).onAck(operation);
     expect(broken()).toEqual([]);
+  });
+
+  test('a change that another one has undone is missed unless an attempt at an earlier one could still act', async () => {
+    const { judge, set, cancel, broken } = await court();
+    const first = await set();
+    const second = await cancel(first);
+    await set({}, first.timer);
+    const safe = new Safe(judge, () => names);
+    const [attempt] = first.attempts;
+    if (attempt === undefined) throw new Error('The set was sent.');
+    const { settledMs } = attempt;
+    attempt.settledMs = null;
+    safe.onAck(second);
+    expect(broken()).toEqual([]);
+    attempt.settledMs = settledMs;
+    safe.onAck(second);
+    expect(broken()).toEqual(['P1']);
   });
 });
 

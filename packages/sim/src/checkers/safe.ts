@@ -1,10 +1,14 @@
 /**
  * P1, acknowledged means safe: at the moment a client hears a 2xx, as many members hold the record as the answer says
  * (a member that crashed since the request was sent counts: it may have had it; one that was down before does not). A
- * stand-in that gave its copy up counts too, when every replica that its holders list has the record.
+ * stand-in that gave its copy up counts too, when every replica that its holders list has the record. So does a copy
+ * with a higher version, where an attempt at an earlier change of the timer was still under way: a member that stood
+ * still reads it, from a client that has given it up, while the answer to this change is on its way.
  * With members down but nothing else amiss, that is as many as the members that are up can hold: others stand in.
  */
-import { firstSentMs, keptUnder, type Operation, opaqueOf } from '../history.ts';
+import { compareVersions } from '@carillon/core';
+import { firstSentMs, keptUnder, type Operation, opaqueOf, settledMs } from '../history.ts';
+import type { Member } from '@carillon/server/internal';
 import type { Checker, Judge } from '../judge.ts';
 import { holds } from './holders.ts';
 
@@ -73,8 +77,26 @@ export class Safe implements Checker {
 
   private holders(operation: Operation): string[] {
     const { members } = this.judge.cluster;
+    const isUndone = this.canBeUndone(operation);
     return [...members.values()]
-      .filter(({ member }) => member !== null && holds(member, operation))
+      .filter(
+        ({ member }) =>
+          member !== null &&
+          (holds(member, operation) || (isUndone && hasNewer(member, operation))),
+      )
       .map(({ name }) => name);
   }
+
+  /** Whether an attempt at an earlier change could still act when this one was sent. */
+  private canBeUndone(operation: Operation): boolean {
+    const { timer, index } = operation;
+    const sentMs = firstSentMs(operation);
+    return timer.operations.slice(0, index - 1).some((earlier) => settledMs(earlier) > sentMs);
+  }
+}
+
+function hasNewer(member: Member, { timer, version }: Operation): boolean {
+  const { hi, lo } = keptUnder(timer);
+  const record = member.store.get(hi, lo);
+  return record !== undefined && version !== null && compareVersions(record, version) > 0;
 }
