@@ -106,8 +106,11 @@ async function fill(disk: Disk, count: number): Promise<void> {
 async function recovery(disk: Disk) {
   const store = new Store();
   const replayed = await timed(() => open(disk, store));
+  await replayed.result.beginNewestForm();
   if (store.size !== recoveryCount) throw new Error(`Only ${store.size} records came back.`);
-  const written = await timed(() => replayed.result.snapshots.take(store.records()));
+  const written = await timed(() =>
+    replayed.result.snapshots.take({ records: store.records(), rows: store.rowBlocks() }),
+  );
   if (!written.result) throw new Error('The snapshot was given up.');
   await replayed.result.close();
   const again = new Store();
@@ -144,6 +147,8 @@ function open(disk: Disk, store: Store, onSync: () => void = ignore): Promise<Jo
     replay: {
       put: (record) => store.arm(store.put(record), record.dueMs),
       drop: (hi, lo) => void store.remove(hi, lo),
+      rows: (bytes, baseMs) => store.restoreRows(bytes, baseMs, ({ dueMs }) => dueMs),
+      rowsEnd: () => store.endRestore(ignore),
     },
     onFailed: (error) => {
       throw error;

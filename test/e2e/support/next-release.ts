@@ -22,17 +22,18 @@ type Change = readonly [file: string, from: string, to: string];
 
 const server = 'packages/server/src';
 const changes: readonly Change[] = [
-  [`${server}/store/journal/files/form.ts`, 'newest: 2', 'newest: 3'],
-  [`${server}/store/journal/files/segment.ts`, 'mark: 3, end: 4 }', 'mark: 3, end: 4, noted: 5 }'],
+  [`${server}/store/journal/files/form.ts`, 'before: 2', 'before: 3'],
+  [`${server}/store/journal/files/form.ts`, 'newest: 3', 'newest: 4'],
+  [`${server}/store/journal/files/segment.ts`, 'end: 4, rows: 5 }', 'end: 4, rows: 5, noted: 6 }'],
   [
     `${server}/store/journal/files/segment.ts`,
-    'byte <= payloadKind.end',
+    'byte <= payloadKind.rows',
     'byte <= payloadKind.noted',
   ],
   [
     `${server}/store/journal/files/segment.ts`,
     'out.u16(header.form);',
-    'out.u16(header.form); begun ||= header.form >= 3;',
+    'out.u16(header.form); begun ||= header.form >= 4;',
   ],
   [
     `${server}/store/journal/files/segment.ts`,

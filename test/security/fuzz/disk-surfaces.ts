@@ -22,6 +22,7 @@ import {
   type FileKind,
   fileName,
 } from '../../../packages/server/src/store/journal/files/segment.ts';
+import { Store } from '../../../packages/server/src/store/store.ts';
 import { identity, recordOf } from '../../../packages/server/src/store/testing/journal-world.ts';
 import { Mutator } from './mutate.ts';
 import { allowing, hold, type Surface, type Verdict } from './surface.ts';
@@ -35,6 +36,7 @@ export function diskSurfaces(): Surface[] {
     files('journal', 'journal-files'),
     files('snapshot', 'snapshot-files'),
     contentsFiles(),
+    rowBlocks(),
     entries(),
   ];
 }
@@ -74,11 +76,63 @@ async function diskOf(named: Readonly<Record<string, Uint8Array>>): Promise<Memo
 /** Starts with this disk. `input`: the bytes that may be wrong. */
 async function started(disk: MemoryDisk, input: Uint8Array): Promise<Verdict> {
   let put = 0;
-  const replay = { put: () => put++, drop: () => {} };
+  // Made for the first rows: most inputs have none.
+  const rows: { store: Store | null } = { store: null };
+  const replay = {
+    put: () => put++,
+    drop: () => {},
+    rows: (bytes: Uint8Array, baseMs: number) => {
+      rows.store ??= new Store();
+      const taken = rows.store.restoreRows(bytes, baseMs, ({ dueMs }) => dueMs);
+      put += taken;
+      return taken;
+    },
+    rowsEnd: () => rows.store?.endRestore(() => put--),
+  };
   const given = { disk, log: silentLog, identity, baseMs: 0, replay };
   const verdict = await recover(given).then(taken, refusedBy);
   hold(put * 20 <= input.length, 'More records are found than fit into the file.');
+  if (rows.store !== null) useAll(rows.store);
   return verdict;
+}
+
+/** Records that were taken as rows can be read, changed and removed. */
+function useAll(store: Store): void {
+  const next = store.records();
+  for (let record = next(); record !== undefined; record = next()) {
+    const { hi, lo } = record;
+    store.put({ ...record, sequence: 1, body: record.body.slice(1) });
+    hold(store.get(hi, lo)?.sequence === 1, 'A row from disk is not found.');
+    if (lo % 2 === 0) store.remove(hi, lo);
+  }
+}
+
+/** Blocks of rows as a snapshot has them: of plain records, and of others with attempts. */
+function blocksOf(records: number): Uint8Array[] {
+  const store = new Store();
+  for (let i = 0; i < records; i++) {
+    store.put({ ...recordOf(i, i), attempt: i % 3, retryMs: 70_000 + i, outcome: i * 100 });
+  }
+  const blocks: Uint8Array[] = [];
+  store.rowBlocks()(0, records + 1, (bytes) => blocks.push(bytes.slice()));
+  return blocks;
+}
+
+/** Blocks of rows behind a checksum that fits. */
+function rowBlocks(): Surface {
+  const mutator = new Mutator({ corpus: [4, 12].flatMap(blocksOf), bytesMax: 8192 });
+  return {
+    name: 'snapshot-rows',
+    share: 3,
+    make: (random) => mutator.make(random),
+    put: async (input) => {
+      const out = new EntryWriter();
+      out.rows(input, 1);
+      out.end(1);
+      const file = Buffer.concat([headerOf('snapshot'), out.seal(salt)]);
+      return started(await diskWith('snapshot', file), file);
+    },
+  };
 }
 
 function files(kind: FileKind, name: string): Surface {
@@ -140,7 +194,7 @@ function refusedBy(error: unknown): Verdict {
 function entries(): Surface {
   const payloads = payloadsOf(body('journal', 3));
   const mutator = new Mutator({ corpus: payloads, bytesMax: 8192 });
-  const sink = { put: () => {}, drop: () => {}, mark: () => {}, end: () => {} };
+  const sink = { put: () => {}, drop: () => {}, mark: () => {}, end: () => {}, rows: () => {} };
   return {
     name: 'journal-entries',
     share: 6,

@@ -14,6 +14,11 @@ export interface Used {
   records: number;
 }
 
+/** A record as far as it is counted. */
+type Counted = Pick<TimerRecord, 'namespace' | 'state'> & {
+  readonly body: { readonly length: number };
+};
+
 const nothing: Readonly<Used> = { live: 0, primaries: 0, dead: 0, bytes: 0, records: 0 };
 
 export class Usage {
@@ -58,7 +63,7 @@ export class Usage {
   }
 
   /** A record is there from now on (1), or no longer (-1). */
-  count({ namespace, state, body }: TimerRecord, by: 1 | -1, isPrimary = false): void {
+  count({ namespace, state, body }: Counted, by: 1 | -1, isPrimary = false): void {
     const used = this.used(namespace);
     used.records += by;
     this.recordCount += by;

@@ -30,7 +30,7 @@ export class Digests {
   }
 
   /** Adds a record, or takes it out again: the same operation. */
-  toggle(record: TimerRecord): void {
+  toggle(record: Omit<TimerRecord, 'body'>): void {
     if (!this.counts(record)) return;
     const range = this.rangeOf(record.hi, record.lo);
     const hash = hashOf(record);
@@ -52,7 +52,7 @@ export class Digests {
   }
 }
 
-function hashOf(record: TimerRecord): number {
+function hashOf(record: Omit<TimerRecord, 'body'>): number {
   const version = hashNumber(
     Math.floor(record.versionMs / 2 ** 20) >>> 0,
     (record.versionMs % 2 ** 20) ^ record.versionTie,

@@ -15,6 +15,7 @@ import {
 } from '@carillon/core';
 import { Usage } from '../quotas/usage.ts';
 import type { Journal } from '../store/journal/journal.ts';
+import type { Bodiless } from '../store/row-restore.ts';
 import type { Store } from '../store/store.ts';
 import type { Digests } from './digests.ts';
 import { ScanTurns } from './scan-turns.ts';
@@ -242,6 +243,25 @@ export class Replica {
     this.store.arm(this.store.put(record), this.alarm(record));
   }
 
+  /**
+   * The same for a block of rows, before any record is here; how many were taken. Throws MalformedError for bytes that
+   * are no block.
+   */
+  restoreRows(bytes: Uint8Array, baseMs: number): number {
+    return this.store.restoreRows(bytes, baseMs, this.alarmOfRow);
+  }
+
+  private readonly alarmOfRow = (row: Bodiless): number => {
+    this.options.versions.observe(row);
+    this.count(row);
+    return this.alarm(row);
+  };
+
+  /** All rows are here. */
+  endRestore(): void {
+    this.store.endRestore((record) => this.uncount(record));
+  }
+
   /** Whether this very record is here: one with the same progress differs in its list at most. */
   private holds(handle: number, record: TimerRecord): boolean {
     if (compareProgress(this.store.progressOf(handle), record) !== 0) return false;
@@ -297,7 +317,7 @@ export class Replica {
   }
 
   /** When the record needs attention next, claims aside. */
-  alarm(record: TimerRecord): number {
+  alarm(record: Bodiless): number {
     const { self, retention } = this.options;
     if (record.state === State.live) return alarmMs(record, self);
     if (record.state === State.dead) {
@@ -344,15 +364,15 @@ export class Replica {
     onChange(handle, record);
   }
 
-  private count(record: TimerRecord): void {
+  private count(record: Bodiless): void {
     this.tally(record, 1);
   }
 
-  private uncount(record: TimerRecord): void {
+  private uncount(record: Bodiless): void {
     this.tally(record, -1);
   }
 
-  private tally(record: TimerRecord, by: 1 | -1): void {
+  private tally(record: Bodiless, by: 1 | -1): void {
     const isPrimary = record.replicas[0] === this.options.self;
     this.usage.count(record, by, isPrimary);
     this.options.digests.toggle(record);
@@ -369,7 +389,7 @@ export class Replica {
   }
 }
 
-function positionOf({ replicas }: TimerRecord, self: string): number {
+function positionOf({ replicas }: Bodiless, self: string): number {
   const position = replicas.indexOf(self);
   return position === -1 ? replicas.length : position;
 }

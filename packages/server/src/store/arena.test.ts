@@ -20,6 +20,25 @@ const length = fc.oneof(
 );
 
 describe('arena', () => {
+  it('reserves blocks side by side, over several pages, beside others', () => {
+    const arena = new Arena();
+    const alone = [arena.allocate(170), arena.allocate(170)];
+    const refs: number[] = [];
+    while (refs.length < 5000) {
+      const { ref, count, step } = arena.reserve(176, 5000 - refs.length);
+      for (let i = 0; i < count; i++) refs.push(ref + i * step);
+    }
+    const all = [...alone, ...refs, arena.allocate(170)];
+    expect(new Set(all).size).toBe(5003);
+    for (const [i, ref] of all.entries()) write(arena, ref, 176, i & 255);
+    for (const [i, ref] of all.entries()) expect(holds(arena, ref, 176, i & 255)).toBe(true);
+    expect(arena.usedBytes).toBe(5003 * 176);
+    for (const ref of all) arena.release(ref);
+    expect(arena.usedBytes).toBe(0);
+    // Of a length that no class has, and of one too long for any: one at a time.
+    expect([arena.reserve(171, 9).count, arena.reserve(100_000, 9).count]).toEqual([1, 1]);
+  });
+
   it('keeps every block as it was written, while others are allocated, released and moved', () => {
     fc.assert(
       fc.property(

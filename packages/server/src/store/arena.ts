@@ -112,7 +112,32 @@ export class Arena {
     const offset = page.take();
     if (page.used === page.slotCount) this.dropRoomy(page);
     this.usedBytesTotal += page.slotBytes;
-    return ((page.id << offsetBits) | (offset >>> granuleBits)) >>> 0;
+    return refOf(page, offset);
+  }
+
+  /**
+   * Up to `countMax` blocks of `length` bytes that lie side by side: the first, how many they are, and the step from
+   * ref to ref.
+   */
+  reserve(length: number, countMax: number): { ref: number; count: number; step: number } {
+    const sizeClass = classFor(length);
+    const step = length >>> granuleBits;
+    // Of another release's size: each may get more room than it needs.
+    if (sizeClass < 0 || classBytes[sizeClass] !== length) {
+      return { ref: this.allocate(length), count: 1, step };
+    }
+    let page = this.pageWithRoom(sizeClass);
+    if (page.touched === page.slotCount) {
+      page = this.addPage(sizeClass, pageBytes);
+      this.addRoomy(page);
+    }
+    const count = Math.min(countMax, page.slotCount - page.touched);
+    const offset = page.touched * length;
+    page.touched += count;
+    page.used += count;
+    this.usedBytesTotal += count * length;
+    if (page.used === page.slotCount) this.dropRoomy(page);
+    return { ref: refOf(page, offset), count, step };
   }
 
   release(ref: number): void {
@@ -235,6 +260,10 @@ export class Arena {
     }
     page.place = -1;
   }
+}
+
+function refOf(page: Page, offset: number): number {
+  return ((page.id << offsetBits) | (offset >>> granuleBits)) >>> 0;
 }
 
 /** The emptiest pages of one class that the rest has room for, with a tenth to spare. */

@@ -1,6 +1,6 @@
 import { SeededRandom } from '@carillon/core/testing';
 import { describe, expect, it } from 'vitest';
-import { compareNumbers, NumberIndex, rangeOf } from './number-index.ts';
+import { compareNumbers, hashOf, NumberIndex, rangeOf } from './number-index.ts';
 
 /** Handles are places in a list of numbers. */
 function indexOver(numbers: readonly { hi: number; lo: number }[]): NumberIndex {
@@ -29,6 +29,41 @@ describe('number index', () => {
     numbers.forEach((_, handle) => stays(handle) || index.insert(handle));
     expect(numbers.every(({ hi, lo }, handle) => index.find(hi, lo) === handle)).toBe(true);
     expect(index.bytes).toBeLessThan(grown * 1.25);
+  });
+
+  it('built at once is as if its numbers had come one by one, also where hashes are equal', () => {
+    const random = new SeededRandom(8);
+    const numbers = Array.from({ length: 20_000 }, () => ({ hi: random.u32(), lo: random.u32() }));
+    // 100,000 numbers have a pair with one hash, more likely than not.
+    const byHash = new Map<number, { hi: number; lo: number }>();
+    for (let lo = 0; lo < 300_000; lo++) {
+      const hash = hashOf(1, lo);
+      const other = byHash.get(hash) ?? byHash.set(hash, { hi: 1, lo }).get(hash);
+      if (other !== undefined && other.lo !== lo) numbers.push({ hi: 1, lo }, other);
+    }
+    for (let lo = 0, hi = 2; hi < 200_000; hi++) {
+      const other = byHash.get(hashOf(hi, lo));
+      if (other !== undefined) numbers.push({ hi, lo }, other);
+    }
+    const distinct = [...new Map(numbers.map((one) => [`${one.hi} ${one.lo}`, one])).values()];
+    expect(distinct.length).toBeGreaterThan(20_001);
+    const [one, built] = [indexOver(distinct), indexOver(distinct)];
+    distinct.forEach((_, handle) => one.insert(handle));
+    expect(built.build(distinct.length)).toEqual([]);
+    const [expected, found]: [number[], number[]] = [[], []];
+    one.next(null, 100_000, expected);
+    built.next(null, 100_000, found);
+    expect(found).toEqual(expected);
+    expect(distinct.every(({ hi, lo }, handle) => built.find(hi, lo) === handle)).toBe(true);
+    expect(built.bytes).toBeLessThanOrEqual(one.bytes);
+    expect(distinct.every(({ hi, lo }) => built.remove(hi, lo))).toBe(true);
+  });
+
+  it('built at once names the handles whose number another one has', () => {
+    const numbers = [3, 1, 3, 2, 1, 3].map((lo) => ({ hi: 0, lo }));
+    const index = indexOver(numbers);
+    expect(index.build(numbers.length).toSorted((a, b) => a - b)).toEqual([2, 4, 5]);
+    expect([1, 2, 3].map((lo) => index.find(0, lo))).toEqual([1, 3, 0]);
   });
 
   it('uses the room of one range for another once it is empty', () => {

@@ -1,7 +1,8 @@
 /**
  * A record packed for memory: everything but its number (a column of the store) and the fields that it shares with
  * others (`shared-fields.ts`). About 25 bytes beside the body, because a field that can usually be derived, or is
- * usually zero, is only written when it differs. Never leaves the process, so it may change freely.
+ * usually zero, is only written when it differs. Snapshots keep rows as they are (`row-block.ts`): a change here is a
+ * new form of the folder, and rows of the form before must still be read.
  *
  *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · combination varint
  *   · start f64 · gap (varint | f64) · [due f64] · [retry f64 · tried f64] · [outcome u16] · body length varint · body
@@ -19,6 +20,11 @@ const flag = {
   outcome: 128,
 } as const;
 
+/** As in a record (core's record.ts). */
+const versionMsMax = 2 ** 48;
+
+/** The shortest row: flags, four numbers, start, gap, and the length of an empty body. */
+const rowBytesMin = 1 + 4 + 8 + 1 + 1;
 const headBytesMax = 1 + 8 + 5 + 8 + 8 + 5 + 8 + 8 + 8 + 8 + 8 + 2 + 8;
 
 /** Packs one row at a time: `pack`, then `copyTo` where there is room for `length` bytes. */
@@ -104,6 +110,12 @@ function flagsOf(record: TimerRecord): number {
   return flags;
 }
 
+/** Of a row, from the time when it is due up to its outcome. */
+function restBytes(flags: number): number {
+  const times = ((flags & flag.due) === 0 ? 0 : 8) + ((flags & flag.retry) === 0 ? 0 : 16);
+  return times + ((flags & flag.outcome) === 0 ? 0 : 2);
+}
+
 /** Zero has two signs, and only one of them is a varint. */
 function isVarint(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
@@ -130,6 +142,8 @@ export class RowReader {
   retryMs = 0;
   triedMs = 0;
   outcome = 0;
+  /** Set by `restore` alone. */
+  bodyBytes = 0;
 
   get state(): State {
     return (this.flags & stateMask) as State;
@@ -166,6 +180,35 @@ export class RowReader {
     return this;
   }
 
+  /**
+   * Reads all of a row that comes from a snapshot, and moves its times by so much, in place. False: the bytes up to
+   * `end` are no row.
+   */
+  restore(byMs: number, end: number): boolean {
+    const { flags } = this;
+    if (this.at - 1 + rowBytesMin > end) return false;
+    this.readProgress();
+    if (this.at + ((flags & flag.gapFloat) === 0 ? 8 : 16) > end) return false;
+    this.startMs = this.movedF64(byMs);
+    this.gapMs = (flags & flag.gapFloat) === 0 ? this.varint() : this.f64();
+    if (this.at + restBytes(flags) > end) return false;
+    this.dueMs = (flags & flag.due) === 0 ? derivedDueMs(this) : this.movedF64(byMs);
+    this.retryMs = (flags & flag.retry) === 0 ? this.dueMs : this.movedF64(byMs);
+    this.triedMs = (flags & flag.retry) === 0 ? this.dueMs : this.movedF64(byMs);
+    this.outcome = (flags & flag.outcome) === 0 ? 0 : this.u16();
+    this.bodyBytes = this.varint();
+    return this.isSound() && this.at + this.bodyBytes <= end;
+  }
+
+  private isSound(): boolean {
+    const { versionMs, versionTie, sequence, attempt, startMs, dueMs, retryMs, triedMs } = this;
+    const isVersion = versionMs >= 0 && versionMs < versionMsMax && versionTie <= 0xffffffff;
+    // One that is not finite makes the sum so.
+    const isFinite = Number.isFinite(startMs + dueMs + retryMs + triedMs + this.gapMs);
+    const isCounted = sequence + attempt <= Number.MAX_SAFE_INTEGER;
+    return isVersion && isFinite && isCounted && (this.flags & stateMask) !== stateMask;
+  }
+
   /** Where the body is, after the times were read. */
   readBodyPlace(into: { bytes: Uint8Array; from: number; to: number }): void {
     const length = this.varint();
@@ -178,6 +221,11 @@ export class RowReader {
   viewBody(): Uint8Array {
     const length = this.varint();
     return this.page.bytes.subarray(this.at, this.at + length);
+  }
+
+  /** The body as a view, after `restore`. */
+  bodyHere(): Uint8Array {
+    return this.page.bytes.subarray(this.at, this.at + this.bodyBytes);
   }
 
   /** A copy of the body. */
@@ -205,5 +253,12 @@ export class RowReader {
   private f64(): number {
     this.at += 8;
     return this.page.view.getFloat64(this.at - 8, true);
+  }
+
+  /** Moves a time in place, and reads it. */
+  private movedF64(byMs: number): number {
+    const moved = this.f64() + byMs;
+    this.page.view.setFloat64(this.at - 8, moved, true);
+    return moved;
   }
 }

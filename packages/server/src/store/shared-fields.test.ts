@@ -14,6 +14,23 @@ describe('shared fields', () => {
     expect(() => sharedFields.get(first)).toThrow(/invariant/);
   });
 
+  it('from a snapshot get the number that they had, where it is free', () => {
+    const sharedFields = new SharedFields();
+    const fields = (namespace: string) => ({ namespace, factor: 1, replicas: ['a'] });
+    expect(sharedFields.place(3, fields('x'))).toBe(3);
+    expect(sharedFields.place(9, fields('x'))).toBe(3);
+    const other = sharedFields.place(3, fields('y'));
+    expect(other).not.toBe(3);
+    sharedFields.hold(3);
+    sharedFields.leave(3);
+    sharedFields.leave(other);
+    expect(sharedFields.size).toBe(1);
+    // No number is that far ahead of those in use unless the snapshot is wrong.
+    expect(sharedFields.place(2 ** 40, fields('z'))).toBeLessThan(10);
+    const ids = ['p', 'q', 'r', 's'].map((name) => sharedFields.take(fields(name)));
+    expect(new Set([3, ...ids]).size).toBe(5);
+  });
+
   it('tells similar combinations apart', () => {
     const sharedFields = new SharedFields();
     const ids = [

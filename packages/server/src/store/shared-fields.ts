@@ -5,6 +5,9 @@
  */
 import { invariant } from '@carillon/core';
 
+/** Numbers that come from a snapshot lie no further ahead than this of those in use. */
+const wishedAheadMax = 4096;
+
 export interface Combination {
   readonly namespace: string;
   readonly factor: number;
@@ -41,8 +44,41 @@ export class SharedFields {
     return this.latest;
   }
 
+  /**
+   * The number of the combination, the wished one where it is new and that number free. Not counted: `hold` comes next,
+   * for each of its records, and then `leave`.
+   */
+  place(wished: number, combination: Combination): number {
+    const key = keyOf(combination);
+    const known = this.byKey.get(key);
+    if (known !== undefined) return known;
+    if (this.shared[wished] !== undefined || wished > this.shared.length + wishedAheadMax) {
+      return this.add(combination, key);
+    }
+    while (this.shared.length <= wished) {
+      this.freeIds.push(this.shared.length);
+      this.shared.push(undefined);
+    }
+    this.freeIds.splice(this.freeIds.indexOf(wished), 1);
+    return this.addAt(wished, combination, key);
+  }
+
+  /** Counted once more. */
+  hold(id: number): void {
+    (this.get(id) as Counted).count++;
+  }
+
+  /** Forgets a combination that was placed and not held. */
+  leave(id: number): void {
+    const combination = this.shared[id];
+    if (combination?.count === 0) this.forget(id, combination);
+  }
+
   private add(combination: Combination, key: string): number {
-    const id = this.freeIds.pop() ?? this.shared.length;
+    return this.addAt(this.freeIds.pop() ?? this.shared.length, combination, key);
+  }
+
+  private addAt(id: number, combination: Combination, key: string): number {
     const { namespace, factor } = combination;
     this.shared[id] = {
       namespace,
@@ -65,7 +101,10 @@ export class SharedFields {
   drop(id: number): void {
     const combination = this.get(id) as Counted;
     invariant(combination.count > 0, 'a combination is given up as often as it was taken');
-    if (--combination.count > 0) return;
+    if (--combination.count === 0) this.forget(id, combination);
+  }
+
+  private forget(id: number, combination: Counted): void {
     this.byKey.delete(combination.key);
     this.shared[id] = undefined;
     this.freeIds.push(id);

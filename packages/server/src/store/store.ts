@@ -30,6 +30,8 @@ import { Handles, unused } from './handles.ts';
 import { SharedFields } from './shared-fields.ts';
 import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
+import { type EmitBlock, RowBlocks } from './row-block.ts';
+import { type Bodiless, RowRestore } from './row-restore.ts';
 import { type IndexedRow, SearchIndex } from './search/search-index.ts';
 import { Wheel } from './wheel.ts';
 
@@ -58,6 +60,7 @@ export class Store {
   private readonly reader = new RowReader();
   /** By `State`: live, dead, tombstone. */
   private readonly countByState: [number, number, number] = [0, 0, 0];
+  private readonly restoring: RowRestore;
   /** Finds live records by time and text; null: switched off. */
   readonly search: SearchIndex | null;
   /** One of each for all calls: the search indexes read them and keep neither. */
@@ -70,6 +73,8 @@ export class Store {
 
   constructor({ searchIndexes }: { readonly searchIndexes: boolean } = { searchIndexes: false }) {
     this.search = searchIndexes ? new SearchIndex() : null;
+    const { arena, handles, sharedFields } = this;
+    this.restoring = new RowRestore({ arena, handles, sharedFields });
   }
 
   /** Records in every state. */
@@ -134,16 +139,21 @@ export class Store {
     this.changeCount++;
     // S1 and S2: every other structure lets go before the handle does.
     this.search?.change(handle, this.storedRow(handle), null);
-    this.wheel.remove(handle);
     this.index.remove(hi, lo);
+    if (this.stateOf(handle) === State.dead) this.letters?.remove(hi, lo);
+    this.discard(handle);
+    this.compactSlice();
+    return true;
+  }
+
+  /** Gives up a record that is in no index any more. */
+  private discard(handle: number): void {
+    this.wheel.remove(handle);
     this.sharedFields.drop(this.row(handle).readProgress().combination);
     this.countByState[this.reader.state]--;
-    if (this.reader.state === State.dead) this.letters?.remove(hi, lo);
     invariant(this.size >= 0, 'no more records leave the store than came in');
     this.arena.release(this.handles.refOf(handle));
     this.handles.give(handle);
-    this.compactSlice();
-    return true;
   }
 
   /** The handle of a number; −1 when it is not here. */
@@ -326,6 +336,58 @@ export class Store {
       last = this.readInto(lent, ahead[at++] as number);
       return last;
     };
+  }
+
+  /**
+   * All rows in blocks for a snapshot, some at a time; the store may change in between. Each call looks at up to
+   * `limit` further records and returns how many there were: fewer than that are the last, and no block is left open
+   * then.
+   */
+  rowBlocks(): (baseMs: number, limit: number, emit: EmitBlock) => number {
+    const blocks = new RowBlocks();
+    let after: Position | null = null;
+    return (baseMs, limit, emit) => {
+      const handles: number[] = [];
+      after = this.next(after, limit, handles);
+      blocks.setBase(baseMs, emit);
+      for (const handle of handles) this.addRow(blocks, handle, emit);
+      if (after === null) blocks.emitAll(emit);
+      return handles.length;
+    };
+  }
+
+  private addRow(blocks: RowBlocks, handle: number, emit: EmitBlock): void {
+    const ref = this.handles.refOf(handle);
+    const page = this.arena.page(ref);
+    const { combination } = this.row(handle).readProgress();
+    const shared = this.sharedFields.get(combination);
+    const row = { page, offset: this.arena.offsetOf(ref), combination, shared };
+    blocks.add({ ...row, hi: this.hiOf(handle), lo: this.loOf(handle) }, page.slotBytes, emit);
+  }
+
+  /**
+   * Takes a block of rows into an empty store; `alarmOf` says when each is due. Returns how many were taken. Nothing is
+   * found by number before `endRestore`. Throws MalformedError for bytes that are no block.
+   */
+  restoreRows(bytes: Uint8Array, baseMs: number, alarmOf: (row: Bodiless) => number): number {
+    invariant(this.size === this.handles.count, 'rows are restored into an empty store');
+    return this.restoring.restore(bytes, baseMs, (handle, row) => {
+      this.countByState[row.state]++;
+      this.wheel.insert(handle, alarmOf(row));
+    });
+  }
+
+  /** All rows are here: builds the indexes of numbers. A record whose number was there already is given up. */
+  endRestore(givenUp: (record: TimerRecord) => void): void {
+    for (const handle of this.index.build(this.handles.count)) {
+      givenUp(this.read(handle));
+      this.discard(handle);
+    }
+    if (this.countByState[State.dead] === 0) return;
+    for (let handle = 0; handle < this.handles.count; handle++) {
+      const isUsed = this.handles.refOf(handle) !== unused;
+      if (isUsed && this.stateOf(handle) === State.dead) this.addLetter(handle);
+    }
   }
 
   /**

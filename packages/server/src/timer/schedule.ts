@@ -64,7 +64,7 @@ export function positionOf(
 }
 
 /** When the member `self` lets a record pop. */
-export function alarmMs(record: TimerRecord, self: string): number {
+export function alarmMs(record: Omit<TimerRecord, 'body'>, self: string): number {
   const position = positionOf(record, self);
   const positions = Math.max(record.factor, record.replicas.length, position + 1);
   return record.retryMs + position * stepMs(record.gapMs, positions);

@@ -18,6 +18,8 @@ export async function recover(parts: Parts): Promise<Awakening> {
     replay: {
       put: (record) => replica.restore(record),
       drop: (hi, lo) => replica.forget(hi, lo),
+      rows: (bytes, baseMs) => replica.restoreRows(bytes, baseMs),
+      rowsEnd: () => replica.endRestore(),
     },
     singles: () => replica.singles,
     onFailed: (error: DiskError) => options.onFailed(error),

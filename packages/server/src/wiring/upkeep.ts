@@ -23,7 +23,7 @@ export class Upkeep {
       });
     if (journal?.snapshots.pays(store.rowBytes) === true) {
       journal.snapshots
-        .take(store.records())
+        .take({ records: store.records(), rows: store.rowBlocks() })
         .then((done) => done && metrics.snapshots.add(), failed);
     }
     if (cluster.isOfOneRelease) journal?.beginNewestForm().catch(failed);

@@ -14,7 +14,9 @@ import { type Broken, type Mend, replaces, together } from './broken.ts';
 import { viewsAlike } from './splitting.ts';
 
 /** The alarm of a live record; all others as they are. */
-function livingAlarm(alarmMs: (replica: ReplicaInside, record: TimerRecord) => number): () => Mend {
+function livingAlarm(
+  alarmMs: (replica: ReplicaInside, record: Omit<TimerRecord, 'body'>) => number,
+): () => Mend {
   return replaces(insides.replica, 'alarm', ({ original, part }, record) =>
     record.state === State.live ? alarmMs(part, record) : original.call(part, record),
   );

@@ -2,11 +2,14 @@
  * P1 on one member: every confirmed entry is there after any crash at any moment, and no entry is there that was
  * never written. Random changes, snapshots, full and slow disks, power cuts, again and again.
  */
+import type { TimerRecord } from '@carillon/core';
 import { SeededRandom } from '@carillon/core/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Journal } from './journal.ts';
 import { recordOf, World } from '../testing/journal-world.ts';
+import { Store } from '../store.ts';
+import type { RowSource } from './snapshot.ts';
 
 const absent = -1;
 
@@ -22,6 +25,20 @@ class History {
   allows(found: number): boolean {
     return this.states.indexOf(found, this.confirmed) >= 0;
   }
+}
+
+/** The records in blocks of rows, as they are when they are asked for. */
+function rowsOf(next: () => TimerRecord | undefined): RowSource {
+  return (baseMs, limit, emit) => {
+    const store = new Store();
+    while (store.size < limit) {
+      const record = next();
+      if (record === undefined) break;
+      store.put(record);
+    }
+    store.rowBlocks()(baseMs, limit + 1, emit);
+    return store.size;
+  };
 }
 
 /** A journal being driven, with the entries that it confirmed. */
@@ -67,13 +84,19 @@ class Drive {
   snapshot(): void {
     const { records } = this.world;
     const waiting = [...records.keys()];
-    void this.journal?.snapshots.take(() => {
+    const next = (): TimerRecord | undefined => {
       for (let lo = waiting.shift(); lo !== undefined; lo = waiting.shift()) {
         const record = records.get(lo);
         if (record !== undefined) return record;
       }
       return undefined;
-    });
+    };
+    void this.journal?.snapshots.take({ records: next, rows: rowsOf(next) });
+  }
+
+  /** Snapshots hold rows from now on. */
+  raise(): void {
+    void this.journal?.beginNewestForm();
   }
 
   /** The power goes and comes back: the recovered records must be allowed ones, and are the truth from now on. */
@@ -120,6 +143,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('commit' as const) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(4) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('raise' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('crash' as const), seed: fc.nat() }) },
   {
     weight: 1,
@@ -142,6 +166,7 @@ describe('crash at any moment', () => {
             else if (one.do === 'commit') drive.commit();
             else if (one.do === 'wait') await drive.world.clock.advance(one.ms);
             else if (one.do === 'snapshot') drive.snapshot();
+            else if (one.do === 'raise') drive.raise();
             else if (one.do === 'crash') await drive.crash(new SeededRandom(one.seed));
             else drive.world.disk.capacityBytes = drive.world.disk.usedBytes + one.leftBytes;
           }

@@ -195,7 +195,7 @@ describe('damage', () => {
     setForm(bytes, 9);
     const found = new World(await withFile(world.disk, first, bytes));
     await expect(found.open()).rejects.toThrow(
-      /journal-0000000001\.log cannot be read\. It has form 9 and this release reads forms 1 to 2/,
+      /journal-0000000001\.log cannot be read\. It has form 9 and this release reads forms 1 to 3/,
     );
   });
 });

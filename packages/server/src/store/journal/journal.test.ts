@@ -204,20 +204,22 @@ describe('journal', () => {
       const { records } = world;
       let handedOut = 0;
       const waiting = [...records.keys()];
-      const running = journal.snapshots.take(() => {
-        const lo = waiting.shift();
-        if (++handedOut === 500) {
-          // One behind the walk, one ahead of it; one gone on either side.
-          for (const changed of [100, 900]) {
-            records.set(changed, recordOf(changed, 9));
-            journal.put(recordOf(changed, 9));
+      const running = journal.snapshots.take({
+        records: () => {
+          const lo = waiting.shift();
+          if (++handedOut === 500) {
+            // One behind the walk, one ahead of it; one gone on either side.
+            for (const changed of [100, 900]) {
+              records.set(changed, recordOf(changed, 9));
+              journal.put(recordOf(changed, 9));
+            }
+            for (const gone of [101, 901]) {
+              records.delete(gone);
+              journal.drop(7, gone);
+            }
           }
-          for (const gone of [101, 901]) {
-            records.delete(gone);
-            journal.drop(7, gone);
-          }
-        }
-        return lo === undefined ? undefined : (records.get(lo) ?? records.get(0));
+          return lo === undefined ? undefined : (records.get(lo) ?? records.get(0));
+        },
       });
       expect(await world.until(running)).toBe(true);
       await world.until(journal.close());
@@ -267,16 +269,18 @@ describe('journal', () => {
         await remove(name);
       };
       const errors: unknown[] = [];
-      const next = world.pull();
+      const { records: next } = world.pull();
       let handedOut = 0;
-      const running = journal.snapshots.take(() => {
-        if (++handedOut === 600) {
-          // No room is left but the room of the unfinished snapshot.
-          world.disk.capacityBytes = world.disk.usedBytes;
-          journal.put(recordOf(0, 1, 30_000));
-          journal.commit((error) => errors.push(error));
-        }
-        return next();
+      const running = journal.snapshots.take({
+        records: () => {
+          if (++handedOut === 600) {
+            // No room is left but the room of the unfinished snapshot.
+            world.disk.capacityBytes = world.disk.usedBytes;
+            journal.put(recordOf(0, 1, 30_000));
+            journal.commit((error) => errors.push(error));
+          }
+          return next();
+        },
       });
       expect(await world.until(running)).toBe(false);
       await world.clock.advance(50);

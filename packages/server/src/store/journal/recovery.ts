@@ -55,6 +55,13 @@ export interface Replay {
   /** The record is lent: it changes with the next one. */
   put(record: TimerRecord): void;
   drop(hi: number, lo: number): void;
+  /**
+   * A block of rows of a snapshot, before anything else. Returns how many are taken; throws MalformedError for bytes
+   * that are no block.
+   */
+  rows(bytes: Uint8Array, baseMs: number): number;
+  /** No more rows come. */
+  rowsEnd(): void;
 }
 
 export interface Recovered {
@@ -170,6 +177,9 @@ class Recovery implements EntrySink {
   /** The count at the end of the snapshot; null: no end seen. */
   private endCount: number | null = null;
   private putCount = 0;
+  /** Records that came in blocks of rows, and whether more may come. */
+  private rowCount = 0;
+  private mayHaveRows = true;
 
   constructor(options: RecoveryOptions) {
     this.options = options;
@@ -183,6 +193,7 @@ class Recovery implements EntrySink {
     const { snapshot, segments, gone, stale } = plan(files, this.contents);
     for (const name of gone) this.noteGone(name);
     const foundSnapshot = snapshot === null ? null : await this.readSnapshot(snapshot);
+    this.endRows();
     const found: Filed[] = [];
     for (const segment of segments) {
       found.push(await this.readSegment(segment, segment === segments.at(-1)));
@@ -209,12 +220,14 @@ class Recovery implements EntrySink {
   }
 
   put(record: TimerRecord): void {
+    this.endRows();
     this.entryCount++;
     this.putCount++;
     this.options.replay.put(record);
   }
 
   drop(hi: number, lo: number): void {
+    this.endRows();
     this.entryCount++;
     this.options.replay.drop(hi, lo);
   }
@@ -225,6 +238,24 @@ class Recovery implements EntrySink {
 
   end(count: number): void {
     this.endCount = count;
+  }
+
+  rows(bytes: Uint8Array, count: number, baseMs: number): void {
+    // Rows are taken as they are, without a look at others with their number: there must be none.
+    if (!this.mayHaveRows) {
+      throw new MalformedError('Rows stand only in a snapshot, and beside nothing else.');
+    }
+    const taken = this.options.replay.rows(bytes, baseMs);
+    this.rowCount += taken;
+    this.entryCount += taken;
+    this.putCount += taken;
+    if (taken < count) throw new MalformedError(`Of ${count} rows ${count - taken} are none.`);
+  }
+
+  private endRows(): void {
+    if (!this.mayHaveRows) return;
+    this.mayHaveRows = false;
+    if (this.rowCount > 0) this.options.replay.rowsEnd();
   }
 
   private async readContents(): Promise<Contents | null> {

@@ -8,11 +8,11 @@
  * next one would be tried at 265 MiB. When hardly anything is written any more, 51 MiB of segments are enough, a
  * quarter of the records: a start reads a snapshot several times faster than a segment of its length.
  */
-import type { Clock, Disk, Log, TimerRecord } from '@carillon/core';
+import type { Clock, Disk, Log } from '@carillon/core';
 import type { Filed } from './files/contents.ts';
 import { asDiskError } from './disk-error.ts';
 import type { Segments } from './segments.ts';
-import { writeSnapshot } from './snapshot.ts';
+import { type SnapshotSource, writeSnapshot } from './snapshot.ts';
 
 /** The share of the usual amount of journal for which a snapshot pays while hardly anything is written. */
 const quietShare = 1 / 4;
@@ -100,24 +100,24 @@ export class Snapshots {
   }
 
   /**
-   * Writes all records, as `next` hands them out, to a new snapshot and removes the segments that it replaces. False
+   * Writes all records, as `source` hands them out, to a new snapshot and removes the segments that it replaces. False
    * when it was given up: for lack of room, or because of the end.
    */
-  take(next: () => TimerRecord | undefined): Promise<boolean> {
+  take(source: SnapshotSource): Promise<boolean> {
     if (this.parts.isBarred()) return Promise.resolve(false);
-    this.run ??= this.takeOne(next).finally(() => {
+    this.run ??= this.takeOne(source).finally(() => {
       this.run = null;
     });
     return this.run;
   }
 
-  private async takeOne(next: () => TimerRecord | undefined): Promise<boolean> {
+  private async takeOne(source: SnapshotSource): Promise<boolean> {
     const { segments, log, snapshotBytesMin, rotate } = this.parts;
     const rotated = await rotate();
     const { number } = segments;
     const replacedBytes = this.journalBytes;
     const mended = this.rewrites;
-    const written = rotated ? await this.write(number, next) : null;
+    const written = rotated ? await this.write(number, source) : null;
     if (written === null) {
       this.waitsForBytes = this.journalBytes + snapshotBytesMin;
       return false;
@@ -131,12 +131,12 @@ export class Snapshots {
   }
 
   /** null when it was given up. */
-  private async write(number: number, next: () => TimerRecord | undefined): Promise<Filed | null> {
+  private async write(number: number, source: SnapshotSource): Promise<Filed | null> {
     const { disk, clock, identity, log, segments, isBarred } = this.parts;
     const salt = segments.drawSalt(number);
     const marked = this.parts.marked();
     const header = { form: segments.form, number, salt, identity };
-    const file = writeSnapshot({ ...header, disk, clock, marked, next, cancelled: isBarred });
+    const file = writeSnapshot({ ...header, disk, clock, marked, source, cancelled: isBarred });
     this.file = file;
     try {
       return await file;

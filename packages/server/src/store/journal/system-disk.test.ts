@@ -29,7 +29,12 @@ async function open(folder: string): Promise<{ journal: Journal; store: Store; d
     clock: new SystemClock(),
     log: new CollectedLog(),
     identity: 'test',
-    replay: { put: (record) => store.put(record), drop: (hi, lo) => store.remove(hi, lo) },
+    replay: {
+      put: (record) => store.put(record),
+      drop: (hi, lo) => store.remove(hi, lo),
+      rows: (bytes, baseMs) => store.restoreRows(bytes, baseMs, ({ dueMs }) => dueMs),
+      rowsEnd: () => store.endRestore(() => {}),
+    },
     onFailed: (error) => {
       throw error;
     },
@@ -50,7 +55,7 @@ describe('journal on a real disk', () => {
       journal.put(recordOf(lo, 0));
     }
     expect(await committed(journal)).toBeNull();
-    const snapshot = journal.snapshots.take(store.records());
+    const snapshot = journal.snapshots.take({ records: store.records() });
     for (let lo = 0; lo < 100; lo++) {
       store.put(recordOf(lo, 1));
       journal.put(recordOf(lo, 1));

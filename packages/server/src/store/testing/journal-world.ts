@@ -2,6 +2,8 @@
 import { DiskError, type Log, type LogFields, State, type TimerRecord } from '@carillon/core';
 import { MemoryDisk, settle, VirtualClock } from '@carillon/core/testing';
 import { Journal, type JournalLimits } from '../journal/journal.ts';
+import type { SnapshotSource } from '../journal/snapshot.ts';
+import { Store } from '../store.ts';
 
 export const identity = 'cluster/member-1';
 
@@ -82,6 +84,16 @@ export class World {
           onReplayed();
           this.records.delete(lo);
         },
+        rows: (bytes, baseMs) => {
+          onReplayed();
+          const store = new Store();
+          const taken = store.restoreRows(bytes, baseMs, ({ retryMs }) => retryMs);
+          for (let handle = 0; handle < taken; handle++) {
+            this.records.set(store.loOf(handle), store.read(handle));
+          }
+          return taken;
+        },
+        rowsEnd: () => {},
       },
       onFailed: (error) => this.failures.push(error),
       limits: this.limits,
@@ -111,8 +123,15 @@ export class World {
   }
 
   /** The records in the order of a snapshot. */
-  pull(): () => TimerRecord | undefined {
+  pull(): SnapshotSource {
     const all = [...this.records.values()];
-    return () => all.shift();
+    return { records: () => all.shift() };
+  }
+
+  /** The same with blocks of rows, for forms that have them. */
+  pullRows(): SnapshotSource {
+    const store = new Store();
+    for (const record of this.records.values()) store.put(record);
+    return { records: store.records(), rows: store.rowBlocks() };
   }
 }

@@ -9,7 +9,7 @@ const journal = await Journal.open({
   clock: new SystemClock(),
   log: new CollectedLog(),
   identity: 'test',
-  replay: { put: () => undefined, drop: () => undefined },
+  replay: { put: () => undefined, drop: () => undefined, rows: () => 0, rowsEnd: () => undefined },
   onFailed: (error) => {
     throw error;
   },

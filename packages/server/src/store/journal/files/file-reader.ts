@@ -94,7 +94,7 @@ export class FileReader {
         await this.load(at, needed);
         continue;
       }
-      const found = await this.findIntact(at + 1);
+      const found = await this.findNext(at);
       if (found < 0) break;
       this.damage(at, found - at);
       at = found;
@@ -194,16 +194,29 @@ export class FileReader {
     return entryHeadBytes + length;
   }
 
+  /** Where the next intact entry stands behind a damaged one; −1: nowhere. */
+  private async findNext(at: number): Promise<number> {
+    // Mostly its length is right: a block of rows would take long to be searched byte by byte.
+    const needed = this.neededAt(at);
+    const next = at + needed;
+    if (needed > 0 && next < this.size && (await this.isIntactAt(next))) return next;
+    return this.findIntact(at + 1);
+  }
+
   /** The next offset from `from` on where an intact entry stands; −1: none. */
   private async findIntact(from: number): Promise<number> {
     for (let at = from; at + entryHeadBytes < this.size; at++) {
-      for (let needed = this.neededAt(at); needed > 0; needed = this.neededAt(at)) {
-        if (this.covers(at, needed)) break;
-        await this.load(at, needed);
-      }
-      if (this.intactAt(at) > 0) return at;
+      if (await this.isIntactAt(at)) return at;
     }
     return -1;
+  }
+
+  private async isIntactAt(at: number): Promise<boolean> {
+    for (let needed = this.neededAt(at); needed > 0; needed = this.neededAt(at)) {
+      if (this.covers(at, needed)) break;
+      await this.load(at, needed);
+    }
+    return this.intactAt(at) > 0;
   }
 
   private bytesAt(offset: number, length: number): Promise<Uint8Array> {

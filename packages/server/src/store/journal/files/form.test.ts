@@ -3,14 +3,16 @@ import { bytesOf, first } from '../../testing/journal-files.ts';
 import { recordOf, World } from '../../testing/journal-world.ts';
 import { forms } from './form.ts';
 
-const mutable = forms as { newest: number };
-const { newest } = forms;
+const mutable = forms as { before: number; newest: number };
+const { before, newest } = forms;
 
-/** As in a release with one form more. */
+/** As in the release after this one, with one form more. */
 beforeEach(() => {
+  mutable.before = newest;
   mutable.newest = newest + 1;
 });
 afterEach(() => {
+  mutable.before = before;
   mutable.newest = newest;
 });
 
@@ -62,11 +64,11 @@ describe('the form of a folder', () => {
     journal.put(recordOf(1, 0));
     await world.until(journal.beginNewestForm());
     await world.until(journal.close());
-    const before = await formsOf(world);
+    const files = await formsOf(world);
     mutable.newest = newest;
     await expect(world.open()).rejects.toThrow(
       `cannot be read. It has form ${newest + 1} and this release reads forms 1 to ${newest}`,
     );
-    expect(await formsOf(world)).toEqual(before);
+    expect(await formsOf(world)).toEqual(files);
   });
 });

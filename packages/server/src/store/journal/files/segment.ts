@@ -4,7 +4,8 @@
  *   header:  "carillon" · form u16 · kind u8 · number u32 · salt u32 · identity text · checksum u32
  *            (in every form, so that a header of a later release is told from a damaged one)
  *   entry:   checksum u32 · length u32 · payload          (the checksum covers the length and the payload)
- *   payload: kind u8, then: put: a record · drop: hi u32, lo u32 · mark: f64 · end: count f64
+ *   payload: kind u8, then: put: a record · drop: hi u32, lo u32 · mark: f64 · end: count f64 ·
+ *            rows: count u32, blob (many records as the store has them; in snapshots, from form 3 on)
  *
  * The salt seeds the checksums of a file's entries, so that bytes which a client managed to place inside a
  * record can never pass for an entry of their own when the file is damaged around them.
@@ -110,7 +111,7 @@ export function decodeHeader(bytes: Uint8Array): DecodedHeader {
   return { header: { form, kind, number, salt, identity }, length: length + 4 };
 }
 
-const payloadKind = { put: 1, drop: 2, mark: 3, end: 4 } as const;
+const payloadKind = { put: 1, drop: 2, mark: 3, end: 4, rows: 5 } as const;
 
 /** The content of a file, entry by entry. */
 export interface EntrySink {
@@ -120,6 +121,8 @@ export interface EntrySink {
   mark(ms: number): void;
   /** The last entry of a snapshot: how many records it holds. */
   end(count: number): void;
+  /** So many rows of the store in one block, whose bytes are lent. */
+  rows(bytes: Uint8Array, count: number, baseMs: number): void;
 }
 
 /** Collects entries to be written together. Reused: `seal`, write, `reset`. */
@@ -162,6 +165,15 @@ export class EntryWriter {
     this.finish(start);
   }
 
+  /** A block of rows counts as so many entries. */
+  rows(bytes: Uint8Array, count: number): void {
+    const start = this.begin(payloadKind.rows);
+    this.out.u32(count);
+    this.out.blob(bytes);
+    this.finish(start);
+    this.entryCount += count - 1;
+  }
+
   /** Fills in the checksums for the file with this salt. The bytes are valid until the next entry. */
   seal(salt: number): Uint8Array {
     const bytes = this.out.written();
@@ -201,7 +213,7 @@ export class EntryWriter {
 
 /** Whether a payload could start with this byte. */
 export function isPayloadKind(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= payloadKind.put && byte <= payloadKind.end;
+  return byte !== undefined && byte >= payloadKind.put && byte <= payloadKind.rows;
 }
 
 const lent = new RecordBuffer();
@@ -213,10 +225,16 @@ export function decodePayload(from: ByteReader, baseMs: number, sink: EntrySink)
   else if (kind === payloadKind.drop) sink.drop(from.u32(), from.u32());
   else if (kind === payloadKind.mark) sink.mark(from.f64());
   else if (kind === payloadKind.end) sink.end(from.f64());
+  else if (kind === payloadKind.rows) passRows(from, baseMs, sink);
   else throw new MalformedError(`An entry has a kind ${kind} that this release does not know.`);
 }
 
 function putRecord(from: ByteReader, baseMs: number, sink: EntrySink): void {
   decodeRecordInto(lent, from, baseMs);
   sink.put(lent);
+}
+
+function passRows(from: ByteReader, baseMs: number, sink: EntrySink): void {
+  const count = from.u32();
+  sink.rows(from.blob(), count, baseMs);
 }
