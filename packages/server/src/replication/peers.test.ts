@@ -118,6 +118,18 @@ test('a peer that comes back as an older release is understood again', async () 
   expect(asked.map((frame) => frame.protocol)).toEqual([min, max, max, min]);
 });
 
+/** Found by seed 2807931158: a claim that does not say when its pop is due holds for too long where it is read late. */
+test('a silent peer is greeted in the lowest protocol, and told everything else in the one it knows', async () => {
+  await greet();
+  knows = null;
+  await clock.advance(1000);
+  expect(await greet()).toBeNull();
+  expect(await send({ type: 'facts' })).toBeNull();
+  expect(await greet()).toBeNull();
+  const { min, max } = protocol;
+  expect(asked.map((frame) => frame.protocol)).toEqual([min, max, max, min]);
+});
+
 /** A peer that answers stores when it is told to. */
 function dawdling(queueLengthMax?: number) {
   const answers: (() => void)[] = [];

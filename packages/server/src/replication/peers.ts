@@ -59,10 +59,7 @@ interface Peer {
   silentSinceMs: number | null;
   /** The last frame to it was refused at once: no process listens there. */
   isGone: boolean;
-  /**
-   * The highest that both sides understand, as far as is known: the lowest until its first hello, and when it falls
-   * silent.
-   */
+  /** The highest that both sides understand, as far as is known: the lowest until its first hello. */
   protocol: number;
   /** When it last answered anything. */
   answeredMs: number;
@@ -263,11 +260,12 @@ export class Peers {
       for (const { done } of taken) done(null);
       return;
     }
-    const batch = peer.protocol === protocol.max ? taken : onlyKnown(taken, peer.protocol);
+    const spoken = protocolOf(peer, taken);
+    const batch = spoken === protocol.max ? taken : onlyKnown(taken, spoken);
     if (batch.length === 0) return;
     const sentMs = clock.now();
     const items = batch.map((item) => item.message);
-    const frame = encodeMessages({ protocol: peer.protocol, from: self, items }, sentMs);
+    const frame = encodeMessages({ protocol: spoken, from: self, items }, sentMs);
     const settled = inFlight(lane, clock);
     const { limitMs, tells, lightBytesMax: lightMax } = rules[lane.name];
     const terms = { limitMs, isHeavy: frame.length > lightMax };
@@ -311,11 +309,7 @@ export class Peers {
     peer.isGone = !answered && clock.now() - sentMs < atOnceMs;
     if (!answered) {
       // A frame that was lost before the peer's newest answer says nothing of the peer now.
-      if (peer.answeredMs < sentMs) {
-        peer.silentSinceMs ??= sentMs;
-        // It may come back as an older release.
-        peer.protocol = protocol.min;
-      }
+      if (peer.answeredMs < sentMs) peer.silentSinceMs ??= sentMs;
       return;
     }
     peer.answeredMs = clock.now();
@@ -323,6 +317,16 @@ export class Peers {
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);
   }
+}
+
+/**
+ * A silent peer may come back as an older release, so hellos to it are for the oldest. Other frames are not: most
+ * silent peers merely stand still, and a claim of the oldest release does not say when its pop is due, which a member
+ * that reads it late must know.
+ */
+function protocolOf(peer: Peer, batch: readonly Sent[]): number {
+  if (peer.silentSinceMs === null) return peer.protocol;
+  return batch.some(({ message }) => message.type === 'hello') ? protocol.min : peer.protocol;
 }
 
 function learn(peer: Peer, hello: Hello): void {
