@@ -232,7 +232,9 @@ export class Journal {
     const isBarred = this.isStopped || this.full || snapshots.underWay !== null;
     if (isBarred || segments.form === forms.newest) return;
     segments.form = forms.newest;
-    if (!(await this.groups.rotate())) return;
+    // The first segment of a new folder: no release before this one has seen the folder.
+    const isNew = segments.number === 1;
+    if (!(await this.groups.rotate()) || isNew) return;
     this.options.log.info('All members read a newer form, which the data folder has from now on.', {
       event: 'form-raised',
       form: forms.newest,
