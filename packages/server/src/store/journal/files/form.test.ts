@@ -48,6 +48,7 @@ describe('the form of a folder', () => {
     const raised = (): object[] =>
       world.log.lines.map(({ fields }) => fields).filter(({ event }) => event === 'form-raised');
     const fresh = await world.open();
+    fresh.put(recordOf(1, 0));
     await world.until(fresh.close());
     const journal = await world.open();
     await world.until(journal.beginNewestForm());
