@@ -15,6 +15,7 @@ const help = `npm run sim -- [options]
   --seed N          the seed of the first (1); random: any, and the first line says which
   --jobs N          how many at a time, on a thread each (as many as there are cores, fewer for less than 20 seeds)
   --minutes N       virtual minutes of each (10)
+  --dense           timers near the faults, and changed quickly: finds more
   --all             go on after the first that fails
   --shrink          look for a smaller plan that breaks the same promise
   --trace           every event of the runs
@@ -39,6 +40,7 @@ function optionsGiven() {
         minutes: { type: 'string', default: '10' },
         timers: { type: 'string' },
         faults: { type: 'string' },
+        dense: { type: 'boolean', default: false },
         trace: { type: 'boolean', default: false },
         shrink: { type: 'boolean', default: false },
         all: { type: 'boolean', default: false },
@@ -108,6 +110,7 @@ async function main(): Promise<void> {
   const options: PlanOptions = {
     ...wholePlan,
     minutes: positive(values.minutes, '--minutes'),
+    dense: values.dense,
     timers: wholes(values.timers, '--timers'),
     faults: wholes(values.faults, '--faults'),
   };

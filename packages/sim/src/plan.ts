@@ -6,6 +6,7 @@ import { SeededRandom } from '@carillon/core/testing';
 import type { Fault } from './faults/faults.ts';
 import type { TimerWish } from './history.ts';
 import type { ClockFaults } from './world/process.ts';
+import { nearFaults } from './faults/near-faults.ts';
 import { drawFaults } from './faults/swarm.ts';
 import { periodsMs, zoneNames } from './wall-timing.ts';
 import type { Traits } from './world/views.ts';
@@ -98,12 +99,14 @@ export interface Plan {
 
 export interface PlanOptions {
   readonly minutes: number;
+  /** Timers near the faults, and changed quickly (`faults/near-faults.ts`). */
+  readonly dense: boolean;
   /** Only these timers and faults of the plan, by their number; null: all. */
   readonly timers: readonly number[] | null;
   readonly faults: readonly number[] | null;
 }
 
-export const wholePlan: PlanOptions = { minutes: 10, timers: null, faults: null };
+export const wholePlan: PlanOptions = { minutes: 10, dense: false, timers: null, faults: null };
 
 export function drawPlan(seed: number, options: PlanOptions): Plan {
   const random = new SeededRandom(seed);
@@ -138,6 +141,13 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
   const lasting = drawLasting(random.fork());
   const reading = drawReading(random.fork(), safeMs);
   const callPlaces = together.callPlaces ?? said.callPlaces;
+  const usual = timers
+    .map(large.timer)
+    .map(belonging)
+    .map(together.timer)
+    .map(wall)
+    .map(lasting)
+    .map(reading.timer);
   return {
     seed,
     minutes,
@@ -148,16 +158,7 @@ export function drawPlan(seed: number, options: PlanOptions): Plan {
     viewDelayMs,
     members: [...members, ...large.members],
     receivers,
-    timers: only(
-      timers
-        .map(large.timer)
-        .map(belonging)
-        .map(together.timer)
-        .map(wall)
-        .map(lasting)
-        .map(reading.timer),
-      options.timers,
-    ),
+    timers: only(options.dense ? nearFaults(seed, usual, faults) : usual, options.timers),
     letters,
     faults: only(faults, options.faults),
     traits,

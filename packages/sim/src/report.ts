@@ -4,6 +4,7 @@ import type { RunResult } from './run.ts';
 
 function replayCommand(seed: number, options: PlanOptions): string {
   const parts = [`npm run sim -- --seed ${seed} --minutes ${options.minutes}`];
+  if (options.dense) parts.push('--dense');
   if (options.timers !== null) parts.push(`--timers ${options.timers.join(',')}`);
   if (options.faults !== null) parts.push(`--faults '${options.faults.join(',')}'`);
   return parts.join(' ');
