@@ -53,7 +53,7 @@ function drawBars(title: string, column: Column, rows: readonly Row[]): string {
   const plot: PicturePlot = {
     height: rows.length * rowHeight + 16,
     margin: 0,
-    marginLeft: 250,
+    marginLeft: labelWidth(bars),
     marginRight: 100,
     marginBottom: 16,
     x: {
@@ -69,6 +69,12 @@ function drawBars(title: string, column: Column, rows: readonly Row[]): string {
     ],
   };
   return drawn({ title, hint: hint.join(', '), plots: [plot] });
+}
+
+/** Room for the longest label, in pixels; at least as much as in most pictures. */
+function labelWidth(bars: readonly { readonly label: string }[]): number {
+  const letters = Math.max(...bars.map(({ label }) => label.length));
+  return Math.max(250, 12 + letters * 6.4);
 }
 
 /** Lines over linear or logarithmic axes. */
