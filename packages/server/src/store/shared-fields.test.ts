@@ -25,7 +25,7 @@ describe('shared fields', () => {
     sharedFields.leave(3);
     sharedFields.leave(other);
     expect(sharedFields.size).toBe(1);
-    // No number is that far ahead of those in use unless the snapshot is wrong.
+    // A number so far above the highest one in use stands only in a snapshot that is wrong.
     expect(sharedFields.place(2 ** 40, fields('z'))).toBeLessThan(10);
     const ids = ['p', 'q', 'r', 's'].map((name) => sharedFields.take(fields(name)));
     expect(new Set([3, ...ids]).size).toBe(5);

@@ -5,7 +5,7 @@
  */
 import { invariant } from '@carillon/core';
 
-/** Numbers that come from a snapshot lie no further ahead than this of those in use. */
+/** A number from a snapshot lies at most this far above the highest number in use. */
 const wishedAheadMax = 4096;
 
 export interface Combination {
