@@ -1,15 +1,21 @@
 /**
  * How the work of a parser grows with its input, measured in processor time of this thread. A parser that takes time in
  * proportion to its input needs twice as much for twice the input; one that does not needs four times as much or more,
- * and is found by the first doubling that shows it, before it takes minutes. Other work of the machine only ever adds
- * to a measurement, so the least of several counts.
+ * and is found by the first doubling that shows it, before it takes minutes.
+ *
+ * A single call can be unlucky: 16 KiB in small pieces fill the young heap once, so that each call pays for one
+ * collection, and a call with 8 KiB for half of one or none. A doubling that seems too dear is therefore measured again
+ * with both inputs, over so many calls that collections spread evenly. Other work of the machine only ever adds to a
+ * measurement, so one round within the limit is enough.
  */
 
 const sizes = [1, 2, 4, 8, 16].map((kib) => kib * 1024);
-/** Below this the clock and the collector decide. */
+/** Below this the clock decides. */
 const leastMsSaying = 1;
 const timesMax = 3;
-const triesOfSuspects = 12;
+/** Calls of a suspect are repeated for this long a round. */
+const roundMs = 40;
+const roundsOfSuspects = 5;
 const suspectMsMax = 3000;
 
 /** One way to make an input of any size. */
@@ -18,40 +24,62 @@ export interface Shape {
   of(bytes: number): Buffer;
 }
 
+type Read = (input: Buffer) => unknown;
+
 /** The doubling that took more than three times the work, in words; null: there is none. */
 export async function growth(
   shape: Shape,
-  read: (input: Buffer) => unknown,
+  read: Read,
   floorMs = leastMsSaying,
 ): Promise<string | null> {
-  let beforeMs = Number.POSITIVE_INFINITY;
+  let half: Buffer | undefined;
+  let halfMs = Number.POSITIVE_INFINITY;
   for (const size of sizes) {
     const input = shape.of(size);
-    const limitMs = timesMax * Math.max(beforeMs, floorMs);
-    const ms = await fewestMs(() => read(input), limitMs);
-    if (ms > limitMs)
-      return `${size} bytes take ${ms.toFixed(1)} ms, half as many ${beforeMs.toFixed(1)} ms`;
-    beforeMs = ms;
+    const ms = Math.min(await tookMs(read, input), await tookMs(read, input));
+    if (half !== undefined && ms > timesMax * Math.max(halfMs, floorMs)) {
+      const why = await confirmed(read, half, input, floorMs);
+      if (why !== null) return why;
+    }
+    half = input;
+    halfMs = ms;
   }
   return null;
 }
 
-/** Measures again when a time seems to be over the limit; less often when it is far over. */
-async function fewestMs(work: () => unknown, limitMs: number): Promise<number> {
-  let leastMs = Math.min(await tookMs(work), await tookMs(work));
+/** Measures a suspected doubling over many calls; less often when it is far over. */
+async function confirmed(
+  read: Read,
+  half: Buffer,
+  whole: Buffer,
+  floorMs: number,
+): Promise<string | null> {
   let spentMs = 0;
-  for (let i = 0; i < triesOfSuspects && leastMs > limitMs && spentMs < suspectMsMax; i++) {
-    const ms = await tookMs(work);
-    spentMs += ms;
-    leastMs = Math.min(leastMs, ms);
+  let why = '';
+  for (let round = 0; round < roundsOfSuspects && spentMs < suspectMsMax; round++) {
+    const ofHalf = await meanMs(read, half);
+    const ofWhole = await meanMs(read, whole);
+    if (ofWhole.ms <= timesMax * Math.max(ofHalf.ms, floorMs)) return null;
+    spentMs += ofHalf.spentMs + ofWhole.spentMs;
+    why = `${whole.length} bytes take ${ofWhole.ms.toFixed(1)} ms, half as many ${ofHalf.ms.toFixed(1)} ms`;
   }
-  return leastMs;
+  return why;
+}
+
+async function meanMs(read: Read, input: Buffer): Promise<{ ms: number; spentMs: number }> {
+  let spentMs = 0;
+  let calls = 0;
+  while (spentMs < roundMs) {
+    spentMs += await tookMs(read, input);
+    calls++;
+  }
+  return { ms: spentMs / calls, spentMs };
 }
 
 /** With everything that the work does until its promise settles. */
-async function tookMs(work: () => unknown): Promise<number> {
+async function tookMs(read: Read, input: Buffer): Promise<number> {
   const before = process.threadCpuUsage();
-  const result = work();
+  const result = read(input);
   if (result instanceof Promise) await result;
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1000;
