@@ -3,18 +3,19 @@
  * (`measure-pair.ts`). A busy machine slows both alike, and CPU time leaves waiting out, so the ratio holds where rates
  * do not.
  *
- *   W1 set   15.20 µs  15.02 µs  1.012 (0.99–1.03)   over 9 pairs
+ *   W1 set   15.20 µs  15.02 µs  1.012 (0.99–1.03)   over 10 pairs
  *
- * reads: the median set costs A 15.20 µs and B 15.02 µs; the median pair has the ratio 1.012, half of the pairs lie in
- * the brackets.
+ * reads: the median set costs A 15.20 µs and B 15.02 µs; the median of all turns has the ratio 1.012, half of the pairs
+ * lie in the brackets.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Build, type Costs, measurePair, type PairSizes } from './measure-pair.ts';
-import { type PairFigures, type Ratio, withPairs } from './write-pairs.ts';
+import { type Build, measurePair, type PairSizes } from './measure-pair.ts';
+import { type Costs, type Pair, ratioOf } from './ratio.ts';
+import { type PairFigures, withPairs } from './write-pairs.ts';
 
 const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --a-args=ARGS | --b-args=ARGS) [--of FOLDER] [--rounds N] [--json] [--write]
 
@@ -24,13 +25,14 @@ const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | 
                         for the URL of a collector that takes spans: --a-args="--telemetry-endpoint COLLECTOR"
   --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0"
   --of FOLDER           A is the clone in this folder, with its packages installed (this clone)
-  --rounds N            how many pairs (9)
+  --rounds N            how many pairs (10)
   --json                the figures for programs
   --write               with --a-args or --b-args: a row of docs/cost.md, in place of the one with the same arguments
 
 Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A and of B. The two of a
-pair take turns of 10,000 sets, or of a burst. Sets count after 60,000 others, and pops after 20,000: a member that has
-just started spends its time on making its code fast, which is no cost of an option.
+pair take turns of 500 sets that are due at one instant, and their pops. Turns beside each other are compared, after
+60,000 other sets and 10 turns: a member that has just started spends its time on making its code fast, which is no cost
+of an option. Threads that compile or collect garbage beside the code are left out.
 `;
 
 const here = join(import.meta.dirname, '../..');
@@ -39,12 +41,10 @@ const here = join(import.meta.dirname, '../..');
  * that never ran before, is not counted.
  */
 const sizes: PairSizes = {
-  warmSetCount: 60_000,
-  setCount: 80_000,
-  turnCount: 10_000,
-  warmBurstCount: 1,
-  burstCount: 2,
-  burst: { timerCount: 20_000, leadMs: 6000 },
+  pendingCount: 60_000,
+  warmTurnCount: 10,
+  turnCount: 30,
+  turnLength: 500,
 };
 
 await main();
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
       'a-args': { type: 'string' },
       'b-args': { type: 'string' },
       of: { type: 'string', default: here },
-      rounds: { type: 'string', default: '9' },
+      rounds: { type: 'string', default: '10' },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -82,8 +82,8 @@ async function main(): Promise<void> {
   if (values.json) console.log(JSON.stringify(pairs));
   else {
     for (const [label, key] of [
-      ['W1 set', 'setMicros'],
-      ['W3 pop', 'popMicros'],
+      ['W1 set', 'set'],
+      ['W3 pop', 'pop'],
     ] as const) {
       console.log(line(label, pairs, key));
     }
@@ -94,11 +94,11 @@ async function main(): Promise<void> {
   await writeFile(page, withPairs(await readFile(page, 'utf8'), name, figuresOf(pairs)));
 }
 
-function figuresOf(pairs: readonly [Costs, Costs][]): PairFigures {
+function figuresOf(pairs: readonly Pair[]): PairFigures {
   return {
     count: pairs.length,
-    set: ratioOf(pairs, 'setMicros'),
-    pop: ratioOf(pairs, 'popMicros'),
+    set: ratioOf(pairs, 'set'),
+    pop: ratioOf(pairs, 'pop'),
   };
 }
 
@@ -137,40 +137,20 @@ async function startCollector(): Promise<AsyncDisposable & { readonly url: strin
   };
 }
 
-async function measurePairs(
-  a: Build,
-  b: Build,
-  rounds: number,
-): Promise<readonly [Costs, Costs][]> {
-  const pairs: [Costs, Costs][] = [];
+async function measurePairs(a: Build, b: Build, rounds: number): Promise<readonly Pair[]> {
+  const pairs: Pair[] = [];
   for (let round = 0; round < rounds; round++) {
     console.error(`pair ${round + 1} of ${rounds} …`);
     const pair = await measurePair([a, b], round % 2 === 1, sizes);
-    console.error(pair.map(({ setMicros, popMicros }) => `${setMicros} ${popMicros}`).join('  '));
+    const [set, pop] = [ratioOf([pair], 'set').middle, ratioOf([pair], 'pop').middle];
+    console.error(`A ÷ B: set ${set.toFixed(3)}, pop ${pop.toFixed(3)}`);
     pairs.push(pair);
   }
   return pairs;
 }
 
-function line(label: string, pairs: readonly [Costs, Costs][], key: keyof Costs): string {
+function line(label: string, pairs: readonly Pair[], key: keyof Costs): string {
   const { a, b, low, middle, high } = ratioOf(pairs, key);
   const range = `${low.toFixed(2)}–${high.toFixed(2)}`;
   return `${label}   ${a.toFixed(2)} µs   ${b.toFixed(2)} µs   ${middle.toFixed(3)} (${range})   over ${pairs.length} pairs`;
-}
-
-function ratioOf(pairs: readonly [Costs, Costs][], key: keyof Costs): Ratio {
-  const median = (values: readonly number[]): number => quantile(values, 0.5);
-  const ratios = pairs.map(([one, two]) => one[key] / two[key]);
-  return {
-    a: median(pairs.map(([one]) => one[key])),
-    b: median(pairs.map(([, two]) => two[key])),
-    low: quantile(ratios, 0.25),
-    middle: median(ratios),
-    high: quantile(ratios, 0.75),
-  };
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((x, y) => x - y);
-  return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
 }

@@ -4,15 +4,7 @@
  * Pure.
  */
 import { markedLines, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
-
-/** Medians of A and B in microseconds, and of A ÷ B with its quartiles. */
-export interface Ratio {
-  readonly a: number;
-  readonly b: number;
-  readonly low: number;
-  readonly middle: number;
-  readonly high: number;
-}
+import type { Ratio } from './ratio.ts';
 
 export interface PairFigures {
   readonly count: number;

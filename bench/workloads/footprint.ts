@@ -39,14 +39,14 @@ interface Filled {
 }
 
 export async function footprint(context: Context): Promise<readonly Section[]> {
-  const { smallCount, largeCount, settleMs } = context.sizes.footprint;
+  const { smallCount, largeCount, restMs } = context.sizes.footprint;
   const rows = await withScratch(async (folder) => {
     const all: Filled[] = [];
     try {
       for (const system of systemsOf(context)) all.push(await startOne(system, folder));
       await weighAll(context, all, 'emptyBytes');
       await each(all, (filled) => fill(context, filled, [0, smallCount]));
-      await sleep(settleMs);
+      await sleep(restMs);
       await idle(context, all);
       await weighAll(context, all, 'smallBytes');
       await each(all, (filled) => fill(context, filled, [smallCount, largeCount]));
@@ -164,7 +164,7 @@ async function restart(context: Context, { system, session, values }: Filled): P
 }
 
 function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
-  const { smallCount, largeCount, idleMs } = sizes.footprint;
+  const { smallCount, largeCount, restMs, idleMs } = sizes.footprint;
   const few = smallCount.toLocaleString('en').replaceAll(',', ' ');
   const many = largeCount.toLocaleString('en').replaceAll(',', ' ');
   const only = (columns: readonly Column[]): Row[] =>
@@ -196,14 +196,16 @@ function sections({ sizes }: Context, rows: readonly Row[]): Section[] {
     {
       id: 'idle',
       title: 'W5 · CPU while nothing is due',
-      what: `${few} pending timers, none due for an hour, over ${idleMs / 1000} s; servers and workers together.`,
+      what: `${few} pending timers, none due for an hour, over ${idleMs / 1000} s that begin ${restMs / 1000} s after the last set; servers and workers together.`,
       columns: idleColumns,
       rows: only(idleColumns),
       headline: { column: 'idlePercent', reference: 'carillon' },
       charts: [
         { kind: 'bars', id: 'idle', title: 'W5 · CPU while nothing is due', column: 'idlePercent' },
       ],
-      notes: ['The kernel counts CPU in steps of 10 ms: less than one step is shown as one.'],
+      notes: [
+        'Work that follows sets once is over by then: a snapshot, a rewritten file, the garbage of the requests. The kernel counts CPU in steps of 10 ms: less than one step is shown as one.',
+      ],
     },
     {
       id: 'restart',

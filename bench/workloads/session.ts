@@ -12,7 +12,7 @@ import type { Running, System } from '../systems/system.ts';
 const clientScript = join(import.meta.dirname, '../load/client.ts');
 const receiverScript = join(import.meta.dirname, '../load/receiver.ts');
 const libraryScript = join(import.meta.dirname, '../load/library-receiver.ts');
-const pollMs = 250;
+const pollMs = 50;
 
 export interface Timed extends LoadResult {
   /** Of the servers and workers; of the client itself for a baseline. */
