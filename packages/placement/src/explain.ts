@@ -68,12 +68,16 @@ interface Reading {
 type Parent = Pick<Vertex, 'path' | 'children' | 'depth'>;
 
 /** A vertex in a ranking. */
-interface Entry {
+/** A candidate, the replicas that fit below it, and the ones that it is given. */
+interface Room {
+  readonly room: number;
+  share: number;
+}
+
+interface Entry extends Room {
   readonly vertex: Vertex;
   readonly state: VertexState;
-  readonly room: number;
   readonly score: number | null;
-  share: number;
 }
 
 interface Answer {
@@ -163,7 +167,7 @@ function roomBelow(walk: Reading, parent: Parent): number {
   return roomOf(all, walk.policy.width[depth] as number);
 }
 
-function roomOf(entries: readonly Entry[], width: number): number {
+function roomOf(entries: readonly Room[], width: number): number {
   const rooms = entries.map(({ room }) => room).toSorted((a, b) => b - a);
   return rooms.slice(0, width).reduce((total, room) => total + room, 0);
 }
@@ -201,7 +205,7 @@ function fitting(ranked: readonly Entry[], width: number, count: number): Entry[
 }
 
 /** One replica each in order, round after round, up to each one's room; returns how many were handed out. */
-function handOut(entries: readonly Entry[], count: number): number {
+export function handOut(entries: readonly Room[], count: number): number {
   const total = Math.min(count, roomOf(entries, entries.length));
   for (let left = total; left > 0; ) {
     for (const entry of entries) {

@@ -8,6 +8,19 @@ export function record(value: unknown, what: string, path = ''): Record<string, 
   throw new PlacementError('bad_input', `${what} must be an object, not ${show(value)}.`, path);
 }
 
+/** The values of an object whose names are levels, in the order of the levels; undefined where a level has none. */
+export function perLevel(levels: readonly string[], value: unknown, what: string): unknown[] {
+  const input = record(value ?? {}, `"${what}"`);
+  for (const level of Object.keys(input)) {
+    if (levels.includes(level)) continue;
+    throw new PlacementError(
+      'unknown_level',
+      `"${what}" names the level "${level}"; the levels are ${levels.join(', ')}.`,
+    );
+  }
+  return levels.map((level) => (Object.hasOwn(input, level) ? input[level] : undefined));
+}
+
 /** Refuses a misspelt field: in silence, `wieght: 0` would make a planned vertex live. */
 export function refuseUnknownFields(
   input: object,

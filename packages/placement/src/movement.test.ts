@@ -74,7 +74,7 @@ describe('flat targets', () => {
           must(old[0] === now[0] || now[0] === 'new', 'primaries move only onto it', old, now);
         });
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -92,7 +92,7 @@ describe('flat targets', () => {
           must(now.indexOf(old[0] as string) <= 0, 'no primary becomes a backup', old, now);
         });
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -110,7 +110,7 @@ describe('flat targets', () => {
           if (old[0] !== now[0]) expect(now[0]).toBe(first.name);
         });
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
@@ -172,7 +172,7 @@ describe('topologies', () => {
           mustEqual,
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -214,7 +214,7 @@ describe('topologies', () => {
           },
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -1,6 +1,6 @@
 /** How many replicas a key gets and how they must spread: the part of a placement that is not the topology. */
 import { PlacementError } from './errors.ts';
-import { record, refuseUnknownFields, wholeNumber } from './input.ts';
+import { perLevel, record, refuseUnknownFields, wholeNumber } from './input.ts';
 import type { Account } from './accounts.ts';
 import { checkName, type Roles } from './flat/rendezvous.ts';
 import type { Topology, Vertex } from './topology.ts';
@@ -60,18 +60,6 @@ export function checkPolicy(topology: Topology, policy: Policy): CheckedPolicy {
     pin,
     roles: policy.roles ?? 'rank',
   };
-}
-
-function perLevel(levels: readonly string[], value: unknown, what: string): unknown[] {
-  const input = record(value ?? {}, `"${what}"`);
-  for (const level of Object.keys(input)) {
-    if (levels.includes(level)) continue;
-    throw new PlacementError(
-      'unknown_level',
-      `"${what}" names the level "${level}"; the levels are ${levels.join(', ')}.`,
-    );
-  }
-  return levels.map((level) => (Object.hasOwn(input, level) ? input[level] : undefined));
 }
 
 /** A pin that no vertex carries would silently place nothing. */

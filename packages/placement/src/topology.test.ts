@@ -238,7 +238,7 @@ describe('bad topologies get an error that names the vertex by its path', () => 
           expect(error).toBeInstanceOf(PlacementError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 });

@@ -12,7 +12,7 @@
 import { PlacementError } from './errors.ts';
 import { compareNames, type Hash, murmur3 } from './flat/hash.ts';
 import { algorithm, checkName, checkWeight, seedsOf } from './flat/rendezvous.ts';
-import { list, record, refuseUnknownFields, unit, wholeNumber } from './input.ts';
+import { list, perLevel, record, refuseUnknownFields, unit, wholeNumber } from './input.ts';
 import { verticesMax, withoutTree } from './tree-spec.ts';
 
 /** Whether a domain's share is the weight that the operator set, or that weight times the sum below it. */
@@ -331,20 +331,11 @@ function readWeights(value: unknown): Weights {
 }
 
 function readQuorum(value: unknown, levels: readonly string[]): number[] {
-  const input = record(value ?? {}, '"quorum"');
-  for (const level of Object.keys(input)) {
-    if (levels.includes(level)) continue;
-    throw new PlacementError(
-      'unknown_level',
-      `"quorum" names the level "${level}"; the levels are ${levels.join(', ')}.`,
-    );
-  }
-  return levels.map((level) => {
-    const quorum = Object.hasOwn(input, level) ? input[level] : undefined;
-    return quorum === undefined
+  return perLevel(levels, value, 'quorum').map((quorum, i) =>
+    quorum === undefined
       ? Number.POSITIVE_INFINITY
-      : wholeNumber(quorum, `The quorum of "${level}"`, { min: 0, max: verticesMax });
-  });
+      : wholeNumber(quorum, `The quorum of "${levels[i]}"`, { min: 0, max: verticesMax }),
+  );
 }
 
 function readSlots(value: unknown, levels: readonly string[]): SlotLevel[] {

@@ -93,7 +93,7 @@ describe('the walk over random topologies', () => {
           flat.map(({ name }) => name),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

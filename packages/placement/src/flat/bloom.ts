@@ -2,9 +2,8 @@
  * A 64-bit bloom filter over target names, as two 32-bit halves. A timer id carries the filter of the
  * replicas that ever held the timer, so that a member which knows only the present view finds them.
  *
- * Each name sets up to six bits: three seeded hashes, two bit positions from each (bits 0–5 and 6–11
- * of the hash). A filter never misses a name that was added; how often it claims one that was not is
- * measured in `docs/placement.md`.
+ * Each name sets up to six bits: three seeded hashes, two bit positions from each (bits 0–5 and 6–11 of the hash). A
+ * filter never misses a name that was added; how often it claims one that was not is measured in `docs/placement.md`.
  */
 import { hashText } from './hash.ts';
 

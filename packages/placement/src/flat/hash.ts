@@ -57,8 +57,8 @@ export function hashText(text: string, seed: number): number {
 export const murmur3: Hash = { number: hashNumber, text: hashText };
 
 /**
- * A text key made ready for many seeds: its blocks are mixed once, then each target costs only the
- * part that depends on the seed. Reused from lookup to lookup; grows to the longest key seen.
+ * A text key made ready for many seeds: its blocks are mixed once, then each target costs only the part that depends on
+ * the seed. Reused from lookup to lookup; grows to the longest key seen.
  */
 export class TextBlocks {
   #mixed = new Int32Array(64);

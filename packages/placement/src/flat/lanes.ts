@@ -1,7 +1,7 @@
 /**
  * The hash of a number under four seeds at a time: 128-bit lanes of WebAssembly, for rankers that are asked often. The
  * module is put together below, instruction by instruction, when the first ranker wants it; nothing is compiled before
- * that, and no binary is kept. Results are those of `ranker.ts`, to the bit; where there are no lanes, its loops go on.
+ * that, and no binary is kept. Results equal `ranker.ts` to the bit; where there are no lanes, its loops hash.
  *
  * L1. `hashes` leaves the hashes of a range in `out`, candidate i of the range at index i. They are open: the last step
  *     of the hash is not done.

@@ -39,7 +39,6 @@ interface Entry {
   readonly id: string;
   readonly path: string;
   readonly weight: number;
-  readonly own: number;
   /** Its place in the order of the domains. */
   readonly rank: number;
   /** The hashes it stands with at the two ends, and how near these are. */
@@ -146,7 +145,6 @@ function domainEntry(
     id: domain.id,
     path: domain.path,
     weight: domain.weight,
-    own,
     rank: rankOfHash(own, liftedWeight(heaviest, lift)),
     lowest: nearest(mirror),
     highest: nearest((hash) => hash),
@@ -162,7 +160,6 @@ function memberEntry(reading: Reading, domain: Domain, { name, weight, seed }: R
     id: name,
     path: domain.path === '' ? name : `${domain.path}/${name}`,
     weight,
-    own: hash,
     rank: 0,
     lowest: { hash, near: logOfHash(mirror(hash)) / weight },
     highest: { hash, near: logOfHash(hash) / weight },

@@ -154,7 +154,7 @@ describe('roles', () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -174,7 +174,7 @@ describe('roles', () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 });
@@ -238,7 +238,7 @@ describe('the list', () => {
           expect(new Set(chosen)).toEqual(new Set(replicas));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

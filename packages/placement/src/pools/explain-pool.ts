@@ -2,7 +2,7 @@
  * Why a key lives where it lives in the tree of a pool: each round of the walk, with candidates and scores. Written for
  * reading and apart from `walk.ts` on purpose, as `explain.ts` is: tests hold the two to the same answer.
  */
-import type { Candidate, Explanation, Step } from '../explain.ts';
+import { type Candidate, type Explanation, handOut, type Step } from '../explain.ts';
 import { murmur3 } from '../flat/hash.ts';
 import { type Key, type NumberKey, readKey } from '../flat/key.ts';
 import { raiseUntilFree } from '../flat/ranker.ts';
@@ -119,17 +119,6 @@ function rank({ pool, key }: Reading, entries: readonly Entry[]): Entry[] {
     entry.score = raiseUntilFree(raw, taken);
   }
   return entries.toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0));
-}
-
-/** One replica each in order, round after round, up to each one's room. */
-function handOut(entries: readonly Entry[], count: number): void {
-  for (let left = count; left > 0; ) {
-    for (const entry of entries) {
-      if (left === 0 || entry.share === entry.room) continue;
-      entry.share++;
-      left--;
-    }
-  }
 }
 
 function stepOf(

@@ -36,7 +36,7 @@ describe('pool slots', () => {
         const repaired = selectPool(start, name, shape);
         expect(repaired.slots()).toEqual(healthy.slots());
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -54,7 +54,7 @@ describe('pool slots', () => {
         const after = serving(selectPool(down(start, [one, two]), name, shape));
         for (const [slot, path] of before) if (path !== two) expect(after.get(slot)).toBe(path);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
