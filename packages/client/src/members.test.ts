@@ -11,7 +11,7 @@ describe('Members', () => {
     ]);
   });
 
-  test('the one that worked comes first, the one avoided longest last', () => {
+  test('the member that worked comes first, the member avoided longest comes last', () => {
     const members = new Members(['http://a:1', 'http://b:1', 'http://c:1', 'http://d:1']);
     members.worked('http://c:1');
     members.failed('http://a:1', 900);

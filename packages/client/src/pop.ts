@@ -42,7 +42,6 @@ const utf8 = new TextDecoder();
 
 type Headed = Pick<PlainCall, 'header' | 'headers'>;
 
-/** Headers are made when they are asked for: few handlers do. */
 function popOf({ header, headers }: Headed, opaque: string): KeyedPop | null {
   const id = header('x-timer-id');
   if (id === null) return null;
@@ -50,15 +49,37 @@ function popOf({ header, headers }: Headed, opaque: string): KeyedPop | null {
     const text = header(name) ?? '';
     return /^\d{1,15}$/.test(text) ? Number(text) : otherwise;
   };
-  const date = new Date(header('x-timer-due') ?? '');
-  const due = Number.isNaN(date.getTime()) ? null : date;
-  const sequence = whole('x-sequence-number', 1);
+  return keyedPop({
+    id,
+    sequence: whole('x-sequence-number', 1),
+    attempt: whole('x-timer-attempt', 1),
+    missed: whole('x-timer-missed', 0),
+    due: dueOf(header('x-timer-due') ?? ''),
+    version: header('x-timer-version'),
+    name: header('webhook-id'),
+    traces: { own: header('traceparent'), set: header('x-timer-trace') },
+    opaque,
+    headers,
+  });
+}
+
+interface ToldPop extends Pick<Pop, 'id' | 'sequence' | 'attempt' | 'missed' | 'due' | 'opaque'> {
+  readonly version: string | null;
+  /** `webhook-id`. */
+  readonly name: string | null;
+  readonly traces: PopTraces;
+  readonly headers: () => Headers;
+}
+
+/** Headers are made when they are asked for: few handlers do. */
+function keyedPop(told: ToldPop): KeyedPop {
+  const { id, sequence, attempt, missed, due, opaque, traces, headers } = told;
   let made: Headers | null = null;
   const pop: Pop = {
     id,
     sequence,
-    attempt: whole('x-timer-attempt', 1),
-    missed: whole('x-timer-missed', 0),
+    attempt,
+    missed,
     due,
     opaque,
     get headers() {
@@ -66,18 +87,26 @@ function popOf({ header, headers }: Headed, opaque: string): KeyedPop | null {
       return made;
     },
   };
-  const version = header('x-timer-version') ?? due?.toISOString() ?? '';
+  const version = told.version ?? due?.toISOString() ?? '';
   // As in `webhook-id`: a pop that came together with others may come again by itself.
-  const key = header('webhook-id') ?? `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
-  const traces = { own: header('traceparent'), set: header('x-timer-trace') };
+  const key = told.name ?? `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
   return { key, pop, traces };
+}
+
+function dueOf(text: string): Date | null {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? null : date;
 }
 
 /** One broken line makes all of it nothing: it did not come from a member. */
 function batchedPops({ headers, body }: PlainCall): KeyedPop[] {
   try {
-    const lines = utf8.decode(body).split('\n');
-    return lines.filter((line) => line !== '').map((line) => batchedPop(JSON.parse(line), headers));
+    const lines = utf8
+      .decode(body)
+      .split('\n')
+      .filter((line) => line !== '');
+    const parsed = JSON.parse(`[${lines.join(',')}]`) as BatchLine[];
+    return parsed.map((line) => batchedPop(line, headers));
   } catch {
     return [];
   }
@@ -97,29 +126,38 @@ interface BatchLine {
 
 /** As it would have come by itself. The signature was that of the batch, and is checked. */
 function batchedPop(line: BatchLine, common: () => Headers): KeyedPop {
-  const own: Readonly<Record<string, string | number>> = {
-    'x-timer-id': line.id,
-    'x-sequence-number': line.sequence,
-    'x-timer-due': line.due,
-    'x-timer-version': line.version,
-    'x-timer-attempt': line.attempt,
-    'x-timer-missed': line.missed ?? 0,
-    ...(line.traceparent !== undefined && { traceparent: line.traceparent }),
-    ...(line.trace !== undefined && { 'x-timer-trace': line.trace }),
-  };
-  const header = (name: string): string | null => {
-    const value = own[name];
-    return value === undefined ? null : String(value);
-  };
-  const headers = (): Headers => {
-    const all = new Headers(common());
-    for (const name of notOfALine) all.delete(name);
-    for (const name in own) all.set(name, String(own[name]));
-    return all;
-  };
-  const keyed = popOf({ header, headers }, line.opaque);
-  if (keyed === null || typeof line.id !== 'string') throw new Error('A line names no timer.');
-  return keyed;
+  const { id, due, version, traceparent, trace, opaque } = line;
+  if (typeof id !== 'string') throw new Error('A line names no timer.');
+  return keyedPop({
+    id,
+    sequence: wholeOf(line.sequence, 1),
+    attempt: wholeOf(line.attempt, 1),
+    missed: wholeOf(line.missed, 0),
+    due: dueOf(due),
+    version: version ?? null,
+    name: null,
+    traces: { own: traceparent ?? null, set: trace ?? null },
+    opaque,
+    headers: () => headersOfLine(line, common()),
+  });
+}
+
+function wholeOf(number: number | undefined, otherwise: number): number {
+  return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : otherwise;
+}
+
+function headersOfLine(line: BatchLine, common: Headers): Headers {
+  const headers = new Headers(common);
+  for (const name of notOfALine) headers.delete(name);
+  headers.set('x-timer-id', line.id);
+  headers.set('x-sequence-number', String(line.sequence));
+  headers.set('x-timer-due', line.due);
+  headers.set('x-timer-version', line.version);
+  headers.set('x-timer-attempt', String(line.attempt));
+  headers.set('x-timer-missed', String(line.missed ?? 0));
+  if (line.traceparent !== undefined) headers.set('traceparent', line.traceparent);
+  if (line.trace !== undefined) headers.set('x-timer-trace', line.trace);
+  return headers;
 }
 
 const notOfALine = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-timer-count'];

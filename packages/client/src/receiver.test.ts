@@ -176,6 +176,14 @@ describe('receiver of a batch', () => {
     expect(pops.map(({ opaque }) => opaque)).toEqual(['a', 'b']);
   });
 
+  test('of a pop that stands twice in a batch, a handler without a promise sees one', async () => {
+    const opaques: string[] = [];
+    const receive = receiver(({ opaque }) => void opaques.push(opaque));
+    const answer = await receive(batch([line('a'), line('a'), line('b', 2)]));
+    expect([answer.status, answer.headers.get('x-timer-failed')]).toEqual([200, null]);
+    expect(opaques).toEqual(['a', 'b']);
+  });
+
   test('when one pop fails all come again, and only that one is handled again', async () => {
     let bad = true;
     const { pops, status } = make({}, ({ opaque }) =>

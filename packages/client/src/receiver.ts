@@ -75,18 +75,22 @@ function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
     const event = onEvent === undefined ? null : eventOf(pop);
     return event === null ? handler(pop) : onEvent?.(event, pop);
   };
+  // Waits only for promises: most memories and many handlers have none, and a wait costs as much as the rest of a pop.
   const handle = async ({ key, pop, traces }: KeyedPop): Promise<Verdict> => {
     try {
-      const state = await memory.begin(key);
+      const begun = memory.begin(key);
+      const state = typeof begun === 'string' ? begun : await begun;
       if (state === 'handled') return { status: 200, body: 'Handled before.' };
       if (state === 'busy') return busy;
       try {
-        await inSpan(pop, traces, () => handled(pop));
+        const running = inSpan(pop, traces, () => handled(pop));
+        if (running !== undefined) await running;
       } catch (error) {
         await memory.failed(key);
         throw error;
       }
-      await memory.handled(key);
+      const keeping = memory.handled(key);
+      if (keeping !== undefined) await keeping;
       return ok;
     } catch (error) {
       options.onError?.(error, pop);

@@ -58,6 +58,7 @@ describe('bodyOf', () => {
     [{ in: Number.NaN, uri }, 'in must be'],
     [{ every: -1, count: 1, uri }, 'every must be'],
     [{ at: 'tomorrow', uri }, 'at must be'],
+    [{ at: '2027-02-30T00:00:00Z', uri }, 'at has the day 2027-02-30, which does not exist.'],
     [{ in: 1, uri, retry: { base: 'x' } }, 'retry.base must be'],
   ])('%j is refused before anything is sent', (spec, sentence) => {
     expect(() => bodyOf(spec)).toThrow(sentence);

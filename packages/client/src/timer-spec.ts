@@ -1,5 +1,5 @@
 /** A timer as a caller describes it, and the JSON body it becomes. */
-import { nearestWord, parseDuration } from '@carillon/core';
+import { missingDay, nearestWord, parseDuration } from '@carillon/core';
 import { fitting, PayloadError, payloadText } from './payload/payload.ts';
 import type { StandardSchema } from './payload/standard-schema.ts';
 
@@ -191,6 +191,8 @@ function seconds(name: string, value: Duration): number {
 }
 
 export function instantText(name: string, value: Instant): string {
+  const day = typeof value === 'string' ? missingDay(value) : null;
+  if (day !== null) throw new TypeError(`${name} has the day ${day}, which does not exist.`);
   const date = new Date(value);
   if (!Number.isNaN(date.getTime())) return date.toISOString();
   throw new TypeError(

@@ -6,6 +6,7 @@ import {
   decodeDefinition,
   encodeDefinition,
   isInterval,
+  isKeyed,
   traceOf,
   withoutTrace,
 } from './definition.ts';
@@ -111,6 +112,7 @@ describe('definitions as bytes', () => {
         const bytes = encodeDefinition(one);
         expect(traceOf(bytes)).toBe(one.trace);
         expect(isInterval(bytes)).toBe(one.timing.kind === 'interval');
+        expect(isKeyed(bytes)).toBe(one.idempotent);
         const bare = encodeDefinition({ ...one, trace: null });
         expect(withoutTrace(bytes)).toEqual(bare);
         expect(bytes.length - bare.length).toBe(one.trace === null ? 0 : 26);

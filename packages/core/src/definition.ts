@@ -255,6 +255,11 @@ export function traceOf(bytes: Uint8Array): string | null {
   return hasTrace(bytes) ? decodeTrace(new ByteReader(bytes.subarray(1))) : null;
 }
 
+/** Whether the timer was set under an idempotency key. Mostly one look for a byte that is rare in definitions. */
+export function isKeyed(bytes: Uint8Array): boolean {
+  return bytes.includes(tag.idempotent) && decodeDefinition(bytes).idempotent;
+}
+
 /** The bytes of the same definition without its trace. */
 export function withoutTrace(bytes: Uint8Array): Uint8Array {
   return hasTrace(bytes) ? bytes.subarray(1 + traceBytes) : bytes;

@@ -1,8 +1,8 @@
 /**
- * The ports a member runs on. Everything that depends on time, chance or the outside world goes
- * through one `Env`, passed once to the constructors that need it. Production gets the real ones
- * (`@carillon/core/system` and the server's `system-env.ts`), tests and the simulator get
- * controllable ones; the contract suites in `testing/` hold both to the same behaviour.
+ * The ports a member runs on. Everything that depends on time, chance or the outside world goes through one `Env`,
+ * passed once to the constructors that need it. Production gets the real ones (`@carillon/core/system` and the server's
+ * `system-env.ts`), tests and the simulator get controllable ones; the contract suites in `testing/` hold both to the
+ * same behaviour.
  *
  * Callbacks instead of promises where a call happens per timer; promises where it happens rarely.
  */

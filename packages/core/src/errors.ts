@@ -69,6 +69,11 @@ export class CarillonError extends Error {
   }
 }
 
+/** The sentence of anything that was thrown. */
+export function sentenceOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Holds an assumption the code is built on. Its failure is a bug, never a user's mistake. */
 export function invariant(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Error(`Broken invariant: ${why}`);

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factorMax, formatTimerId, hex16, NumberSource, parseHex16, parseTimerId } from './ids.ts';
+import {
+  factorMax,
+  formatTimerId,
+  hex16,
+  NumberSource,
+  parseHex16,
+  parseLooseTimerId,
+  parseTimerId,
+} from './ids.ts';
 
 const half = fc.oneof(
   fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1),
@@ -164,5 +172,65 @@ describe('NumberSource', () => {
     expect(source.usedMs).toBe(startMs);
     take(source, startMs);
     expect(source.usedMs).toBe(startMs + 1);
+  });
+});
+
+/** Reads an id as its form says; slower. */
+function twinOf(text: string): ReturnType<typeof parseLooseTimerId> {
+  const match = /^([0-9a-f]{16})([0-9a-f]{16})?(?:-([1-9][0-9]?))?$/.exec(text);
+  if (match === null || Number(match[3] ?? 1) > factorMax) return null;
+  const [, number = '', bloom = '0'.repeat(16)] = match;
+  const word = (digits: string, at: number): number => Number(`0x${digits.slice(at, at + 8)}`);
+  return {
+    hi: word(number, 0),
+    lo: word(number, 8),
+    bloomHi: word(bloom, 0),
+    bloomLo: word(bloom, 8),
+    factor: match[3] === undefined ? null : Number(match[3]),
+  };
+}
+
+describe('a text that may be an id', () => {
+  const hex = (length: number) =>
+    fc.string({
+      unit: fc.constantFrom('0', '1', '8', '9', 'a', 'f'),
+      minLength: length,
+      maxLength: length,
+    });
+  const factors = fc.constantFrom(
+    '',
+    '-',
+    '-0',
+    '-1',
+    '-9',
+    '-01',
+    '-16',
+    '-17',
+    '-1a',
+    '-100',
+    '-1-1',
+  );
+  const texts = fc
+    .tuple(fc.constantFrom(0, 15, 16, 17, 31, 32, 33).chain(hex), factors)
+    .map((parts) => parts.join(''));
+  const spoilt = fc
+    .tuple(
+      texts,
+      fc.nat(40),
+      fc.constantFrom('', 'g', 'A', 'F', '`', '/', ':', '-', ' ', 'é', '\n'),
+    )
+    .map(([text, at, put]) => text.slice(0, at) + put + text.slice(at + 1));
+
+  it('is read as its form says, or not at all', () => {
+    const seen = { ids: 0, others: 0 };
+    fc.assert(
+      fc.property(fc.oneof(texts, spoilt), (text) => {
+        const read = parseLooseTimerId(text);
+        seen[read === null ? 'others' : 'ids']++;
+        expect(read).toEqual(twinOf(text));
+      }),
+      { numRuns: 1000 },
+    );
+    expect(Math.min(seen.ids, seen.others)).toBeGreaterThan(20);
   });
 });

@@ -17,8 +17,6 @@ export interface TimerId {
 
 export const factorMax = 16;
 
-const form = /^([0-9a-f]{16})([0-9a-f]{16})?(?:-([1-9][0-9]?))?$/;
-
 /** The parts of an id, or null when the text is not one. */
 export function parseTimerId(text: string): TimerId | null {
   const parts = parseLooseTimerId(text);
@@ -29,18 +27,39 @@ export function parseTimerId(text: string): TimerId | null {
 export function parseLooseTimerId(
   text: string,
 ): (Omit<TimerId, 'factor'> & { readonly factor: number | null }) | null {
-  const match = form.exec(text);
-  if (match === null) return null;
-  const [, number = '', bloom = '0000000000000000', factorText] = match;
-  const factor = factorText === undefined ? null : Number(factorText);
-  if (factor !== null && factor > factorMax) return null;
-  return {
-    hi: Number.parseInt(number.slice(0, 8), 16),
-    lo: Number.parseInt(number.slice(8), 16),
-    bloomHi: Number.parseInt(bloom.slice(0, 8), 16),
-    bloomLo: Number.parseInt(bloom.slice(8), 16),
-    factor,
-  };
+  const dash = text.indexOf('-');
+  const hexEnd = dash === -1 ? text.length : dash;
+  if (hexEnd !== 16 && hexEnd !== 32) return null;
+  const hi = wordAt(text, 0);
+  const lo = wordAt(text, 8);
+  const bloomHi = hexEnd === 32 ? wordAt(text, 16) : 0;
+  const bloomLo = hexEnd === 32 ? wordAt(text, 24) : 0;
+  const factor = dash === -1 ? null : factorFrom(text, dash + 1);
+  if (hi < 0 || lo < 0 || bloomHi < 0 || bloomLo < 0 || factor === 0) return null;
+  return { hi, lo, bloomHi, bloomLo, factor };
+}
+
+/** Eight hex digits; −1: there is another character among them. By hand: every change of a timer reads an id. */
+function wordAt(text: string, from: number): number {
+  let word = 0;
+  for (let at = from; at < from + 8; at++) {
+    const code = text.charCodeAt(at);
+    const isLetter = code >= 97 && code <= 102;
+    if (!isLetter && !(code >= 48 && code <= 57)) return -1;
+    word = (word << 4) | (isLetter ? code - 87 : code - 48);
+  }
+  return word >>> 0;
+}
+
+/** The rest of the text as a factor; 0: it is none. */
+function factorFrom(text: string, from: number): number {
+  const length = text.length - from;
+  const first = text.charCodeAt(from) - 48;
+  if (!(first >= 1 && first <= 9)) return 0;
+  if (length === 1) return first;
+  const second = text.charCodeAt(from + 1) - 48;
+  const factor = first * 10 + second;
+  return length === 2 && second >= 0 && second <= 9 && factor <= factorMax ? factor : 0;
 }
 
 export function formatTimerId(id: TimerId): string {

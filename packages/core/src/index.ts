@@ -7,6 +7,7 @@ export {
   type Ending,
   encodeDefinition,
   isInterval,
+  isKeyed,
   type Origin,
   type RetryPolicy,
   type Timing,
@@ -39,7 +40,7 @@ export {
   type Together,
   type Unmade,
 } from './env.ts';
-export { CarillonError, type ErrorCode, invariant } from './errors.ts';
+export { CarillonError, type ErrorCode, invariant, sentenceOf } from './errors.ts';
 export { formatHostPort, type HostPort, parseHostPort, splitHostPort } from './host-port.ts';
 export {
   factorMax,
@@ -52,6 +53,7 @@ export {
   type TimerId,
 } from './ids.ts';
 export { labelSlips, type WithLabels } from './label-slips.ts';
+export { missingDay } from './missing-day.ts';
 export { nearestWord } from './nearest-word.ts';
 export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
 export {
@@ -59,11 +61,13 @@ export {
   decodeRecord,
   decodeRecordInto,
   RecordBuffer,
+  RecordFields,
   encodeRecord,
   Outcome,
   type Progress,
   State,
   type TimerRecord,
+  versionMsMax,
 } from './record.ts';
 export { sleep } from './sleep.ts';
 export { isSampled, parseTraceparent, spanIdOf, traceIdOf } from './traceparent.ts';

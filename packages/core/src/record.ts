@@ -11,7 +11,7 @@ import { factorMax } from './ids.ts';
 import { compareVersions, type Version } from './version.ts';
 
 /** The year 10889: no clock that is merely wrong says more. */
-const versionMsMax = 2 ** 48;
+export const versionMsMax = 2 ** 48;
 
 /** Order matters: at equal version the higher state wins a merge. */
 export const State = { live: 0, dead: 1, tombstone: 2 } as const;
@@ -100,8 +100,8 @@ export function encodeRecord(out: ByteWriter, record: TimerRecord, baseMs: numbe
   out.blob(record.body);
 }
 
-/** A record that is filled again and again, so that reading a million of them leaves no garbage. */
-export class RecordBuffer implements TimerRecord {
+/** The fields of a record without its body. Filled again and again: reading a million records leaves no garbage. */
+export class RecordFields implements Omit<TimerRecord, 'body'> {
   hi = 0;
   lo = 0;
   namespace = '';
@@ -118,6 +118,10 @@ export class RecordBuffer implements TimerRecord {
   triedMs = 0.5;
   outcome = 0;
   replicas: readonly string[] = [];
+}
+
+/** A whole record to fill again and again. */
+export class RecordBuffer extends RecordFields implements TimerRecord {
   body: Uint8Array = new Uint8Array(0);
 }
 

@@ -106,7 +106,7 @@ describe('compareVersions', () => {
   });
 });
 
-it('stamps of one member are told from those of another, whatever their counters', () => {
+it('two members never make the same stamp, with any counters', () => {
   fc.assert(
     fc.property(member, member, fc.array(wall, { minLength: 2, maxLength: 9 }), (a, b, walls) => {
       const clock = new VersionClock();

@@ -175,7 +175,7 @@ export class Membership {
       return;
     }
     await this.mirror.read().catch((error: unknown) => {
-      this.options.log.debug('The view of a ring could not be read; it follows by the watch.', {
+      this.options.log.debug('The view of a ring could not be read now; the watch will bring it.', {
         event: 'ring-view-delayed',
         reason: String(error),
       });

@@ -91,7 +91,7 @@ export class Mirror {
     if (this.closed || revision < this.revisionSeen) return;
     const changes = difference(this.entries, entries, revision);
     if (this.watching && revision === this.revisionSeen && changes.length > 0) {
-      this.options.log.error('A watch on etcd left out changes; the picture was put right.', {
+      this.options.log.error('A watch on etcd missed changes; a full read has brought them.', {
         event: 'ring-watch-incomplete',
         prefix,
         changes: changes.length,

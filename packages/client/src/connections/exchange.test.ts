@@ -164,7 +164,7 @@ describe('kept connections on Node', () => {
     expect(new Set(requests.map(({ connection }) => connection)).size).toBe(1);
   });
 
-  test('one that was closed just when it is used again is no failure', async () => {
+  test('a connection that is closed just when it is used again is no failure', async () => {
     const { url, requests } = await listening((socket, count) => {
       if (count === 2) socket.destroy();
       else socket.write(ok);

@@ -2,6 +2,7 @@
  * The real disk: one folder, locked for this process. Plain files, positional writes, fdatasync; the folder
  * itself is synced whenever a name in it must survive.
  */
+import { sentenceOf } from '../errors.ts';
 import { close, fdatasync, fsync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -239,8 +240,7 @@ const kinds: ReadonlyMap<unknown, DiskErrorKind> = new Map([
 
 function asDiskError(what: string, cause: unknown): DiskError {
   const kind = kinds.get(codeOf(cause)) ?? 'failed';
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new DiskError(kind, `Could not ${what}: ${why}.`, { cause });
+  return new DiskError(kind, `Could not ${what}: ${sentenceOf(cause)}.`, { cause });
 }
 
 function codeOf(cause: unknown): unknown {

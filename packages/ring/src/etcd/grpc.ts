@@ -14,7 +14,7 @@ import {
   type OutgoingHttpHeaders,
   type SecureClientSessionOptions,
 } from 'node:http2';
-import type { Clock } from '@carillon/core';
+import { type Clock, sentenceOf } from '@carillon/core';
 import { EtcdError } from './etcd.ts';
 import { GrpcFrames } from '../grpc-frames.ts';
 
@@ -130,7 +130,7 @@ export class GrpcConnection {
       request = this.session.request(headers);
     } catch (error) {
       // The session ended and its event is still on the way.
-      this.fail(error instanceof Error ? error.message : String(error));
+      this.fail(sentenceOf(error));
       return null;
     }
     const makeError: MakeError = (kind, why, cause) => this.error(kind, path, why, cause);
@@ -235,8 +235,7 @@ class GrpcStream {
       this.handlers.onMessage(message);
     } catch (error) {
       // A message that cannot be decoded ends this call, not the process.
-      const why = error instanceof Error ? error.message : String(error);
-      this.cancel(this.makeError('no-answer', `an unreadable message (${why})`));
+      this.cancel(this.makeError('no-answer', `an unreadable message (${sentenceOf(error)})`));
     }
   }
 

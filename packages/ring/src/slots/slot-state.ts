@@ -13,6 +13,17 @@
  * Locks are granted in `owned` only. In `draining` the holders finish. In `moving` they go on undisturbed, trusted for
  * as long as both members are. From `releasing` on no lock of the slot is held, and the record may be deleted; never
  * before.
+ *
+ * Example: slot 7 in process 1, whose members are a and c. Process 2 joins with b at 20 s, and a leaves at 40 s.
+ *
+ *    0.00 s  placement names a, the slot has no record     want         claiming    the claim is sent to etcd
+ *    0.01 s  etcd has taken the claim                      mine         owned       locks are granted
+ *   20.00 s  placement names b, of another process         unwant       draining    the holder has 10 s to finish
+ *   20.20 s  b is gone, placement names a again            want         owned       the holder may stay after all
+ *   40.00 s  placement names c, of this process            pass         moving      held locks stay, none is granted
+ *   40.01 s  etcd has written c and its lease              passed       owned       locks are granted again, under c
+ *   55.00 s  the lease of c has not been renewed in time   member-lost  lost        every lock in the slot ends
+ *   61.00 s  etcd has deleted the record with the lease    gone         foreign     any process may claim it
  */
 
 export type SlotState =
@@ -46,15 +57,22 @@ export type SlotHappening =
   /** The member's lease cannot be trusted any more. */
   | 'member-lost';
 
-/** The action that a change of state requires. */
+/** The action that a change of state requires; `slots.ts` carries it out. */
 export type SlotEffect =
   | 'none'
+  /** Writes the record, on condition that the slot has none. */
   | 'claim'
+  /** Tells the locks that they may be granted. */
   | 'gain'
+  /** Writes another local member and its lease into the record. */
   | 'move'
+  /** Asks the holders to finish, and sets their time limit. */
   | 'revoke'
+  /** Deletes the record, or writes the next owner into it. */
   | 'release'
+  /** Tells that another process may own the slot now. */
   | 'released'
+  /** Ends every lock in the slot at once. */
   | 'abort';
 
 export const slotTransitions: Record<SlotState, Record<SlotHappening, SlotState>> = {
@@ -90,6 +108,7 @@ export const slotTransitions: Record<SlotState, Record<SlotHappening, SlotState>
     pass: 'moving',
     mine: 'owned',
     passed: 'owned',
+    // Another process may grant locks in the slot already, so the locks here end at once.
     theirs: 'lost',
     gone: 'lost',
     refused: 'owned',
@@ -97,6 +116,7 @@ export const slotTransitions: Record<SlotState, Record<SlotHappening, SlotState>
     'member-lost': 'lost',
   },
   draining: {
+    // Placement changed its mind before the last holder had finished: the record never left, so nothing is claimed.
     want: 'owned',
     unwant: 'draining',
     pass: 'moving',
@@ -140,8 +160,10 @@ export const slotTransitions: Record<SlotState, Record<SlotHappening, SlotState>
     pass: 'lost',
     mine: 'owned',
     passed: 'lost',
+    // The record is known to be another's, or gone: the slot is free to be wanted again.
     theirs: 'foreign',
     gone: 'foreign',
+    // The claim that was under way when the lease was lost did not happen: there is no record to wait for.
     refused: 'foreign',
     idle: 'lost',
     'member-lost': 'lost',

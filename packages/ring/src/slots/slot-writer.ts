@@ -308,7 +308,7 @@ export class SlotWriter {
         this.report(slots, answer.found, answer.revision);
         return;
       } catch (error) {
-        this.log.debug('The look at etcd after a lost answer failed.', {
+        this.log.debug('Reading etcd after a lost answer failed.', {
           event: 'ring-look-failed',
           reason: String(error),
         });

@@ -468,7 +468,7 @@ export class Slots {
    */
   private onTrouble(error: EtcdError): void {
     const { clock } = this.options;
-    this.options.log.debug('A transaction of a ring was not taken by etcd.', {
+    this.options.log.debug('A transaction of a ring failed at etcd.', {
       event: 'ring-transaction-failed',
       reason: error.message,
     });

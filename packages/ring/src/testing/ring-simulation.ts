@@ -3,7 +3,7 @@
  * few keys, and faults drawn from a seed. The checker watches from outside:
  *
  *   belief   never do two processes hold a lock on one key that both may trust
- *   linear   grants, moments of trust and ends of each key's lock are those of one lock whose tokens grow
+ *   linear   grants, moments of trust and ends of a key's locks fit into one line, along which tokens grow
  *   settled  after the faults every slot is owned exactly once, all views are equal, waiters get their lock
  *   left     after closing, etcd holds the config only
  */
