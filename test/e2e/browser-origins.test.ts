@@ -5,26 +5,15 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumFlags, chromiumForTests } from '../../scripts/chromium.ts';
 import { serve, type ServedMember } from './cli-process.ts';
-import { bundledClient } from './support/bundled-client.ts';
+import { type App, appFiles, bundledClient } from './support/bundled-client.ts';
 import { listening } from './support/listening.ts';
 
 const executable = chromiumForTests();
 /** A name that its owner lets point to this machine. */
 const rebound = 'rebound.example';
 
-interface App {
-  readonly carillon: typeof import('@carillon/client');
-}
-
 async function webServer(library: string): Promise<Server> {
-  const files: Readonly<Record<string, readonly [string, string]>> = {
-    '/page': [
-      'text/html',
-      '<!doctype html><title>app</title><script type="module" src="/app.js"></script>',
-    ],
-    '/app.js': ['text/javascript', "import * as all from '/client.js'; window.carillon = all;"],
-    '/client.js': ['text/javascript', library],
-  };
+  const files = appFiles(library);
   const server = createServer(({ url = '' }, outgoing) => {
     const [type, text] = files[url] ?? ['text/plain', ''];
     outgoing.setHeader('content-type', type);

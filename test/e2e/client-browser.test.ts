@@ -10,26 +10,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumFlags, chromiumForTests } from '../../scripts/chromium.ts';
 import { serve, type ServedMember } from './cli-process.ts';
 import { Receiver } from './receiver.ts';
-import { bundledClient } from './support/bundled-client.ts';
+import { type App, appFiles, bundledClient } from './support/bundled-client.ts';
 import { listening } from './support/listening.ts';
 
 const executable = chromiumForTests();
 
-/** Objects that the page leaves for the tests. */
-interface App {
-  readonly carillon: typeof import('@carillon/client');
-}
-
 /** The page and the library at their paths; everything else is the member's. */
 async function webServer(library: string, member: URL): Promise<Server> {
-  const files: Readonly<Record<string, readonly [string, string]>> = {
-    '/page': [
-      'text/html',
-      '<!doctype html><title>app</title><script type="module" src="/app.js"></script>',
-    ],
-    '/app.js': ['text/javascript', "import * as all from '/client.js'; window.carillon = all;"],
-    '/client.js': ['text/javascript', library],
-  };
+  const files = appFiles(library);
   const server = createServer((incoming, outgoing) => {
     const { method, url = '/', headers } = incoming;
     const file = files[url];

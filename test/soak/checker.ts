@@ -8,7 +8,7 @@
 import { NeverEarly } from '../../packages/sim/src/checkers/never-early.ts';
 import { Once } from '../../packages/sim/src/checkers/once.ts';
 import { Pops } from '../../packages/sim/src/checkers/pops.ts';
-import { FaultLog, noticeMs } from '../../packages/sim/src/world/fault-log.ts';
+import { FaultLog, type Kind, noticeMs } from '../../packages/sim/src/world/fault-log.ts';
 import {
   firstSentMs,
   type History,
@@ -114,7 +114,10 @@ function faultLogOf(windows: readonly Window[]): FaultLog {
     if (kind === 'planned' || kind === 'stopped') continue;
     const starved = isStall(window) ? 'stalled' : 'paused';
     const known = kind === 'starved' ? starved : kind;
-    for (const name of [member, someMember]) log.begin(name, known, what, fromMs)(toMs);
+    const kinds: Kind[] = known === 'down' ? ['down', 'killed'] : [known];
+    for (const name of [member, someMember]) {
+      for (const one of kinds) log.begin(name, one, what, fromMs)(toMs);
+    }
   }
   return log;
 }

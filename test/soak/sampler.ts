@@ -1,7 +1,7 @@
 /**
- * Looks at the members while a soak runs: four times a second how long each waited for a processor, each second their
- * memory and how late the callbacks of that second came; and all the while whether this process itself, which holds the
- * receiver, could look.
+ * Looks at the members while they are under load: four times a second how long each waited for a processor, each
+ * second their memory and how late the callbacks of that second came; and all the while whether this process itself,
+ * which holds the receiver, could look.
  */
 import { latenessAt } from '../e2e/support/recorder.ts';
 import { type ProcessReading, procObstacle, readProcess, readStolenMs } from './proc.ts';
@@ -32,12 +32,15 @@ const sampleMs = 1000;
 /** So late that a callback's arrival was noticed late. */
 const blindMs = 25;
 
+/** The members, and where their callbacks and their times without a processor are noted. */
+type Watched = Pick<Scene, 'cluster' | 'recorder' | 'windows'>;
+
 export class Sampler {
   readonly samples: Sample[] = [];
   readonly blind: Span[] = [];
   /** Why members cannot be looked at; null: they can. */
   readonly obstacle = procObstacle();
-  private readonly scene: Scene;
+  private readonly scene: Watched;
   private readonly interval: NodeJS.Timeout;
   private readonly readings = new Map<string, ProcessReading>();
   private readonly waits = new Map<string, number>();
@@ -47,7 +50,7 @@ export class Sampler {
   private sampledMs = performance.now();
   private seen = 0;
 
-  constructor(scene: Scene) {
+  constructor(scene: Watched) {
     this.scene = scene;
     this.stolen = this.obstacle === null ? readStolenMs() : [];
     // Waits before this moment belong to the start of the members.

@@ -35,7 +35,7 @@ export const commands: readonly Entry[] = [
   ),
   entry(
     'dead-letters',
-    'Pops that gave up: count them, list them, send them again, or discard them.',
+    'Pops that were given up: count them, list them, send them again, or discard them.',
     () => import('./commands/timers/dead-letters.ts'),
   ),
   entry(
@@ -57,7 +57,7 @@ export const commands: readonly Entry[] = [
   entry('apply', 'Make the timers match a file.', () => import('./commands/timers/apply.ts')),
   entry(
     'cluster',
-    'The cluster: its status, its members, a resync, and making one leave.',
+    'The cluster: status, members, draining a member, and resync.',
     () => import('./commands/operate/cluster.ts'),
   ),
   entry(
@@ -77,7 +77,7 @@ export const commands: readonly Entry[] = [
   ),
   entry(
     'where',
-    'Which members or targets hold a key; no timer is asked for.',
+    'The members or targets that hold a key; computed, without asking for a timer.',
     () => import('./commands/placement/where.ts'),
   ),
   entry(

@@ -1,5 +1,9 @@
 /** The binary as a real process; the commands themselves are tested without one. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { release } from './index.ts';
@@ -54,6 +58,29 @@ test('a member serves, says how to try it, and ends with 0 on SIGTERM', async ()
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
 });
+
+test.each(['address', 'peer'])(
+  'serve at a taken port (%s) says so in one line, logs nothing and leaves no data behind',
+  async (which) => {
+    const [taken, spare] = [createServer(), createServer()];
+    for (const server of [taken, spare]) await once(server.listen(0, '127.0.0.1'), 'listening');
+    const [at, free] = [taken, spare].map(
+      (one) => `127.0.0.1:${(one.address() as AddressInfo).port}`,
+    );
+    spare.close();
+    const folder = mkdtempSync(join(tmpdir(), 'carillon-taken-'));
+    const [data, members] = [join(folder, 'data'), join(folder, 'members.json')];
+    const own = { name: 'a', address: free, peer: free, [which]: at };
+    writeFileSync(members, JSON.stringify({ members: [own] }));
+    const flags = ['serve', '--data', data, '--members', members, '--name', 'a'];
+    const { code, out, err } = await start(flags).ended;
+    taken.close();
+    expect([code, out, existsSync(data)]).toEqual([1, '', false]);
+    expect(err).toMatch(/^[^\n]+\n$/);
+    expect(err).toContain(`${at} is taken by another program.`);
+    rmSync(folder, { recursive: true });
+  },
+);
 
 test('an option that is wrong stops serve with a sentence for each mistake', async () => {
   const args = ['serve', '--log-level', 'loud', '--limits-body-bytes-max', 'much'];

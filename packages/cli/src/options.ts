@@ -1,6 +1,6 @@
 /** Reads flags and operands of a command line; an argument that does not fit becomes one sentence (UsageError). */
 import { parseArgs } from 'node:util';
-import { nearestWord, parseDuration } from '@carillon/core';
+import { missingDay, nearestWord, parseDuration, sentenceOf } from '@carillon/core';
 import { UsageError } from './command.ts';
 
 /** `flag`: on or off. `text`: takes a value, the last one counts. `list`: may be given many times. */
@@ -50,13 +50,18 @@ function readArgs(args: readonly string[], kinds: OptionKinds) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError(sentence(error, Object.keys(kinds)), { cause: error });
+    const negative = args.find((arg) => /^-\.?\d/.test(arg));
+    const says =
+      negative === undefined
+        ? sentence(error, Object.keys(kinds))
+        : `"${negative}" is negative; durations and numbers are positive here, such as 10s.`;
+    throw new UsageError(says, { cause: error });
   }
 }
 
 function sentence(error: unknown, names: readonly string[]): string {
   const code = (error as { code?: string }).code;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = sentenceOf(error);
   const flag = /'(-[^'\s]*)/.exec(message)?.[1] ?? '';
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const near = meantFlag(flag.replace(/^-+/, ''), names);
@@ -73,6 +78,19 @@ function meantFlag(given: string, names: readonly string[]): string | null {
   if (near !== null || given.length < 3) return near;
   const longer = names.find((name) => name.startsWith(given));
   return longer ?? names.find((name) => name.length >= 3 && given.startsWith(name)) ?? null;
+}
+
+/** The error about the first word behind a command; `right`: the words that it may be, with their operands. */
+export function unknownAction(given: string | undefined, right: readonly string[]): UsageError {
+  const names = right.map((form) => form.split(' ')[0] ?? '');
+  const last = right.at(-1) ?? '';
+  const forms = `${right.slice(0, -1).join(', ')} or ${last}`;
+  if (given === undefined || names.includes(given)) {
+    return new UsageError(`Say what to do: ${forms}.`);
+  }
+  const near = nearestWord(given, names, Math.max(1, Math.floor(given.length / 3)));
+  const hint = near === null ? `Say what to do: ${forms}.` : `Did you mean "${near}"?`;
+  return new UsageError(`There is no "${given}" here. ${hint}`);
 }
 
 /** A whole number from `min` to `max`, or a sentence. */
@@ -93,4 +111,13 @@ export function duration(what: string, text: string): number {
   const ms = parseDuration(text);
   if (ms !== null) return ms;
   throw new UsageError(`${what} must be a duration such as 250ms, 10s, 1.5m or 2h, not "${text}".`);
+}
+
+/** The moment that a text names; `form`: the right forms, in words. Throws UsageError, also for a day that is none. */
+export function instant(flag: string, text: string, form: string): Date {
+  const day = missingDay(text);
+  if (day !== null) throw new UsageError(`${flag} has the day ${day}, which does not exist.`);
+  const at = new Date(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(at.getTime())) return at;
+  throw new UsageError(`${flag} must be ${form}, not "${text}".`);
 }

@@ -74,6 +74,32 @@ describe('carillon', () => {
     [['serve', '--listn', 'x'], 'There is no flag --listn here. Did you mean --listen?'],
     [['serve', '--data-dir', 'x'], 'There is no flag --data-dir here. Did you mean --data?'],
     [['list', '--zzz'], 'There is no flag --zzz here. --help lists the flags.'],
+    [['cluster', 'statuss'], 'There is no "statuss" here. Did you mean "status"?'],
+    [['cluster'], 'Say what to do: status, members, drain NAME or resync [NAME].'],
+    [['dead-letters', 'lst'], 'There is no "lst" here. Did you mean "list"?'],
+    [
+      ['dead-letters', 'eat'],
+      'There is no "eat" here. Say what to do: list, summary, redeliver or discard.',
+    ],
+    [
+      ['token', 'crate', '--tokens', '/tmp/none'],
+      'There is no "crate" here. Did you mean "create"?',
+    ],
+    [['config', 'chek'], 'There is no "chek" here. Did you mean "check"?'],
+    [
+      ['set', '-5s', 'http://r/'],
+      '"-5s" is negative; durations and numbers are positive here, such as 10s.',
+    ],
+    [
+      ['set', 'http://r/', '--every', '-5s', '--count', '2'],
+      '"-5s" is negative; durations and numbers are positive here, such as 10s.',
+    ],
+    [
+      ['set', 'http://r/', '--at', '2027-02-30T00:00:00Z'],
+      '--at has the day 2027-02-30, which does not exist.',
+    ],
+    [['list', '--from', '2027-02-30'], '--from has the day 2027-02-30, which does not exist.'],
+    [['audit', '--since', '2027-02-30'], '--since has the day 2027-02-30, which does not exist.'],
   ])('%j: %s', async (args, sentence) => {
     const { code, err } = await cli(args);
     expect([code, err]).toEqual([2, [`carillon ${args[0]}: ${sentence}`]]);
@@ -315,6 +341,7 @@ describe('carillon get, list, cancel', () => {
     );
     expect(err).toEqual([
       `No timer has the id ${id}.`,
+      expect.stringMatching(/carillon history 0d1e1d1ab81140010000204080102040-2$/),
       'No answer from n2: attempts may be missing.',
     ]);
     const asJson = await cli(['get', id, '--json'], ({ path }) => ({
@@ -334,7 +361,16 @@ describe('carillon get, list, cancel', () => {
 
   test('get of an unknown timer exits 1', async () => {
     const { code, err } = await cli(['get', id], () => ({ status: 404, body: {} }));
-    expect([code, err]).toEqual([1, [`No timer has the id ${id}.`]]);
+    expect(code).toBe(1);
+    expect(err).toEqual([`No timer has the id ${id}.`, expect.stringContaining('history')]);
+  });
+
+  test('get of a text that is no id says so', async () => {
+    const sentence = '"zzz" is not the id of a timer.';
+    const text = await cli(['get', 'zzz'], () => ({ status: 404, body: {} }));
+    expect([text.code, text.err]).toEqual([1, [sentence]]);
+    const asJson = await cli(['get', 'zzz', '--json'], () => ({ status: 404, body: {} }));
+    expect(JSON.parse(asJson.err[0] ?? '')).toEqual({ error: sentence });
   });
 
   test('list prints a table and passes the filters on', async () => {
@@ -389,8 +425,8 @@ describe('carillon get, list, cancel', () => {
     [['cancel', id, '--tag', 'x'], 'not both'],
     [['dead-letters'], 'list, summary, redeliver or discard'],
     [['dead-letters', 'discard'], 'by id, or all of them'],
-    [['cluster', 'stauts'], 'status, members, drain NAME, or resync'],
-    [['cluster', 'drain'], 'status, members, drain NAME, or resync'],
+    [['cluster', 'stauts'], 'Did you mean "status"?'],
+    [['cluster', 'drain'], 'status, members, drain NAME or resync'],
     [['config'], 'print or check'],
     [['completion', 'tcsh'], 'bash, zsh or fish'],
     [['listen', '--port', 'x'], '--port must be a whole number'],

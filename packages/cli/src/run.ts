@@ -1,6 +1,6 @@
 /** One command line, from arguments to exit code. Everything that goes wrong becomes a sentence here. */
 import { ApiError, UnreachableError } from '@carillon/client';
-import { nearestWord } from '@carillon/core';
+import { nearestWord, sentenceOf } from '@carillon/core';
 import { type Command, type Entry, exit, type Io, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { asCalledHere, ownName } from './terminal/own-name.ts';
@@ -75,7 +75,7 @@ function told(error: unknown): Told {
   if (error instanceof UnreachableError) {
     return { error: `${error.message} Is a member running there? --server names another.` };
   }
-  const text = error instanceof Error ? error.message : String(error);
+  const text = sentenceOf(error);
   // By name: most commands need no etcd, and do not load the code for it.
   if (error instanceof Error && error.name === 'EtcdError')
     return { error: `${text} --etcd names another.` };

@@ -25,11 +25,12 @@ test.each([
   expect(span(seconds)).toBe(text);
 });
 
-test('a countdown runs down to now and never below', () => {
+test('a countdown runs down to now, and tells an attempt that waits', () => {
   expect(countdown(10_400, 10_000)).toBe('in 0.4 s');
   expect(countdown(130_000, 10_000)).toBe('in 2 min');
   expect(countdown(10_000, 10_000)).toBe('now');
   expect(countdown(5000, 10_000)).toBe('now');
+  expect(countdown(10_000, 34_000)).toBe('24 s late');
 });
 
 test('small shares keep a digit, one is not several', () => {

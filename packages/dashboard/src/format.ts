@@ -52,9 +52,17 @@ export function span(seconds: number): string {
   return `${seconds < 0 ? '−' : ''}${parts.join(' ')}`;
 }
 
-/** The time until an instant: `in 4.2 s`, `now` once it is there. */
+/** Before that, a callback may be under way, or a backup makes it in a moment. */
+const lateMsMin = 5000;
+
+export function isLate(untilMs: number, nowMs: number): boolean {
+  return nowMs - untilMs > lateMsMin;
+}
+
+/** The time until an instant: `in 4.2 s`, `now` once it is there, `24 s late`. */
 export function countdown(untilMs: number, nowMs: number): string {
   const leftMs = untilMs - nowMs;
+  if (isLate(untilMs, nowMs)) return `${span(-leftMs / 1000)} late`;
   if (leftMs <= 0) return 'now';
   return `in ${leftMs < 10_000 ? `${(leftMs / 1000).toFixed(1)} s` : span(leftMs / 1000)}`;
 }

@@ -1,4 +1,5 @@
 /** Data that is fetched when a view is shown, and again every so often while it stays. */
+import { sentenceOf } from '@carillon/core';
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Loaded<T> {
@@ -24,8 +25,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: numbe
         const data = await load();
         if (!over) setState({ key, data, error: null });
       } catch (cause) {
-        const error = cause instanceof Error ? cause.message : String(cause);
-        if (!over) setState((known) => ({ ...known, key, error }));
+        if (!over) setState((known) => ({ ...known, key, error: sentenceOf(cause) }));
       }
       if (!over) timeout = setTimeout(() => void run(), everyMs);
     };

@@ -34,7 +34,6 @@ const well: Snapshot = {
   factor: 2,
   unready: null,
   cluster: {
-    'view-id': 'x',
     revision: 1,
     source: 'static',
     members: [member('n0'), member('n1'), member('n2')],
@@ -42,8 +41,7 @@ const well: Snapshot = {
     repair: { 'unconfirmed-records': 0, 'under-replicated': 0 },
     damage: null,
   },
-  timers: { pending: 10, retrying: 0, dead: 0 },
-  callbacks: { 'in-flight': 0, queued: 0, answers: {} },
+  callbacks: { 'in-flight': 0, queued: 0 },
   sample: {
     at: 0,
     delivered: 0,

@@ -58,6 +58,19 @@ test('GET of a timer that was given up is 404 and leads to its dead letter', asy
   expect(letter['reason']).toContain('The receiver answered 500: "database is down".');
 });
 
+test('GET of a timer whose dead letter was delivered again says that the letter is gone', async () => {
+  const { read, set, request, clock, receivers } = await failing();
+  const path = await set(givenUp(10));
+  await clock.advance(20_000);
+  receivers.script = () => 200;
+  const letter = String((await read(path))['dead-letter']);
+  await request('POST', `/dead-letters/${letter}/redeliver`);
+  await clock.advance(1000);
+  const problem = await read(path);
+  expect(problem).not.toHaveProperty('dead-letter');
+  expect(problem['detail']).toContain('Its dead letter was delivered again or dropped since');
+});
+
 test('GET of a timer that ended otherwise says how, and names no dead letter', async () => {
   const { read, set, request, clock, receivers } = await failing();
   receivers.script = () => 200;

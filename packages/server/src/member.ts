@@ -81,10 +81,6 @@ export class Member {
     return this.parts.store;
   }
 
-  get name(): string {
-    return this.parts.options.name;
-  }
-
   /** Starts due pops before other work: the listener calls it ahead of each request. */
   readonly poll = (): void => this.parts.popper.poll();
 
@@ -141,7 +137,7 @@ export class Member {
     try {
       await source[what]();
     } catch (error) {
-      env.log.warn('The source of the view was not told.', {
+      env.log.warn('The source of the view did not hear that this member is ready, or leaves.', {
         event: 'source-untold',
         what,
         reason: String(error),

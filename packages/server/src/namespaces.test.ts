@@ -308,12 +308,15 @@ describe('a new timer', () => {
     const { id: _, version: __, ...rest } = dirty;
     expect(rest).toEqual({ ...clean, id: undefined, version: undefined });
     expect(Number(dirty['version'])).toBeLessThan(Number(clean['version']));
-    await send('POST', '/timers/batch', [filled], ours);
+    const { id: _id, ...unnamed } = filled;
+    await send('POST', '/timers/batch', [unnamed], ours);
     const [first, second, third] = recordsOf('team-b').map(
       ({ hi: _hi, lo: _lo, versionTie: _tie, versionMs: _ms, ...record }) => record,
     );
     expect(first).toEqual(second);
     expect(third).toEqual(second);
+    // With an id beside it a body replaces that timer, in the namespace of its sender.
+    await send('POST', '/timers/batch', [filled], ours);
     expect(recordsOf('team-a')).toEqual(before);
   });
 });

@@ -5,6 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { apartForLong } from './told/apart-for-long.ts';
 import { type Change, changedAndRestarted } from './told/changed-and-restarted.ts';
 import { cancelledWhileAway } from './told/cancelled-while-away.ts';
 
@@ -58,3 +59,12 @@ test('changed by a replica that was cut off, and all restart before the split he
     story.replace(id, { seconds: 100, opaque: 'new' }, via);
   expect(await bodiesAfter(replace, true)).toEqual(['new']);
 });
+
+test.each(
+  (['etcd', 'static'] as const).flatMap((left) => [2, 3].map((factor) => ({ left, factor }))),
+)(
+  'a member that was cut off for longer than ends are remembered, and ran on, asks before it trusts its records: a cancelled timer stays cancelled (P6): %j',
+  async ({ left, factor }) => {
+    expect(await apartForLong(left, factor)).toEqual({ holders: [], pops: 0, kept: 1 });
+  },
+);

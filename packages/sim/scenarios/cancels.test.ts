@@ -5,6 +5,7 @@
 import { compileTargets } from '@carillon/placement';
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { returnsOverdue } from './told/returns-overdue.ts';
 
 const three = ['m0', 'm1', 'm2'];
 
@@ -54,15 +55,7 @@ test.each([5, 70, 900])(
 );
 
 test('cancel: a member returns just when the cancelled timer would be overdue, and asks before it pops (R=2)', async () => {
-  const story = await Story.begin({ members: three });
-  const { id, replicas } = await story.set({ seconds: 20, factor: 2 });
-  const [a = '', b = ''] = replicas;
-  story.cluster.member(a).crash({ power: true, wipe: false });
-  await story.until(5);
-  await story.cancel(id, b);
-  await story.until(25);
-  story.cluster.member(a).start();
-  await story.until(60);
+  const { story, id } = await returnsOverdue();
   expect(story.pops(id)).toEqual([]);
 });
 

@@ -5,6 +5,9 @@
 import { expect, test } from 'vitest';
 import { backForAMoment } from './told/stand-ins/back-for-a-moment.ts';
 import { cancelledAfterADrain } from './told/stand-ins/cancelled-after-a-drain.ts';
+import { cancelledBesideAStandIn } from './told/stand-ins/cancelled-beside-a-stand-in.ts';
+import { cancelledThroughAStandIn } from './told/stand-ins/cancelled-through-a-stand-in.ts';
+import { drainedWithACancel } from './told/stand-ins/drained-with-a-cancel.ts';
 import { formerHolder } from './told/stand-ins/former-holder.ts';
 import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
 import { givenToALeaver } from './told/stand-ins/given-to-a-leaver.ts';
@@ -74,5 +77,28 @@ test.each([6.2, 6.23, 6.24, 6.245, 6.3])(
   'a member that drains takes no timer that a stand-in gives back to it: the pop is made once (R=1): after %d s',
   async (seconds) => {
     expect(await givenToALeaver(seconds)).toBe(1);
+  },
+);
+
+/** Found by dense plan 731908117. */
+test.each([true, false].flatMap((replaced) => [1, 2, 3].map((seed) => ({ replaced, seed }))))(
+  'a stand-in tells the replica that was cut off of a cancel, while the one that took it stands still: no pop (R=2): %j',
+  async (told) => {
+    expect(await cancelledBesideAStandIn(told)).toBe(0);
+  },
+);
+
+/** Found by dense plan 1844192381. */
+test.each([1, 2, 3])(
+  'a member that stands in for a replica takes the cancel that comes through it, though the id does not name it (R=1, P6): seed %i',
+  async (seed) => {
+    expect(await cancelledThroughAStandIn(seed)).toBe(0);
+  },
+);
+
+test.each([1, 2].flatMap((factor) => [1, 2, 3].map((seed) => ({ factor, seed }))))(
+  'members that drain hand on the cancel of a timer whose replica is cut off: it does not pop when that is back (P6): %j',
+  async ({ factor, seed }) => {
+    expect(await drainedWithACancel(factor, seed)).toBe(0);
   },
 );

@@ -132,3 +132,45 @@ test.each([2, 3].flatMap((factor) => [6.1, 6.6].map((wakesS) => ({ factor, wakes
     expect(await asksAgain(factor, wakesS)).toBeLessThanOrEqual(10);
   },
 );
+
+/** Found by dense plan 1844191781: the member could not tell from its alarm that it had stood still. */
+test.each([1, 20, 60, 99])(
+  'a member without a processor until %d ms after a due time reads the replace that others have confirmed before it calls back (R=1, P6)',
+  async (lateMs) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 5, factor: 1, opaque: 'former' });
+    const [holder = ''] = replicas;
+    const via = three.find((name) => name !== holder) ?? '';
+    await story.until(4.2);
+    story.cluster.member(holder).stall(800 + lateMs);
+    const { id: newer } = await story.replace(id, { seconds: 20, factor: 1, opaque: 'later' }, via);
+    await story.until(60);
+    expect(story.calls(newer).map(({ body }) => body)).toEqual(['later']);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+/**
+ * Found by dense plan 1844191967: the answer to its claim had come before it stood still. It asks 14.5 ms before the
+ * due time, and has the answer 13 ms before.
+ */
+test.each(
+  [14.5, 14, 13.5, 13, 6, 0.5].flatMap((beforeMs) => [
+    { beforeMs, stallMs: 300 },
+    { beforeMs, stallMs: 950 },
+  ]),
+)(
+  'a member that gets no processor between its claim and the due time reads or asks again: a replace meanwhile sticks (R=2, P6): for $stallMs ms, from $beforeMs ms before it on',
+  async ({ beforeMs, stallMs }) => {
+    const story = await Story.begin({ members: three });
+    const { id, replicas } = await story.set({ seconds: 5, opaque: 'former' });
+    const [primary = ''] = replicas;
+    const via = three.find((name) => !replicas.includes(name)) ?? '';
+    await story.until(5 - beforeMs / 1000);
+    story.cluster.member(primary).stall(stallMs);
+    const { id: newer } = await story.replace(id, { seconds: 20, opaque: 'later' }, via);
+    await story.until(60);
+    expect(story.calls(newer).map(({ body }) => body)).toEqual(['later']);
+    expect(story.bugs).toEqual([]);
+  },
+);

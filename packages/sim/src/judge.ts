@@ -125,7 +125,7 @@ export class Judge {
 
   /** How far wall clocks were set in all: after a restart they decide when a timer is due. */
   steppedMs(): number {
-    const restarts = ['crash', 'blackout', 'disk-fails', 'rot'];
+    const restarts = ['crash', 'restart', 'blackout', 'disk-fails', 'rot'];
     if (!this.plan.faults.some(({ kind }) => restarts.includes(kind))) return 0;
     let sum = 0;
     for (const fault of this.plan.faults) if (fault.kind === 'step') sum += Math.abs(fault.byMs);

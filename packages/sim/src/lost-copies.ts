@@ -65,19 +65,20 @@ export class LostCopies {
         if (holds(held, operation) && !this.others(name, operation)) this.lost.add(operation);
       }
     }
-    this.lookForLetters(name, held);
+    this.lookByOpaque(name, held);
   }
 
-  private lookForLetters(name: string, held: Member): void {
+  /** Finds dead letters, and timers of which the client has not heard the id yet. */
+  private lookByOpaque(name: string, held: Member): void {
     const next = held.store.records();
     for (let record = next(); record !== undefined; record = next()) {
       if (record.state === State.tombstone) continue;
       const { origin, opaque } = decodeDefinition(record.body);
-      const operation = origin === null ? null : this.history.find(opaque);
-      if (operation === null) continue;
+      const operation = this.history.find(opaque);
+      if (operation === null || (origin === null && operation.timer.id !== null)) continue;
       const { hi, lo } = record;
-      const isElsewhere = this.lasting(name).some(({ store }) => store.get(hi, lo) !== undefined);
-      if (!isElsewhere) this.lettersLost.add(operation);
+      if (this.lasting(name).some(({ store }) => store.get(hi, lo) !== undefined)) continue;
+      (origin === null ? this.lost : this.lettersLost).add(operation);
     }
   }
 

@@ -49,6 +49,8 @@ export class SimMember {
   private ends: ((toMs: number) => void)[] = [];
   private startedMs = 0;
   private leftMs: number | null = null;
+  /** A program that was told to stop, while it finishes its work; `again`: it is started again after that. */
+  private stopping: { again: boolean } | null = null;
   /** Files up to this number were damaged; 0: none. */
   private rottenNumber = 0;
   /** The program that ended last, while its records are on the disk. */
@@ -128,6 +130,7 @@ export class SimMember {
   }
 
   start(): void {
+    if (this.stopping !== null) this.stopping.again = true;
     if (this.process !== null) return;
     const { world, onBug } = this.resources;
     this.leftMs = null;
@@ -167,6 +170,7 @@ export class SimMember {
     process.kill();
     process.refuses = !power;
     this.process = null;
+    this.stopping = null;
     this.stands.clear();
     this.ended = wipe || this.disk === null ? null : this.last;
     this.running = null;
@@ -177,7 +181,32 @@ export class SimMember {
       this.rottenNumber = 0;
     }
     this.end();
-    this.ends.push(faults.begin(this.name, 'down', 'a crash', world.nowMs));
+    for (const kind of ['down', 'killed'] as const) {
+      this.ends.push(faults.begin(this.name, kind, 'a crash', world.nowMs));
+    }
+  }
+
+  /** Ends as on SIGTERM: the program finishes its calls, and tells of them, first. */
+  async stop(): Promise<void> {
+    const { world, faults } = this.resources;
+    const { running, process, disk } = this;
+    if (running === null || process === null || this.stopping !== null) return;
+    world.trace.note(world.nowMs, `${this.name} is told to stop`);
+    this.ends.push(faults.begin(this.name, 'down', 'told to stop', world.nowMs));
+    const stopping = { again: false };
+    this.stopping = stopping;
+    await running.stop().catch(() => undefined);
+    if (!process.alive) return;
+    process.kill();
+    process.refuses = true;
+    this.process = null;
+    this.stopping = null;
+    this.stands.clear();
+    this.ended = running;
+    this.running = null;
+    this.disk = disk?.kill() ?? null;
+    world.trace.note(world.nowMs, `${this.name} has stopped`);
+    if (stopping.again) this.start();
   }
 
   pause(): void {

@@ -1,4 +1,4 @@
-/** The bundle of the client library, as a web app would load it. */
+/** The bundle of the client library, and a web app that loads it. */
 import { join } from 'node:path';
 import { build, type Rolldown } from 'vite';
 
@@ -23,4 +23,21 @@ export async function bundledClient(): Promise<string> {
   if (chunk === undefined || chunks.length > 1)
     throw new Error(`There are ${chunks.length} files.`);
   return (chunk as Rolldown.OutputChunk).code;
+}
+
+/** Objects that the page of the app leaves for the tests. */
+export interface App {
+  readonly carillon: typeof import('@carillon/client');
+}
+
+/** The files of the app by path: type and text. */
+export function appFiles(library: string): Readonly<Record<string, readonly [string, string]>> {
+  return {
+    '/page': [
+      'text/html',
+      '<!doctype html><title>app</title><script type="module" src="/app.js"></script>',
+    ],
+    '/app.js': ['text/javascript', "import * as all from '/client.js'; window.carillon = all;"],
+    '/client.js': ['text/javascript', library],
+  };
 }

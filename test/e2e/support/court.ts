@@ -70,8 +70,11 @@ export class Court {
 
   /** Notes the beginning of a fault; the returned function notes its end. */
   fault(kind: Kind, what: string): () => void {
-    const end = this.faults.begin(someMember, kind, what, performance.now());
-    return () => end(performance.now());
+    const kinds = kind === 'down' ? (['down', 'killed'] as const) : [kind];
+    const ends = kinds.map((one) => this.faults.begin(someMember, one, what, performance.now()));
+    return () => {
+      for (const end of ends) end(performance.now());
+    };
   }
 
   heard(call: RecordedCall): void {

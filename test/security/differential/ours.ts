@@ -6,7 +6,7 @@ import {
 import { defaultConfig } from '../../../packages/server/src/config/config.ts';
 import type { RequestHead } from '../../../packages/server/src/http/head.ts';
 import { HttpParser } from '../../../packages/server/src/http/parser.ts';
-import { refusals } from '../../../packages/server/src/http/refusal.ts';
+import { bodyTooLarge, refusals } from '../../../packages/server/src/http/refusal.ts';
 
 const bodyBytesMax = 1 << 20;
 
@@ -59,7 +59,7 @@ export function requestsIn(pieces: readonly Buffer[]): ReadRequests {
 
 function refusedByConnection({ method, bodyBytes }: RequestHead): string | null {
   if (method === 'CONNECT') return detailOf(refusals.proxy.response.body);
-  return bodyBytes > bodyBytesMax ? detailOf(refusals.tooLarge.response.body) : null;
+  return bodyBytes > bodyBytesMax ? detailOf(bodyTooLarge(bodyBytesMax).response.body) : null;
 }
 
 function wordsOf(parser: HttpParser): string {

@@ -23,5 +23,5 @@ export const stricter: Readonly<Record<string, string>> = {
     'Trailers that say where to, by whom or for how long (RFC 9110 §6.5.1); node:http heeds some and takes all.',
   'Request line and headers are larger, or the headers more, than is allowed.':
     'A limit of the member.',
-  'The body is larger than is allowed here.': 'A limit of the member.',
+  'The body is larger than 1048576 bytes, the most that is allowed here.': 'A limit of the member.',
 };

@@ -46,6 +46,7 @@ const hello = {
   historyMs: 1e6,
   leaving: false,
   full: false,
+  moving: false,
   disk: 'whole' as const,
   wallMs: 1.7e12,
   timers: 5,

@@ -20,7 +20,7 @@ export const connectUsage = `  --server URL     A member, or several (repeat it,
   --token-file FILE, --token TOKEN
                    The token to send, where members ask for one. Default: $CARILLON_TOKEN, which other users of the
                    machine cannot read, unlike a flag
-  --namespace NAME Whose timers. Default: $CARILLON_NAMESPACE, else the one that the token is for, else default
+  --namespace NAME Namespace of the timers. Default: $CARILLON_NAMESPACE, else the token's namespace, else default
   --json           One JSON value a line instead of text`;
 
 export interface ConnectFlags {
@@ -78,7 +78,7 @@ export function namedNamespace(flags: Pick<ConnectFlags, 'namespace'>, io: Io): 
   return flags.namespace ?? (io.env['CARILLON_NAMESPACE'] || null);
 }
 
-/** Whose timers a client works with. */
+/** The namespace whose timers a client works with. */
 export async function namespaceOf(client: Carillon, flags: ConnectFlags, io: Io): Promise<string> {
   const named = namedNamespace(flags, io);
   if (named !== null) return named;

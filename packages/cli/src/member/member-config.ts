@@ -39,24 +39,25 @@ export const memberUsage = `  --listen HOST:PORT     Where the HTTP API listens;
   --memory               Keep nothing on disk: timers live in the members only
   --config FILE          Options from a YAML or JSON file
   --log-level LEVEL      debug, info, warn, error or silent; default info
-  --name NAME            Of this member, in a cluster
+  --name NAME            The name of this member in its cluster
   --members FILE         The members of the cluster, JSON or YAML; read again on change and on SIGHUP
   --etcd URL             Members find each other through etcd instead
   --etcd-ca FILE, --etcd-cert FILE, --etcd-key FILE
-                         TLS of etcd: the authority of its certificate; a certificate to show it, and its key
+                         TLS with etcd: the authority of etcd's certificate; a certificate for this member, and its key
   --etcd-user NAME, --etcd-password-file FILE
-                         Where etcd asks for a password. Without the file: $CARILLON_ETCD_PASSWORD
-  --cluster NAME         Which cluster, with --etcd
+                         Name and password, where etcd asks for them. Without the file: $CARILLON_ETCD_PASSWORD
+  --cluster NAME         With --etcd: the name of the cluster
   --peer-listen HOST:PORT  Where other members reach this one
   --cluster-secret-file FILE  The secret that all members share
   --peer-tls-certificate FILE, --peer-tls-key FILE, --peer-tls-ca FILE  TLS between members
-  --advertise HOST:PORT  What others are told instead of --listen; --advertise-peer for --peer-listen
+  --advertise HOST:PORT  The address that clients are told instead of --listen
+  --advertise-peer HOST:PORT  The address that members are told instead of --peer-listen
   --tokens FILE          The tokens that let clients in; default tokens.json in the data folder. See carillon token
-  --insecure-no-auth     Start although other machines get in without a token or secret
-  --labels zone=a        Where this member stands; copies spread over different values
+  --insecure-no-auth     Start even if other machines can connect without a token or secret
+  --labels zone=a        The place of this member; copies of a timer go to different places
 
 Every other option of docs/configuration.md is a flag too: limits.bodyBytesMax is --limits-body-bytes-max.
-Files give way to the environment (CARILLON_LIMITS_BODY_BYTES_MAX), the environment to flags.`;
+A flag wins over the environment (CARILLON_LIMITS_BODY_BYTES_MAX), the environment over files.`;
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 

@@ -3,7 +3,7 @@
  * topology, each made ready as the members of a cluster make it ready.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { labelSlips } from '@carillon/core';
+import { labelSlips, sentenceOf } from '@carillon/core';
 import {
   algorithm,
   buildTopology,
@@ -217,7 +217,7 @@ function readPlain(path: string, text: string): unknown {
 }
 
 function unreadable(path: string, error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = sentenceOf(error);
   const [sentence] = message.split('\n');
   return new Error(`The file ${path} cannot be read: ${sentence ?? message}`, { cause: error });
 }

@@ -1,4 +1,5 @@
 /** Flags of the commands that talk to a lock ring on etcd. */
+import { sentenceOf } from '@carillon/core';
 import { readFileSync } from 'node:fs';
 import { EtcdClient, type EtcdClientOptions } from '@carillon/ring';
 import { SystemClock } from '@carillon/core/system';
@@ -22,7 +23,7 @@ export const ringUsage = `  --ring PREFIX    The ring's name. Default: $CARILLON
   --etcd-cert FILE, --etcd-key FILE
                    A certificate and its key, in PEM, where etcd asks for one
   --etcd-user NAME, --etcd-password-file FILE
-                   Where etcd asks for a password. Without the file: $CARILLON_ETCD_PASSWORD`;
+                   Name and password, where etcd asks for them. Without the file: $CARILLON_ETCD_PASSWORD`;
 
 type RingFlags = Parsed<typeof ringOptions>['flags'];
 
@@ -85,7 +86,7 @@ function fileText(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = sentenceOf(error);
     throw new UsageError(`${flag} must be a file that can be read: ${reason}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { facts, fromNow, oneLine, paint, shorten, table } from './style.ts';
+import { facts, fromNow, oneLine, paint, shorten, table, untilDue } from './style.ts';
 import { recordingIo } from '../testing/world.ts';
 
 test('colour only where it is wanted', () => {
@@ -33,4 +33,6 @@ test('times are told from now', () => {
   expect(fromNow(new Date(2500), 1000)).toBe('in 1.5s');
   expect(fromNow(new Date(1000), 61_000)).toBe('1m ago');
   expect(fromNow(null, 0)).toBe('-');
+  expect(untilDue(new Date(2500), 1000)).toBe('in 1.5s');
+  expect(untilDue(new Date(1000), 61_000)).toBe('1m late');
 });

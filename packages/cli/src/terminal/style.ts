@@ -86,3 +86,8 @@ export function fromNow(date: Date | null, nowMs: number): string {
   const ms = date.getTime() - nowMs;
   return ms >= 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`;
 }
+
+/** Of an attempt that is still to come: `in 9.4s`, `24s late`. */
+export function untilDue(date: Date | null, nowMs: number): string {
+  return fromNow(date, nowMs).replace(/ ago$/, ' late');
+}

@@ -14,11 +14,9 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
 }
 
 interface Content {

@@ -1,4 +1,5 @@
 /** The API reference: every operation of this member, made of the document that it serves at /openapi.json. */
+import { sentenceOf } from '@carillon/core';
 import { useEffect, useState } from 'preact/hooks';
 import { Wrong } from '../parts/parts.tsx';
 import { type Document, type Group, groupsOf, search } from './openapi.ts';
@@ -26,7 +27,7 @@ export function Page() {
   const [text, setText] = useState('');
   useEffect(() => {
     load().then(setLoaded, (cause: unknown) => {
-      setError(cause instanceof Error ? cause.message : String(cause));
+      setError(sentenceOf(cause));
     });
   }, []);
   // The part that an address names is there only now.

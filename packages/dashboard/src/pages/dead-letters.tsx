@@ -17,7 +17,7 @@ import { useLoaded } from '../loaded.ts';
 import { addressTrail, Pager } from '../pages.tsx';
 import { Letter } from '../parts/timers/letter.tsx';
 import { Many } from '../parts/timers/many-actions.tsx';
-import { Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
+import { Empty, Loading, Missing, Panel, Wrong } from '../parts/parts.tsx';
 import { route } from '../route.ts';
 import { mayWrite } from '../session.ts';
 import type { LetterSummaryShape } from '../parts/shapes.ts';
@@ -95,7 +95,7 @@ function All({ filter }: { readonly filter: LetterQuery }) {
       <Groups summary={summary.data} filter={filter} />
       {data === undefined ? null : (
         <Panel title="Given up" note={total === null ? null : counted(total, 'letter')}>
-          <Missing names={[...data.missing, ...(summary.data?.missing ?? [])]} />
+          <Missing names={[...data.missing, ...(summary.data?.missing ?? [])]} of="letters" />
           {mayWrite.value ? (
             <Many
               here={here}
@@ -173,12 +173,6 @@ function Groups(props: {
       </ul>
     </Panel>
   );
-}
-
-function Missing({ names }: { readonly names: readonly string[] }) {
-  if (names.length === 0) return null;
-  const text = [...new Set(names)].join(', ');
-  return <p class="note">{text} did not answer; letters may be missing here.</p>;
 }
 
 function Nothing({ filter }: { readonly filter: LetterQuery }) {

@@ -2,7 +2,8 @@
 import { getBundle, getDoctor } from '../api.ts';
 import { count, counted, instant, milliseconds, signed } from '../format.ts';
 import { useLoaded } from '../loaded.ts';
-import { Action, Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
+import { Action, Badge, Empty, type Head, Loading, Panel, Table, Wrong } from '../parts/parts.tsx';
+import { linksOf } from '../parts/cluster/finding-links.ts';
 import type { DoctorFacts, DoctorShape, FindingShape, ShareShape } from '../parts/shapes.ts';
 
 const againMs = 10_000;
@@ -61,36 +62,38 @@ function Finding({ finding }: { readonly finding: FindingShape }) {
           <strong>{finding.says}</strong>
         </p>
         <p class="dim">{finding.do}</p>
+        <p class="finding-links">
+          {linksOf(finding).map(({ title, to }) => (
+            <a key={to} href={to} aria-label={`${title}: ${finding.receiver ?? finding.id}`}>
+              {title}
+            </a>
+          ))}
+        </p>
       </div>
     </li>
   );
 }
 
+const heads: readonly Head[] = [
+  'Member',
+  'Release',
+  { right: 'Clock' },
+  { right: 'Disk free' },
+  { right: 'Sync p99' },
+  { right: 'Lag p99' },
+  { right: 'Files' },
+  { right: 'Connections' },
+  { right: 'Records' },
+  { right: 'Letters' },
+];
+
 function FactTable({ members }: { readonly members: readonly DoctorFacts[] }) {
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Member</th>
-            <th>Release</th>
-            <th class="right">Clock</th>
-            <th class="right">Disk free</th>
-            <th class="right">Sync p99</th>
-            <th class="right">Lag p99</th>
-            <th class="right">Files</th>
-            <th class="right">Connections</th>
-            <th class="right">Records</th>
-            <th class="right">Letters</th>
-          </tr>
-        </thead>
-        <tbody>
-          {members.map((member) => (
-            <Facts key={member.name} member={member} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table heads={heads}>
+      {members.map((member) => (
+        <Facts key={member.name} member={member} />
+      ))}
+    </Table>
   );
 }
 

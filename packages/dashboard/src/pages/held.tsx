@@ -56,7 +56,7 @@ function Pages({ name, role }: { readonly name: string; readonly role: string })
       <Wrong says={error} />
       {data.missing.length === 0 ? null : (
         <p class="note">
-          {data.missing.join(', ')} did not answer; what others hold as well is shown.
+          {data.missing.join(', ')} did not answer; timers that other members hold too are shown.
         </p>
       )}
       {data.items.length > 0 ? <TimerTable timers={data.items} /> : null}

@@ -2,7 +2,7 @@
 import { getLocks } from '../api.ts';
 import { count, counted } from '../format.ts';
 import { useLoaded } from '../loaded.ts';
-import { Badge, Empty, Loading, Panel, Share, Wrong } from '../parts/parts.tsx';
+import { Badge, Empty, type Head, Loading, Panel, Share, Table, Wrong } from '../parts/parts.tsx';
 import type { LockShape, RingShape } from '../parts/shapes.ts';
 
 export function Locks() {
@@ -73,49 +73,35 @@ function Ring({ ring }: { readonly ring: RingShape }) {
   );
 }
 
+const heads: readonly Head[] = ['Key', 'Holder', { right: 'Token' }, 'Waiting'];
+
 function LockTable({ locks }: { readonly locks: readonly LockShape[] }) {
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Key</th>
-            <th>Holder</th>
-            <th class="right">Token</th>
-            <th>Waiting</th>
-          </tr>
-        </thead>
-        <tbody>
-          {locks.map(({ key, holder, token, waiters }) => (
-            <tr key={key} data-lock={key}>
-              <td>
-                <strong>
-                  <bdi>{key}</bdi>
-                </strong>
-              </td>
-              <td>
-                {holder === null ? (
-                  <span class="dim">none at this moment</span>
-                ) : (
-                  <bdi>{holder}</bdi>
-                )}
-              </td>
-              <td class="right number">{token ?? '–'}</td>
-              <td>
-                {waiters.length === 0 ? <span class="dim">none</span> : null}
-                <ul class="waiters">
-                  {waiters.map((waiter) => (
-                    <li key={waiter}>
-                      <bdi>{waiter}</bdi>
-                    </li>
-                  ))}
-                </ul>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table heads={heads}>
+      {locks.map(({ key, holder, token, waiters }) => (
+        <tr key={key} data-lock={key}>
+          <td>
+            <strong>
+              <bdi>{key}</bdi>
+            </strong>
+          </td>
+          <td>
+            {holder === null ? <span class="dim">none at this moment</span> : <bdi>{holder}</bdi>}
+          </td>
+          <td class="right number">{token ?? '–'}</td>
+          <td>
+            {waiters.length === 0 ? <span class="dim">none</span> : null}
+            <ul class="waiters">
+              {waiters.map((waiter) => (
+                <li key={waiter}>
+                  <bdi>{waiter}</bdi>
+                </li>
+              ))}
+            </ul>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -48,13 +48,14 @@ function linkName(link: string): string {
 
 function Figures({ now }: { readonly now: Snapshot }) {
   const { members } = now.cluster;
-  const { timers, letters, of } = clusterFigures(members);
+  const { timers, letters, of, atLeast } = clusterFigures(members);
+  const known = (figure: number): string => (atLeast ? `≥\u00a0${count(figure)}` : count(figure));
   const { sample, callbacks, self } = now;
   const late = largest(members, 'lateness-p99-ms');
   const lag = largest(members, 'lag-ms');
   return (
     <dl class="figures">
-      <Figure name="Timers pending" value={count(timers)} note={of} />
+      <Figure name="Timers pending" value={known(timers)} note={of} />
       <Figure
         name="Pops per second"
         value={rate(sample.all.pops)}
@@ -75,7 +76,7 @@ function Figures({ now }: { readonly now: Snapshot }) {
         value={count(callbacks['in-flight'])}
         note={`at ${self}, ${callbacks.queued > 0 ? count(callbacks.queued) : 'none'} waiting`}
       />
-      <Figure name="Dead letters" value={count(letters)} note={of} />
+      <Figure name="Dead letters" value={known(letters)} note={of} />
     </dl>
   );
 }
@@ -106,10 +107,11 @@ function Figure(props: { readonly name: string; readonly value: string; readonly
 }
 
 function Copies({ now }: { readonly now: Snapshot }) {
-  const { resync, repair, revision, source } = now.cluster;
+  const { resync, repair, revision, source, members } = now.cluster;
+  const where = members.length === 1 ? '' : `at ${now.self}, `;
   const done = resync.total === 0 ? 1 : resync.checked / resync.total;
   return (
-    <Panel title="Resync and repair" note={`view ${revision} from ${source}`}>
+    <Panel title="Resync and repair" note={`${where}view ${revision} from ${source}`}>
       <p class="row">
         <span>{resync.running ? 'Resync is running' : 'No resync is running'}</span>
         <span class="number">{resync.running ? percent(done) : ''}</span>

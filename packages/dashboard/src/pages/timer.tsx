@@ -3,12 +3,21 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { getEnded, getTimer } from '../api.ts';
 import { Timeline } from './history/timeline.tsx';
-import { counted, countdown, instant, milliseconds, shortId, timingText } from '../format.ts';
+import {
+  counted,
+  countdown,
+  instant,
+  isLate,
+  milliseconds,
+  shortId,
+  timingText,
+} from '../format.ts';
 import { nowMs } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
 import { Badge, Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
 import { Opaque } from '../parts/timers/opaque.tsx';
 import type { TimerShape } from '../parts/shapes.ts';
+import { endWords } from '../parts/timers/end-words.ts';
 import { standingOf } from '../parts/timers/timer-table.tsx';
 import { Tags } from '../parts/timers/tags.tsx';
 import { TimerActions } from './timer-actions.tsx';
@@ -53,7 +62,7 @@ export function Timer({ id }: { readonly id: string }) {
 /** An id that no live timer has: how the timer ended, as far as members remember, and its attempts. */
 function Gone({ id }: { readonly id: string }) {
   const { data, error } = useLoaded(`ended ${id}`, () => getEnded(id), 5000);
-  const isKnown = data?.ended !== undefined;
+  const words = endWords(data);
   return (
     <>
       <p class="crumbs">
@@ -64,10 +73,16 @@ function Gone({ id }: { readonly id: string }) {
       </div>
       <div class="panel">
         <Wrong says={error} />
-        <Empty title="No live timer has this id">
-          {isKnown ? data.detail : 'It has ended, or there never was one.'}{' '}
-          <a href="#/timers">See all timers</a>.
-        </Empty>
+        {words === '' ? (
+          <Empty title="No live timer has this id">
+            It has ended, or there never was one.{' '}
+            <a href={`#/timers?tag=${encodeURIComponent(id)}`}>Look for it as a tag</a>.
+          </Empty>
+        ) : (
+          <Empty title="This timer has ended">
+            {words} <a href="#/timers">See all timers</a>.
+          </Empty>
+        )}
       </div>
       <GivenUp letter={data?.['dead-letter']} says="The last pop of this timer was given up." />
       <Timeline id={id} note="as far as members remember" />
@@ -85,7 +100,9 @@ function Failing({ timer }: { readonly timer: TimerShape }) {
       <section class="health warn" role="status">
         <p>
           The present pop has failed {counted(timer.attempt, 'time')}, last with <bdi>{why}</bdi>.
-          It is tried again.
+          {isLate(Date.parse(timer['next-attempt'] ?? ''), nowMs.value)
+            ? 'The next attempt waits: a receiver that keeps failing is left alone for a while.'
+            : 'It is tried again.'}
         </p>
       </section>
     );
@@ -118,14 +135,19 @@ function GivenUp(props: { readonly letter: string | undefined; readonly says: Co
   );
 }
 
+/** A timer that ended while its page was open. */
 function Ended({ timer }: { readonly timer: TimerShape }) {
+  const { data } = useLoaded(`ended ${timer.id}`, () => getEnded(timer.id), 5000);
   return (
-    <section class="health note" role="status">
-      <p>
-        This timer has ended: it popped for the last time or was cancelled. Below is what was last
-        seen of it, after {counted(timer.sequence, 'pop')}.
-      </p>
-    </section>
+    <>
+      <section class="health note" role="status">
+        <p>
+          This timer has ended. {endWords(data)} Below is what was last seen of it, after{' '}
+          {counted(timer.sequence, 'pop')}.
+        </p>
+      </section>
+      <GivenUp letter={data?.['dead-letter']} says="The last pop of this timer was given up." />
+    </>
   );
 }
 

@@ -2,12 +2,11 @@
  * The timers of the whole cluster: the next ones first; search by id, tag and receiver, by state and due time, page by
  * page.
  */
-import { useState } from 'preact/hooks';
 import { parseLooseTimerId } from '@carillon/core';
-import { countTimers, findTimers, getTimer } from '../api.ts';
+import { countTimers, findTimers } from '../api.ts';
 import { count } from '../format.ts';
 import { useLoaded } from '../loaded.ts';
-import { Empty, Loading, Panel, Wrong } from '../parts/parts.tsx';
+import { Empty, Loading, Missing, Panel, Wrong } from '../parts/parts.tsx';
 import { addressTrail, Pager } from '../pages.tsx';
 import { go, route } from '../route.ts';
 import { mayWrite } from '../session.ts';
@@ -110,26 +109,16 @@ function Range({ filter }: FilterProps) {
 }
 
 function Search({ filter }: FilterProps) {
-  const [error, setError] = useState<string | null>(null);
-  const submit = async (event: SubmitEvent): Promise<void> => {
+  const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const text = (form.elements.namedItem('search') as HTMLInputElement).value.trim();
-    setError(null);
-    if (parseLooseTimerId(text.toLowerCase()) === null) {
-      go(addressOf({ ...filter, search: text }));
-      return;
-    }
-    try {
-      const timer = await getTimer(text.toLowerCase());
-      if (timer !== null) go(`#/timers/${timer.id}`);
-      else setError('No live timer has this id; it may have ended.');
-    } catch (cause) {
-      setError(cause instanceof Error ? cause.message : String(cause));
-    }
+    const id = text.toLowerCase();
+    // The page of a timer that has ended shows its end and its timeline.
+    go(parseLooseTimerId(id) === null ? addressOf({ ...filter, search: text }) : `#/timers/${id}`);
   };
   return (
-    <form class="search" role="search" onSubmit={(event) => void submit(event)}>
+    <form class="search" role="search" onSubmit={submit}>
       <input
         key={filter.search}
         name="search"
@@ -143,7 +132,6 @@ function Search({ filter }: FilterProps) {
       <button class="button" type="submit">
         Search
       </button>
-      <Wrong says={error} />
     </form>
   );
 }
@@ -161,9 +149,7 @@ function Pages({ filter }: FilterProps) {
   return (
     <Panel title={titleOf(filter)} note={`page ${trail.page}${inAll(total.data)}`}>
       <Wrong says={error} />
-      {data.missing.length === 0 ? null : (
-        <p class="note">{data.missing.join(', ')} did not answer; timers may be missing here.</p>
-      )}
+      <Missing names={data.missing} of="timers" />
       {data.items.length === 0 ? (
         <Nothing filter={filter} more={data.cursor !== null} />
       ) : (

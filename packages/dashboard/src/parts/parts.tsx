@@ -1,4 +1,5 @@
 /** Small pieces that several views share. */
+import { sentenceOf } from '@carillon/core';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { percent } from '../format.ts';
@@ -54,6 +55,36 @@ export function Empty({
   );
 }
 
+/** The head of a column; columns of numbers stand at the right. */
+export type Head = string | { readonly right: string };
+
+/** A table that scrolls by itself where it is wider than the page. */
+export function Table(props: {
+  readonly heads: readonly Head[];
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            {props.heads.map((head) =>
+              typeof head === 'string' ? (
+                <th key={head}>{head}</th>
+              ) : (
+                <th key={head.right} class="right">
+                  {head.right}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </div>
+  );
+}
+
 /** A share as a bar and a number. `expected` is marked on the bar. */
 export function Share(props: { readonly ratio: number; readonly expected?: number }) {
   const { ratio, expected } = props;
@@ -68,6 +99,17 @@ export function Share(props: { readonly ratio: number; readonly expected?: numbe
       </svg>
       <span class="number">{percent(ratio)}</span>
     </span>
+  );
+}
+
+/** The members whose part of a list or count is missing. */
+export function Missing(props: { readonly names: readonly string[]; readonly of: string }) {
+  const names = [...new Set(props.names)].join(', ');
+  if (names === '') return null;
+  return (
+    <p class="note">
+      {names} did not answer; {props.of} may be missing here.
+    </p>
   );
 }
 
@@ -96,7 +138,7 @@ export function Action(props: {
     try {
       await props.run();
     } catch (cause) {
-      setError(cause instanceof Error ? cause.message : String(cause));
+      setError(sentenceOf(cause));
     }
     setBusy(false);
     setAsked(false);

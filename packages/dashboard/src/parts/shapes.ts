@@ -37,7 +37,6 @@ export interface LoadShape {
 }
 
 export interface ClusterShape {
-  readonly 'view-id': string;
   readonly revision: number;
   readonly source: string;
   readonly members: readonly MemberShape[];
@@ -87,11 +86,9 @@ export interface Snapshot {
   readonly factor: number;
   readonly unready: string | null;
   readonly cluster: ClusterShape;
-  readonly timers: { readonly pending: number; readonly retrying: number; readonly dead: number };
   readonly callbacks: {
     readonly 'in-flight': number;
     readonly queued: number;
-    readonly answers: Readonly<Record<string, number>>;
   };
   readonly sample: Sample;
 }
@@ -161,7 +158,7 @@ export interface TimerShape {
 /** How a timer ended, as the 404 of its id says. */
 export interface EndedShape {
   readonly ended?: 'cancelled' | 'delivered' | 'given-up';
-  readonly detail?: string;
+  readonly 'ended-at'?: string;
   readonly 'dead-letter'?: string;
 }
 
@@ -182,7 +179,6 @@ interface HistoryCommon {
   readonly at: string;
   /** Number of the timer: its id without replicas and factor. */
   readonly timer: string;
-  readonly namespace: string;
   readonly member: string;
 }
 
@@ -219,7 +215,6 @@ export interface RingShape {
   readonly members: readonly {
     readonly name: string;
     readonly phase: string;
-    readonly weight: number;
     readonly slots: number;
   }[];
   readonly 'lock-count': number;
@@ -234,9 +229,12 @@ export interface LocksShape {
 export interface FindingShape {
   readonly id: string;
   readonly weight: string;
+  /** null: the whole cluster. */
   readonly member: string | null;
   readonly says: string;
   readonly do: string;
+  /** Origin of the receiver that it is about. */
+  readonly receiver?: string;
 }
 
 /** So many of so many. */
@@ -261,11 +259,9 @@ export interface DoctorFacts {
 
 export interface DoctorShape {
   readonly at: string;
-  readonly verdict: string;
   /** Gravest first. */
   readonly findings: readonly FindingShape[];
   readonly members: readonly DoctorFacts[];
-  readonly missing: readonly string[];
 }
 
 export interface DeadLetterShape {
@@ -276,8 +272,6 @@ export interface DeadLetterShape {
   readonly due: string;
   readonly attempts: number;
   readonly reason: string;
-  readonly 'gave-up': string;
-  readonly 'last-outcome'?: number | string | null;
 }
 
 /** Dead letters by receiver and failure, most first. */

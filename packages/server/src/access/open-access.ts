@@ -38,7 +38,7 @@ export interface OpenAccess {
  * The file is looked at this often. By looking, not by watching its folder: that one has the journal in it, which never
  * rests.
  */
-const lookMs = 1000;
+const lookMs = 2000;
 
 export function tokensFileOf(config: Pick<Config, 'auth' | 'data'>): string {
   return config.auth.tokens ?? join(config.data, 'tokens.json');

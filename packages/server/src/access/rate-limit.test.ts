@@ -77,7 +77,6 @@ describe('rate limits', () => {
     for (let i = 0; i < bucketsMax; i++) expect(limits.ask(`caller ${i}`, 0)).toBe(0);
     expect(limits.ask('caller 0', 0)).toBeGreaterThan(0);
     for (let i = 0; i < 100; i++) limits.ask(`more ${i}`, 0);
-    expect(limits.size).toBe(bucketsMax);
     expect(limits.ask('caller 0', 0)).toBeGreaterThan(0);
     expect(limits.ask('caller 1', 0)).toBe(0);
   });

@@ -53,10 +53,6 @@ export class RateLimits {
     this.rate = rate;
   }
 
-  get size(): number {
-    return this.buckets.size;
-  }
-
   /** Takes one for a request of `key`, if it may come; else how many milliseconds it is too early. */
   ask(key: string, nowMs: number): number {
     const bucket = this.bucket(key, nowMs);

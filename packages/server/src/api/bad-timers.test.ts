@@ -327,3 +327,22 @@ test('limits come from the configuration', async () => {
   expect(await status({ ...withHttp({}), other: [[[1]]] })).toBe(200);
   expect(await status({ ...withHttp({}), other: [[[[1]]]] })).toBe(400);
 });
+
+test.each([
+  ['', 'The body is empty; it must be a timer as JSON, with "timing" and "callback".'],
+  ['{"timing":', 'The body is not valid JSON: Unexpected end of JSON input.'],
+  [
+    withTiming({ at: '2027-02-30T00:00:00Z' }),
+    'The instant has the day 2027-02-30, which does not exist.',
+  ],
+  [
+    withTiming({ at: '2027-02-03T24:00:00Z' }),
+    'The instant has a time of day or an offset that does not exist.',
+  ],
+  [withTiming({ at: '3 Feb' }), 'The instant must look like 2026-01-31T12:00:00Z (RFC 3339).'],
+])('%j is answered with: %s', async (body, detail) => {
+  for (const path of ['/timers', '/timers/preview']) {
+    const answer = await testApi().ask('POST', path, { body });
+    expect(JSON.parse(answer.body)).toMatchObject({ status: 400, detail });
+  }
+});

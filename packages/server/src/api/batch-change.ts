@@ -1,7 +1,7 @@
 /**
- * An item of a batch → the change that it asks for. Two forms: the body of a timer, which sets a new one; or an object
- * that names the change (`set`, `replace`, `cancel`) and has the body in `timer`. A body never has the second form for
- * one of the first: every body has `timing` and `callback`, no object of the second form has.
+ * An item of a batch → the change that it asks for. Short forms: the body of a timer, which sets a new one, or with
+ * `id` beside it replaces that one; and `{ "cancel": ID }`. The long form names the change (`set`, `replace`, `cancel`)
+ * and has the body in `timer`. An item of two forms is refused: which of them was meant cannot be told.
  */
 import { CarillonError, parseTraceparent } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';
@@ -33,9 +33,18 @@ export interface ItemRules {
 
 /** `derivedKey`: for a set that names no key of its own; null: none. Throws CarillonError. */
 export function changeOf(json: unknown, derivedKey: string | null, rules: ItemRules): BatchChange {
-  return isChange(json)
-    ? namedChange(json, derivedKey, rules)
-    : newTimer('', json, derivedKey, rules);
+  if (isChange(json)) return namedChange(json, derivedKey, rules);
+  if (typeof json !== 'object' || json === null) return newTimer('', json, derivedKey, rules);
+  const item = json as Named;
+  const { change, cancel, id, 'idempotency-key': key } = item;
+  if (change !== undefined) throw twoForms('change');
+  if (cancel !== undefined) {
+    if (isBody(item)) throw twoForms('cancel');
+    return { kind: 'cancel', base: '', id: idOf(cancel, 'cancel') };
+  }
+  const ownKey = key === undefined ? derivedKey : keyOf(key, 'idempotency-key');
+  if (id === undefined) return newTimer('', bodyOf(item), ownKey, rules);
+  return replaced('', idOf(id, 'id'), bodyOf(item), rules);
 }
 
 /** Members of the timer that have no effect; `index`: of the item. */
@@ -45,7 +54,7 @@ export function unknownIn(
   index: number,
 ): readonly UnknownMember[] {
   if (change.kind === 'cancel') return noneUnknown;
-  const body = change.base === '' ? json : (json as Named)['timer'];
+  const body = change.base === '' ? bodyOf(json as Named) : (json as Named)['timer'];
   return hasUnknown(body) ? unknownMembers(body, `/${index}${change.base}`) : noneUnknown;
 }
 
@@ -72,7 +81,25 @@ const noneUnknown: readonly UnknownMember[] = [];
 /** Whether an item names its change. */
 export function isChange(json: unknown): json is Named {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'change')) return false;
-  return !Object.hasOwn(json, 'timing') && !Object.hasOwn(json, 'callback');
+  return !isBody(json as Named);
+}
+
+function isBody(item: Named): boolean {
+  return Object.hasOwn(item, 'timing') || Object.hasOwn(item, 'callback');
+}
+
+/** The timer of a short form, without the members that belong to the item. */
+function bodyOf(item: Named): Named {
+  if (item['id'] === undefined && item['idempotency-key'] === undefined) return item;
+  const { id: _, 'idempotency-key': __, ...body } = item;
+  return body;
+}
+
+function twoForms(name: 'change' | 'cancel'): CarillonError {
+  return badRequest(
+    `An item has either "${name}" or the members of a timer, not both; a body with "id" beside it replaces that timer.`,
+    `/${name}`,
+  );
 }
 
 function namedChange(json: Named, derivedKey: string | null, rules: ItemRules): BatchChange {
@@ -80,11 +107,11 @@ function namedChange(json: Named, derivedKey: string | null, rules: ItemRules): 
   const own = traceparent === undefined ? rules : { ...rules, trace: traceOf(traceparent) };
   switch (change) {
     case 'set':
-      return newTimer('/timer', timer, key === undefined ? derivedKey : keyOf(key), own);
+      return newTimer('/timer', timer, key === undefined ? derivedKey : keyOf(key, 'key'), own);
     case 'replace':
-      return replaced(idOf(id), timer, own);
+      return replaced('/timer', idOf(id, 'id'), timer, own);
     case 'cancel':
-      return { kind: 'cancel', base: '', id: idOf(id) };
+      return { kind: 'cancel', base: '', id: idOf(id, 'id') };
     default:
       throw badRequest('The change must be "set", "replace" or "cancel".', '/change');
   }
@@ -102,9 +129,12 @@ function newTimer(
   return { kind: 'set', base, request };
 }
 
-function replaced(id: LooseId, json: unknown, rules: ItemRules): BatchChange {
-  const { parser, namespace, actor, wallMs, strict, trace } = rules;
-  const base = '/timer';
+function replaced(
+  base: BatchChange['base'],
+  id: LooseId,
+  json: unknown,
+  { parser, namespace, actor, wallMs, strict, trace }: ItemRules,
+): BatchChange {
   const asked = { wallMs, factor: id.factor, idempotent: false, strict, trace };
   const timer = parsed(base, parser, json, asked);
   if (!hasFactor(id)) return { kind: 'replace', base, id, timer };
@@ -127,9 +157,9 @@ function parsed(
   }
 }
 
-function idOf(value: unknown): LooseId {
+function idOf(value: unknown, name: 'id' | 'cancel'): LooseId {
   if (typeof value === 'string') return looseIdOf(value);
-  throw badRequest('The member "id" must be the id of a timer.', '/id');
+  throw badRequest(`The member "${name}" must be the id of a timer.`, `/${name}`);
 }
 
 /** As for the header: a text that is no `traceparent` is the same as none. */
@@ -137,7 +167,7 @@ function traceOf(value: unknown): string | null {
   return typeof value === 'string' ? parseTraceparent(value) : null;
 }
 
-function keyOf(value: unknown): string {
+function keyOf(value: unknown, name: 'key' | 'idempotency-key'): string {
   if (typeof value === 'string' && isIdempotencyKey(value)) return value;
-  throw badRequest('The key must be 1 to 255 printable ASCII characters.', '/key');
+  throw badRequest(`The ${name} must be 1 to 255 printable ASCII characters.`, `/${name}`);
 }

@@ -1,4 +1,5 @@
 /** RFC 3339 instants and wall-clock milliseconds. */
+import { missingDay } from '@carillon/core';
 
 const form =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,20}))?(?:[Zz]|[+-](\d\d):(\d\d))$/;
@@ -10,15 +11,8 @@ const form =
 export function parseInstant(text: string): number | null {
   const match = form.exec(text);
   if (match === null) return null;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
+  if (missingDay(text) !== null) return null;
+  const [hour, minute, second] = match.slice(4, 7).map(Number) as [number, number, number];
   if (hour > 23 || minute > 59 || second > 59) return null;
   if (Number(match[8] ?? 0) > 23 || Number(match[9] ?? 0) > 59) return null;
   const ms = Date.parse(text.toUpperCase());
@@ -26,9 +20,15 @@ export function parseInstant(text: string): number | null {
   return /[1-9]/.test((match[7] ?? '').slice(3)) ? ms + 1 : ms;
 }
 
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+/** The sentence about a text that is no instant; `subject` is its beginning. */
+export function instantFault(subject: string, text: string): string {
+  const day = missingDay(text);
+  const looksRight = form.test(text);
+  if (looksRight && day !== null) return `${subject} has the day ${day}, which does not exist.`;
+  if (looksRight) return `${subject} has a time of day or an offset that does not exist.`;
+  const right = `${subject} must look like 2026-01-31T12:00:00Z (RFC 3339)`;
+  // A plus in a query is a blank.
+  return form.test(text.replace(' ', '+')) ? `${right}, in a URL with + as %2B.` : `${right}.`;
 }
 
 export function formatInstant(wallMs: number): string {

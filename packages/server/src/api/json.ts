@@ -1,4 +1,5 @@
 /** JSON from strangers: valid UTF-8, nested no deeper and with no more values than allowed, or a CarillonError. */
+import { sentenceOf } from '@carillon/core';
 import { isUtf8 } from 'node:buffer';
 import { type Shape, shapeOf, tooDeep, valueCountMax } from './batch-items.ts';
 import { badRequest } from '../http/problem.ts';
@@ -20,11 +21,20 @@ export function parseJson(
   return parseText(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
 }
 
+/** The JSON of a request's whole body. Throws CarillonError. */
+export function parseBody(bytes: Uint8Array, depthMax: number): unknown {
+  if (bytes.length === 0) {
+    throw badRequest(
+      'The body is empty; it must be a timer as JSON, with "timing" and "callback".',
+    );
+  }
+  return parseJson(bytes, depthMax);
+}
+
 function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw badRequest(`The body is not valid JSON: ${why.slice(0, 200)}.`);
+    throw badRequest(`The body is not valid JSON: ${sentenceOf(cause).slice(0, 200)}.`);
   }
 }

@@ -9,7 +9,7 @@ describe('lists', () => {
     const { ask, service } = testApi();
     const request = { namespace: 'default', id: null, definition: definitionOf(), factor: 2 };
     service.known = viewOf({ ...request, idempotencyKey: null }, 1);
-    const response = await ask('GET', '/timers?tag=a%20b&state=pending&limit=7&cursor=abc&x=y');
+    const response = await ask('GET', '/timers?tag=a%20b&state=pending&limit=7&cursor=abc');
     expect(service.calls[0]?.argument).toEqual({
       namespace: 'default',
       tag: 'a b',
@@ -63,11 +63,38 @@ describe('lists', () => {
     'total=yes',
     `tag=${'x'.repeat(129)}`,
     'cursor=',
+    'tga=x',
+    'tag=a&tag=b',
     'cursor=a%20b',
     `cursor=${'x'.repeat(513)}`,
   ])('%s is 400', async (query) => {
     const { ask, service } = testApi();
     expect((await ask('GET', `/timers?${query}`)).status).toBe(400);
+    expect(service.calls).toEqual([]);
+  });
+
+  test.each([
+    ['GET', '/timers?tga=x', 'There is no parameter tga here. Did you mean tag?'],
+    ['DELETE', '/timers?tga=x', 'There is no parameter tga here. Did you mean tag?'],
+    [
+      'GET',
+      '/dead-letters?reciever=x',
+      'There is no parameter reciever here. Did you mean receiver?',
+    ],
+    ['GET', '/dead-letters/summary?limit=1', 'The known ones are tag, receiver, failure.'],
+    ['DELETE', '/dead-letters?all=true&reciever=x', 'Did you mean receiver?'],
+    ['GET', `/timers/${id}/history?namespace=*`, 'There is no parameter namespace here.'],
+    ['GET', '/audit?since=2027-02-30T00:00:00Z', 'since has the day 2027-02-30, which does not'],
+    ['GET', '/audit?sinse=1h', 'Did you mean since?'],
+    ['GET', '/audit?until=2027-01-30T00:00:00+01:00', 'in a URL with + as %2B.'],
+    ['GET', '/timers?from=2027-01-30T24:00:00Z', 'from has a time of day or an offset that'],
+    ['POST', '/timers/preview?zone=UTC', 'The known ones are timezone.'],
+    ['GET', '/timers?tag=a&tag=b', 'The parameter tag is there twice.'],
+  ])('%s %s is 400 with a sentence, and nothing is done', async (method, target, sentence) => {
+    const { ask, service } = testApi();
+    const { status, body } = await ask(method, target, { body: '{}' });
+    const { detail } = JSON.parse(body) as { detail: string };
+    expect([status, detail]).toEqual([400, expect.stringContaining(sentence)]);
     expect(service.calls).toEqual([]);
   });
 

@@ -86,7 +86,7 @@ describe('long work', () => {
     expect(new LongWork(new VirtualClock()).run(steps(9, stintCostMax / 10))).toBe('done');
   });
 
-  test('one stint a turn, whichever request it is of', async () => {
+  test('a turn has one stint, of any request', async () => {
     const clock = new VirtualClock();
     const work = new LongWork(clock);
     const log: string[] = [];

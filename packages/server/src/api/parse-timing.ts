@@ -1,7 +1,7 @@
 /** `timing` of a body → core Timing: when a timer pops, and that it ends. The shape has been checked already. */
 import type { Ending, Timing } from '@carillon/core';
 import { firstPop } from '../timer/schedule.ts';
-import { parseInstant } from './instant.ts';
+import { instantFault, parseInstant } from './instant.ts';
 import { badRequest } from '../http/problem.ts';
 import { secondsMax } from './schema/common.ts';
 import type { TimingBody } from './schema/timer.ts';
@@ -151,7 +151,7 @@ function parseEnding(body: TimingBody): Ending {
 function instantOf(text: string, pointer: string): number {
   const ms = parseInstant(text);
   if (ms !== null) return ms;
-  throw badRequest('An instant must look like 2026-01-31T12:00:00Z (RFC 3339).', pointer);
+  throw badRequest(instantFault('The instant', text), pointer);
 }
 
 /** The one of these members that is there (`forever: false` is not); null when none is. */

@@ -1,15 +1,52 @@
-/** Query parameters of lists. Unknown ones are ignored; of repeated ones the first counts. */
+/** Query parameters. Unknown and repeated ones are refused: without them the request would mean something else. */
+import { type CarillonError, nearestWord } from '@carillon/core';
 import type { Limits } from '../config/config.ts';
 import { badRequest } from '../http/problem.ts';
-import { parseInstant } from './instant.ts';
+import { instantFault, parseInstant } from './instant.ts';
 import { listedStates } from './schema/timer.ts';
 import type { LetterFilter, ListQuery } from '../request/service.ts';
 
 const pageItemCountDefault = 100;
+const slipsMax = 4;
+const toldLengthMax = 64;
+
+export const pageNames = ['limit', 'cursor'];
+export const letterNames = ['tag', 'receiver', 'failure'];
+const listNames = [
+  ...letterNames,
+  'tag-prefix',
+  'state',
+  'order',
+  'from',
+  'to',
+  'total',
+  'member',
+  'role',
+  ...pageNames,
+];
+
+/** `known`: the names that the route has. Throws CarillonError. */
+export function parametersOf(query: string, known: readonly string[]): URLSearchParams {
+  const parameters = new URLSearchParams(query);
+  const seen = new Set<string>();
+  for (const name of parameters.keys()) {
+    if (!known.includes(name)) throw unknownParameter(name, known);
+    if (seen.has(name)) throw badRequest(`The parameter ${name} is there twice.`);
+    seen.add(name);
+  }
+  return parameters;
+}
+
+function unknownParameter(name: string, known: readonly string[]): CarillonError {
+  const slips = Math.min(slipsMax, Math.max(1, Math.floor(name.length / 3)));
+  const near = nearestWord(name, known, slips);
+  const hint = near === null ? `The known ones are ${known.join(', ')}.` : `Did you mean ${near}?`;
+  return badRequest(`There is no parameter ${name.slice(0, toldLengthMax)} here. ${hint}`);
+}
 
 /** Throws CarillonError. */
 export function parseListQuery(query: string, limits: Limits): Omit<ListQuery, 'namespace'> {
-  const parameters = new URLSearchParams(query);
+  const parameters = parametersOf(query, listNames);
   const state = parameters.get('state');
   const known = listedStates.find((name) => name === state) ?? null;
   if (state !== null && known === null) {
@@ -48,7 +85,7 @@ function instantOf(parameters: URLSearchParams, name: 'from' | 'to'): number | n
   const text = parameters.get(name);
   const ms = text === null ? null : parseInstant(text);
   if (text !== null && ms === null) {
-    throw badRequest(`The parameter ${name} must be an instant such as 2030-01-31T09:00:00Z.`);
+    throw badRequest(instantFault(`The parameter ${name}`, text));
   }
   return ms;
 }

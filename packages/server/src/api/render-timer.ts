@@ -53,7 +53,10 @@ export function endedWords({ how, atMs, deadLetter }: EndedView): string {
   const when = formatInstant(atMs);
   if (how === 'cancelled') return `The timer was cancelled at ${when}.`;
   if (how === 'delivered') return `The timer popped for the last time at ${when}.`;
-  const where = deadLetter === null ? '' : ` GET /dead-letters/${deadLetter} shows it.`;
+  const where =
+    deadLetter === null
+      ? ' Its dead letter was delivered again or dropped since; the history of the timer tells.'
+      : ` GET /dead-letters/${deadLetter} shows it.`;
   return `The last pop of the timer was given up at ${when}.${where}`;
 }
 

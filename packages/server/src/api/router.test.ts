@@ -202,7 +202,7 @@ describe('batch', () => {
     expect(service.sets.map((set) => set.idempotencyKey)).toEqual(['k\n0', 'k\n2']);
   });
 
-  test('an empty batch is fine, one that is not a list is not', async () => {
+  test('an empty batch is accepted, a batch that is no list is refused', async () => {
     const { ask } = testApi();
     expect((await ask('POST', '/timers/batch', { body: [] })).body).toBe('[]');
     expect((await ask('POST', '/timers/batch', { body })).status).toBe(400);

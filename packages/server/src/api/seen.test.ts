@@ -47,6 +47,18 @@ describe('the header', () => {
   });
 
   test.each([...changes, batch])(
+    '$method $path: under the name of the answer it is refused, and nothing is done',
+    async (change) => {
+      const { ask, service } = await letterApi();
+      const before = service.calls.length + service.sets.length;
+      const headers = { 'carillon-version': '1794765600000.4097' };
+      const answer = await ask(change.method, change.path, { body: change.body, headers });
+      expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('Carillon-Seen')]);
+      expect(service.calls.length + service.sets.length).toBe(before);
+    },
+  );
+
+  test.each([...changes, batch])(
     '$method $path: the version that the client has seen is taken in before anything is done',
     async (change) => {
       const { ask, service } = await letterApi();

@@ -26,6 +26,12 @@ export function heedSeen(service: Pick<TimerService, 'saw'>, routes: readonly Ro
 
 /** Throws CarillonError. */
 function hear(service: Pick<TimerService, 'saw'>, request: ApiRequest): void {
+  // The name of the answer's header: the client means the order to be kept, and it would not be.
+  if (headerOf(request, 'carillon-version') !== undefined) {
+    throw badRequest(
+      'Carillon-Version is a header of answers; with a request its value goes into Carillon-Seen.',
+    );
+  }
   const text = headerOf(request, 'carillon-seen');
   if (text === undefined) return;
   const seen = parseVersion(text);

@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { CallbackRequest, CallbackResult } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { callbacksContract } from '../../../core/src/testing/callbacks.contract.ts';
 import { HttpCallbacks, type HttpCallbacksOptions } from './callback.ts';
 import { type Endpoint, Guard } from './guard/guard.ts';
@@ -152,11 +152,11 @@ describe('HttpCallbacks: requests', () => {
     rig = new Rig();
     const proxy = await rig.receiver();
     const receiver = await rig.receiver();
-    const before = { ...process.env };
-    process.env['http_proxy'] = process.env['HTTP_PROXY'] = proxy.uri();
-    process.env['NODE_USE_ENV_PROXY'] = '1';
+    vi.stubEnv('http_proxy', proxy.uri());
+    vi.stubEnv('HTTP_PROXY', proxy.uri());
+    vi.stubEnv('NODE_USE_ENV_PROXY', '1');
     await rig.call(receiver.uri());
-    process.env = before;
+    vi.unstubAllEnvs();
     expect([receiver.connectionCount, proxy.connectionCount]).toEqual([1, 0]);
   });
 });
@@ -213,7 +213,7 @@ describe('HttpCallbacks: answers', () => {
     expect(receiver.connectionCount).toBe(1);
   });
 
-  it('an interim answer and nothing after it is no answer', async () => {
+  it('an interim answer without a final one is no answer', async () => {
     rig = new Rig();
     const receiver = await rig.receiver((_, socket) => {
       socket.end('HTTP/1.1 103 Hints\r\n\r\n');

@@ -262,7 +262,7 @@ describe('guarded connections', () => {
     expect(await call(uri)).toMatchObject({ status: 204 });
   });
 
-  it('a call that follows one which was cut off so is judged by itself, and not cut off with it', async () => {
+  it('after a call that was cut off like this the next call is judged by itself, and not cut off too', async () => {
     let peers: readonly Endpoint[] = [];
     guarded({ loopback: true, denied: () => peers }, fromZone);
     receiver.behave = () => null;

@@ -77,7 +77,7 @@ it('all kept connections end at once, as many as there may be: every request is 
   }
 });
 
-it('a fresh connection that ends without a byte is a failure, and so is a kept one that ends after some', async () => {
+it('a fresh connection that ends without a byte is a failure, and so is a kept connection that ends after some bytes', async () => {
   const fresh = await receiver((socket) => socket.end());
   expect(await call(fresh.uri)).toMatchObject({ kind: 'no-answer', reason: 'cut' });
   expect(fresh.connections()).toBe(1);

@@ -65,7 +65,7 @@ function inTurn(...answers: (readonly string[])[]): Zone {
 describe.runIf(process.platform === 'linux')(
   'a name that changes between check and connect',
   () => {
-    it('is asked for once a connection: the answer that was checked is the one connected to', async () => {
+    it('is looked up once for each connection: the checked address is the one connected to', async () => {
       names.zone = inTurn(['127.0.0.1'], ['127.0.0.2']);
       expect(await call('rebind.example')).toMatchObject({ status: 204 });
       expect(names.questions.toSorted()).toEqual(['A rebind.example', 'AAAA rebind.example']);

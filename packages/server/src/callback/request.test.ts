@@ -1,22 +1,11 @@
 import { expect, it } from 'vitest';
-import { definitionOf, recordOf } from '../testing/records.ts';
+import { definitionOf, letterOrigin as origin, recordOf } from '../testing/records.ts';
 import { callbackRequest, DueTexts } from './request.ts';
 import { Signer } from './sign.ts';
 
 const at = { nowMs: 10_000, wallMs: 1_700_000_010_000 };
-const origin = {
-  id: '0000001900000001-1',
-  versionMs: 5,
-  versionTie: 6,
-  sequence: 7,
-  dueMs: 86_400_000,
-  missed: 2,
-  attempts: 3,
-  reason: 'gone',
-  gaveUpMs: 9,
-};
 
-it('due times are told on the wall clock, one after the other, and that of a letter is that of its pop', () => {
+it('due times are told on the wall clock, and a dead letter has the due time of its pop', () => {
   const texts = new DueTexts();
   const first = recordOf({ dueMs: 9000 });
   const second = recordOf({ dueMs: 9500 });

@@ -46,6 +46,7 @@ export class ClusterReport {
   hello(): Hello {
     const { clock, release, boot, historySinceMs, disk, load, membership } = this.parts;
     const replica = this.parts.replica();
+    const spoken = replica?.spokenFor((name) => this.parts.peers?.silent(name) ?? true);
     return {
       release,
       protocolMin: protocol.min,
@@ -54,15 +55,16 @@ export class ClusterReport {
       boot,
       historyMs: clock.now() - historySinceMs(),
       leaving: membership.leaving,
+      moving: this.parts.repair()?.isMoving ?? false,
       full: replica?.full ?? false,
       disk: disk.state,
       wallMs: clock.wall(),
       timers: replica?.store.counts.live ?? 0,
-      primaries: replica?.primaries ?? 0,
+      primaries: spoken?.timers ?? 0,
       load: load.now(),
       figures: {
-        letters: replica?.primaryLetters ?? 0,
-        retrying: replica?.primaryRetrying ?? 0,
+        letters: spoken?.letters ?? 0,
+        retrying: spoken?.retrying ?? 0,
         answers: this.parts.metrics.callbackAnswers.counted(),
       },
     };

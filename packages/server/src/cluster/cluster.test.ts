@@ -52,6 +52,19 @@ describe('a new state of a record', () => {
     expect(all.held(record)[backup]).toMatchObject({ versionMs: 1000, sequence: 6 });
   });
 
+  it('that is older than that of the other replica makes the member ask for the newer one', async () => {
+    const { all, record, primary, backup } = await withRecord();
+    const { cluster, replica } = all.of(primary);
+    // The first comparison of all members is over, and the next one a minute away.
+    await all.clock.advance(6000);
+    all.of(backup).replica.write({ ...record, versionMs: 2000, state: State.tombstone });
+    replica.write({ ...record, sequence: 6 });
+    cluster.tell({ ...record, sequence: 6 });
+    await all.clock.advance(6000);
+    expect(all.held(record)[primary]).toMatchObject({ versionMs: 2000, state: State.tombstone });
+    expect(cluster.report.describe().repair.unconfirmedRecords).toBe(0);
+  });
+
   it('that a silent replica has not confirmed is sent when it answers again', async () => {
     const { all, record, primary, backup } = await withRecord();
     all.cutOff(backup);
@@ -92,6 +105,25 @@ describe('a list that is not the view’s', () => {
   });
 });
 
+describe('a copy at a member that the list does not name', () => {
+  it('stays while a replica is silent, though others stand in, unless that member leaves', async () => {
+    const all = await QuietMembers.start([...names, 'd']);
+    const placed = all.of('a').cluster.view.place(1, 2, 4) as [string, string, string, string];
+    const [primary, backup, , last] = placed;
+    const record = recordOf({ replicas: [primary, backup] });
+    all.cutOff(backup);
+    all.of(primary).replica.receive(record, 'any', () => undefined);
+    all.of(last).replica.receive(record, 'any', () => undefined);
+    await all.clock.advance(90_000);
+    expect(Object.keys(all.held(record)).toSorted()).toEqual(
+      placed.filter((name) => name !== backup).toSorted(),
+    );
+    all.heal(backup);
+    await all.clock.advance(10_000);
+    expect(Object.keys(all.held(record)).toSorted()).toEqual([primary, backup].toSorted());
+  });
+});
+
 describe('the end', () => {
   it('of a dead letter is a tombstone at every replica', async () => {
     const { all, record, primary } = await withRecord({ state: State.dead });
@@ -114,6 +146,15 @@ describe('the end', () => {
 });
 
 describe('a view', () => {
+  it('has a member that leaves as leaving before it gives its records away', async () => {
+    const { all, record, primary, backup } = await withRecord();
+    await all.clock.advance(500);
+    all.of(primary).cluster.membership.leave();
+    await all.clock.advance(5);
+    expect(all.of(backup).cluster.view.member(primary)?.phase).toBe('leaving');
+    expect(all.held(record)[backup]?.replicas).not.toContain(primary);
+  });
+
   it('moves all records away from a member that leaves', async () => {
     const { all, record, primary, third } = await withRecord();
     const { cluster } = all.of(primary);
@@ -170,5 +211,50 @@ describe('members of one release', () => {
     expect(cluster.isOfOneRelease).toBe(true);
     all.show([...names, 'd'].map((name) => memberOf(name)));
     expect(cluster.isOfOneRelease).toBe(false);
+  });
+});
+
+describe('records may be anywhere', () => {
+  const settled = async (): Promise<QuietMembers> => {
+    const all = await QuietMembers.start(names);
+    await all.clock.advance(10_000);
+    expect(all.of('a').cluster.isUnsettled).toBe(false);
+    return all;
+  };
+
+  it('for 5 s after a start or a change of the view', async () => {
+    const all = await settled();
+    all.show(['a', 'b'].map((name) => memberOf(name)));
+    await all.clock.advance(4900);
+    expect(all.of('a').cluster.isUnsettled).toBe(true);
+    await all.clock.advance(200);
+    expect(all.of('a').cluster.isUnsettled).toBe(false);
+  });
+
+  it('while a member says that its records move, that it leaves, or that it goes by another view', async () => {
+    const all = await settled();
+    const { cluster } = all.of('a');
+    const hello = all.of('b').cluster.report.hello();
+    cluster.heardHello('b', { ...hello, moving: true });
+    expect(cluster.isUnsettled).toBe(true);
+    cluster.heardHello('b', { ...hello, viewId: 'another' });
+    expect(cluster.isUnsettled).toBe(true);
+    cluster.heardHello('b', hello);
+    expect(cluster.isUnsettled).toBe(false);
+    all.of('b').cluster.membership.leave();
+    await all.clock.advance(10_000);
+    expect(cluster.isUnsettled).toBe(true);
+  });
+
+  it('while records of its own are on their way, which its hello tells', async () => {
+    const all = await settled();
+    const { cluster, replica } = all.of('a');
+    const [primary = '', backup = ''] = cluster.view.place(1, 2, 2);
+    const replicas = [backup, primary];
+    replica.receive(recordOf({ replicas }), 'any', () => undefined);
+    expect(cluster.isUnsettled).toBe(true);
+    expect(cluster.report.hello().moving).toBe(true);
+    await all.clock.advance(10_000);
+    expect(cluster.report.hello().moving).toBe(false);
   });
 });

@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
 import { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
+import type { UnconfirmedNews } from '../replication/write.ts';
 import { protocol } from '../replication/wire/frame.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import type { Hello } from '../replication/wire/hello.ts';
@@ -27,6 +28,11 @@ import { Repair } from './repair.ts';
 import type { View } from './view/view.ts';
 
 const nobody: readonly string[] = [];
+/**
+ * For this long after a change of the view records may be anywhere: the other members hear of the change, and say in
+ * their next hello, a second later at most, that they go by another view or move records.
+ */
+const settleMs = 5000;
 
 export interface ClusterParts {
   readonly self: string;
@@ -42,6 +48,7 @@ export interface ClusterParts {
   readonly factorDefault: number;
   /** Messages that wait for one peer; messages beyond that are left to repair. */
   readonly peerQueueLengthMax: number;
+  readonly tombstoneRetentionMs: number;
 }
 
 export class Cluster {
@@ -52,6 +59,8 @@ export class Cluster {
   readonly peers: Peers | null;
   readonly report: ClusterReport;
   private readonly rejoining: Rejoining;
+  /** Of the newest view: its id, and when its members have told how they stand to it. */
+  private known = { viewId: '', settledMs: 0 };
   private replica: Replica | null = null;
   /** null: alone, or not started yet. */
   private repair: Repair | null = null;
@@ -67,6 +76,7 @@ export class Cluster {
       log,
       lastHello: (name) => this.repair?.presence.lastHello(name) ?? null,
       onRefreshed: (view) => this.viewRefreshed(view),
+      onLeaves: () => this.repair?.presence.sayHello(),
     });
     this.digests = new Digests(self, rangeOf);
     this.peers = env.network === null ? null : this.createPeers(env.network);
@@ -107,10 +117,23 @@ export class Cluster {
     return this.repair?.presence.differs(this.view.id) ?? false;
   }
 
-  /** Records that are still this member's to give away. */
+  /**
+   * Whether a record may be with another member than the view says, as far as this member can tell: the view is new,
+   * or not everybody's, or a member has records that are on their way.
+   */
+  get isUnsettled(): boolean {
+    const { repair, view } = this;
+    if (repair === null) return false;
+    if (this.parts.env.clock.now() < this.known.settledMs || repair.isMoving) return true;
+    return view.namesIn('leaving').length > 0 || this.viewsDiffer || repair.presence.othersMove;
+  }
+
+  /**
+   * Records that are still this member's to give away. Ended timers are among them: this member may be the only one
+   * that knows of a cancel, or of a key that was used.
+   */
   get remaining(): number {
-    const { live = 0, dead = 0 } = this.replica?.store.counts ?? {};
-    return live + dead;
+    return this.replica?.store.size ?? 0;
   }
 
   /** The highest protocol that another member speaks, as last heard; 0: not heard of. */
@@ -244,11 +267,19 @@ export class Cluster {
     }
   }
 
-  /** Some members did not confirm a record; `holders` did. */
-  unconfirmed(record: TimerRecord, names: readonly string[], holders: readonly string[]): void {
-    if (holders.length === 0 || this.peers === null) return;
-    if (holders.includes(this.parts.self)) return this.noteUnconfirmed(record, names);
-    tellUnconfirmed(this.peers, { number: record, names, holders });
+  /**
+   * Some members did not confirm a record. One holder brings them a new timer; every holder brings them a change, as
+   * they would pop the timer as it was.
+   */
+  unconfirmed(news: UnconfirmedNews): void {
+    const { peers } = this;
+    if (peers === null) return;
+    const others = news.holders.filter((name) => name !== this.parts.self);
+    const isHolder = others.length < news.holders.length;
+    if (isHolder) this.noteUnconfirmed(news.number, news.names);
+    if (!news.isNew)
+      for (const name of others) tellUnconfirmed(peers, { ...news, holders: [name] });
+    else if (!isHolder) tellUnconfirmed(peers, news);
   }
 
   noteUnconfirmed(number: Numbered, names: readonly string[]): void {
@@ -277,7 +308,10 @@ export class Cluster {
   }
 
   private viewRefreshed(view: View): void {
-    this.parts.metrics.viewMembers.set(view.members.length);
+    const { metrics, env } = this.parts;
+    metrics.viewMembers.set(view.members.length);
+    if (view.id !== this.known.viewId)
+      this.known = { viewId: view.id, settledMs: env.clock.now() + settleMs };
     const present = new Set(view.members.map(({ name }) => name));
     this.peers?.retain(new Set([...present, ...view.vanished.map(({ name }) => name)]));
     this.repair?.unconfirmed.retain(present);

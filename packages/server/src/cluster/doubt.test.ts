@@ -11,7 +11,7 @@ const hour = 3_600_000;
 const record = recordOf({ startMs: -3 * hour, replicas: ['a', 'b'] });
 const time = { nowMs: 0, awaySinceMs: -2 * hour };
 
-it('a record that one of its replicas must have had and no longer has, has ended', () => {
+it('a record has ended if a replica must have had it and has it no more', () => {
   expect(judgeDoubt(record, [{ name: 'b', record: null, historyMs: 10 * hour }], time)).toBe(
     'drop',
   );

@@ -1,5 +1,6 @@
 /**
- * A member that comes back after a long time with old records, or has lost entries of its journal. Timers may have been
+ * A member that comes back after a long time with old records, ran on while it could reach no other member for as long,
+ * or has lost entries of its journal. Timers may have been
  * cancelled since and even their tombstones forgotten, so its records are doubtful: it asks the present replicas before
  * it offers them to any member.
  *
@@ -88,8 +89,10 @@ export class Doubt {
     this.holdUntilMs = parts.clock.now() + holdMs;
   }
 
-  start(): void {
-    this.slice();
+  /** Asks from `afterMs` on. */
+  start(afterMs = 0): void {
+    if (afterMs > 0) this.sliceIn(afterMs);
+    else this.slice();
   }
 
   stop(): void {
@@ -135,8 +138,10 @@ export class Doubt {
     for (const name of others) {
       peers.send(name, { type: 'read', hi: record.hi, lo: record.lo }, (answer) => {
         const memoryMs = historyMs(name);
-        if (answer?.type === 'record' && memoryMs !== null) {
-          testimonies.push({ name, record: answer.record, historyMs: memoryMs });
+        const isAnswer = answer?.type === 'record' || answer?.type === 'unknown';
+        if (isAnswer && memoryMs !== null) {
+          const known = answer.type === 'record' ? answer.record : null;
+          testimonies.push({ name, record: known, historyMs: memoryMs });
         }
         if (--left > 0) return;
         this.askedCount--;

@@ -14,6 +14,10 @@ import { createHandler, type HandlerParts } from './peer-handler.ts';
 class Rig {
   readonly clock = new VirtualClock();
   readonly silent = new Set<string>();
+  /** The member leaves, and does not wait for these. */
+  readonly abandoned = new Set<string>();
+  /** Members that were told which others lack a record. */
+  readonly told: { readonly name: string; readonly names: readonly string[] }[] = [];
   readonly stored: { readonly name: string; readonly lo: number }[] = [];
   readonly unconfirmed: { readonly name: string; readonly lo: number }[] = [];
   readonly records = new Map<number, TimerRecord>();
@@ -31,6 +35,7 @@ class Rig {
     } as unknown as Peers,
     busy: () => false,
     onUnconfirmed: (name, { lo }) => this.unconfirmed.push({ name, lo }),
+    leavesWithout: (names) => names.every((name) => this.abandoned.has(name)),
     onDropped: () => undefined,
     onPushed: () => undefined,
   });
@@ -44,6 +49,10 @@ class Rig {
   private send(name: string, message: Message, done: MessageAnswered): void {
     this.clock.soon(() => {
       if (this.silent.has(name)) return done(null);
+      if (message.type === 'unconfirmed') {
+        this.told.push({ name, names: message.names });
+        return done({ type: 'ok' });
+      }
       if (message.type !== 'store') return done({ type: 'need' });
       this.stored.push({ name, lo: message.record.lo });
       done({ type: 'stored' });
@@ -66,16 +75,16 @@ describe('a hand-off', () => {
     expect(rig.handOff.size).toBe(0);
   });
 
-  it('keeps a copy whose pop is overdue until the pop cannot come by twice its gap any more', async () => {
+  it('keeps a copy whose pop is due until the pop cannot come by twice its gap any more', async () => {
     const rig = new Rig();
     await rig.clock.advance(1000);
     rig.add(1, ['b', 'c'], rig.clock.now() - 250);
-    rig.add(2, ['b', 'c'], rig.clock.now() - 100);
+    rig.add(2, ['b', 'c'], rig.clock.now() - 1);
     rig.add(3, ['b', 'c'], rig.clock.now() + 1000);
     await rig.clock.advance(100);
-    expect([...rig.records.keys()]).toEqual([1]);
+    expect([...rig.records.keys()]).toEqual([1, 2]);
     await rig.clock.advance(2000);
-    expect([...rig.records.keys()]).toEqual([1]);
+    expect([...rig.records.keys()]).toEqual([1, 2]);
     await rig.clock.advance(2000);
     expect([...rig.records.keys()]).toEqual([]);
   });
@@ -105,6 +114,18 @@ describe('a hand-off', () => {
     expect(rig.handOff.size).toBe(0);
   });
 
+  it('of a member that leaves does not wait for a replica with a stand-in, which is told', async () => {
+    const rig = new Rig();
+    rig.silent.add('b').add('d');
+    rig.abandoned.add('b');
+    rig.add(1, ['b', 'c']);
+    rig.add(2, ['b', 'd']);
+    rig.add(3, ['d', 'c']);
+    await rig.clock.advance(5000);
+    expect([...rig.records.keys()]).toEqual([2, 3]);
+    expect(rig.told).toEqual([{ name: 'c', names: ['b'] }]);
+  });
+
   /**
    * The holder `a`, which is to give its copy away to `b`, and `b` with a copy of its own. `meanwhile`: comes to `a`
    * while the first offer is on its way.
@@ -127,6 +148,7 @@ describe('a hand-off', () => {
       } as unknown as Peers,
       busy: () => false,
       onUnconfirmed: () => undefined,
+      leavesWithout: () => false,
       onDropped: () => undefined,
       onPushed: () => undefined,
     });

@@ -5,9 +5,10 @@
  *
  * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it
  *     is the one with the right time (see replication/merge.ts, M5), only after they know that time too.
- * H2  A copy whose pop is overdue is kept until the pop is made, or could have been: the replicas that confirmed it may
- *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4). In the
- *     first moments after its due time a pop is about to be made, and the copy goes.
+ * H2  A copy whose pop is due is kept until the pop is made, or could have been: the replicas that confirmed it may
+ *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4).
+ * H3  A member that leaves the cluster does not wait for replicas that have been silent for 30 s, once the others and
+ *     the stand-ins have the record; it tells these which members lack it.
  */
 import {
   type Clock,
@@ -23,14 +24,13 @@ import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import { latestMs } from '../timer/schedule.ts';
+import { tellUnconfirmed } from './unconfirmed.ts';
 
 const inFlightMax = 1000;
 const retryMs = 1000;
 const buryRetryMs = 60_000;
-/** A copy is kept from this time after the due time on, and from less for short gaps. */
-const overdueMs = 250;
-/** After this time a replica that does not answer has a stand-in. */
-const overdueMsMax = 30_000;
+/** A copy that is due is kept no longer than this: a replica that does not answer has a stand-in by then. */
+const keptMsMax = 30_000;
 
 export interface HandOffParts {
   readonly self: string;
@@ -41,6 +41,8 @@ export interface HandOffParts {
   readonly busy: (number: Numbered) => boolean;
   /** This replica is silent; it gets the record when it is back. */
   readonly onUnconfirmed: (name: string, number: Numbered) => void;
+  /** Whether this member leaves the cluster, and other members stand in for these, which have long been silent. */
+  readonly leavesWithout: (names: readonly string[]) => boolean;
   readonly onDropped: () => void;
   readonly onPushed: () => void;
 }
@@ -111,7 +113,7 @@ export class HandOff {
     // No other member is listed yet: keep the record, and try again when the view has changed.
     if (others.length === 0) return;
     const silent = others.filter((name) => peers.silent(name));
-    if (silent.length === others.length) return this.leave(record, silent);
+    if (silent.length === others.length) return this.leave(record, [], silent);
     this.inFlight++;
     this.inFlightBytes += recordBytes(record);
     let left = others.length - silent.length;
@@ -133,22 +135,29 @@ export class HandOff {
     invariant(this.inFlight >= 0, 'a hand-off is settled once');
     this.inFlightBytes -= recordBytes(record);
     if (names.length < asked.length) this.retryLater(record);
-    else if (silent.length > 0) this.leave(record, silent);
+    else if (silent.length > 0) this.leave(record, names, silent);
     else this.release(record, names);
     this.work();
   }
 
   /**
-   * Every replica that answers has it. A listed holder leaves the rest to repair; a holder that is not listed must
-   * wait.
+   * Every replica that answers has it: `names`. A listed holder leaves the rest to repair; a holder that is not listed
+   * must wait, unless it leaves the cluster and others stand in for the silent ones (H3).
    */
-  private leave(record: TimerRecord, silent: readonly string[]): void {
-    const { self, onUnconfirmed } = this.parts;
-    if (!record.replicas.includes(self)) return this.retryLater(record);
-    for (const name of silent) onUnconfirmed(name, record);
+  private leave(record: TimerRecord, names: readonly string[], silent: readonly string[]): void {
+    const { self, peers, onUnconfirmed, leavesWithout } = this.parts;
+    if (record.replicas.includes(self)) for (const name of silent) onUnconfirmed(name, record);
+    else if (names.length === 0 || !leavesWithout(silent)) this.retryLater(record);
+    else {
+      for (const holder of names) {
+        const news = { number: record, names: silent, holders: [holder], isNew: false };
+        tellUnconfirmed(peers, news);
+      }
+      this.release(record, [...names, ...silent]);
+    }
   }
 
-  /** All listed replicas have it: drop the own copy if it is not one of them. */
+  /** All listed replicas have it, or will get it from others: drop the own copy if it is not one of them. */
   private release(record: TimerRecord, names: readonly string[]): void {
     const { self, replica, busy, onDropped } = this.parts;
     const current = replica.get(record.hi, record.lo);
@@ -159,20 +168,20 @@ export class HandOff {
       return this.add(record);
     }
     // Without the record the result of the callback could be told to no member.
-    if (busy(record) || this.isOverdue(current)) return this.retryLater(record);
+    if (busy(record) || this.isDue(current)) return this.retryLater(record);
     invariant(
       names.length > 0 && current.replicas.every((name) => names.includes(name)),
-      'a record is dropped after all its replicas confirmed it',
+      'a record is dropped after all its replicas confirmed it, or others stand in for them',
     );
     replica.drop(current);
     onDropped();
   }
 
-  /** Whether the pop of the record is overdue, and can still come in time (H2). */
-  private isOverdue({ state, retryMs: dueMs, gapMs, factor }: TimerRecord): boolean {
+  /** Whether the pop of the record is due, and can still come in time (H2). */
+  private isDue({ state, retryMs: dueMs, gapMs, factor }: TimerRecord): boolean {
     const lateMs = this.parts.clock.now() - dueMs;
-    if (state !== State.live || lateMs < Math.min(overdueMs, gapMs / 8)) return false;
-    return lateMs < Math.min(latestMs(gapMs, factor), overdueMsMax);
+    if (state !== State.live || lateMs < 0) return false;
+    return lateMs < Math.min(latestMs(gapMs, factor), keptMsMax);
   }
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {

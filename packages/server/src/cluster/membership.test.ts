@@ -20,6 +20,7 @@ function warned(...labels: Readonly<Record<string, string>>[]): [string, string]
     factorDefault: 3,
     lastHello: () => null,
     onRefreshed: () => {},
+    onLeaves: () => {},
   });
   const members = labels.map(
     (given, i): ViewMember => ({

@@ -17,6 +17,8 @@ export interface MembershipParts {
   readonly lastHello: (name: string) => Hello | null;
   /** Called with the view after each look at the source's words and the members' own. */
   readonly onRefreshed: (view: View) => void;
+  /** This member leaves: the others are to hear of it before its records. */
+  readonly onLeaves: () => void;
 }
 
 export class Membership {
@@ -56,6 +58,7 @@ export class Membership {
   /** From now on this member hands its records on. */
   leave(): void {
     this.isLeaving = true;
+    this.parts.onLeaves();
     this.refresh();
   }
 

@@ -14,6 +14,7 @@ import { tallyHere } from '../replication/lists/tally.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Message } from '../replication/wire/message.ts';
+import type { Numbered } from '../replication/wire/parts.ts';
 
 export interface HandlerParts extends SearchParts {
   readonly cluster: Cluster;
@@ -35,7 +36,7 @@ export function createHandler(parts: HandlerParts): MessageHandler {
       case 'offer':
         return offered(replica, message, answer);
       case 'read':
-        return answer({ type: 'record', record: replica.get(message.hi, message.lo) ?? null });
+        return answer(readHere(parts, message));
       case 'list':
         return void listHere(parts, message.ask).then(({ records, stopped }) =>
           answer({ type: 'records', records, stopped: stopped ?? '' }),
@@ -77,6 +78,13 @@ export function createHandler(parts: HandlerParts): MessageHandler {
         return answer({ type: 'ok' });
     }
   };
+}
+
+/** unknown: not here, and perhaps given to a member that the asker does not think of. */
+function readHere({ replica, cluster }: HandlerParts, { hi, lo }: Numbered): Answer {
+  const record = replica.get(hi, lo);
+  if (record === undefined && cluster.isUnsettled) return { type: 'unknown' };
+  return { type: 'record', record: record ?? null };
 }
 
 /** A member without a history has no entries; one that is asked by too many is to be asked again. */

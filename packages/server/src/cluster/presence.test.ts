@@ -8,7 +8,12 @@ import { Presence } from './presence.ts';
 
 const hello = helloOf({ protocolMax: 2 });
 
-function presenceOf(clock: VirtualClock, peers: object, others: () => readonly string[]): Presence {
+function presenceOf(
+  clock: VirtualClock,
+  peers: object,
+  others: () => readonly string[],
+  onReunited: (aloneSinceMs: number) => void = () => undefined,
+): Presence {
   return new Presence({
     clock,
     random: new SeededRandom(1),
@@ -19,6 +24,7 @@ function presenceOf(clock: VirtualClock, peers: object, others: () => readonly s
     onChange: () => undefined,
     onMet: () => undefined,
     onRestart: () => undefined,
+    onReunited,
   });
 }
 
@@ -34,6 +40,7 @@ describe('the clock of the cluster', () => {
           done({ type: 'hello', hello: { ...hello, wallMs, leaving: present.leaving } });
         });
       },
+      silent: () => false,
       silentSinceMs: () => null,
     };
     const seen = presenceOf(clock, peers, () => present.names);
@@ -75,6 +82,7 @@ describe('acquaintance after the start', () => {
         const answer = tookMs === null || tookMs < 0 ? null : ({ type: 'hello', hello } as const);
         clock.at(clock.now() + Math.abs(tookMs ?? limitMs), () => done(answer));
       },
+      silent: () => false,
       silentSinceMs: () => null,
     };
     const seen = presenceOf(clock, peers, () => ['b']);
@@ -99,5 +107,42 @@ describe('acquaintance after the start', () => {
     const atMs = await acquaintedAtMs(null, null, null);
     expect(atMs).toBeGreaterThan(2500);
     expect(atMs).toBeLessThan(3500);
+  });
+});
+
+describe('a member that no other one has answered for a while', () => {
+  /** Two others: silent from 10 s to 70 s, and heard again then with these boots. */
+  async function apart(boots: Readonly<Record<string, number>>) {
+    const clock = new VirtualClock();
+    const startMs = clock.now();
+    const isCutOff = (): boolean =>
+      clock.now() >= startMs + 10_000 && clock.now() < startMs + 70_000;
+    const silentSince = new Map<string, number>();
+    const peers = {
+      send: (name: string, _: Message, done: (answer: Answer | null) => void) => {
+        const boot = clock.now() < startMs + 10_000 ? 1 : (boots[name] ?? 1);
+        clock.soon(() => {
+          if (!isCutOff()) silentSince.delete(name);
+          else if (!silentSince.has(name)) silentSince.set(name, startMs + 10_000);
+          done(isCutOff() ? null : { type: 'hello', hello: { ...hello, boot } });
+        });
+      },
+      silent: (name: string) => silentSince.has(name),
+      silentSinceMs: (name: string) => silentSince.get(name) ?? null,
+    };
+    const reunited: number[] = [];
+    const others = (): readonly string[] => Object.keys(boots);
+    presenceOf(clock, peers, others, (ms) => reunited.push(ms - startMs)).start();
+    await clock.advance(90_000);
+    return reunited;
+  }
+
+  test('is told once when one is back that ran on, since when it was alone', async () => {
+    expect(await apart({ b: 1, c: 1 })).toEqual([10_000]);
+    expect(await apart({ b: 2, c: 1 })).toEqual([10_000]);
+  });
+
+  test('is not told where all others have restarted since: these were down', async () => {
+    expect(await apart({ b: 2, c: 3 })).toEqual([]);
   });
 });

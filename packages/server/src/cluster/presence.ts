@@ -5,6 +5,7 @@
 import type { Cancel, Clock, Random } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Hello } from '../replication/wire/hello.ts';
+import type { Message } from '../replication/wire/message.ts';
 import { ClockOffset } from './clock-offset.ts';
 
 const helloMs = 1000;
@@ -32,6 +33,8 @@ export interface PresenceParts {
   readonly onMet: (name: string) => void;
   /** The peer runs anew and may have missed messages. */
   readonly onRestart: (name: string) => void;
+  /** No other member was heard since then; now one is that ran on meanwhile, and may have gone on without this one. */
+  readonly onReunited: (aloneSinceMs: number) => void;
 }
 
 export interface PeerClock {
@@ -47,6 +50,8 @@ export class Presence {
   private readonly clocks = new Map<string, PeerClock>();
   private medianMs = 0;
   private absentNames: ReadonlySet<string> = new Set();
+  /** Since when no other member has answered, as of the last round; null: one did. */
+  private aloneSinceMs: number | null = null;
   private cancel: Cancel | null = null;
   /**
    * Members that have neither answered since the start nor been found gone, and how many more hellos they may leave
@@ -71,6 +76,12 @@ export class Presence {
     return this.strangers.size === 0;
   }
 
+  /** At once, and not only when the next round is due. */
+  sayHello(): void {
+    this.cancel?.();
+    this.round();
+  }
+
   stop(): void {
     this.cancel?.();
     this.cancel = null;
@@ -88,6 +99,14 @@ export class Presence {
   differs(viewId: string): boolean {
     for (const [name, hello] of this.seen) {
       if (hello.viewId !== viewId && !this.parts.peers.silent(name)) return true;
+    }
+    return false;
+  }
+
+  /** Whether a member that answers has records on their way to others. */
+  get othersMove(): boolean {
+    for (const [name, hello] of this.seen) {
+      if (hello.moving && !this.parts.peers.silent(name)) return true;
     }
     return false;
   }
@@ -122,6 +141,10 @@ export class Presence {
     const before = this.seen.get(name);
     this.seen.set(name, hello);
     if (before !== undefined && before.boot !== hello.boot) this.parts.onRestart(name);
+    else if (before !== undefined && this.aloneSinceMs !== null) {
+      this.parts.onReunited(this.aloneSinceMs);
+      this.aloneSinceMs = null;
+    }
     if (before === undefined) this.parts.onMet(name);
     if ((before?.leaving ?? false) !== hello.leaving) this.parts.onChange();
   }
@@ -130,10 +153,12 @@ export class Presence {
     const { clock, random, peers, others, hello } = this.parts;
     const names = others();
     this.forgetAbsent(names);
+    this.noteAlone(names);
+    const message: Message = { type: 'hello', hello: hello() };
     for (const name of names) {
       const sentMs = clock.now();
       const sentWallMs = clock.wall();
-      peers.send(name, { type: 'hello', hello: hello() }, (answer) => {
+      peers.send(name, message, (answer) => {
         if (answer?.type !== 'hello') {
           this.unanswered(name, clock.now() - sentMs < refusedMs);
           return;
@@ -157,7 +182,9 @@ export class Presence {
   private measured(name: string, exchange: Parameters<ClockOffset['add']>[0]): void {
     const inViewMs = this.parts.clock.now();
     const known = this.clocks.get(name) ?? { offset: new ClockOffset(), inViewMs };
+    const beforeMs = known.offset.ms;
     known.offset.add(exchange);
+    if (this.clocks.has(name) && known.offset.ms === beforeMs) return;
     this.clocks.set(name, known);
     this.updateMedian();
   }
@@ -167,12 +194,21 @@ export class Presence {
    */
   private forgetAbsent(names: readonly string[]): void {
     const nowMs = this.parts.clock.now();
+    const { size } = this.clocks;
     for (const [name, known] of this.clocks) {
       if (names.includes(name)) known.inViewMs = nowMs;
       else if (this.leaving(name) || nowMs - known.inViewMs > clockMs) this.clocks.delete(name);
     }
-    this.updateMedian();
+    if (this.clocks.size < size) this.updateMedian();
     for (const name of this.seen.keys()) if (!names.includes(name)) this.seen.delete(name);
+  }
+
+  private noteAlone(names: readonly string[]): void {
+    const { peers } = this.parts;
+    const isAlone = names.length > 0 && names.every((name) => peers.silent(name));
+    this.aloneSinceMs = isAlone
+      ? Math.max(...names.map((name) => peers.silentSinceMs(name) ?? 0))
+      : null;
   }
 
   private noteAbsent(names: readonly string[]): void {

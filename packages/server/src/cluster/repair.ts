@@ -24,6 +24,8 @@ const compareMs = 60_000;
 /** After a resync, so that records that went wrong on the way are found soon. */
 const checkAfterResyncMs = 3000;
 const absentMs = 30_000;
+/** After the first word of another member, the time in which all that are there have been heard. */
+const reunionMs = 2500;
 
 export interface RepairParts {
   readonly self: string;
@@ -40,6 +42,8 @@ export interface RepairParts {
   /** The other members that hold a record or should. */
   readonly othersOf: (record: TimerRecord) => readonly string[];
   readonly hello: () => Hello;
+  /** How long the others remember that a timer has ended. */
+  readonly tombstoneRetentionMs: number;
 }
 
 export class Repair {
@@ -106,6 +110,11 @@ export class Repair {
     return { unconfirmedRecords: this.unconfirmed.size, underReplicated };
   }
 
+  /** Whether records here are on their way to other members, or may have to be. */
+  get isMoving(): boolean {
+    return this.resync.progress.running || this.counts.underReplicated > 0;
+  }
+
   private createCompare(): Compare {
     const { replica, peers, digests, metrics } = this.parts;
     const onSent = (): void => metrics.repaired.add('sent');
@@ -121,7 +130,7 @@ export class Repair {
   }
 
   private createHandOff(): HandOff {
-    const { self, env, replica, peers, busy, metrics } = this.parts;
+    const { self, env, replica, peers, busy, metrics, membership } = this.parts;
     return new HandOff({
       self,
       clock: env.clock,
@@ -129,6 +138,8 @@ export class Repair {
       peers,
       busy,
       onUnconfirmed: (name, number) => this.unconfirmed.add(name, number),
+      leavesWithout: (names) =>
+        membership.leaving && names.every((name) => this.presence.absent(name)),
       onDropped: () => metrics.resynced.add('dropped'),
       onPushed: () => metrics.resynced.add('pushed'),
     });
@@ -170,12 +181,17 @@ export class Repair {
         if (membership.view.member(name)?.phase === 'joining') membership.refresh();
       },
       onRestart: (name) => this.compare.start(name),
+      onReunited: (sinceMs) => {
+        const isLong = env.clock.now() - sinceMs > this.parts.tombstoneRetentionMs / 2;
+        if (isLong) this.doubtSince(sinceMs, reunionMs);
+      },
     });
   }
 
-  private doubtSince(awaySinceMs: number): void {
+  private doubtSince(awaySinceMs: number, afterMs = 0): void {
     const { env, replica, peers, othersOf } = this.parts;
     const { presence } = this;
+    this.doubt?.stop();
     replica.doubtAll();
     this.doubt = new Doubt({
       clock: env.clock,
@@ -185,7 +201,7 @@ export class Repair {
       historyMs: (name) => presence.lastHello(name)?.historyMs ?? null,
       awaySinceMs,
     });
-    this.doubt.start();
+    this.doubt.start(afterMs);
   }
 
   /** Work that no event asks for, but that has to happen now and then. */

@@ -135,3 +135,44 @@ describe('after a change of the view', () => {
     add.mockRestore();
   });
 });
+
+describe('records whose lists are not those of the view', () => {
+  it('are looked at after 5 s, 200 in a turn', async () => {
+    const turns: (() => void)[] = [];
+    const clock = new VirtualClock();
+    clock.soon = (turn) => turns.push(turn);
+    const replica = replicaOf();
+    const looked: number[] = [];
+    const resync = new Resync({
+      self: 'a',
+      clock,
+      replica,
+      handOff: { moving: 0, add: () => undefined } as unknown as HandOff,
+      desired: ({ lo, replicas }) => {
+        looked.push(lo);
+        return replicas;
+      },
+      present: () => true,
+      lasting: () => true,
+      able: () => true,
+      onFinished: () => undefined,
+      onUnchanged: () => undefined,
+    });
+    for (let lo = 1; lo <= 450; lo++) {
+      const irregular = recordOf({ lo, replicas: ['a', 'b'] });
+      replica.receive(irregular, 'any', () => undefined);
+      resync.noteIrregular(irregular);
+    }
+    await clock.advance(4999);
+    expect(looked).toHaveLength(0);
+    await clock.advance(1);
+    expect([looked.length, resync.irregularCount]).toEqual([200, 250]);
+    resync.noteIrregular(recordOf({ lo: 1 }));
+    turns.shift()?.();
+    expect(looked).toHaveLength(400);
+    turns.shift()?.();
+    expect([new Set(looked).size, looked.length, resync.irregularCount]).toEqual([450, 450, 1]);
+    await clock.advance(5000);
+    expect([looked.length, turns.length, resync.irregularCount]).toEqual([451, 0, 0]);
+  });
+});

@@ -93,20 +93,37 @@ export class Resync {
   stop(): void {
     this.walk = null;
     this.cancelIrregular?.();
+    this.cancelIrregular = null;
   }
 
   /** A record came in with a list that is not the one this member's view asks for. */
   noteIrregular({ hi, lo }: Numbered): void {
     if (this.irregular.size >= irregularMax) return this.start();
     this.irregular.set(hex16(hi, lo), { hi, lo });
-    if (this.cancelIrregular !== null) return;
+    if (this.cancelIrregular === null) this.lookAgain();
+  }
+
+  private lookAgain(): void {
     const { clock } = this.parts;
-    this.cancelIrregular = clock.at(clock.now() + irregularMs, () => {
-      this.cancelIrregular = null;
-      const numbers = [...this.irregular.values()];
-      this.irregular.clear();
-      for (const number of numbers) this.regularize(number);
-    });
+    const look = (): void => this.irregularSlice([...this.irregular.values()], 0);
+    this.cancelIrregular = clock.at(clock.now() + irregularMs, look);
+  }
+
+  /**
+   * Irregular records from this index on, as many as a slice has, then a turn for other work. Records that are noted
+   * meanwhile are looked at 5 s later.
+   */
+  private irregularSlice(numbers: readonly Numbered[], from: number): void {
+    if (this.cancelIrregular === null) return;
+    const slice = numbers.slice(from, from + sliceLength);
+    for (const { hi, lo } of slice) this.irregular.delete(hex16(hi, lo));
+    const next = from + this.regularizeSome(slice);
+    if (next < numbers.length) {
+      this.parts.clock.soon(() => this.irregularSlice(numbers, next));
+      return;
+    }
+    this.cancelIrregular = null;
+    if (this.irregular.size > 0) this.lookAgain();
   }
 
   /**
@@ -127,14 +144,9 @@ export class Resync {
       hi: replica.store.hiOf(handle),
       lo: replica.store.loOf(handle),
     }));
-    let bytes = 0;
-    for (const number of numbers) {
-      bytes += this.regularize(number);
-      this.checked++;
-      if (bytes < turnBytesMax || number === numbers.at(-1)) continue;
-      walk.after = number;
-      break;
-    }
+    const count = this.regularizeSome(numbers);
+    this.checked += count;
+    if (count < numbers.length) walk.after = numbers[count - 1] ?? null;
     if (walk.after === null) this.finish();
     else clock.soon(() => this.slice());
   }
@@ -142,6 +154,18 @@ export class Resync {
   private finish(): void {
     this.walk = null;
     this.parts.onFinished();
+  }
+
+  /** How many were looked at: fewer than all after records of 1 MB. */
+  private regularizeSome(numbers: readonly Numbered[]): number {
+    let bytes = 0;
+    let count = 0;
+    for (const number of numbers) {
+      if (bytes >= turnBytesMax) break;
+      bytes += this.regularize(number);
+      count++;
+    }
+    return count;
   }
 
   /** Gives the record its right list, unless it is in doubt (`doubt.ts`). Returns how many bytes were read. */

@@ -1,13 +1,15 @@
 /**
- * Records that peers did not confirm, by peer. Sent again when the peer answers, in bounded
- * batches; beyond a bound only the fact is kept, and the two members compare everything instead.
+ * Records that peers did not confirm, by peer. Sent again when the peer answers, in bounded batches; beyond a bound
+ * only the fact is kept, and the two members compare everything instead.
  *
  * A peer that answers other messages and not these gets them again after 1, 2, 4, 5, 5 … s: a frame that was lost on
- * the way is given up after 5 s, and meanwhile the peer would pop timers that were cancelled.
+ * the way is given up after 5 s, and meanwhile the peer would pop timers that were cancelled. A peer that has something
+ * newer is asked for it.
  */
 import { type Cancel, type Clock, hex16, invariant } from '@carillon/core';
 import type { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
+import type { UnconfirmedNews } from '../replication/write.ts';
 import { recordBytes, repairBytesMax } from '../replication/sizes.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
@@ -42,9 +44,13 @@ export function copyResult(answer: Answer | null): 'stored' | 'kept' | 'refused'
   return answer?.type === 'have' ? 'kept' : 'unanswered';
 }
 
-/** Whether the peer needs no second telling. One without room on its disk does. */
+/**
+ * Whether the two members are done with this record. A peer without room on its disk is told again, and one with
+ * something newer is asked for it.
+ */
 export function isTold(answer: Answer | null): boolean {
-  return answer !== null && !(answer.type === 'refused' && answer.why === 'full');
+  if (answer === null || answer.type === 'have') return false;
+  return !(answer.type === 'refused' && answer.why === 'full');
 }
 
 export class Unconfirmed {
@@ -146,8 +152,21 @@ export class Unconfirmed {
       return 0;
     }
     onSent();
-    peers.send(name, { type: 'store', mode: 'any', record }, (answer) => done(isTold(answer)));
+    peers.send(name, { type: 'store', mode: 'any', record }, (answer) => {
+      if (answer?.type === 'have') this.fetch(name, record, done);
+      else done(isTold(answer));
+    });
     return recordBytes(record);
+  }
+
+  /** The peer has a newer record, and may not know that this member lacks it. */
+  private fetch(name: string, { hi, lo }: Numbered, done: (ok: boolean) => void): void {
+    const { replica, peers } = this.parts;
+    peers.send(name, { type: 'read', hi, lo }, (answer) => {
+      if (answer?.type !== 'record') return done(false);
+      if (answer.record === null) return done(true);
+      replica.receive(answer.record, 'any', () => done(true));
+    });
   }
 
   private backlog(name: string): Backlog {
@@ -166,21 +185,10 @@ export class Unconfirmed {
   }
 }
 
-export interface UnconfirmedNews {
-  readonly number: Numbered;
-  /** Members that did not confirm the record. */
-  readonly names: readonly string[];
-  /** Members that did. */
-  readonly holders: readonly string[];
-}
-
 /** Each takes a second at most; a comparison of two members finds a record that even these could not tell of. */
 const tellsMax = 30;
 
-/**
- * From a member that holds no copy: asks a holder to bring the record to the members that have not confirmed it, until
- * one has heard.
- */
+/** Asks a holder to bring the record to the members that have not confirmed it, until one has heard. */
 export function tellUnconfirmed(peers: Peers, news: UnconfirmedNews, tells = tellsMax): void {
   const { number, names, holders } = news;
   const { hi, lo } = number;

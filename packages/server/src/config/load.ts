@@ -52,8 +52,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 }
 
 // Not options of a member: the configuration file, variables of the command-line client, and variables that Kubernetes
-// sets in
-// every container beside a service named carillon.
+// sets in every container beside a service named carillon.
 const foreignVariable = /^CARILLON_(CONFIG|URL|TOKEN|NAMESPACE|PORT|PORT_.*|SERVICE_.*)$/;
 
 /** Problems that are reported: a member that reads its file again while it runs must not check thousands of values. */

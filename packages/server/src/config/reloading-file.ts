@@ -1,7 +1,7 @@
 /** A value made from files that must be there, made anew when one of them changes and when told to. */
-import type { Cancel, Clock } from '@carillon/core';
+import { type Cancel, type Clock, sentenceOf } from '@carillon/core';
 import { readText } from './read-text.ts';
-import { Reloading, type ReloadingOptions, sentenceOf } from './reloading.ts';
+import { Reloading, type ReloadingOptions } from './reloading.ts';
 import { watchFile } from './watch-file.ts';
 
 export interface ReloadingFileOptions<T> extends Omit<ReloadingOptions<T>, 'read' | 'make'> {

@@ -3,7 +3,7 @@
  * when told to read again (SIGHUP, or a file changed). Texts that cannot be used, or are gone, are reported, and the
  * value stays as it was.
  */
-import type { Log } from '@carillon/core';
+import { type Log, sentenceOf } from '@carillon/core';
 
 export interface ReloadingOptions<T> {
   /** Begins the sentences in the log: "The certificate of the API". */
@@ -51,11 +51,10 @@ export class Reloading<T> {
     try {
       if (!(await this.renew())) return;
     } catch (error) {
-      const reason = sentenceOf(error);
       log.error(`${what} cannot be used; everything stays as it was.`, {
         event: 'file-unusable',
         files,
-        reason,
+        reason: sentenceOf(error),
       });
       return;
     }
@@ -75,8 +74,4 @@ export class Reloading<T> {
     this.contents = contents;
     return true;
   }
-}
-
-export function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,7 @@ afterEach(() => one.stop());
 
 interface Diagnosis {
   verdict: string;
-  findings: { id: string; weight: string; says: string; do: string }[];
+  findings: { id: string; weight: string; says: string; do: string; receiver?: string }[];
   members: Record<string, unknown>[];
   missing: string[];
 }
@@ -44,6 +44,7 @@ test('a receiver that fails and its letters are found', async () => {
   expect(findings.map(({ id }) => id)).toContain('dead-letters');
   const failing = findings.find(({ id }) => id === 'destination-failing');
   expect(failing?.says).toContain('http://shop.test (namespace default)');
+  expect(failing?.receiver).toBe('http://shop.test');
   expect(JSON.stringify(findings)).not.toContain('s3cret');
 });
 

@@ -52,7 +52,7 @@ export interface MemberFacts {
   readonly callbacksQueued: number;
   readonly timers: Share;
   readonly letters: Share;
-  /** Of which it is the primary. */
+  /** Of which it is the primary, or the first replica that answers. */
   readonly primaryLetters: number;
   /** Boxes that are more than half full, fullest first. */
   readonly boxes: readonly LetterBoxShare[];

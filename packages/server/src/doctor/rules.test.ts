@@ -99,8 +99,18 @@ describe('each of these is found', () => {
     const alone = examine(cluster({ members: [member()], factor: 2 }));
     expect(alone[0]?.do).toContain('set defaultFactor to 1.');
     const two = examine(cluster({ factor: 3 }));
-    expect(two[0]?.do).toContain('set defaultFactor to 2.');
+    expect(two[0]?.do).toBe('Add members, or set defaultFactor to 2.');
   });
+});
+
+test('a late member whose receivers fail is not told how late its callbacks are', () => {
+  const failing = [{ namespace: 'n', receiver: 'http://a', failure: '5xx', count: 1, forMs: 1 }];
+  const says = (facts: Partial<MemberFacts>): string | undefined =>
+    examine(
+      cluster({ members: [member({ lagP99Ms: 300, latenessP99Ms: 41_000, ...facts })] }),
+    ).find(({ id }) => id === 'member-slow')?.says;
+  expect(says({})).toContain('callbacks by 41000 ms');
+  expect(says({ failing })).not.toContain('callbacks');
 });
 
 test('every finding says what to do, in sentences', () => {
@@ -120,11 +130,11 @@ test('every finding says what to do, in sentences', () => {
   }
 });
 
-test('letters whose primary does not answer are counted where their copies are', () => {
-  const members = [member({ primaryLetters: 3, letters: { now: 5, max: 100 } }), member()];
+test('letters are counted over all members, and may be more while one does not answer', () => {
+  const members = [member({ primaryLetters: 3 }), member({ primaryLetters: 2 })];
   const says = (missing: readonly string[]) =>
     examine(cluster({ members, missing })).find(({ id }) => id === 'dead-letters')?.says;
-  expect(says([])).toMatch(/^3 pops were given up/);
+  expect(says([])).toMatch(/^5 pops were given up and wait as dead letters/);
   expect(says(['c'])).toMatch(/^5 pops or more were given up/);
 });
 

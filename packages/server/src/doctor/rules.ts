@@ -2,6 +2,7 @@
  * Rules that find faults of a cluster, and give advice on each. Pure: facts in, findings out. A rule speaks of one
  * thing; where several members share it, each has a finding of its own.
  */
+import { failingMs, failureCountMin, nearlyFullBytes } from '../metrics/thresholds.ts';
 import type { MemberFacts } from './facts.ts';
 
 /** wrong: it is, or promises are at risk. look: it will be, or callbacks suffer. note: worth knowing. */
@@ -15,6 +16,8 @@ export interface Finding {
   readonly member: string | null;
   readonly says: string;
   readonly do: string;
+  /** Origin of the receiver that it is about. */
+  readonly receiver?: string;
 }
 
 export interface ClusterFacts {
@@ -54,11 +57,7 @@ const fsyncLookMs = 100;
 const lagLookMs = 200;
 const latenessLookMs = 1000;
 const queuedLook = 1000;
-const failingMs = 30_000;
-const failureCountMin = 5;
 const heapRatio = 0.85;
-const diskRatio = 0.1;
-const diskBytes = 20 * 1024 ** 3;
 const toldMax = 20;
 
 /** A member that answers none is a finding already: that others do not hear it says no more. */
@@ -144,7 +143,7 @@ function spread({ members, missing, hot, slips, factor }: ClusterFacts): Finding
             weight: 'note',
             member: null,
             says: `Timers want ${factor} copies, and there ${count === 1 ? 'is 1 member' : `are ${count} members`}.`,
-            do: `Add members, or set defaultFactor to ${count}. With one copy, a lost disk is a lost timer.`,
+            do: `Add members, or set defaultFactor to ${count}.${count === 1 ? ' With one copy, a lost disk is a lost timer.' : ''}`,
           },
         ];
   return [
@@ -229,10 +228,7 @@ const disk: MemberRule = (member) => {
       says: `The disk of ${name} is full: new timers are refused there.`,
       do: 'Make room on the disk that holds its data folder; it goes on by itself.',
     });
-  else if (
-    diskRoom !== null &&
-    diskRoom.freeBytes < Math.min(diskRoom.totalBytes * diskRatio, diskBytes)
-  )
+  else if (diskRoom !== null && diskRoom.freeBytes < nearlyFullBytes(diskRoom))
     add({
       id: 'disk-nearly-full',
       weight: 'look',
@@ -268,7 +264,7 @@ const speed: MemberRule = ({ name, lagP99Ms, latenessP99Ms, callbacksQueued, fai
       id: 'member-slow',
       weight: 'look',
       member: name,
-      says: `${name} is late: its event loop by ${msText(lagP99Ms)}, callbacks by ${msText(latenessP99Ms)} (99th percentile).`,
+      says: `${name} is late: its event loop by ${msText(lagP99Ms)}${failing.length === 0 ? `, callbacks by ${msText(latenessP99Ms)}` : ''} (99th percentile).`,
       do: 'Give it more CPU, or add members: a resync spreads the timers.',
     });
   if (callbacksQueued >= queuedLook)
@@ -378,6 +374,7 @@ function destinations({ members }: ClusterFacts): Finding[] {
         member: null,
         says: `Callbacks to ${first.receiver} (namespace ${first.namespace}) fail for ${durationText(forMs)}: ${first.failure}, ${count} in a row.`,
         do: adviceFor(first.failure),
+        receiver: first.receiver,
       },
     ];
   });
@@ -406,21 +403,20 @@ function adviceFor(failure: string): string {
   return 'See the log of the receiver; carillon get ID shows its answers.';
 }
 
-/**
- * Each letter is counted at its primary; letters of a member that is missing are counted by the most that another
- * holds.
- */
+/** Each letter is counted by the first of its replicas that answers. */
 function letters({ members, missing }: ClusterFacts): Finding[] {
-  const atPrimaries = members.reduce((sum, { primaryLetters }) => sum + primaryLetters, 0);
-  const most = missing.length === 0 ? 0 : Math.max(0, ...members.map((one) => one.letters.now));
-  const count = Math.max(atPrimaries, most);
+  const count = members.reduce((sum, { primaryLetters }) => sum + primaryLetters, 0);
   if (count === 0) return [];
+  const isAll = missing.length === 0;
   return [
     {
       id: 'dead-letters',
       weight: 'look',
       member: null,
-      says: `${count} pops${missing.length === 0 ? '' : ' or more'} were given up and wait as dead letters.`,
+      says:
+        count === 1 && isAll
+          ? 'A pop was given up and waits as a dead letter.'
+          : `${count} pops${isAll ? '' : ' or more'} were given up and wait as dead letters.`,
       do: 'carillon dead-letters list shows them; redeliver them when their receivers are well, or discard them.',
     },
   ];

@@ -9,6 +9,7 @@
  */
 import type { DiskRoom } from '@carillon/core';
 import type { DamageView } from '../metrics/status.ts';
+import { failingMs, failureCountMin, nearlyFullBytes } from '../metrics/thresholds.ts';
 import type { Finding } from './events.ts';
 
 export interface FailingRun {
@@ -77,12 +78,8 @@ export interface Due {
 }
 
 const remindMs = 3_600_000;
-const failingMs = 30_000;
-const failureCountMin = 5;
 const copiesMs = 60_000;
 const boxRatio = 0.8;
-const diskRatio = 0.1;
-const diskBytes = 20 * 1024 ** 3;
 /** A state that was told of is over when it has passed by this much. */
 const slackRatio = 0.1;
 
@@ -213,9 +210,4 @@ function diskState({ disk, member }: WatchFacts, slack: number): [string, State]
   const data = { member, 'free-bytes': disk.freeBytes, 'total-bytes': disk.totalBytes };
   const finding: Finding = { kind: 'disk-nearly-full', namespace: null, subject: member, data };
   return [['disk', { finding, lastsMs: 0 }]];
-}
-
-/** With less room than this a disk is nearly full. */
-function nearlyFullBytes({ totalBytes }: DiskRoom): number {
-  return Math.min(totalBytes * diskRatio, diskBytes);
 }

@@ -15,7 +15,7 @@ import { Answers, type Exchange } from './answers.ts';
 import type { RequestHead } from './head.ts';
 import type { ListenerState } from './listener-state.ts';
 import { HttpParser } from './parser.ts';
-import { HttpRefusal, refusals } from './refusal.ts';
+import { bodyTooLarge, HttpRefusal, refusals } from './refusal.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { Sender } from './room/body-room.ts';
 import type { WaitingClient } from './turns.ts';
@@ -272,7 +272,7 @@ export class HttpConnection implements WaitingClient {
     const here = !tooLarge && this.parser.holds(head.bodyBytes);
     const answer = here ? null : this.shared.rules.refuseEarly(head);
     if (answer !== null) return new HttpRefusal('not_allowed', answer);
-    if (tooLarge) return refusals.tooLarge;
+    if (tooLarge) return bodyTooLarge(bodyBytesMax);
     this.sender = { ...this.stranger, admitted: !here };
     const bytes = head.bodyBytes + pieceCostBytes;
     return here || this.shared.bodyRoom.fits(bytes, this.sender) ? null : refusals.bodies;

@@ -93,6 +93,7 @@ test('a body over the limit is 413 from its length alone, before any of it is se
   const client = await at.dial();
   client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1025\r\n\r\n');
   await client.until(/^HTTP\/1\.1 413 .*"type":"urn:carillon:problem:too_large"/s);
+  expect(client.text).toContain('The body is larger than 1024 bytes, the most that is allowed');
   await client.closed;
   expect(client.text).toContain('connection: close');
   expect(at.api.service.sets).toEqual([]);
@@ -115,7 +116,7 @@ test('a chunked body over the limit is 413 as soon as it is over, and the rest i
   client.send('POST /timers HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
   client.send(`200\r\n${'x'.repeat(512)}\r\n`);
   client.send(`201\r\n${'x'.repeat(513)}\r\n`);
-  await client.until(/^HTTP\/1\.1 413 /);
+  await client.until(/^HTTP\/1\.1 413 .*The body is larger than 1024 bytes/s);
   await client.closed;
 });
 

@@ -16,7 +16,7 @@
 import { areExtensions } from './chunk-extension.ts';
 import { HeadParser, type RequestHead } from './head.ts';
 import { headerName } from './names.ts';
-import { HttpRefusal, refusals } from './refusal.ts';
+import { bodyTooLarge, HttpRefusal, refusals } from './refusal.ts';
 import { colon, cr, hexValues, lf, semicolon, tokenBytes, valueBytes } from './syntax.ts';
 
 /** more: nothing until bytes come. head, piece, refused: in the field of that name. end: the request is complete. */
@@ -267,7 +267,7 @@ export class HttpParser {
       return this.readTrailers();
     }
     this.bodyBytes += sizeBytes;
-    if (this.bodyBytes > this.bodyBytesMax) return this.refuse(refusals.tooLarge);
+    if (this.bodyBytes > this.bodyBytesMax) return this.refuse(bodyTooLarge(this.bodyBytesMax));
     this.leftBytes = sizeBytes;
     this.place = 'chunk';
     return this.readPiece();

@@ -74,7 +74,6 @@ export const refusals = {
       'GET, HEAD, POST, PUT, DELETE, OPTIONS',
     ]),
   ),
-  tooLarge: refusal('too_large', 'too_large', 'The body is larger than is allowed here.'),
   tooSlow: refusal('too_slow', 'too_slow', 'The request did not arrive in time.'),
   bodies: refusal('in_flight', 'overloaded', 'The member is reading too many large bodies.'),
   requests: refusal(
@@ -89,3 +88,9 @@ export const refusals = {
   ),
   stopping: refusal('stopping', 'stopping', 'The member is stopping; ask another one.'),
 };
+
+/** The limit differs from route to route. */
+export function bodyTooLarge(bodyBytesMax: number): HttpRefusal {
+  const detail = `The body is larger than ${bodyBytesMax} bytes, the most that is allowed here.`;
+  return refusal('too_large', 'too_large', detail);
+}

@@ -76,11 +76,11 @@ export class Metrics {
   );
   readonly primaries = this.gauge(
     'carillon_primary_timers',
-    'Timers of which this member is the primary: summed over the members, each timer counts once.',
+    'Timers of which this member is the primary, or the first replica that answers: summed over the members, each timer counts once.',
   );
   readonly primaryLetters = this.gauge(
     'carillon_primary_dead_letters',
-    'Dead letters of which this member is the primary: summed over the members, each counts once.',
+    'Dead letters of which this member is the primary, or the first replica that answers: summed over the members, each counts once.',
   );
   readonly unready = this.gauge(
     'carillon_unready',

@@ -63,10 +63,6 @@ function labelText(labels: Readonly<Record<string, string>>): string {
 export class Cell {
   value = 0;
 
-  add(by: number): void {
-    this.value += by;
-  }
-
   set(value: number): void {
     this.value = value;
   }
@@ -301,10 +297,6 @@ export class Histogram implements Metric {
     this.labels = options.labels ?? {};
     this.boundsMs = Float64Array.from(options.boundsMs ?? durationBucketsMs);
     this.counts = new Float64Array(this.boundsMs.length + 1);
-  }
-
-  get count(): number {
-    return this.counts.reduce((sum, count) => sum + count, 0);
   }
 
   observe(ms: number): void {

@@ -24,7 +24,7 @@ export interface DamageView {
 
 /** Figures of a member; their sums over all members are figures of the cluster. */
 export interface Figures {
-  /** Dead letters, and timers whose present pop has failed before, of which it is the primary. */
+  /** Dead letters, and timers whose present pop has failed before, that it speaks for. */
   readonly letters: number;
   readonly retrying: number;
   /** Answers to its callbacks since it started, by result. */
@@ -41,7 +41,10 @@ export interface MemberView {
   /** Whether this member hears from it; true for itself. */
   readonly reachable: boolean;
   readonly clockOffsetMs: number | null;
-  /** Live timers it holds, and how many of them as primary; null of a member that is not heard. */
+  /**
+   * Live timers it holds, and how many of them as primary or as the first replica that answers; null of a member that
+   * is not heard.
+   */
   readonly timers: number | null;
   readonly primaries: number | null;
   /** null: it is not heard, or does not tell. */

@@ -39,7 +39,7 @@ function rig(activeCountMax = 100) {
   return { clock, alarm, awake, taken, arm, end, startMs };
 }
 
-test('records are taken at their time, also one that comes before the one that the alarm was set to', async () => {
+test('records are taken at their time, also a record that is due before the alarm was to ring', async () => {
   const { clock, alarm, taken, arm } = rig();
   alarm.start();
   const late = arm(1, 12_500);

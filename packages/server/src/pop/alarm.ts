@@ -107,11 +107,11 @@ export class Alarm {
   private rang(): void {
     const { clock, awake } = this.parts;
     const nowMs = clock.now();
-    const isLate = this.set !== null && awake.rang(this.set.ringsMs, nowMs);
+    this.noteSleep();
     this.set = null;
-    // Messages that arrived meanwhile are read first: a cancel may be among them. After a sleep the others are asked
-    // instead.
-    if (isLate && awake.sinceMs < nowMs) clock.soon(() => this.poll());
+    // Messages that have arrived are read first: a cancel may be among them, and the member may have stood still until
+    // just now. After a sleep the others are asked instead.
+    if (awake.sinceMs < nowMs) clock.soon(() => this.poll());
     else this.poll();
   }
 }

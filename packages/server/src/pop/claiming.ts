@@ -23,11 +23,12 @@ import {
   patientUntilMs,
   rankOf,
   roundUntilMs,
+  type Sleep,
   stillUntilMs,
 } from './claims/claim-terms.ts';
 import { serialAfter } from './claims/claims.ts';
 import { claimResult } from './outcome/outcome.ts';
-import { claimMessage, type Pop, type PopClaim } from './pop.ts';
+import { claimMessage, holdsBack, type Pop, type PopClaim } from './pop.ts';
 import { isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
 
 export interface ClaimingParts {
@@ -86,12 +87,12 @@ export class Claiming {
 
   /** Asks the other replicas to hold back; goes on when all have answered, or at the latest after a bound. */
   ask(pop: Pop): void {
-    const { clock, peers, awake, happens } = this.parts;
+    const { clock, peers, happens } = this.parts;
     const { record, others } = pop;
     const nowMs = clock.now();
     pop.askedMs ??= nowMs;
     const round = ++pop.rounds;
-    const sleep = awake.sleepOf(record);
+    const sleep = this.sleepOf(pop);
     const termMs = claimTermMs(record, nowMs);
     pop.untilMs = nowMs + termMs;
     if (others.length === 0) return void happens(pop, 'unopposed');
@@ -126,17 +127,28 @@ export class Claiming {
         this.answered(pop, answer);
         awaited.delete(name);
         if (!isUnderWay(pop.phase)) cancel();
-        else if (awaited.size === 0) goOn();
+        // An answer that is read after its time: this member stood still, and the end of the wait asks again.
+        else if (awaited.size === 0 && clock.now() < waitedMs) goOn();
       });
     };
     others.forEach(askOne);
     if (awaited.size === 0) goOn();
   }
 
+  /**
+   * How a sleep concerns the pop. A list that lacks a member to ask is not the view's: the record is on its way to
+   * other replicas, and one of them may be the first of its own list. It may pop when this member does, and its news
+   * may not have come.
+   */
+  private sleepOf({ record, others }: Pop): Sleep {
+    const sleep = this.parts.awake.sleepOf(record);
+    const isListed = (name: string): boolean => record.replicas.includes(name);
+    return sleep === 'no' && !others.every(isListed) ? 'stale' : sleep;
+  }
+
   private granted(pop: Pop, name: string): void {
     pop.granted = true;
-    if (pop.record.replicas.includes(name) || pop.unlisted.includes(name)) return;
-    pop.unlisted = [...pop.unlisted, name];
+    holdsBack(pop, name);
   }
 
   /**
@@ -166,12 +178,12 @@ export class Claiming {
 
   /** Until when this member asks again for the answers that it misses. */
   private patientMs(pop: Pop, awaited: ReadonlySet<string>): number {
-    const { clock, awake } = this.parts;
+    const { clock } = this.parts;
     const { record, granted } = pop;
     const still = [...awaited].map((name) => this.stillMs(pop, name) ?? -Infinity);
     const firstMs = pop.askedMs ?? clock.now();
     const asked = { firstMs, granted, stillMs: Math.max(-Infinity, ...still) };
-    return patientUntilMs(record, awake.sleepOf(record), asked);
+    return patientUntilMs(record, this.sleepOf(pop), asked);
   }
 
   private answered(pop: Pop, answer: Answer | null): void {

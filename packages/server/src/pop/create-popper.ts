@@ -16,6 +16,7 @@ import type { Batches } from './sending/batches.ts';
 import { Claiming } from './claiming.ts';
 import type { FailingReceivers } from './failures/failing-receivers.ts';
 import { Granting } from './granting.ts';
+import { Holding } from './holding.ts';
 import type { History } from './outcome/history.ts';
 import type { Pop } from './pop.ts';
 import type { PopAction, PopEvent } from './pop-phase.ts';
@@ -131,7 +132,8 @@ export function createPopper(parts: PoppingParts): Popper {
     again,
   });
   const onEnd = (record: TimerRecord) => cluster.end(record);
-  const steps = { alarm, readiness, claiming, granting, batches, attempts };
+  const holding = new Holding({ clock, awake, readiness });
+  const steps = { alarm, readiness, claiming, granting, holding, batches, attempts };
   const popper: Popper = new Popper({ clock, store, pops, ...steps, onEnd });
   return popper;
 }

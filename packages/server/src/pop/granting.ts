@@ -23,7 +23,7 @@ import {
   judgeClaim,
   type OwnPop,
 } from './claims/claims.ts';
-import { concerns, type Pop } from './pop.ts';
+import { concerns, holdsBack, type Pop } from './pop.ts';
 import { isOut } from './pop-phase.ts';
 
 export interface GrantingParts {
@@ -76,6 +76,7 @@ export class Granting {
     const rank = stored === undefined ? 0 : this.rankOf(stored);
     const known = { claim: this.claims.get(handle), own: this.own(pop, ask), from, rank };
     const judgement = judgeClaim(stored, ask, known, nowMs);
+    if (judgement.type === 'claimed' && pop !== undefined) holdsBack(pop, from);
     if (judgement.type === 'granted' && stored !== undefined) {
       if (judgement.yields && pop !== undefined) yields(pop);
       if (judgement.remember) {

@@ -6,10 +6,11 @@
  *      └──────place-late──────┘                 │ └──give-up──► giving-up ──outcome──► over
  *                                               └──yield, moved-on──► detached ──outcome, superseded──► over
  *
- * Example: a timer of 10 s with replicas a and b, at a. At 10.000 s the alarm rings, and the pop is `claiming`. At
- * 10.002 s b has granted the claim (`unopposed`): `queued`. At 10.003 s the receiver has a place (`place`): `calling`.
- * At 10.050 s it answers 200 (`outcome`): the next record is written, and the pop is `over`. Had the client replaced
- * the timer at 10.030 s (`moved-on`), the pop would have been `detached`, and its answer `superseded`.
+ * Example: a timer of 10 s with replicas a and b, at a. At 9.990 s the alarm rings, and the pop is `claiming`. At 9.992
+ * s b has granted the claim (`unopposed`): `queued`, for its time and then for a place at its receiver. At 10.001 s
+ * there is one (`place`): `calling`. At 10.050 s it answers 200 (`outcome`): the next record is written, and the pop is
+ * `over`. Had the client replaced the timer at 10.030 s (`moved-on`), the pop would have been `detached`, and its
+ * answer `superseded`.
  *
  * Until the request leaves, any change of its record ends a pop, and the claim is given back. From `calling` on the
  * receiver may have heard of it: only its outcome ends it.

@@ -41,7 +41,7 @@ export interface Pop extends DuePop, PopClaim {
   rounds: number;
   /** Whether one of them holds back. */
   granted: boolean;
-  /** The members among them that hold back, and so have the record, though its list does not name them. */
+  /** Members that hold back from the pop, and so have its record, though its list does not name them. */
   unlisted: readonly string[];
   /** The record has not been written since it was read. */
   unchanged: boolean;
@@ -79,6 +79,12 @@ export function newPop(due: DuePop, claim: PopClaim): Pop {
     span: null,
     stopRenewing: ignore,
   };
+}
+
+/** The member holds back from the pop, and so has its record: it hears of the outcome, listed or not. */
+export function holdsBack(pop: Pop, name: string): void {
+  if (pop.record.replicas.includes(name) || pop.unlisted.includes(name)) return;
+  pop.unlisted = [...pop.unlisted, name];
 }
 
 function ignore(): void {}

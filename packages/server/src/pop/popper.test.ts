@@ -28,6 +28,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
   const store = new Store();
   const calls: { begin: BeginPop; done: (result: CallbackResult) => void }[] = [];
   const sent: Message[] = [];
+  const told: (readonly string[])[] = [];
   const digests = digestsOf();
   const retention = { tombstoneMs: 60_000, idempotentMs: 60_000, letterMs: () => 60_000 };
   const replica: Replica = new Replica({
@@ -60,7 +61,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
       numberOf: () => null,
       othersOf: () => others,
       holds: () => false,
-      tell: () => undefined,
+      tell: (_, unlisted) => void told.push(unlisted),
       keep: (_, done) => done(true),
       end: () => undefined,
     },
@@ -80,7 +81,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
     announce: (_, done) => done(),
   });
   popper.wakeUp();
-  return { clock, replica, popper, calls, sent, digests };
+  return { clock, replica, popper, calls, sent, told, digests };
 }
 
 it('the outcome of a pop is written over the record as it is by then, not as it was when the call began', async () => {
@@ -167,3 +168,58 @@ it.each([
     expect(sent.filter(({ type }) => type === 'claim')).toHaveLength(callsAtOnce === 0 ? 3 : 1);
   },
 );
+
+it('other replicas are asked before the pop is due, and its request leaves when it is', async () => {
+  const { clock, replica, calls, sent } = rig(['b']);
+  const dueMs = clock.now() + 10_000;
+  replica.write(recordOf({ dueMs, body: encodeDefinition(once) }));
+  await clock.advance(9995);
+  expect([sent.length, calls.length]).toEqual([1, 0]);
+  await clock.advance(4.9);
+  expect(calls).toHaveLength(0);
+  await clock.advance(0.1);
+  expect([sent.length, calls.length]).toEqual([1, 1]);
+  expect(calls[0]?.begin()).not.toBeNull();
+});
+
+it('a timer that is cancelled between the claim and the due time makes no request', async () => {
+  const { clock, replica, calls, sent } = rig(['b']);
+  const record = recordOf({ dueMs: clock.now() + 10_000, body: encodeDefinition(once) });
+  replica.write(record);
+  await clock.advance(9995);
+  replica.write({ ...record, state: State.tombstone, versionMs: record.versionMs + 1 });
+  await clock.advance(100);
+  expect(calls).toHaveLength(0);
+  expect(sent).toHaveLength(1);
+});
+
+it.each([
+  { listed: ['a', 'b', 'c'], asked: [2, 1] },
+  // The view asks for c, and the list does not name it: c may be the first of another list.
+  { listed: ['a', 'b'], asked: [4, 0] },
+])(
+  'a replica that cannot be reached is asked again before the pop where the list is not that of the view: %j',
+  async ({ listed, asked }) => {
+    const { clock, replica, calls, sent } = rig(['b', 'c'], 2);
+    const dueMs = clock.now() + 10_000;
+    replica.write(recordOf({ dueMs, replicas: listed, body: encodeDefinition(once) }));
+    await clock.advance(10_050);
+    expect(calls).toHaveLength(asked[1] ?? 0);
+    await clock.advance(100);
+    expect([sent.length, calls.length]).toEqual([asked[0], 1]);
+  },
+);
+
+it('a member that is refused because of a call under way is told of its outcome, though it is not listed', async () => {
+  const { clock, replica, popper, calls, sent, told } = rig(['b']);
+  const record = recordOf({ dueMs: clock.now() + 10_000, body: encodeDefinition(once) });
+  replica.write(record);
+  await clock.advance(10_000);
+  calls[0]?.begin();
+  const [claim] = sent;
+  if (claim?.type !== 'claim') throw new Error('The other replica is asked first.');
+  expect(popper.claimed('c', { ...claim, serial: 9 }).type).toBe('claimed');
+  calls[0]?.done(ok);
+  await clock.advance(10);
+  expect(told).toEqual([['c']]);
+});

@@ -4,6 +4,7 @@
  *
  *   alarm.ts      which records are due           readiness.ts  whether one of them may pop now
  *   claiming.ts   asks the other replicas         granting.ts   answers them
+ *   holding.ts    waits for the time of the pop
  *   batches.ts    waits for a place               attempts.ts   makes the next record of the answer
  *   pop-phase.ts  the phases of a pop, and which event leads where
  *
@@ -13,10 +14,10 @@
  * P-3  A pop ends with a record written and sent to the others, or because another member wrote a newer one; never
  *      without either (P2).
  *
- * Example: an interval of 10 s with replicas a and b, at a. 10.000 s: the alarm rings; b is asked to hold back. 10.002
- * s: b grants; the pop waits for a place at its receiver. 10.003 s: the request leaves, and the claim is renewed each
- * second. 10.050 s: the receiver answers 200; the record has sequence 1 now, is due at 20.000 s, and goes to disk and
- * to b.
+ * Example: an interval of 10 s with replicas a and b, at a. 9.990 s: the alarm rings; b is asked to hold back. 9.992 s:
+ * b grants; the pop waits for its time. 10.000 s: it waits for a place at its receiver. 10.001 s: the request leaves,
+ * and the claim is renewed each second. 10.050 s: the receiver answers 200; the record has sequence 1 now, is due at
+ * 20.000 s, and goes to disk and to b.
  */
 import { type Clock, decodeDefinition, State, type TimerRecord } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
@@ -29,6 +30,7 @@ import type { Batches } from './sending/batches.ts';
 import type { Claiming } from './claiming.ts';
 import type { ClaimAsk } from './claims/claims.ts';
 import type { Granting } from './granting.ts';
+import type { Held, Holding } from './holding.ts';
 import { concerns, newPop, type Pop } from './pop.ts';
 import { isOut, isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts';
 import type { Readiness } from './readiness.ts';
@@ -42,6 +44,7 @@ export interface PopperParts {
   readonly readiness: Readiness;
   readonly claiming: Claiming;
   readonly granting: Granting;
+  readonly holding: Holding;
   /** Calls back when the receiver has a place, and again when its answer is there. */
   readonly batches: Pick<Batches, 'addresseeOf' | 'call'>;
   readonly attempts: Attempts;
@@ -134,14 +137,23 @@ export class Popper {
    * Other actions are left to the caller.
    */
   happens(pop: Pop, event: PopEvent): PopAction {
-    const { pops, alarm, claiming } = this.parts;
+    const { pops, alarm, claiming, holding } = this.parts;
     const action = pops.step(pop, event);
     if (action === 'ask') claiming.ask(pop);
-    else if (action === 'queue') this.queue(pop);
+    else if (action === 'queue') holding.hold(pop, this.held);
     else if (action === 'give-back' || action === 'postpone') claiming.giveBack(pop);
     if (!isUnderWay(pop.phase)) alarm.madeRoom();
     return action;
   }
+
+  /** The time of a pop that waited for it has come, unless it ended meanwhile. */
+  private readonly held = (pop: Pop, held: Held): void => {
+    if (!isUnderWay(pop.phase)) return;
+    if (held === 'due') return this.queue(pop);
+    if (held === 'slept') return void this.happens(pop, 'place-late');
+    this.happens(pop, 'rest');
+    this.parts.alarm.again(pop.handle, 0);
+  };
 
   /**
    * Waits for a place at the receiver: `start` is called once it has one, `ended` once, if a request was made or

@@ -8,11 +8,12 @@
  */
 import type { Clock, Definition, TimerRecord } from '@carillon/core';
 import { unmade } from '../callback/callback-failure.ts';
-import { type Instant, missedPops } from '../timer/schedule.ts';
+import { aheadMsMax, type Instant, missedPops } from '../timer/schedule.ts';
 import { afterRefusal } from './outcome/after-attempt.ts';
 import type { Awake } from './awake.ts';
 import type { Batches, PopAddressee } from './sending/batches.ts';
 import type { Granting } from './granting.ts';
+import type { Pop } from './pop.ts';
 import type { PopRules } from './pop-rules.ts';
 
 export interface ReadinessParts {
@@ -56,10 +57,22 @@ export class Readiness {
     return isHeld ? Math.min(nowMs + holdMs, untilMs) : null;
   }
 
-  /** How long the pop had better wait for its wall-clock time, or for its receiver; 0: no longer. */
+  /**
+   * How long the pop had better wait for its wall-clock time, or for its receiver; 0: no longer, or for so short a time
+   * that the other replicas are asked meanwhile.
+   */
   waitMs(record: TimerRecord, definition: Definition, to: PopAddressee): number {
     const earlyMs = this.earlyMs(record, definition);
-    return earlyMs > 0 ? earlyMs : this.restMs(record, definition, to);
+    return earlyMs > aheadMsMax ? earlyMs : this.restMs(record, definition, to);
+  }
+
+  /**
+   * When the request of a pop may leave, which may have been looked at ahead of its time; by its wall-clock time once
+   * it is due by the monotonic clock.
+   */
+  startMs({ record, definition }: Pick<Pop, 'record' | 'definition'>): number {
+    const nowMs = this.parts.clock.now();
+    return record.retryMs > nowMs ? record.retryMs : nowMs + this.earlyMs(record, definition);
   }
 
   /** How far away a wall-clock instant still is: the clock may have been set back since the timer was armed. */

@@ -5,7 +5,7 @@ import type { Quotas } from '../config/quota.ts';
 import { QuotaTable } from './quota-table.ts';
 import { rereadQuotas } from './reread-quotas.ts';
 
-it('a configuration that is read again is in force; one that cannot be used changes nothing', async () => {
+it('a changed configuration is in force at once; a configuration that cannot be used changes nothing', async () => {
   const table = new QuotaTable(defaultConfig);
   const told: string[] = [];
   const log = {

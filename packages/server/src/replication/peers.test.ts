@@ -119,7 +119,7 @@ test('a peer that comes back as an older release is understood again', async () 
 });
 
 /** Found by seed 2807931158: a claim that does not say when its pop is due holds for too long where it is read late. */
-test('a silent peer is greeted in the lowest protocol, and told everything else in the one it knows', async () => {
+test('a silent peer gets hellos in the lowest protocol, and everything else in the newest that it knows', async () => {
   await greet();
   knows = null;
   await clock.advance(1000);
@@ -150,7 +150,7 @@ function dawdling(queueLengthMax?: number) {
   return { busy, store, answers };
 }
 
-test('messages to a busy peer go together; one that stands still is sent everything at once, to read it first when it goes on', async () => {
+test('messages to a busy peer go together; a peer that stands still is sent everything at once, so that it reads all of it first when it goes on', async () => {
   const { store, answers } = dawdling();
   for (let i = 0; i < 50; i++) await store();
   expect(answers).toHaveLength(32);
@@ -212,6 +212,23 @@ test('a peer that does not answer may stand still since the first frame that it 
   await clock.advance(1500);
   expect(mute.silent('b')).toBe(true);
   expect(mute.stillSinceMs('b')).toBe(sentMs);
+});
+
+test('a peer that is silent for seconds is not asked for its part of a list, until it answers a hello', async () => {
+  await greet();
+  const tally = (): Promise<Answer | null> => send({ type: 'tally', ask: anything });
+  knows = null;
+  await greet();
+  await tally();
+  const types = (): string[] => asked.flatMap((frame) => frame.types);
+  expect(types()).toEqual(['hello', 'hello', 'tally']);
+  await clock.advance(3000);
+  expect(await tally()).toBeNull();
+  expect(types()).toEqual(['hello', 'hello', 'tally']);
+  knows = protocol.max;
+  await greet();
+  await tally();
+  expect(types().slice(3)).toEqual(['hello', 'tally']);
 });
 
 test('a peer that refuses frames at once does not stand still: nothing listens there', async () => {

@@ -3,14 +3,15 @@
  * one frame answers them all. Frames are bounded in messages and in bytes.
  *
  * Lanes per peer, each with frames of its own, so that nothing waits for an answer of another kind: `quick` for
- * messages that pops wait for (claims, hellos), `durable` for messages that are answered after a sync (stores,
- * offers), `large` for those of long records, `reads` of single records, and `bulk` for answers that a peer has to
- * search for (lists, comparisons). Long frames, and those with long answers, go on a connection of their own: a claim
- * that waited behind 8 MiB of records waited a second at 100 Mbit/s.
+ * messages that pops wait for (claims, hellos), `durable` for messages that are answered after a sync (stores, offers),
+ * `large` for stores and offers of long records, `reads` for single records, and `bulk` for answers that a peer has to
+ * search for (lists, comparisons). Long frames, and frames with long answers, go on a connection of their own: a claim
+ * behind 8 MiB of records would wait for 0.7 s at 100 Mbit/s.
  *
  * A peer is *silent* from its first unanswered frame until it answers again; code that needs it acts at once instead
  * of waiting for another time-out, or asks `stillSinceMs` where acting at once may be wrong. An unanswered read says
- * nothing: hellos tell whether the peer is there.
+ * nothing: hellos tell whether the peer is there. A peer that has been silent for seconds is not asked for its part of
+ * a list, which would keep every page waiting for it.
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, largeBytesMin, lightBytesMax, messageBytes } from './sizes.ts';
@@ -130,6 +131,8 @@ const laneNames = Object.keys(rules) as LaneName[];
 const confirming = ['durable', 'large'] as const;
 /** A frame that was given up sooner after it was sent than this: the machine of the peer refused it. */
 const atOnceMs = 50;
+/** After this long a silent peer is not asked for its part of a list. */
+const awayMs = 3000;
 /** Bytes of the messages that wait for one peer; messages beyond that count as unanswered. */
 const queueBytesMax = 256 * 1024 * 1024;
 
@@ -152,7 +155,8 @@ export class Peers {
     const refused =
       lane.queue.length >= this.options.queueLengthMax ||
       lane.queueBytes >= queueBytesMax ||
-      this.options.addressOf(name) === undefined;
+      this.options.addressOf(name) === undefined ||
+      (parts.has(message.type) && this.isAway(peer));
     if (refused) {
       this.options.clock.soon(() => done(null));
       return;
@@ -164,6 +168,11 @@ export class Peers {
 
   silent(name: string): boolean {
     return this.silentSinceMs(name) !== null;
+  }
+
+  /** A peer that merely stood still would have answered a hello by now. */
+  private isAway({ silentSinceMs }: Peer): boolean {
+    return silentSinceMs !== null && this.options.clock.now() - silentSinceMs > awayMs;
   }
 
   /** Since when a peer has not answered; null: it answers, or was never asked. */
@@ -402,6 +411,18 @@ function inFlight(lane: Lane, clock: Clock): () => void {
     if (at === 0) lane.headSinceMs = clock.now();
   };
 }
+
+/** Questions whose answer is gathered from all members, and is told without the part of a silent one. */
+const parts: ReadonlySet<Message['type']> = new Set([
+  'list',
+  'tally',
+  'attempts',
+  'history',
+  'erase',
+  'facts',
+  'search',
+  'details',
+]);
 
 const bulky: ReadonlySet<Message['type']> = new Set([
   'list',

@@ -1,8 +1,10 @@
 import { DiskError, State, type TimerRecord } from '@carillon/core';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
 import type { Journal } from '../store/journal/journal.ts';
+import { Digests } from './digests.ts';
 import type { Replica } from './replica.ts';
 import type { Answer } from './wire/answer.ts';
 import type { StoreMode } from './wire/message.ts';
@@ -102,6 +104,45 @@ describe('a record that comes in', () => {
   });
 });
 
+describe('a change that is stored beside many others', () => {
+  const records = fc
+    .record({
+      versionMs: fc.integer({ min: 999, max: 1001 }),
+      versionTie: fc.nat(1),
+      state: fc.constantFrom(State.live, State.dead, State.tombstone),
+      sequence: fc.nat(3),
+      attempt: fc.nat(1),
+      startMs: fc.integer({ min: 0, max: 3000 }),
+      namespace: fc.constantFrom('default', 'default', 'other'),
+      lo: fc.constantFrom(1, 1, 2),
+    })
+    .map((fields) => recordOf(fields));
+
+  it('leaves the same record as one that came by itself, or none and is left to that way', () => {
+    const seen = { taken: 0, left: 0 };
+    fc.assert(
+      fc.property(records, records, (stored, incoming) => {
+        const replica = replicaOf();
+        receive(replica, stored);
+        const isTaken = replica.replace(incoming);
+        const left = replica.get(incoming.hi, incoming.lo);
+        seen[isTaken ? 'taken' : 'left']++;
+        if (!isTaken) {
+          expect(replica.get(stored.hi, stored.lo)).toEqual(stored);
+          return;
+        }
+        const twin = replicaOf();
+        receive(twin, stored);
+        expect(receive(twin, incoming)).toEqual([{ type: 'stored' }]);
+        expect(left).toEqual(twin.get(incoming.hi, incoming.lo));
+        expect(replica.usage.of('default')).toEqual(twin.usage.of('default'));
+        expect(replica.primaries).toBe(twin.primaries);
+      }),
+    );
+    expect(Math.min(seen.taken, seen.left)).toBeGreaterThan(10);
+  });
+});
+
 describe('on a full disk', () => {
   const full = { full: true, put: () => undefined, drop: () => undefined };
   const replicaWith = (error: DiskError | null): Replica => {
@@ -135,6 +176,24 @@ it('counts live timers, primaries and retries as they come, move and go', () => 
   expect(replica.store.size).toBe(0);
 });
 
+it('speaks for the records of which it is the first replica that is not silent', () => {
+  const replica = replicaOf();
+  receive(replica, { ...live, replicas: ['b', 'c', 'a'] });
+  receive(replica, { ...live, lo: 3, replicas: ['b', 'a'], attempt: 1 });
+  receive(replica, { ...live, lo: 4, replicas: ['c', 'a'], state: State.dead });
+  receive(replica, { ...live, lo: 5, replicas: ['a', 'b'] });
+  const spoken = (...silent: string[]): readonly number[] =>
+    Object.values(replica.spokenFor((name) => silent.includes(name)));
+  expect([spoken(), spoken('b'), spoken('c'), spoken('b', 'c')]).toEqual([
+    [1, 0, 0],
+    [2, 0, 1],
+    [1, 1, 0],
+    [3, 1, 1],
+  ]);
+  receive(replica, { ...live, replicas: ['b', 'c', 'a'], state: State.tombstone });
+  expect(spoken('b', 'c')).toEqual([2, 1, 1]);
+});
+
 it('a dead letter stays for ever unless its namespace says for how long', () => {
   const letter = recordOf({ state: State.dead, dueMs: 5000, replicas: ['b', 'a'] });
   const times = { tombstoneMs: 1000, idempotentMs: 1000 };
@@ -143,4 +202,20 @@ it('a dead letter stays for ever unless its namespace says for how long', () => 
   expect(alarm(() => null)).toBeGreaterThan(50 * 365 * 86_400_000);
   // The second replica gives the first one the time to drop it.
   expect(alarm(() => 60_000)).toBe(5000 + 60_000 + 2000);
+});
+
+describe('doubt', () => {
+  it('of all records, begun twice, leaves the digests as they were when it is over', () => {
+    const digests = new Digests('a', () => 0);
+    const replica = replicaOf({ digests });
+    receive(replica, live);
+    const before = digests.of('b')[0];
+    expect(before).not.toBe(0);
+    replica.doubtAll();
+    expect(digests.of('b')[0]).toBe(0);
+    replica.doubtAll();
+    expect(digests.of('b')[0]).toBe(0);
+    replica.trust(live);
+    expect(digests.of('b')[0]).toBe(before);
+  });
 });

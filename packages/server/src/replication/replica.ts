@@ -8,6 +8,7 @@
 import {
   type Clock,
   compareProgress,
+  compareVersions,
   invariant,
   State,
   type TimerRecord,
@@ -17,11 +18,13 @@ import { Usage } from '../quotas/usage.ts';
 import type { Journal } from '../store/journal/journal.ts';
 import type { Bodiless } from '../store/row-restore.ts';
 import type { Store } from '../store/store.ts';
+import { BackupCounts, type SpokenFor } from './backup-counts.ts';
 import type { Digests } from './digests.ts';
 import { ScanTurns } from './scan-turns.ts';
 import { isLate, merge, onTime } from '../timer/merge.ts';
 import { onCronTime } from '../timer/late-cron.ts';
-import { alarmMs, type Instant } from '../timer/schedule.ts';
+import { keepingKey } from '../timer/request-digest.ts';
+import { type Instant, lookMs } from '../timer/schedule.ts';
 import type { Answer } from './wire/answer.ts';
 import type { StoreMode } from './wire/message.ts';
 
@@ -75,6 +78,9 @@ export class Replica {
   readonly usage = new Usage();
   /** Scans over many records here take turns. */
   readonly scans: ScanTurns;
+  private readonly instant: () => Instant;
+  /** Records here whose primary is another member. */
+  readonly backups = new BackupCounts();
   private primaryCount = 0;
   private primaryLetterCount = 0;
   private retryingCount = 0;
@@ -88,6 +94,8 @@ export class Replica {
     this.options = options;
     this.store = options.store;
     this.scans = new ScanTurns(options.clock);
+    const { clock } = options;
+    this.instant = options.instant ?? (() => ({ nowMs: clock.now(), wallMs: clock.wall() }));
   }
 
   get(hi: number, lo: number): TimerRecord | undefined {
@@ -99,9 +107,14 @@ export class Replica {
     return this.primaryCount;
   }
 
-  /** Dead letters of which this member is the primary. */
-  get primaryLetters(): number {
-    return this.primaryLetterCount;
+  /** Records of which this member is the primary, or the first replica that is not silent. */
+  spokenFor(isSilent: (name: string) => boolean): SpokenFor {
+    const backups = this.backups.spokenFor(isSilent);
+    return {
+      timers: this.primaryCount + backups.timers,
+      letters: this.primaryLetterCount + backups.letters,
+      retrying: this.primaryRetryingCount + backups.retrying,
+    };
   }
 
   /** Live timers of which this member has the only copy. */
@@ -112,11 +125,6 @@ export class Replica {
   /** Live timers whose present pop has failed before. */
   get retrying(): number {
     return this.retryingCount;
-  }
-
-  /** The same, of which this member is the primary. */
-  get primaryRetrying(): number {
-    return this.primaryRetryingCount;
   }
 
   /** No room on disk for new timers. */
@@ -144,7 +152,7 @@ export class Replica {
       return this.answerSynced({ type: 'have', progress: stored }, done);
     }
     if (stored === undefined) {
-      this.take(record, stored);
+      this.take(this.inTime(record, stored), stored);
       return this.answerSynced({ type: 'stored' }, done);
     }
     this.answerSynced(this.merged(stored, record), done);
@@ -162,12 +170,27 @@ export class Replica {
     return 'stored';
   }
 
+  /**
+   * Stores a client's change of a record that is here, for the same kind of caller. False: nothing was stored. The
+   * record is not here, is of another namespace, or is not older.
+   */
+  replace(record: TimerRecord): boolean {
+    this.options.versions.observe(record);
+    const handle = this.store.find(record.hi, record.lo);
+    if (handle === -1) return false;
+    const stored = this.store.glance(handle);
+    if (stored.namespace !== record.namespace || compareVersions(record, stored) <= 0) return false;
+    this.take(record, stored);
+    return true;
+  }
+
   /** Keeps the survivor of two records; returns the answer to the sender of the second. */
   private merged(stored: TimerRecord, incoming: TimerRecord): Answer {
     const wanted = this.options.desired(incoming);
     const verdict = merge(stored, incoming, wanted);
     const kept = onTime(stored, incoming);
-    if (verdict === 'take') this.take(this.inTime(incoming, stored), stored, wanted);
+    if (verdict === 'take')
+      this.take(keepingKey(this.inTime(incoming, stored), stored), stored, wanted);
     else if (verdict === 'list')
       this.save({ ...kept, replicas: incoming.replicas }, stored, wanted);
     else if (isLate(stored, incoming)) this.save(kept, stored, wanted);
@@ -176,11 +199,10 @@ export class Replica {
     return this.disowns(stored, incoming) ? { type: 'unknown' } : { type: 'stored' };
   }
 
-  /** The incoming record, due as early as the stored one shows that it is. */
-  private inTime(incoming: TimerRecord, stored: TimerRecord): TimerRecord {
-    const { clock, instant } = this.options;
-    const own = (): Instant => ({ nowMs: clock.now(), wallMs: clock.wall() });
-    return onCronTime(onTime(incoming, stored), stored, instant ?? own);
+  /** The incoming record, due as early as the stored one, or else its version, shows that it is. */
+  private inTime(incoming: TimerRecord, stored: TimerRecord | undefined): TimerRecord {
+    const onTimeOfStored = stored === undefined ? incoming : onTime(incoming, stored);
+    return onCronTime(onTimeOfStored, stored, this.instant);
   }
 
   private take(
@@ -279,17 +301,19 @@ export class Replica {
   }
 
   /**
-   * Everything that is here now came from disk after a long time: not to be offered to others before they are asked.
+   * Everything that is here now may be out of date, after a long time: not to be offered to others before they are
+   * asked.
    */
   doubtAll(): void {
     const handles: number[] = [];
     for (let after = this.store.next(null, 1000, handles); after !== null; ) {
       after = this.store.next(after, 1000, handles);
     }
+    const before = this.doubtful;
     this.doubtful = new Uint8Array(handles.reduce((most, handle) => Math.max(most, handle + 1), 0));
     this.doubtfulLeft = handles.length;
     for (const handle of handles) {
-      this.options.digests.toggle(this.store.read(handle));
+      if (before[handle] !== 1) this.options.digests.toggle(this.store.read(handle));
       this.doubtful[handle] = 1;
     }
   }
@@ -319,7 +343,7 @@ export class Replica {
   /** When the record needs attention next, claims aside. */
   alarm(record: Bodiless): number {
     const { self, retention } = this.options;
-    if (record.state === State.live) return alarmMs(record, self);
+    if (record.state === State.live) return lookMs(record, self);
     if (record.state === State.dead) {
       const keepMs = retention.letterMs(record.namespace) ?? foreverMs;
       return record.dueMs + keepMs + positionOf(record, self) * letterStepMs;
@@ -373,7 +397,9 @@ export class Replica {
   }
 
   private tally(record: Bodiless, by: 1 | -1): void {
-    const isPrimary = record.replicas[0] === this.options.self;
+    const { self } = this.options;
+    const isPrimary = record.replicas[0] === self;
+    if (!isPrimary) this.backups.count(record, record.replicas.indexOf(self), by);
     this.usage.count(record, by, isPrimary);
     this.options.digests.toggle(record);
     if (isPrimary && record.state === State.dead) this.primaryLetterCount += by;

@@ -66,9 +66,9 @@ describe('records that come in rows of a snapshot', () => {
       version: versions.stamp(0, 1),
       counts: replica.store.counts,
       primaries: replica.primaries,
-      letters: replica.primaryLetters,
+      spoken: [replica.spokenFor(() => false), replica.spokenFor(() => true)],
       singles: replica.singles,
-      retrying: [replica.retrying, replica.primaryRetrying],
+      retrying: replica.retrying,
     };
   }
 

@@ -8,7 +8,7 @@ import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer } from './wire/answer.ts';
 import type { StoreMode } from './wire/message.ts';
-import { hedgeMs, type WriteResult, write } from './write.ts';
+import { hedgeMs, type UnconfirmedNews, type WriteResult, write, type Ranking } from './write.ts';
 
 /** How a member answers a store: at once, after some time, or never (null: the time-out of a second). */
 type Behaviour = Answer | { readonly afterMs: number; readonly answer: Answer } | 'silence';
@@ -34,7 +34,11 @@ const [first = '', second = '', third = ''] = ranked;
 class Rig {
   readonly clock = new VirtualClock();
   readonly stored: { name: string; mode: StoreMode; record: TimerRecord; atMs: number }[] = [];
-  readonly unconfirmed: { names: readonly string[]; holders: readonly string[] }[] = [];
+  /** The member drains, and has handed its copy on before the write is over. */
+  gaveAway = false;
+  /** The member that says that it leaves; null: none. */
+  leaving: string | null = null;
+  readonly unconfirmed: Omit<UnconfirmedNews, 'number'>[] = [];
   result: { value: WriteResult; atMs: number } | null = null;
   /**
    * A peer that is busy with others confirms something of theirs each so many milliseconds; others confirm nothing
@@ -53,12 +57,23 @@ class Rig {
     this.silent = silent;
   }
 
+  private viewNow(): Ranking {
+    return {
+      activeCount: view.activeCount,
+      place: (hi, lo, count) => view.place(hi, lo, count),
+      member: (name) => (name === this.leaving ? { phase: 'leaving' } : view.member(name)),
+    };
+  }
+
   write(fields: { mode?: StoreMode; former?: readonly string[] } = {}): this {
     const { clock, self } = this;
+    let taken: TimerRecord | undefined;
     const replica = {
-      receive: (record: TimerRecord, mode: StoreMode, done: (answer: Answer) => void) =>
-        this.store(self, mode, record, (answer) => answer !== null && done(answer)),
-      get: () => this.own,
+      receive: (record: TimerRecord, mode: StoreMode, done: (answer: Answer) => void) => {
+        taken = record;
+        this.store(self, mode, record, (answer) => answer !== null && done(answer));
+      },
+      get: () => this.own ?? (this.gaveAway ? undefined : taken),
     } as unknown as Replica;
     const peers = {
       silent: (name: string) => this.silent.includes(name),
@@ -80,8 +95,9 @@ class Rig {
         hedges: new Deadlines(clock, hedgeMs),
         replica,
         peers,
-        view: () => view,
-        onUnconfirmed: (_, silent, holders) => this.unconfirmed.push({ names: silent, holders }),
+        view: () => this.viewNow(),
+        onUnconfirmed: ({ names: lacking, holders, isNew }) =>
+          this.unconfirmed.push({ names: lacking, holders, isNew }),
       },
       { record, mode: fields.mode ?? 'any', former: fields.former ?? [] },
       (value) => {
@@ -136,6 +152,29 @@ it('is over when as many replicas as wanted have confirmed', async () => {
   expect(rig.unconfirmed).toEqual([]);
 });
 
+/** Found by seed 982462148. */
+it('does not count a copy of a member that leaves: it may have given the copy away', async () => {
+  const rig = new Rig(first, {});
+  rig.leaving = second;
+  await rig.write().clock.advance(10);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1, wanted: 2 });
+});
+
+it('counts one copy where every member that confirmed leaves: each gives its copy to another first', async () => {
+  const rig = new Rig(third, { [second]: 'silence', [third]: 'silence' });
+  rig.leaving = first;
+  await rig.write().clock.advance(2000);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1, wanted: 2 });
+});
+
+/** Found by dense plan 1794953272. */
+it('does not count the own copy that a drain has given away meanwhile', async () => {
+  const rig = new Rig(first, {});
+  rig.gaveAway = true;
+  await rig.write().clock.advance(10);
+  expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 1, wanted: 2 });
+});
+
 it('a replica that does not confirm within 250 ms gets the next in rank as stand-in, listed last', async () => {
   const rig = new Rig(first, { [second]: 'silence' }).write();
   await rig.clock.advance(249);
@@ -150,7 +189,7 @@ it('a replica that does not confirm within 250 ms gets the next in rank as stand
     second,
     third,
   ]);
-  expect(rig.unconfirmed).toEqual([{ names: [second], holders: [first, third] }]);
+  expect(rig.unconfirmed).toEqual([{ names: [second], holders: [first, third], isNew: false }]);
 });
 
 it('every holder hears of a stand-in: a former one, and one that confirms after it was found', async () => {
@@ -282,7 +321,7 @@ it('a former holder must know too, but does not hold the answer up for more than
   const gone = new Rig(first, { [fourth]: 'silence' }).write({ former: [fourth] });
   await gone.clock.advance(251);
   expect(gone.result?.value).toMatchObject({ type: 'confirmed', have: 2 });
-  expect(gone.unconfirmed).toEqual([{ names: [fourth], holders: [first, second] }]);
+  expect(gone.unconfirmed).toEqual([{ names: [fourth], holders: [first, second], isNew: false }]);
 });
 
 it.each([

@@ -6,7 +6,8 @@
  *     when no member is left to wait for. One that is silent and has vanished from the view is told, not waited for.
  * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do
  *     and confirms one thing after the other gets the time to come to this one: another would not have it sooner.
- * W3  A member that did not confirm is reported, so that repair can bring it the record.
+ * W3  A member that did not confirm is reported, so that repair can bring it the record. Where it may hold the timer as
+ *     it was, every holder hears of it: the one that took the change may stand still when the member is back.
  * W4  A record that was confirmed and then replaced by a newer version, while the write waited for others, is not
  *     confirmed. A later state of the same version is: a short timer can pop before all have it.
  * W5  A newer version of a change that came to this member after this one confirms it: the later change is to win.
@@ -25,6 +26,7 @@ import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer } from './wire/answer.ts';
 import type { StoreMode } from './wire/message.ts';
+import type { Numbered } from './wire/parts.ts';
 
 /** After this long without all confirmations, stand-ins are asked. */
 export const hedgeMs = 250;
@@ -38,7 +40,7 @@ export interface Ranking {
   /** The first `count` members for a number, primary first. */
   place(hi: number, lo: number, count: number): readonly string[];
   /** undefined: the view does not know it. */
-  member(name: string): object | undefined;
+  member(name: string): { readonly phase: 'joining' | 'active' | 'leaving' } | undefined;
 }
 
 export interface WriteParts {
@@ -50,12 +52,18 @@ export interface WriteParts {
   /** null: alone. */
   readonly peers: Peers | null;
   readonly view: () => Ranking;
-  /** These members did not confirm; `holders` did. */
-  readonly onUnconfirmed: (
-    record: TimerRecord,
-    unconfirmed: readonly string[],
-    holders: readonly string[],
-  ) => void;
+  readonly onUnconfirmed: (news: UnconfirmedNews) => void;
+}
+
+/** A record that some members did not confirm. */
+export interface UnconfirmedNews {
+  readonly number: Numbered;
+  /** Members that did not confirm the record. */
+  readonly names: readonly string[];
+  /** Members that did. */
+  readonly holders: readonly string[];
+  /** No member holds the timer as it was before. */
+  readonly isNew: boolean;
 }
 
 export type WriteResult =
@@ -307,13 +315,27 @@ export class Write implements Deadlined {
       holders.every((name) => !unconfirmed.includes(name)),
       'a member that confirmed is not reported',
     );
-    if (unconfirmed.length > 0) this.parts.onUnconfirmed(this.record, unconfirmed, holders);
+    this.report(unconfirmed, holders);
     this.finish({
       type: 'confirmed',
       record: this.record,
-      have: holders.length,
+      // A member that gave its copy away gave it to another replica first: one copy is left at least.
+      have: Math.max(1, holders.filter((name) => this.stillHolds(name)).length),
       wanted: this.wanted,
     });
+  }
+
+  /** A member that drains, this one or another, may have given its copy away by now. */
+  private stillHolds(name: string): boolean {
+    const { self, replica, view } = this.parts;
+    if (name !== self) return view().member(name)?.phase !== 'leaving';
+    return replica.get(this.record.hi, this.record.lo) !== undefined;
+  }
+
+  private report(names: readonly string[], holders: readonly string[]): void {
+    if (names.length === 0) return;
+    const isNew = this.mode === 'create';
+    this.parts.onUnconfirmed({ number: this.record, names, holders, isNew });
   }
 
   private finish(result: WriteResult): void {

@@ -18,6 +18,7 @@ import {
 } from '@carillon/core';
 import { desiredReplicas } from '../cluster/view/desired.ts';
 import type { ClientIds } from './client-ids.ts';
+import { everybody } from './everybody.ts';
 import type { View } from '../cluster/view/view.ts';
 import type { Peers } from '../replication/peers.ts';
 import { type ReadParts, readNewest } from '../replication/read.ts';
@@ -40,6 +41,8 @@ export interface ChangeParts extends ReadParts, WriteParts {
   readonly numbers: Pick<NumberSource, 'next'>;
   readonly ids: ClientIds;
   readonly instant: () => Instant;
+  /** Whether records may be with other members than the view says. */
+  readonly isUnsettled: () => boolean;
 }
 
 /** A change of a timer, for a client. */
@@ -141,9 +144,16 @@ export class RecordChanges {
     this.write({ record: placed, mode, former: [] }, ({ type }) => done(type !== 'refused'));
   }
 
-  /** Members that may hold the timer from earlier, as its id says. */
-  formerHolders({ bloomHi, bloomLo }: TimerId): readonly string[] {
-    return this.parts.view().heldBy({ hi: bloomHi, lo: bloomLo });
+  /**
+   * Members that may hold the timer from earlier: as its id says, and, where this member has a copy itself, as that one
+   * says. This member may have stood in for a replica, which no id tells.
+   */
+  formerHolders({ hi, lo, bloomHi, bloomLo }: TimerId): readonly string[] {
+    const { view, self, replica, peers } = this.parts;
+    const named = view().heldBy({ hi: bloomHi, lo: bloomLo });
+    const handle = peers === null ? -1 : replica.store.find(hi, lo);
+    if (handle === -1) return named;
+    return [...new Set([...named, self, ...replica.store.replicasOf(handle)])];
   }
 
   stamp({ wallMs }: Instant): Version {
@@ -192,12 +202,28 @@ export class RecordChanges {
     return new Promise((resolve) => this.readThen(id, resolve));
   }
 
-  /** The same without a promise: sets under a key read first, and batches have hundreds of them. */
+  /**
+   * The same without a promise: sets under a key read first, and batches have hundreds of them. While records may be
+   * anywhere, none is missing before all members were asked, and then its replicas again: they may have been asked
+   * before it came, and its former holder after it had gone.
+   */
   readThen(id: TimerId, done: (record: TimerRecord | null) => void): void {
+    const { parts } = this;
+    const again = (newest: TimerRecord | null): void => {
+      if (newest !== null) done(newest);
+      else readNewest(parts, id, this.usual(id), done);
+    };
+    readNewest(parts, id, this.usual(id), (newest, isUnsettled) => {
+      if (newest !== null || !(isUnsettled || parts.isUnsettled())) done(newest);
+      else readNewest(parts, id, everybody(parts), again);
+    });
+  }
+
+  /** The replicas of a timer, and its former ones as the id says. */
+  private usual(id: TimerId): readonly string[] {
     const placed = this.parts.view().place(id.hi, id.lo, id.factor);
     const former = this.formerHolders(id);
-    const names = former.length === 0 ? placed : [...new Set([...placed, ...former])];
-    readNewest(this.parts, id, names, done);
+    return former.length === 0 ? placed : [...new Set([...placed, ...former])];
   }
 
   /** The replicas of a new record; behind them the next in rank, one for each replica that does not answer now. */

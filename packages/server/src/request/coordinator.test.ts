@@ -107,7 +107,7 @@ describe('a dead letter', () => {
     expect([kept, Object.keys(all.held(letter))]).toEqual([[true], [maker]]);
   });
 
-  it('is live again once it is sent, and a second request for the same letter is served with it', async () => {
+  it('is live again once it is sent, and a second request for the same letter gets the same record', async () => {
     const { all, id } = await withLetter();
     const both = await all.until(
       Promise.all([

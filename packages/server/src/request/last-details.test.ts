@@ -22,7 +22,7 @@ function historyOf(said: readonly (readonly [typeof failed, number, string])[]):
   return history;
 }
 
-test('of what members remember, the newest attempt tells; each member is asked once for a page', async () => {
+test('the newest attempt that a member remembers is told; each member is asked once for a page', async () => {
   const own = historyOf([
     [failed, 1000, 'older'],
     [alsoFailed, 3000, 'refused here'],

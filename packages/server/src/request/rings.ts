@@ -2,7 +2,7 @@
  * The lock rings that this member can see in etcd, for `GET /locks` and the dashboard. It takes part in none of them: a
  * ring is read when a client asks, at most once a second however many ask.
  */
-import type { Clock, Log } from '@carillon/core';
+import { type Clock, type Log, sentenceOf } from '@carillon/core';
 import { type Etcd, EtcdClient, type RingStatus, ringStatus } from '@carillon/ring';
 import type { Config } from '../config/config.ts';
 import { etcdAccess } from '../cluster/sources/etcd-access.ts';
@@ -62,8 +62,7 @@ export class Rings {
       this.etcd ??= this.options.connect();
       return { name, status: await ringStatus(this.etcd, name), problem: null };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { name, status: null, problem: `etcd cannot be read: ${reason}` };
+      return { name, status: null, problem: `etcd cannot be read: ${sentenceOf(error)}` };
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Many new timers at a member that is alone: all are stored in one go, and one sync of the disk confirms them. While
- * the disk works, nothing is kept of a timer but its outcome: no record, no definition, no closure for each. With
- * those, most of the time of the garbage collector went into batches that wait.
+ * Many timers that are set or replaced at a member that is alone: all are stored in one go, and one sync of the disk
+ * confirms them. While the disk works, nothing is kept of a timer but its outcome: no record, no definition, no closure
+ * for each. When they were kept, the garbage collector spent most of its time on batches that waited.
  */
 import type { TimerRecord } from '@carillon/core';
 import type { Action } from '../history/entry.ts';
@@ -12,11 +12,19 @@ import { noRoom } from './outcome.ts';
 import type { Changed, ChangeOutcome } from './service.ts';
 
 export interface AloneParts extends NotingParts {
-  readonly replica: Pick<Replica, 'create' | 'sync'>;
+  readonly replica: Pick<Replica, 'create' | 'replace' | 'sync'>;
   readonly ids: ClientIds;
 }
 
-const action: Action = 'set';
+/** How many were stored as new ones, in place of others, and not at all. */
+export interface AloneCounts {
+  readonly created: number;
+  readonly replaced: number;
+  readonly refused: number;
+}
+
+type Made = Extract<Action, 'set' | 'replace'>;
+
 const copies = { have: 1, wanted: 1 } as const;
 
 /** A timer that is stored, and not synced yet. */
@@ -26,52 +34,58 @@ interface Stored extends Changed {
   readonly namespace: string;
   readonly hi: number;
   readonly lo: number;
+  readonly action: Made;
   readonly actor: string;
 }
 
 export class SetsAlone {
   private readonly parts: AloneParts;
   private readonly stored: Stored[] = [];
+  private replacedCount = 0;
 
   constructor(parts: AloneParts) {
     this.parts = parts;
   }
 
   /** False: the number is taken, or there is no room; nothing was stored. */
-  add(index: number, record: TimerRecord, actor: string): boolean {
-    const { replica, ids } = this.parts;
-    if (replica.create(record) !== 'stored') return false;
-    const { namespace, hi, lo, versionMs, versionTie } = record;
-    const version = { versionMs, versionTie };
-    this.stored.push({
-      ok: true,
-      id: ids.of(record),
-      copies,
-      version,
-      index,
-      namespace,
-      hi,
-      lo,
-      actor,
-    });
+  create(index: number, record: TimerRecord, actor: string): boolean {
+    if (this.parts.replica.create(record) !== 'stored') return false;
+    this.add(index, record, 'set', actor);
     return true;
   }
 
+  /** False: there is no such timer, or none that this record is newer than; nothing was stored. */
+  replace(index: number, record: TimerRecord, actor: string): boolean {
+    if (!this.parts.replica.replace(record)) return false;
+    this.replacedCount++;
+    this.add(index, record, 'replace', actor);
+    return true;
+  }
+
+  private add(index: number, record: TimerRecord, action: Made, actor: string): void {
+    const { namespace, hi, lo, versionMs, versionTie } = record;
+    const version = { versionMs, versionTie };
+    const id = this.parts.ids.of(record);
+    const changed = { ok: true, id, copies, version } as const;
+    this.stored.push({ ...changed, index, namespace, hi, lo, action, actor });
+  }
+
   /** Puts the outcomes into their places once the disk has them. */
-  finish(outcomes: ChangeOutcome[], done: (created: number, refused: number) => void): void {
-    const { stored } = this;
-    if (stored.length === 0) return done(0, 0);
+  finish(outcomes: ChangeOutcome[], done: (counts: AloneCounts) => void): void {
+    const { stored, replacedCount: replaced } = this;
+    if (stored.length === 0) return done({ created: 0, replaced: 0, refused: 0 });
     this.parts.replica.sync((ok) => {
       const { wallMs } = this.parts.instant();
       for (const one of stored) {
         outcomes[one.index] = ok ? one : { ok: false, error: noRoom() };
         if (ok) this.note(one, wallMs);
       }
-      done(ok ? stored.length : 0, ok ? 0 : stored.length);
+      const refused = { created: 0, replaced: 0, refused: stored.length };
+      done(ok ? { created: stored.length - replaced, replaced, refused: 0 } : refused);
     });
   }
 
-  private note({ namespace, hi, lo, version, actor }: Stored, wallMs: number): void {
+  private note({ namespace, hi, lo, version, action, actor }: Stored, wallMs: number): void {
     const { versionMs, versionTie } = version;
     const changed = { namespace, hi, lo, versionMs, versionTie };
     noteChange(this.parts, changed, { action, actor, tag: '', wallMs });

@@ -155,4 +155,36 @@ describe('a timer under an idempotency key', () => {
     const outcome = await all.until(all.of('b').sets.set(other));
     expect(outcome).toMatchObject({ ok: false, error: { code: 'key_reused' } });
   });
+
+  it('is the same after a cancel, also through a replica that did not have the timer by then', async () => {
+    const all = await QuietMembers.start(['a', 'b', 'c']);
+    const first = idIn(await all.until(all.of('a').sets.set(keyed)));
+    const [record] = Object.values(all.held(first));
+    if (record === undefined) throw new Error('It is nowhere.');
+    const [, backup = ''] = record.replicas;
+    all.of(backup).replica.drop(record);
+    await all.until(all.of('a').coordinator.cancel('default', first));
+    const outcome = await all.until(all.of(backup).sets.set(keyed));
+    expect(idIn(outcome)).toMatchObject({ hi: first.hi, lo: first.lo });
+  });
+
+  it('is looked for at its replicas alone once the view has settled, and at all members before', async () => {
+    const all = await QuietMembers.start(['a', 'b', 'c', 'd']);
+    const { cluster, sets } = all.of('a');
+    const { peers } = cluster;
+    if (peers === null) throw new Error('It is alone.');
+    const send = vi.spyOn(peers, 'send');
+    const readsOf = async (idempotencyKey: string): Promise<ReadonlySet<string>> => {
+      send.mockClear();
+      await all.until(sets.set(requestOf({ idempotencyKey })));
+      const reads = send.mock.calls.filter(([, message]) => message.type === 'read');
+      return new Set(reads.map(([name]) => name));
+    };
+    expect(await readsOf('early')).toEqual(new Set(['b', 'c', 'd']));
+    await all.clock.advance(10_000);
+    const read = await readsOf('late');
+    const id = idIn(await all.until(sets.set(requestOf({ idempotencyKey: 'late' }))));
+    const replicas = Object.keys(all.held(id));
+    expect(read).toEqual(new Set(replicas.filter((name) => name !== 'a')));
+  });
 });

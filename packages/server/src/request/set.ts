@@ -53,10 +53,10 @@ export class Sets implements SetService {
     return new Promise((resolve, reject) => {
       const outcomes: ChangeOutcome[] = [];
       const alone = this.parts.peers === null ? new SetsAlone(this.parts) : null;
-      // The rest goes one by one: to other members, replaces, and timers that were refused or are there already.
+      // The rest goes one by one: to other members, and timers that were refused or are not as expected here.
       const rest: { readonly index: number; readonly request: SetRequest }[] = [];
       requests.forEach((request, index) => {
-        const isStored = alone !== null && this.createdAlone(alone, { index, request, at });
+        const isStored = alone !== null && this.storedAlone(alone, { index, request, at });
         if (!isStored) rest.push({ index, request });
       });
       const one = (i: number, done: () => void): void => {
@@ -71,8 +71,9 @@ export class Sets implements SetService {
       const finished = (): void => {
         if (--left === 0) resolve(outcomes);
       };
-      alone?.finish(outcomes, (created, refused) => {
+      alone?.finish(outcomes, ({ created, replaced, refused }) => {
         this.parts.metrics.sets.add('created', created);
+        this.parts.metrics.sets.add('replaced', replaced);
         this.parts.metrics.sets.add('refused', refused);
         finished();
       });
@@ -81,19 +82,42 @@ export class Sets implements SetService {
   }
 
   /** False: nothing was stored, and the request has to go the usual way, which tells why. */
-  private createdAlone(alone: SetsAlone, { index, request, at }: Placed): boolean {
-    const { namespace, definition, idempotencyKey: key, actor = '' } = request;
-    if (request.id !== null || request.runs !== undefined) return false;
-    if (this.parts.refuseSet(namespace, definition.timing) !== null) return false;
+  private storedAlone(alone: SetsAlone, placed: Placed): boolean {
+    const { request, at } = placed;
+    const { namespace, id, definition, runs } = request;
+    if (runs !== undefined || this.parts.refuseSet(namespace, definition.timing) !== null)
+      return false;
     const pop = firstPop(definition.timing, at);
     if (pop === null) return false;
+    return id === null
+      ? this.createdAlone(alone, placed, pop)
+      : this.replacedAlone(alone, placed, pop, id);
+  }
+
+  private createdAlone(alone: SetsAlone, { index, request, at }: Placed, pop: Pop): boolean {
+    const { namespace, definition, idempotencyKey: key, actor = '' } = request;
     const factor = request.factor ?? this.parts.factorDefault;
     const keyed = key === null ? null : this.keyed(request, factor, key);
     const number = keyed?.id ?? this.changes.newNumber(namespace);
     const body = keyed?.body ?? encodeDefinition(definition);
     const base = { namespace, factor, number, version: this.changes.stamp(at), at };
     const { dueMs, gapMs } = pop;
-    return alone.add(index, this.changes.draft(base, { dueMs, gapMs, body }), actor);
+    return alone.create(index, this.changes.draft(base, { dueMs, gapMs, body }), actor);
+  }
+
+  private replacedAlone(
+    alone: SetsAlone,
+    { index, request, at }: Placed,
+    { dueMs, gapMs }: Pop,
+    id: TimerId,
+  ): boolean {
+    const { namespace, definition, actor = '' } = request;
+    const { factor } = id;
+    if (request.factor !== null && request.factor !== factor) return false;
+    const number = this.parts.ids.number(namespace, id);
+    const body = encodeDefinition(definition);
+    const base = { namespace, factor, number, version: this.changes.stamp(at), at };
+    return alone.replace(index, this.changes.draft(base, { dueMs, gapMs, body }), actor);
   }
 
   /** Calls `reject` only for errors that are not the client's mistake. */
@@ -265,6 +289,8 @@ export class Sets implements SetService {
     throw noCopies(known);
   }
 }
+
+type Pop = NonNullable<ReturnType<typeof firstPop>>;
 
 /** One of many requests. */
 interface Placed {

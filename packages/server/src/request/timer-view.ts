@@ -11,7 +11,7 @@ import {
 } from '@carillon/core';
 import type { ClientIds } from './client-ids.ts';
 import type { EndedView, TimerView } from './service.ts';
-import { dueWallMs, setWallMs } from '../timer/due-wall.ts';
+import { dueWallMs, endWallMs, setWallMs } from '../timer/due-wall.ts';
 import type { Instant } from '../timer/schedule.ts';
 
 const noDetails: ReadonlyMap<string, string> = new Map();
@@ -47,15 +47,12 @@ export function timerView(
 }
 
 /** A tombstone as clients see it. A cancel comes without an attempt of its own. */
-export function endedView(
-  { outcome, dueMs, sequence }: TimerRecord,
-  deadLetter: string | null,
-  at: Instant,
-): EndedView {
+export function endedView(record: TimerRecord, deadLetter: string | null, at: Instant): EndedView {
+  const { outcome, sequence } = record;
   const popped = failureOf(outcome) === null ? 'delivered' : 'given-up';
   return {
     how: outcome === Outcome.none ? 'cancelled' : popped,
-    atMs: Math.round(dueMs - at.nowMs + at.wallMs),
+    atMs: endWallMs(record, at),
     pops: sequence,
     deadLetter,
   };

@@ -9,7 +9,7 @@ function version(versionMs: number, member = own) {
 }
 
 describe('changes of one timer that are under way at one member', () => {
-  it('the one that came later overtakes the earlier one, though that is made again above it', () => {
+  it('the later change wins, although the earlier one is made again with a higher version', () => {
     const changes = new ChangesUnderWay();
     const [first, second] = [changes.begin(timer), changes.begin(timer)];
     changes.stamped(first, version(10));

@@ -1,5 +1,5 @@
 /** The certificate of the public API of a real member: from its files, kept up to date. */
-import type { Clock, Log } from '@carillon/core';
+import { type Clock, type Log, sentenceOf } from '@carillon/core';
 import { StartError } from '../access/start-rule.ts';
 import { type Certificate, checkCertificate } from '../http/tls.ts';
 import type { Config } from '../config/config.ts';
@@ -36,7 +36,7 @@ export class ApiCertificate {
       const opened: ApiCertificate = new ApiCertificate(file);
       return opened;
     } catch (cause) {
-      throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new StartError(sentenceOf(cause), { cause });
     }
   }
 

@@ -122,7 +122,7 @@ describe('in a members file', () => {
     });
   });
 
-  test('a member that is not in it is told which are', async () => {
+  test('a member whose name is not in the file is told the names that are', async () => {
     const config = configured({ name: 'b', 'cluster-members-file': file });
     await expect(identify(config)).rejects.toThrow(/lists a, but not "b"/);
   });

@@ -1,7 +1,7 @@
 /**
  * Authentication of peers: secrets and certificates from their files, kept up to date, and the rule for doing without.
  */
-import { type Clock, type Log, splitHostPort } from '@carillon/core';
+import { type Clock, type Log, sentenceOf, splitHostPort } from '@carillon/core';
 import { isLoopback, StartError } from '../access/start-rule.ts';
 import type { Config } from '../config/config.ts';
 import { ReloadingFile } from '../config/reloading-file.ts';
@@ -33,7 +33,7 @@ export class PeerAccess {
       await access.openFiles(options);
     } catch (cause) {
       access.close();
-      throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new StartError(sentenceOf(cause), { cause });
     }
     return access;
   }

@@ -3,11 +3,10 @@
  * shares: by a mixed 32-bit hash, then by the number itself. List cursors, resync walks and the 256
  * digest ranges rely on that order.
  *
- * A range (the top byte of the hash) is a row of leaves, each up to 64 entries sorted in that order, and
- * for each leaf the hash from which on it is responsible. Looking up is two searches; adding moves at most
- * one leaf's entries. Not a hash table, because members send each other records in this very
- * order, and a table whose slots follow the hash fills from one end then: the last insert of such a run
- * would have to pass all before it.
+ * A range (the top byte of the hash) is a row of leaves, each up to 64 entries sorted in that order, and for each leaf
+ * the hash from which on it is responsible. Looking up is two searches; adding moves at most one leaf's entries. Not a
+ * hash table, because members send each other records in this very order, and a table whose slots follow the hash fills
+ * from one end then: the last insert of such a run would have to pass all before it.
  *
  * Invariants:
  *  I1  Entries rise along a leaf and from leaf to leaf, by hash and, where hashes are equal, by number.

@@ -9,8 +9,8 @@
  * them, whose distance from the wall clock is the base. Numbers of shared fields are that process's, too.
  *
  * Example. Of 100,000 records 90,000 have rows of 176 bytes and 10,000 of 184. The walk over all records adds each row
- * to the open block of its stride; a block of 176 bytes a row is handed out after 372 rows, 64 KiB, and what is open at
- * the end is handed out last.
+ * to the open block of its stride; a block of 176 bytes a row is handed out after 372 rows, 64 KiB, and blocks still
+ * open at the end are handed out last.
  *
  * The form on disk is the one of rows (`row.ts`): a change there is a new form of the folder (0044).
  */

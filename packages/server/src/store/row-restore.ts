@@ -7,7 +7,7 @@
  * no row changes but for its times. Had 3 been taken by other fields, each row would be packed anew with the number
  * that its fields have here.
  */
-import { RecordBuffer, type TimerRecord } from '@carillon/core';
+import { RecordBuffer, RecordFields, type TimerRecord } from '@carillon/core';
 import type { Arena, ArenaPage } from './arena.ts';
 import type { Handles } from './handles.ts';
 import { RowReader, RowWriter } from './row.ts';
@@ -26,24 +26,8 @@ export interface RestoreParts {
   readonly sharedFields: SharedFields;
 }
 
-/** Filled anew for each row: a million of them leave no garbage. */
-class LentRow implements Bodiless {
-  hi = 0;
-  lo = 0;
-  namespace = '';
-  factor = 1;
-  replicas: readonly string[] = [];
-  versionMs = 0.5;
-  versionTie = 0;
-  state: TimerRecord['state'] = 0;
-  sequence = 0;
-  attempt = 0;
-  startMs = 0.5;
-  dueMs = 0.5;
-  gapMs = 0.5;
-  retryMs = 0.5;
-  triedMs = 0.5;
-  outcome = 0;
+/** The one row that all calls of `TakeRow` lend. */
+class LentRow extends RecordFields {
   readonly body = { length: 0 };
 }
 
@@ -115,7 +99,8 @@ export class RowRestore {
     if (placed === undefined) return false;
     row.hi = block.view.getUint32(at * 8, true);
     row.lo = block.view.getUint32(at * 8 + 4, true);
-    this.fill(placed.shared);
+    reader.fill(row, placed.shared);
+    row.body.length = reader.bodyBytes;
     sharedFields.hold(placed.here);
     const handle = handles.take(row.hi, row.lo);
     handles.setRef(
@@ -124,25 +109,6 @@ export class RowRestore {
     );
     take(handle, row);
     return true;
-  }
-
-  private fill(shared: Combination): void {
-    const { row, reader } = this;
-    row.namespace = shared.namespace;
-    row.factor = shared.factor;
-    row.replicas = shared.replicas;
-    row.versionMs = reader.versionMs;
-    row.versionTie = reader.versionTie;
-    row.state = reader.state;
-    row.sequence = reader.sequence;
-    row.attempt = reader.attempt;
-    row.startMs = reader.startMs;
-    row.dueMs = reader.dueMs;
-    row.gapMs = reader.gapMs;
-    row.retryMs = reader.retryMs;
-    row.triedMs = reader.triedMs;
-    row.outcome = reader.outcome;
-    row.body.length = reader.bodyBytes;
   }
 
   /** The row with another number of its shared fields; its new ref. */

@@ -7,8 +7,16 @@
  *   flags u8 · version (varint | f64) · tie varint · sequence varint · [attempt varint] · combination varint
  *   · start f64 · gap (varint | f64) · [due f64] · [retry f64 · tried f64] · [outcome u16] · body length varint · body
  */
-import { copyOf, invariant, type State, type TimerRecord } from '@carillon/core';
+import {
+  copyOf,
+  invariant,
+  type RecordFields,
+  type State,
+  type TimerRecord,
+  versionMsMax,
+} from '@carillon/core';
 import type { ArenaPage } from './arena.ts';
+import type { Combination } from './shared-fields.ts';
 
 const stateMask = 3;
 const flag = {
@@ -19,9 +27,6 @@ const flag = {
   retry: 64,
   outcome: 128,
 } as const;
-
-/** As in a record (core's record.ts). */
-const versionMsMax = 2 ** 48;
 
 /** The shortest row: flags, four numbers, start, gap, and the length of an empty body. */
 const rowBytesMin = 1 + 4 + 8 + 1 + 1;
@@ -207,6 +212,24 @@ export class RowReader {
     const isFinite = Number.isFinite(startMs + dueMs + retryMs + triedMs + this.gapMs);
     const isCounted = sequence + attempt <= Number.MAX_SAFE_INTEGER;
     return isVersion && isFinite && isCounted && (this.flags & stateMask) !== stateMask;
+  }
+
+  /** Copies the fields that were read, and the shared ones, into a record. Its number and body are the caller's. */
+  fill(record: RecordFields, { namespace, factor, replicas }: Combination): void {
+    record.namespace = namespace;
+    record.factor = factor;
+    record.versionMs = this.versionMs;
+    record.versionTie = this.versionTie;
+    record.state = this.state;
+    record.sequence = this.sequence;
+    record.attempt = this.attempt;
+    record.startMs = this.startMs;
+    record.dueMs = this.dueMs;
+    record.gapMs = this.gapMs;
+    record.retryMs = this.retryMs;
+    record.triedMs = this.triedMs;
+    record.outcome = this.outcome;
+    record.replicas = replicas;
   }
 
   /** Where the body is, after the times were read. */

@@ -26,10 +26,6 @@ export class SharedFields {
   /** The combination taken last: the next record often has the same. */
   private latest = -1;
 
-  get size(): number {
-    return this.byKey.size;
-  }
-
   /** The number of the combination, counted once more. */
   take(combination: Combination): number {
     const latest = this.shared[this.latest];

@@ -10,7 +10,7 @@
  * Example. A million timers with definitions of 120 bytes, all held by the same two members, cost 186 bytes each:
  *
  *   144  the row in the arena: the definition, and 24 bytes for version, state, times and the ref of the shared fields
- *    12  the handle's columns: both halves of the number, and the ref of the row
+ *    13  the handle's columns: both halves of the number and the ref of the row, 4 bytes each, and room to grow
  *    12  the number's place in the index
  *    17  the alarm in the wheel
  *
@@ -63,6 +63,7 @@ export class Store {
   private readonly restoring: RowRestore;
   /** Finds live records by time and text; null: switched off. */
   readonly search: SearchIndex | null;
+  private readonly lent = new RecordBuffer();
   /** One of each for all calls: the search indexes read them and keep neither. */
   private readonly before = emptyRow();
   private readonly after = emptyRow();
@@ -105,6 +106,10 @@ export class Store {
   /**
    * Stores the record in place of the one with its number, if any. Returns its handle. The alarm stays as it was: the
    * caller decides when the record is due, and calls `arm`.
+   *
+   * Example. Timer 7·17 has a row of 146 bytes in a slot of 152. A put of 150 bytes overwrites the row where it lies. A
+   * put of 158 bytes takes a slot of 160 and gives the old one back; the handle stays, so the alarm and the indexes,
+   * which hold handles, need not change.
    */
   put(record: TimerRecord): number {
     invariant(record.sequence >= 0 && record.attempt >= 0, 'pops and attempts count from 0');
@@ -146,7 +151,7 @@ export class Store {
     return true;
   }
 
-  /** Gives up a record that is in no index any more. */
+  /** Gives up a record that is in no index any more: its alarm, its share in the shared fields, its row, its handle. */
   private discard(handle: number): void {
     this.wheel.remove(handle);
     this.sharedFields.drop(this.row(handle).readProgress().combination);
@@ -167,7 +172,10 @@ export class Store {
     return handle < 0 ? undefined : this.read(handle);
   }
 
-  /** The record owns its bytes: it stays as it is when the store changes. */
+  /**
+   * The record owns its bytes: it stays as it is when the store changes. Its fields are written out here and not taken
+   * from `readInto`: a plain object made at once is the cheapest form for the many parts that read it.
+   */
   read(handle: number): TimerRecord {
     const row = this.row(handle).readProgress().readTimes();
     const { namespace, factor, replicas } = this.sharedFields.get(row.combination);
@@ -192,26 +200,17 @@ export class Store {
     };
   }
 
+  /** The record as it lies here, lent: it is of use until the next call or the next change of the store. */
+  glance(handle: number): TimerRecord {
+    return this.readInto(this.lent, handle);
+  }
+
   /** Fills a buffer with the record, whose body is a view on the row. */
   private readInto(record: RecordBuffer, handle: number): TimerRecord {
     const row = this.row(handle).readProgress().readTimes();
-    const { namespace, factor, replicas } = this.sharedFields.get(row.combination);
     record.hi = this.hiOf(handle);
     record.lo = this.loOf(handle);
-    record.namespace = namespace;
-    record.factor = factor;
-    record.versionMs = row.versionMs;
-    record.versionTie = row.versionTie;
-    record.state = row.state;
-    record.sequence = row.sequence;
-    record.attempt = row.attempt;
-    record.startMs = row.startMs;
-    record.dueMs = row.dueMs;
-    record.gapMs = row.gapMs;
-    record.retryMs = row.retryMs;
-    record.triedMs = row.triedMs;
-    record.outcome = row.outcome;
-    record.replicas = replicas;
+    row.fill(record, this.sharedFields.get(row.combination));
     record.body = row.viewBody();
     return record;
   }
@@ -276,7 +275,10 @@ export class Store {
     return rangeOf(hi, lo);
   }
 
-  /** Shows every handle of a range, in order. `visit` must not put or remove records. */
+  /**
+   * Shows every handle of a range, in order. `visit` must not put or remove records: a handle further on might belong
+   * to another number by the time it is shown.
+   */
   walk(range: number, visit: (handle: number) => void): void {
     const handles: number[] = [];
     this.index.range(range, handles);
@@ -284,9 +286,13 @@ export class Store {
   }
 
   /**
-   * Appends up to `limit` handles that come after `after` (null: from the start) to `out`, in the order of
-   * all walks. Returns where to go on; null at the end. Records that come and go in between do not
-   * disturb it: each one that stays is seen exactly once.
+   * Appends up to `limit` handles that come after `after` (null: from the start) to `out`, in the order of all walks.
+   * Returns where to go on; null at the end. Records that come and go in between do not disturb it: each one that stays
+   * is seen exactly once.
+   *
+   * Example with a limit of 2 over p, q, s and t, which is their order. The first call gives p and q and returns the
+   * position of q. Then q is removed, and r is put. The second call, from there on, gives r and s, the third one t, and
+   * null.
    */
   next(after: Position | null, limit: number, out: number[]): Position | null {
     return this.walked(this.index, { after, limit }, out);
@@ -438,7 +444,10 @@ export class Store {
     this.letters.insert(handle);
   }
 
-  /** The one reader of the store, at the row of this handle: valid until the next call. */
+  /**
+   * The one reader of the store, at the row of this handle: valid until the next call. One for all calls, because a
+   * reader for each would be garbage, at tens of thousands of reads a second.
+   */
   private row(handle: number): RowReader {
     const ref = this.handles.refOf(handle);
     invariant(ref !== unused, 'a handle that is read is in use');

@@ -31,6 +31,7 @@ export const insides = {
   claiming: inside(Claiming.prototype, (part) => ({
     parts: part['parts'],
     granted: part['granted'],
+    sleepOf: part['sleepOf'],
   })),
   alarm: inside(Alarm.prototype, (part) => ({
     parts: part['parts'],
@@ -57,7 +58,7 @@ export const insides = {
   handOff: inside(HandOff.prototype, (part) => ({
     parts: part['parts'],
     one: part['one'],
-    isOverdue: part['isOverdue'],
+    isDue: part['isDue'],
   })),
   resync: inside(Resync.prototype, (part) => ({
     parts: part['parts'],
@@ -65,7 +66,6 @@ export const insides = {
   })),
   cluster: inside(Cluster.prototype, (part) => ({
     tellUnlisted: part['tellUnlisted'],
-    isOfAnotherView: part['isOfAnotherView'],
   })),
   doubt: inside(Doubt.prototype, (part) => ({
     parts: part['parts'],
@@ -74,7 +74,6 @@ export const insides = {
   })),
   replica: inside(Replica.prototype, (part) => ({
     options: part['options'],
-    mayTakeNew: part['mayTakeNew'],
     inTime: part['inTime'],
   })),
   write: inside(Write.prototype, (part) => ({

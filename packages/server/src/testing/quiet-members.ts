@@ -21,7 +21,7 @@ import { Deadlines } from '../replication/deadlines.ts';
 import { Digests } from '../replication/digests.ts';
 import { createInbox } from '../replication/inbox.ts';
 import { Replica, type ReplicaOptions } from '../replication/replica.ts';
-import { hedgeMs } from '../replication/write.ts';
+import { hedgeMs, type UnconfirmedNews } from '../replication/write.ts';
 import { RecordChanges } from '../request/change.ts';
 import { ClientIds } from '../request/client-ids.ts';
 import { Coordinator } from '../request/coordinator.ts';
@@ -83,6 +83,7 @@ class QuietMember {
         disk: new DiskReport(() => false),
         factorDefault: 2,
         peerQueueLengthMax: 100_000,
+        tombstoneRetentionMs: 3_600_000,
       },
       (hi, lo) => store.rangeOf(hi, lo),
     );
@@ -121,8 +122,8 @@ class QuietMember {
       numbers: new NumberSource(0),
       factorDefault: 2,
       instant: () => cluster.instant(),
-      onUnconfirmed: (record: TimerRecord, names: readonly string[], holders: readonly string[]) =>
-        cluster.unconfirmed(record, names, holders),
+      onUnconfirmed: (news: UnconfirmedNews) => cluster.unconfirmed(news),
+      isUnsettled: () => cluster.isUnsettled,
       refuseSet: () => this.refusal,
       refuseRecord: () => null,
     };

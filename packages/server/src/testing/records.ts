@@ -2,7 +2,7 @@
  * Records and messages for tests: something sensible, with the fields that matter set by the test. Definitions are the
  * ones of core.
  */
-import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
+import { encodeDefinition, type Origin, State, type TimerRecord } from '@carillon/core';
 import { definitionOf } from '@carillon/core/testing';
 import type { Hello } from '../replication/wire/hello.ts';
 import type { ListAsk } from '../replication/wire/list.ts';
@@ -33,6 +33,19 @@ export function recordOf(fields: Partial<TimerRecord> = {}): TimerRecord {
   };
 }
 
+/** The pop that a dead letter tells of. */
+export const letterOrigin: Origin = {
+  id: '0000001900000001-1',
+  versionMs: 5,
+  versionTie: 6,
+  sequence: 7,
+  dueMs: 86_400_000,
+  missed: 2,
+  attempts: 3,
+  reason: 'gone',
+  gaveUpMs: 9,
+};
+
 /** The question for all timers of `default` that will pop. */
 export const anything: ListAsk = {
   namespace: 'default',
@@ -57,6 +70,7 @@ export function helloOf(fields: Partial<Hello> = {}): Hello {
     historyMs: 0,
     leaving: false,
     full: false,
+    moving: false,
     disk: 'whole',
     wallMs: 0,
     timers: 0,

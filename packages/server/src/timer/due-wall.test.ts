@@ -1,7 +1,7 @@
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { startOne } from '../testing/one-member.ts';
-import { dueWallMs, setWallMs, SteadyInstants } from './due-wall.ts';
+import { dueWallMs, endWallMs, setWallMs, SteadyInstants } from './due-wall.ts';
 
 /**
  * A wall clock that counts whole milliseconds, and a monotonic one that stands between two of them, as real ones do.
@@ -43,6 +43,7 @@ test('all replicas tell the same times of an interval timer, whenever they are a
     [1000.9, 0],
     [77_000.3, 0.7],
     [5.5, 31],
+    [9.1, 700],
   ] as const) {
     const record = { startMs, dueMs: startMs + 3 * 2000, versionMs: setMs };
     for (const laterMs of [0, 0.4, 0.9, 1500.2]) {
@@ -50,6 +51,8 @@ test('all replicas tell the same times of an interval timer, whenever they are a
       const at = { nowMs: startMs + laterMs, wallMs };
       expect(setWallMs(record, at)).toBe(setMs);
       expect(dueWallMs(record, every, at)).toBe(setMs + 6000);
+      const tombstone = { ...record, dueMs: startMs + 6100.4 };
+      expect(endWallMs(tombstone, at)).toBe(setMs + 6100);
     }
   }
 });
@@ -60,6 +63,7 @@ test('a version from a clock far away does not tell when a timer was set', () =>
   const at = { nowMs: 100, wallMs: 8_000_000 };
   expect(setWallMs(record, at)).toBe(8_000_000);
   expect(dueWallMs(record, every, at)).toBe(8_002_000);
+  expect(endWallMs(record, at)).toBe(8_002_000);
 });
 
 test('a retry reads the same each time, until the wall clock is set', () => {

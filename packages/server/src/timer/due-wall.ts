@@ -10,17 +10,25 @@ import type { Instant } from './schedule.ts';
 
 const cronTickMs = 1000;
 /**
- * A version further from the start was not given by the clock at that moment: it had to be above a version of another
- * clock.
+ * A version further ahead of the start was not given by the clock at that moment: it had to be above a version of
+ * another clock.
  */
-const versionApartMsMax = 50;
+const versionAheadMsMax = 50;
+/** A start further behind its version: the record was on its way for less, and members' clocks differ by less. */
+const versionBehindMsMax = 1000;
 
 type Times = Pick<TimerRecord, 'startMs' | 'dueMs' | 'versionMs'>;
 
 /** When the timer was set. */
 export function setWallMs({ startMs, versionMs }: Omit<Times, 'dueMs'>, at: Instant): number {
   const wallMs = Math.round(startMs - at.nowMs + at.wallMs);
-  return Math.abs(wallMs - versionMs) <= versionApartMsMax ? versionMs : wallMs;
+  const behindMs = wallMs - versionMs;
+  return behindMs >= -versionAheadMsMax && behindMs <= versionBehindMsMax ? versionMs : wallMs;
+}
+
+/** When it ended; `record` is its tombstone. */
+export function endWallMs(record: Times, at: Instant): number {
+  return Math.round(setWallMs(record, at) + record.dueMs - record.startMs);
 }
 
 /** When its next pop is due. */

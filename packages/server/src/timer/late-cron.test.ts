@@ -42,6 +42,33 @@ it.each([
   expect(onCronTime(record, older, at)).toBe(record);
 });
 
+const versionMs = wallMs + 4000;
+
+it.each([1000, 5300, 26_800, 30_390, 41_000])(
+  'a record without an older copy that was read %d ms late is due at its time again, by its version',
+  (byMs) => {
+    const record = readLate(byMs, { versionMs });
+    expect(onCronTime(record, undefined, at)).toEqual(readLate(0, { versionMs }));
+    expect(onCronTime(record, { ...older, versionMs: 7 }, at)).toEqual(readLate(0, { versionMs }));
+  },
+);
+
+it.each([
+  ['a version ahead of the clock', readLate(7000, { versionMs: versionMs + 60_000 })],
+  ['a version that the pattern does not confirm', readLate(7000, { versionMs: versionMs - 9000 })],
+  ['a record that was read at once', readLate(0, { versionMs: versionMs + 30 })],
+])('leaves alone without an older copy: %s', (_case, record) => {
+  expect(onCronTime(record, undefined, at)).toBe(record);
+});
+
+it('leaves a dead letter that is sent again alone: it is due at once', () => {
+  const told = { dueMs: 0, missed: 0, attempts: 1, reason: '500', gaveUpMs: 0 };
+  const origin = { id: '1', versionMs: 1, versionTie: 0, sequence: 3, ...told };
+  const letter = encodeDefinition({ ...definitionOf(), timing, origin });
+  const record = readLate(26_800, { versionMs, body: letter });
+  expect(onCronTime(record, undefined, at)).toBe(record);
+});
+
 it('leaves interval timers alone: their pops count from the start', () => {
   const interval = encodeDefinition(definitionOf());
   const record = readLate(7000, { body: interval });

@@ -1,11 +1,14 @@
 /**
  * The due time of a cron timer whose record was read late. A record travels with the time that is left, so one that lay
  * in the socket of a member that stood still for 26 s seems due 26 s later than it is. An older copy of the same
- * version tells by how much: both carry the moment at which the timer was set. The pattern tells whether to believe it:
- * a due time is one of its times.
+ * version tells by how much: both carry the moment at which the timer was set. Without such a copy the version tells:
+ * its coordinator read it from the clock of the cluster at that moment. The pattern tells whether to believe either: a
+ * due time is one of its times.
  *
  *   set at 10:00:04, every 30 s   older copy: set 100 s ago   record read late: set 74 s ago, due at 10:02:26
  *   10:02:26 is no time of the pattern, and 26 s earlier, 10:02:00, is one: due at 10:02:00
+ *
+ *   no older copy, version of 10:00:04   the same record, read at 10:01:44: set at 10:00:30, 26 s after its version
  */
 import {
   compareProgress,
@@ -26,16 +29,17 @@ const delayMsMin = 1000;
 /** The record, due at the time of its pattern that it was due at before it lay in a socket. */
 export function onCronTime(
   record: TimerRecord,
-  older: TimerRecord,
+  older: TimerRecord | undefined,
   instant: () => Instant,
 ): TimerRecord {
-  const byMs = record.startMs - older.startMs;
-  if (byMs < delayMsMin || record.state !== State.live || record.attempt > 0) return record;
-  if (compareVersions(record, older) !== 0 || compareProgress(record, older) <= 0) return record;
-  if (isInterval(record.body)) return record;
-  const { timing } = decodeDefinition(record.body);
-  if (timing.kind !== 'cron') return record;
+  if (record.state !== State.live || record.attempt > 0 || isInterval(record.body)) return record;
   const at = instant();
+  const startMs = toldStartMs(record, older, at);
+  const byMs = record.startMs - startMs;
+  if (byMs < delayMsMin) return record;
+  const { timing, origin } = decodeDefinition(record.body);
+  // A dead letter that is sent again is due at once, under any pattern.
+  if (timing.kind !== 'cron' || origin !== null) return record;
   const toldMs = record.dueMs - byMs;
   /** How long after this moment the time of the pattern is that it may stand for. */
   const leftMs = (ms: number): number => {
@@ -50,5 +54,13 @@ export function onCronTime(
   // Part of the delay may be from the way to the sender, which has read the due time from its clock since: not before
   // the pattern's.
   const dueMs = toldMs + Math.max(0, toldLeftMs);
-  return { ...record, startMs: older.startMs, dueMs, retryMs: dueMs, triedMs: dueMs };
+  return { ...record, startMs, dueMs, retryMs: dueMs, triedMs: dueMs };
+}
+
+/** When the timer was set, by an older copy or else by the version, which is never behind its coordinator's clock. */
+function toldStartMs(record: TimerRecord, older: TimerRecord | undefined, at: Instant): number {
+  if (older === undefined || compareVersions(record, older) !== 0) {
+    return record.versionMs - at.wallMs + at.nowMs;
+  }
+  return compareProgress(record, older) > 0 ? older.startMs : record.startMs;
 }

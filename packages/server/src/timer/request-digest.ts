@@ -5,7 +5,7 @@
  * A digest begins with the byte that ends a definition. No definition is empty, so none begins with it.
  */
 import { hash } from 'node:crypto';
-import { invariant, withoutTrace } from '@carillon/core';
+import { invariant, isKeyed, State, type TimerRecord, withoutTrace } from '@carillon/core';
 
 const marker = 0;
 const bytesCount = 33;
@@ -22,10 +22,22 @@ export function isDigest(body: Uint8Array): boolean {
 }
 
 /**
- * Whether a record was set by a request with this definition, whatever trace it belonged to: a client that tries again
- * may do so under another span. `kept`: its body, a definition or a digest of one.
+ * Whether a record was set by a request with this definition. The trace does not count: a client that tries again may
+ * do so under another span. `kept`: the record's body, a definition or a digest of one.
  */
 export function isOfRequest(kept: Uint8Array, definition: Uint8Array): boolean {
   if (isDigest(kept)) return Buffer.compare(kept, requestDigest(definition)) === 0;
   return Buffer.compare(withoutTrace(kept), withoutTrace(definition)) === 0;
+}
+
+/**
+ * The incoming record, with the digest that `stored` gives it: a cancel does not know the definition that it ends, and
+ * the key of a cancelled timer is remembered for as long as any other.
+ */
+export function keepingKey(incoming: TimerRecord, stored: TimerRecord): TimerRecord {
+  if (incoming.state !== State.tombstone || incoming.body.length > 0) return incoming;
+  const { state, body } = stored;
+  if (isDigest(body)) return { ...incoming, body };
+  if (state !== State.live || !isKeyed(body)) return incoming;
+  return { ...incoming, body: requestDigest(body) };
 }

@@ -13,11 +13,13 @@ import { definitionOf, recordOf } from '../testing/records.ts';
 import { isOfRequest } from './request-digest.ts';
 import {
   afterPop,
+  aheadMsMax,
   alarmMs,
   entomb,
   firstPop,
   followingPop,
   mergedGapMs,
+  lookMs,
   missedPops,
   popCount,
   stepMs,
@@ -90,6 +92,39 @@ describe('skew', () => {
     expect(alarms(1)).toEqual([21_000, 17_000, 19_000]);
     expect(alarms(2)).toEqual([19_000, 21_000, 17_000]);
     expect(alarms(3)).toEqual([17_000, 19_000, 21_000]);
+  });
+});
+
+describe('a look ahead of the time', () => {
+  const record = recordOf({ dueMs: 20_022, replicas: ['a', 'b'] });
+
+  it('is taken by the first of several replicas, at one moment for pops that are due within 15 ms', () => {
+    const looks = [20_014.9, 20_015, 20_022, 20_029.9, 20_030].map((dueMs) =>
+      lookMs({ ...record, dueMs, retryMs: dueMs }, 'a'),
+    );
+    expect(looks).toEqual([19_995, 20_010, 20_010, 20_010, 20_025]);
+    expect(lookMs(record, 'b')).toBe(22_022);
+  });
+
+  it('is not taken where no other replica is asked, nor for pops less than a second apart', () => {
+    expect(lookMs({ ...record, replicas: ['a'] }, 'a')).toBe(20_022);
+    expect(lookMs({ ...record, gapMs: 999 }, 'a')).toBe(20_022);
+    expect(lookMs({ ...record, gapMs: 1000 }, 'a')).toBe(20_010);
+  });
+
+  it('is taken by the replica whose turn a retry is', () => {
+    const retry = { ...record, attempt: 1, retryMs: 30_022 };
+    expect([lookMs(retry, 'a'), lookMs(retry, 'b')]).toEqual([32_022, 30_015]);
+  });
+
+  it('comes 5 to 20 ms before the pop', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1000, max: 1e9, noNaN: true }), (dueMs) => {
+        const aheadMs = dueMs - lookMs({ ...record, dueMs, retryMs: dueMs }, 'a');
+        expect(aheadMs).toBeGreaterThanOrEqual(5);
+        expect(aheadMs).toBeLessThanOrEqual(aheadMsMax);
+      }),
+    );
   });
 });
 

@@ -67,11 +67,12 @@ export class DoctorOffice {
     const { limits } = config;
     const { live, dead, tombstone } = store.counts;
     const { resync } = cluster.report.describe();
+    const hello = cluster.report.hello();
     return {
       name,
       release: release.version,
       runtime: release.runtime,
-      protocolMax: cluster.report.hello().protocolMax,
+      protocolMax: hello.protocolMax,
       viewId: cluster.view.id,
       unready: this.unready(),
       upMs: Math.round(env.clock.now() - this.bornMs),
@@ -80,7 +81,7 @@ export class DoctorOffice {
       durable: env.disk !== null,
       diskRoom: this.parts.telling.diskRoom,
       diskFull: replica.full,
-      diskState: cluster.report.hello().disk,
+      diskState: hello.disk,
       fsyncP99Ms: this.recent.p99Ms('journalSync'),
       lagP99Ms: this.recent.p99Ms('eventLoopLag'),
       latenessP99Ms: this.recent.p99Ms('popLateness'),
@@ -94,7 +95,7 @@ export class DoctorOffice {
       callbacksQueued: this.parts.destinations.queued,
       timers: { now: live + dead + tombstone, max: limits.pendingTimerCountMax },
       letters: { now: dead, max: limits.deadLetterCountMax },
-      primaryLetters: replica.primaryLetters,
+      primaryLetters: hello.figures?.letters ?? 0,
       boxes: this.boxes(),
       failing: this.failing(),
       underReplicated: cluster.underReplicated,

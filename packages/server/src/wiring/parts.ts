@@ -87,6 +87,7 @@ export class Parts {
         disk: this.diskCare.report,
         factorDefault: options.config.defaultFactor,
         peerQueueLengthMax: options.config.limits.peerQueueLengthMax,
+        tombstoneRetentionMs: options.config.tombstoneRetentionMs,
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
@@ -260,7 +261,8 @@ export class Parts {
       numbers: { next: (wallMs: number, member: number) => nextNumber(this, wallMs, member) },
       factorDefault: config.defaultFactor,
       instant: () => this.cluster.instant(),
-      onUnconfirmed: (record, names, holders) => this.cluster.unconfirmed(record, names, holders),
+      onUnconfirmed: (news) => this.cluster.unconfirmed(news),
+      isUnsettled: () => this.cluster.isUnsettled,
       refuseSet: (namespace, timing) => refuseSet(this, isStopping(), namespace, timing),
       refuseRecord: (namespace) => refuseRecord(this.room, namespace),
     };
@@ -281,12 +283,17 @@ export class Parts {
     const boxes = new FullBoxes(this.room);
     this.metrics.letterBoxesFull.read(() => boxes.count());
     this.metrics.overdue.read(() => this.popper.waitingCount);
-    this.metrics.primaries.read(() => this.replica.primaries);
-    this.metrics.primaryLetters.read(() => this.replica.primaryLetters);
+    this.metrics.primaries.read(() => this.spokenFor().timers);
+    this.metrics.primaryLetters.read(() => this.spokenFor().letters);
     this.metrics.journalBytes.read(() => this.journal?.snapshots.segmentBytes ?? 0);
     this.metrics.journalRecords.read(() => this.journal?.recordCount ?? 0);
     this.metrics.historyBytes.read(() => this.historyLog?.bytes ?? 0);
     this.metrics.historyOmitted.read(() => this.historyLog?.omitted ?? 0);
+  }
+
+  private spokenFor() {
+    const { peers } = this.cluster;
+    return this.replica.spokenFor((name) => peers?.silent(name) ?? true);
   }
 
   private timerCounts() {

@@ -1,6 +1,6 @@
 /** P5 over thousands of pops: "A member that gets no processor for a second must come late, not twice." */
 import { expect, test } from 'vitest';
-import { starve } from '../told/starved.ts';
+import { starve, starveAndRestart } from '../told/starved.ts';
 
 test.each([
   { spanMs: 1000, gapMs: 2000, share: 0, popsMin: 4600 },
@@ -18,5 +18,18 @@ test.each([
     }
     expect(pops).toBeGreaterThan(popsMin);
     expect(calls - pops).toBeLessThanOrEqual(pops * share);
+  },
+);
+
+test.each([
+  { seed: 1, spanMs: 600, gapMs: 1000 },
+  { seed: 2, spanMs: 600, gapMs: 1000 },
+  { seed: 18, spanMs: 1000, gapMs: 1000 },
+])(
+  'three members on etcd get no processor for moments, and one after the other is told to stop and started again: no pop is made twice (R=2, n=4–6 s): %j',
+  async ({ seed, spanMs, gapMs }) => {
+    const { calls, pops } = await starveAndRestart(seed, spanMs, gapMs);
+    expect(pops).toBeGreaterThan(1600);
+    expect(calls).toBe(pops);
   },
 );

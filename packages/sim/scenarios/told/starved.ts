@@ -50,9 +50,34 @@ export async function toldLate() {
 
 /** Timers of 4 to 6 s with two copies, set all the while at any of three members that get no processor for moments. */
 export async function starve(seed: number, spanMs: number, gapMs: number) {
-  const story = await Story.begin({ members: three, seed });
-  const { world } = story.cluster;
   const random = new SeededRandom(seed);
+  return starving(await Story.begin({ members: three, seed }), random, { spanMs, gapMs });
+}
+
+/** As `starve`, on etcd; and one member after the other is told to stop, and started again up to 2.8 s later. */
+export async function starveAndRestart(seed: number, spanMs: number, gapMs: number) {
+  const story = await Story.begin({ members: three, seed, etcd: true });
+  const { cluster } = story;
+  const random = new SeededRandom(seed);
+  const restart = (own: SeededRandom): void => {
+    const member = cluster.member(own.pick(three));
+    if (member.member === null) return void cluster.world.after(1000, () => restart(own));
+    const stopped = (): void => {
+      cluster.world.after(300 + own.unit() * 2500, () => member.start());
+      cluster.world.after(5000 + own.unit() * 6000, () => restart(own));
+    };
+    member.stop().then(stopped, stopped);
+  };
+  cluster.world.after(2000, () => restart(random.fork()));
+  return starving(story, random, { spanMs, gapMs });
+}
+
+async function starving(
+  story: Story,
+  random: SeededRandom,
+  { spanMs, gapMs }: { readonly spanMs: number; readonly gapMs: number },
+) {
+  const { world } = story.cluster;
   const stall = (name: string, own: SeededRandom): void => {
     const forMs = own.unit() * spanMs;
     story.cluster.member(name).stall(forMs);

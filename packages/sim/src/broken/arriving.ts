@@ -6,7 +6,7 @@ import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
 import { type Broken, replaces, together } from './broken.ts';
 
-const givenAwayDue = replaces(insides.handOff, 'isOverdue', () => false);
+const givenAwayDue = replaces(insides.handOff, 'isDue', () => false);
 
 const looksSeldom = replaces(
   insides.readiness,

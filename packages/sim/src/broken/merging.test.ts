@@ -3,8 +3,9 @@ import { State } from '@carillon/core';
 import { View } from '@carillon/server/internal';
 import { askedForTwice } from '../../scenarios/told/asked-for-twice.ts';
 import { beatenInTime } from '../../scenarios/told/beaten-in-time.ts';
-import { lateCron } from '../../scenarios/told/late-cron.ts';
-import { lateCronTwice } from '../../scenarios/told/late-cron-twice.ts';
+import { lateCron } from '../../scenarios/told/late-cron/once.ts';
+import { lateCronTwice } from '../../scenarios/told/late-cron/twice.ts';
+import { lateCronUnknown } from '../../scenarios/told/late-cron/unknown.ts';
 import { wellMannered } from '../world/receivers.ts';
 import { Story } from '../story.ts';
 import { viewMember } from '../world/views.ts';
@@ -142,6 +143,11 @@ everyVariantIsNoticed(merging, {
     return { story, kept: late.length === 0 };
   },
   // P3: its sender had heard of the timer late as well.
+  // P2: times of the pattern are left out.
+  'a cron record without an older copy keeps its late time': async () => {
+    const { story, sequences } = await lateCronUnknown(34);
+    return { story, kept: sequences.length === 6 };
+  },
   'a cron record is due as much earlier as its older copy is': async () => {
     return { story: null, kept: (await lateCronTwice(0.2, 9)).every((earlyMs) => earlyMs === 0) };
   },

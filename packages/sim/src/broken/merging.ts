@@ -21,6 +21,11 @@ function sameVersion(a: TimerRecord, b: TimerRecord): boolean {
   return compareVersions(a, b) === 0;
 }
 
+/** Two states of one version that will pop. */
+function bothLive(a: TimerRecord, b: TimerRecord): boolean {
+  return sameVersion(a, b) && a.state === State.live && b.state === State.live;
+}
+
 export const merging: readonly Broken[] = [
   {
     name: 'version ignored in merge',
@@ -38,20 +43,14 @@ export const merging: readonly Broken[] = [
   {
     name: 'sequence ignored in merge',
     apply: takesAlso(
-      (stored, incoming) =>
-        sameVersion(stored, incoming) &&
-        stored.state === State.live &&
-        incoming.state === State.live &&
-        stored.sequence > incoming.sequence,
+      (stored, incoming) => bothLive(stored, incoming) && stored.sequence > incoming.sequence,
     ),
   },
   {
     name: 'attempt ignored in merge',
     apply: takesAlso(
       (stored, incoming) =>
-        sameVersion(stored, incoming) &&
-        stored.state === State.live &&
-        incoming.state === State.live &&
+        bothLive(stored, incoming) &&
         stored.sequence === incoming.sequence &&
         stored.attempt > incoming.attempt,
     ),
@@ -70,10 +69,16 @@ export const merging: readonly Broken[] = [
     apply: replaces(insides.replica, 'inTime', (_, incoming) => incoming),
   },
   {
+    name: 'a cron record without an older copy keeps its late time',
+    apply: replaces(insides.replica, 'inTime', ({ original, part }, incoming, stored) =>
+      stored === undefined ? incoming : original.call(part, incoming, stored),
+    ),
+  },
+  {
     name: 'a cron record is due as much earlier as its older copy is',
     apply: replaces(insides.replica, 'inTime', ({ original, part }, incoming, stored) => {
       const kept = original.call(part, incoming, stored);
-      if (kept.dueMs === incoming.dueMs) return kept;
+      if (stored === undefined || kept.dueMs === incoming.dueMs) return kept;
       const dueMs = incoming.dueMs - (incoming.startMs - stored.startMs);
       return { ...kept, dueMs, retryMs: dueMs };
     }),

@@ -70,6 +70,14 @@ const vanishedUnasked = replaces(
   ({ part }, name) => part.member(name) !== undefined,
 );
 
+/** An alarm goes before messages that came meanwhile. */
+const messagesLast = replaces(insides.alarm, 'rang', ({ part }) => {
+  const { awake, clock } = part.parts;
+  if (part.set !== null) awake.rang(part.set.ringsMs, clock.now());
+  part.set = null;
+  part.poll();
+});
+
 const claims: readonly Broken[] = [
   {
     name: 'no claim',
@@ -93,6 +101,7 @@ const claims: readonly Broken[] = [
     name: 'a claim that overtakes its record is not remembered',
     apply: together(
       vanishedUnasked,
+      messagesLast,
       grants((granting, { standing }) => {
         const stored = granting.parts.replica.get(standing.hi, standing.lo);
         return stored !== undefined && compareProgress(stored, standing) < 0;
@@ -148,12 +157,7 @@ const starving: readonly Broken[] = [
   },
   {
     name: 'alarms that ring late go before messages that came meanwhile',
-    apply: replaces(insides.alarm, 'rang', ({ part }) => {
-      const { awake, clock } = part.parts;
-      if (part.set !== null) awake.rang(part.set.ringsMs, clock.now());
-      part.set = null;
-      part.poll();
-    }),
+    apply: messagesLast,
   },
   {
     name: 'a question that could not be asked counts as answered',

@@ -4,10 +4,10 @@
 import { shrunkSplit } from '../../scenarios/told/one-clock.ts';
 import { replacedByANewcomer } from '../../scenarios/told/replaced-by-a-newcomer.ts';
 import { backForAMoment } from '../../scenarios/told/stand-ins/back-for-a-moment.ts';
-import { cancelledAfterADrain } from '../../scenarios/told/stand-ins/cancelled-after-a-drain.ts';
-import { givenToALeaver } from '../../scenarios/told/stand-ins/given-to-a-leaver.ts';
+import { cancelledBesideAStandIn } from '../../scenarios/told/stand-ins/cancelled-beside-a-stand-in.ts';
 import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from '../../scenarios/told/stand-ins/stand-ins-that-join.ts';
+import { starveAndRestart } from '../../scenarios/told/starved.ts';
 import { Story } from '../story.ts';
 import { doubledGiveBack } from './doubled.ts';
 import { everyVariantIsNoticed } from './noticing.contract.ts';
@@ -37,6 +37,10 @@ async function cancelElsewhere(startsAnew: boolean) {
 
 function onceEach(sequences: readonly number[]) {
   return { story: null, kept: sequences.length === new Set(sequences).size };
+}
+
+function eachOnce({ calls, pops }: { readonly calls: number; readonly pops: number }) {
+  return { story: null, kept: calls === pops && pops > 1600 };
 }
 
 everyVariantIsNoticed(splitting, {
@@ -97,18 +101,19 @@ everyVariantIsNoticed(splitting, {
     const [first] = await replacedByAnOlderView('m3', 1);
     return { story: null, kept: first === 5 };
   },
-  // P6: the stand-in of a replica that drained has the cancel.
-  'a member whose list is of another view than its own asks its replicas only': async () => ({
-    story: null,
-    kept: (await cancelledAfterADrain(2)) === 0,
-  }),
   // P5: the former replica has not heard of the member that pops its timer.
   'a member that holds back for a pop, and is not listed, is not told of it': async () =>
     onceEach(await replacedByANewcomer(1)),
+  // P5: the member asks again when the claim is over, while the two others get no processor.
+  'a member that is refused because of a pop, and is not listed, is not told of it': async () =>
+    eachOnce(await starveAndRestart(72, 600, 800)),
+  // P5: a member that was told to stop is back, and the others get no processor when the one in its place asks them.
+  'a member whose list is of another view waits no longer for answers than others do': async () =>
+    eachOnce(await starveAndRestart(1, 600, 1000)),
   // P2: the member leaves with the only copy.
-  'a member that leaves takes timers from others': async () => ({
+  'only the member that took a change knows which members lack it': async () => ({
     story: null,
-    kept: (await givenToALeaver(6.24)) === 1,
+    kept: (await cancelledBesideAStandIn({ replaced: false, seed: 1 })) === 0,
   }),
   // P5: two members that join stand in one after the other, and the first still counts on the replica that is down.
   'a new stand-in takes the former one off the list': async () =>

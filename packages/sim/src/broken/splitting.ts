@@ -65,18 +65,33 @@ const hidden: readonly Broken[] = [
     apply: replaces(insides.cluster, 'tellUnlisted', () => undefined),
   },
   {
-    name: 'a member whose list is of another view than its own asks its replicas only',
-    apply: replaces(insides.cluster, 'isOfAnotherView', () => false),
-  },
-  {
     name: 'a member that holds back for a pop, and is not listed, is not told of it',
     apply: replaces(insides.claiming, 'granted', (_, pop) => {
       pop.granted = true;
     }),
   },
   {
-    name: 'a member that leaves takes timers from others',
-    apply: replaces(insides.replica, 'mayTakeNew', ({ part }) => !part.full),
+    name: 'a member that is refused because of a pop, and is not listed, is not told of it',
+    apply: replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
+      const { pops, store } = part.parts;
+      const pop = pops.get(store.find(ask.standing.hi, ask.standing.lo));
+      const unlisted = pop?.unlisted ?? [];
+      const answer = original.call(part, from, ask);
+      if (pop !== undefined) pop.unlisted = unlisted;
+      return answer;
+    }),
+  },
+  {
+    name: 'a member whose list is of another view waits no longer for answers than others do',
+    apply: replaces(insides.claiming, 'sleepOf', ({ part }, { record }) =>
+      part.parts.awake.sleepOf(record),
+    ),
+  },
+  {
+    name: 'only the member that took a change knows which members lack it',
+    apply: replaces(insides.cluster, 'unconfirmed', ({ original, part }, news) =>
+      original.call(part, { ...news, isNew: true }),
+    ),
   },
   {
     name: 'a new stand-in takes the former one off the list',

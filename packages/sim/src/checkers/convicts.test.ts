@@ -2,7 +2,14 @@
 import { SeededRandom } from '@carillon/core/testing';
 import { describe, expect, test } from 'vitest';
 import { Client } from '../client.ts';
-import { bodyOf, History, numberOf, type Operation, type TimerWish } from '../history.ts';
+import {
+  bodyOf,
+  History,
+  numberOf,
+  type Operation,
+  type TimerHistory,
+  type TimerWish,
+} from '../history.ts';
 import { Judge } from '../judge.ts';
 import { drawPlan, type Plan, wholePlan } from '../plan.ts';
 import { SimCluster } from '../sim-cluster.ts';
@@ -47,6 +54,10 @@ async function court(changes: Partial<Plan> = {}) {
     for (let i = 0; i < 60 && ended.length === 0; i++) await pass(1);
     return change;
   };
+  const begin = (wish: Partial<TimerWish> = {}, timer = history.timer()) => {
+    const whole = { intervalMs: 60_000, count: 1, factor: 2, receiver: 'r0', ...wish };
+    return { timer, change: client.set(timer, whole, how) };
+  };
   return {
     cluster,
     judge,
@@ -55,10 +66,8 @@ async function court(changes: Partial<Plan> = {}) {
     via: (name: string) => {
       contacts = [name];
     },
-    set: (wish: Partial<TimerWish> = {}, timer = history.timer()) => {
-      const whole = { intervalMs: 60_000, count: 1, factor: 2, receiver: 'r0', ...wish };
-      return done(client.set(timer, whole, how));
-    },
+    begin,
+    set: (wish?: Partial<TimerWish>, timer?: TimerHistory) => done(begin(wish, timer).change),
     cancel: (operation: Operation) => done(client.cancel(operation.timer, false)),
     holders: ({ timer }: Operation) =>
       names.filter(
@@ -233,6 +242,42 @@ describe('P5', () => {
   );
 });
 
+describe('P5: two replicas that are told to stop one after the other', () => {
+  test.each([
+    { name: 'cannot have told each other', backMs: 19_000, says: [] },
+    { name: 'were up together for long enough', backMs: 14_000, says: ['P5'] },
+    { name: 'were both up at the first call', backMs: 9000, secondMs: 10_030, says: ['P5'] },
+  ])('$name', async ({ backMs, secondMs = 25_000, says }) => {
+    const { judge, set, broken } = await court();
+    const operation = await set({ factor: 2, intervalMs: 600_000 });
+    const [caller = '', other = ''] = names;
+    judge.faults.begin(other, 'down', 'told to stop', 5000)(backMs);
+    judge.faults.begin(caller, 'down', 'told to stop', 18_000)(60_000);
+    const once = new Once(judge);
+    once.onCall(callOf(operation, caller, 10_000));
+    once.onCall(callOf(operation, other, secondMs));
+    expect(broken()).toEqual(says);
+  });
+});
+
+describe('P5: a retry beside a duplicate of the call that failed', () => {
+  test.each([
+    { name: 'is explained by the fault that explains the duplicate', isPaused: true, says: [] },
+    { name: 'is convicted where nothing explains the duplicate', isPaused: false, says: ['P5'] },
+  ])('$name', async ({ isPaused, says }) => {
+    const { judge, set, broken } = await court();
+    const operation = await set({ intervalMs: 600_000 });
+    const [failing = '', doubling = '', retrying = ''] = names;
+    if (isPaused) judge.faults.begin(failing, 'paused', 'a pause', 11_000)(11_500);
+    const once = new Once(judge);
+    const failed = { effectMs: null, result: null } as const;
+    once.onCall({ ...callOf(operation, failing, 10_000), ...failed, endMs: 16_000 });
+    once.onCall({ ...callOf(operation, doubling, 12_000), ...failed, endMs: null });
+    once.onCall(callOf(operation, retrying, 17_000));
+    expect(broken()).toEqual(says);
+  });
+});
+
 describe('P6', () => {
   test('a caller that holds the cancel itself is not excused by lost messages', async () => {
     const { judge, set, cancel, holders, broken } = await court();
@@ -283,6 +328,23 @@ describe('copies that were destroyed', () => {
     expect([judge.destroyed(one), judge.destroyed(two)]).toEqual([false, false]);
     judge.lostCopies.destroy(holder, false);
     expect(judge.destroyed(one)).toBe(true);
+  });
+
+  test('a timer whose only copy is destroyed before its client hears the id is excused', async () => {
+    const { cluster, judge, pass, begin } = await court();
+    const live = (name: string): number => cluster.member(name).member?.store.counts.live ?? 0;
+    const { timer } = begin({ factor: 1 });
+    while (!names.some(live)) await pass(0.0005);
+    const [operation] = timer.operations;
+    expect(timer.id).toBeNull();
+    for (const [count, destroyed] of [
+      [0, false],
+      [1, true],
+    ] as const) {
+      const name = names.find((one) => live(one) === count) ?? '';
+      judge.lostCopies.destroy(name, false);
+      expect(operation === undefined ? null : judge.destroyed(operation)).toBe(destroyed);
+    }
   });
 
   test('damage excuses a timer whose only copy is there, and a copy on the disk of a member that is down counts', async () => {

@@ -1,7 +1,8 @@
 /**
  * P5, once unless something failed: a pop that the receiver took is not delivered again, unless its first caller
- * never heard of the success, or one of the two callers was down, paused, cut off or had lost messages meanwhile. A
- * change of the view is no excuse; a full or failing disk anywhere is. A duplicate looks exactly like the first.
+ * never heard of the success, or one of the two callers was killed, paused, cut off or had lost messages meanwhile. A
+ * change of the view and a member that was told to stop are no excuse; a full or failing disk anywhere is. A duplicate
+ * looks exactly like the first.
  *
  * A caller that had no processor for up to a second is no excuse either, from an interval of 4 s up: below that the
  * others cannot wait for it and still be inside 2n. The interval of a pop by the wall clock is the time since the pop
@@ -13,6 +14,12 @@
  * when a member has come back with the timer alive after it was down for more than half of that time, or has come back
  * with it after damage to a disk took the record of the end.
  *
+ * Two replicas that were told to stop one after the other, and never up together in between, cannot have told each
+ * other of the pop. With a third replica this is no excuse.
+ *
+ * A call that was made because another one could not be heard of is a duplicate too. When that other one fails, its
+ * retry may be made beside the duplicate: the member that makes the retry was told of the failure alone.
+ *
  * A dead letter that is sent again is such a duplicate when another member delivered the pop while the member that
  * gave it up could not hear of it: a third member may then send the letter, so a fault of any member is an excuse.
  */
@@ -20,7 +27,7 @@ import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
 import type { ReceivedCall } from '../world/calls.ts';
 import { Dues } from './dues.ts';
 
-const kinds = ['down', 'paused', 'network', 'disk'] as const;
+const kinds = ['killed', 'paused', 'network', 'disk'] as const;
 
 /** From this interval up a member that stood still for a second comes late, not twice. */
 const patientMs = 4000;
@@ -41,11 +48,12 @@ export class Once implements Checker {
       this.byPop.set(call.popId, [call]);
       return;
     }
-    for (const first of earlier) this.compare(first, call);
+    for (const first of earlier) this.compare(first, call, besides(first, earlier));
     earlier.push(call);
   }
 
-  private compare(first: ReceivedCall, second: ReceivedCall): void {
+  /** `beside`: members whose calls of the pop were under way when the first began. */
+  private compare(first: ReceivedCall, second: ReceivedCall, beside: readonly string[]): void {
     const { judge } = this;
     const same = ['number', 'sequence', 'body', 'receiver'] as const;
     const differs = same.find((field) => first[field] !== second[field]);
@@ -54,7 +62,7 @@ export class Once implements Checker {
     }
     // Not taken by the receiver, and its caller knows: the second is a retry.
     if (first.endMs !== null && first.effectMs === null) return;
-    if (this.explained(first, second)) return;
+    if (this.explained(first, second, beside)) return;
     const when = first.endMs === null ? 'while the first was under way' : 'after it was delivered';
     judge.violate(
       'P5',
@@ -84,19 +92,37 @@ export class Once implements Checker {
     );
   }
 
-  private explained(first: ReceivedCall, second: ReceivedCall): boolean {
+  /** Whether the second caller, the only other replica, was down at the first call and never up with it since. */
+  private neverMet(first: ReceivedCall, second: ReceivedCall): boolean {
+    const { faults, history } = this.judge;
+    const factor = history.find(second.body)?.wish?.factor ?? 1;
+    if (factor > 2 || first.by === second.by) return false;
+    if (faults.find(second.by, ['down'], first.startMs, first.startMs) === null) return false;
+    const names = [first.by, second.by];
+    return faults.togetherMs(names, first.startMs, second.startMs) < noticeMs;
+  }
+
+  private explained(first: ReceivedCall, second: ReceivedCall, beside: readonly string[]): boolean {
     const { faults } = this.judge;
     const heard = first.result;
     if (heard !== null && !(heard.kind === 'answer' && heard.status < 300)) return true;
     const fromMs = first.startMs - noticeMs;
     const resent = this.judge.history.asked('redeliver', second, second.startMs);
     if (resent && this.judge.faultAnywhere(kinds, fromMs, second.startMs) !== null) return true;
-    if (this.forgotten(first, second)) return true;
+    if (this.forgotten(first, second) || this.neverMet(first, second)) return true;
     // A replica that refuses records leaves them with stand-ins that do not know each other.
     if (this.judge.faultAnywhere(['disk'], fromMs, second.startMs) !== null) return true;
     const excuses = this.isHasty(second) ? [...kinds, 'stalled' as const] : kinds;
-    return [first.by, second.by].some(
+    return [first.by, second.by, ...beside].some(
       (name) => faults.find(name, excuses, fromMs, second.startMs) !== null,
     );
   }
+}
+
+/** The members whose calls of the same pop were under way when this one began. */
+function besides(call: ReceivedCall, calls: readonly ReceivedCall[]): string[] {
+  const { startMs } = call;
+  return calls
+    .filter((other) => other.startMs < startMs && (other.endMs === null || other.endMs > startMs))
+    .map(({ by }) => by);
 }

@@ -15,6 +15,8 @@ export type Fault = { readonly atMs: number; readonly forMs: number } & (
       /** The member never comes back. */
       readonly stays: boolean;
     }
+  /** The member is told to stop, and finishes its work first. */
+  | { readonly kind: 'restart'; readonly member: string }
   /** All of them at once; they come back one after the other. */
   | { readonly kind: 'blackout' }
   | { readonly kind: 'pause'; readonly member: string }
@@ -92,6 +94,8 @@ export function inflict(fault: Fault, cluster: SimCluster, operator: Operator): 
       if (!fault.stays) return crash(cluster, fault.member, fault);
       crash(cluster, fault.member, fault);
       return nothing;
+    case 'restart':
+      return stopAndStart(cluster, fault.member);
     case 'blackout':
       return blackout(cluster);
     case 'pause':
@@ -147,6 +151,13 @@ function crash(
   if (!member.up) return nothing;
   member.resume();
   member.crash(how);
+  return () => member.start();
+}
+
+function stopAndStart(cluster: SimCluster, name: string): Undo {
+  const member = cluster.member(name);
+  if (member.member === null || member.paused) return nothing;
+  void member.stop();
   return () => member.start();
 }
 

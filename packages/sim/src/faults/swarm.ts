@@ -35,8 +35,8 @@ const draws: readonly { readonly most: number; readonly ratio: number; readonly 
   { most: 4, ratio: 0.4, draw: drawReceiver },
   { most: 2, ratio: 0.2, draw: drawHide },
   { most: 3, ratio: 0.2, draw: drawStep },
-  { most: 2, ratio: 0.2, draw: drawDiskFull },
-  { most: 2, ratio: 0.2, draw: drawDiskFails },
+  { most: 2, ratio: 0.2, draw: drawDisk('disk-full', 60_000) },
+  { most: 2, ratio: 0.2, draw: drawDisk('disk-fails', 30_000) },
   { most: 2, ratio: 0.4, draw: drawJoin },
   { most: 2, ratio: 0.3, draw: drawDrain },
   { most: 3, ratio: 0.5, draw: drawEtcd },
@@ -61,7 +61,8 @@ export function drawFaults(random: SeededRandom, shape: Shape): Fault[] {
   );
   const rots = drawRot(random.fork(), shape, spared);
   const phased = withPhases(random, [...spared, ...rots]);
-  return [...phased, ...drawLongStalls(random.fork(), shape)];
+  const stalls = drawLongStalls(random.fork(), shape);
+  return [...phased, ...stalls, ...drawRestarts(random.fork(), shape)];
 }
 
 /** In a file of members some are joining for a while. */
@@ -196,21 +197,10 @@ function drawStep(random: SeededRandom, shape: Shape, atMs: number): Fault {
   return { kind: 'step', atMs, forMs: 0, member: anyMember(random, shape), byMs };
 }
 
-function drawDiskFull(random: SeededRandom, shape: Shape, atMs: number): Fault {
-  return {
-    kind: 'disk-full',
-    atMs,
-    forMs: lasting(random, 60_000),
-    member: anyMember(random, shape),
-  };
-}
-
-function drawDiskFails(random: SeededRandom, shape: Shape, atMs: number): Fault {
-  return {
-    kind: 'disk-fails',
-    atMs,
-    forMs: lasting(random, 30_000),
-    member: anyMember(random, shape),
+function drawDisk(kind: 'disk-full' | 'disk-fails', forMsMax: number): Draw {
+  return (random, shape, atMs) => {
+    const forMs = lasting(random, forMsMax);
+    return { kind, atMs, forMs, member: anyMember(random, shape) };
   };
 }
 
@@ -238,6 +228,16 @@ function drawLongStalls(random: SeededRandom, shape: Shape): Fault[] {
     const fault = drawStall(random, shape, atMs);
     const forMs = Math.min(fault.forMs, shape.safeMs - atMs);
     return { ...fault, spanMs: random.pick([2000, 5000]), forMs };
+  });
+}
+
+/** Members that are told to stop and started again soon, as by an upgrade. Without a disk their timers would go. */
+function drawRestarts(random: SeededRandom, shape: Shape): Fault[] {
+  if (!shape.durable || !random.chance(0.4)) return [];
+  return Array.from({ length: random.between(1, 6) }, () => {
+    const atMs = Math.round(5000 + random.unit() * (shape.safeMs - 10_000));
+    const forMs = Math.min(lasting(random, 20_000), shape.safeMs - atMs);
+    return { kind: 'restart', atMs, forMs, member: anyMember(random, shape) } as const;
   });
 }
 

@@ -18,6 +18,8 @@ export type Kind =
   /** The program ended, or stood still; also without a processor, for more than a second. */
   | 'down'
   | 'paused'
+  /** Down, by an end in the middle of its work; a program that was told to stop is only `down`. */
+  | 'killed'
   /** The member had no processor for up to a second. */
   | 'stalled'
   /** Messages to or from it were lost, late, doubled or out of order. */
@@ -97,6 +99,18 @@ export class FaultLog {
       if (untilMs >= fromMs && untilMs <= toMs) longestMs = Math.max(longestMs, untilMs - sinceMs);
     }
     return longestMs;
+  }
+
+  /** The longest time between the two moments for which none of these members was down. */
+  togetherMs(names: readonly string[], fromMs: number, toMs: number): number {
+    const spans = names.flatMap((name) => this.of(name, 'down'));
+    let upSinceMs = fromMs;
+    let longestMs = 0;
+    for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
+      longestMs = Math.max(longestMs, Math.min(span.fromMs, toMs) - upSinceMs);
+      upSinceMs = Math.max(upSinceMs, span.toMs);
+    }
+    return Math.max(longestMs, toMs - upSinceMs);
   }
 
   private of(name: string, kind: Kind): Span[] {

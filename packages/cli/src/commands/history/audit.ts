@@ -21,6 +21,10 @@ const actions = [
   'drain',
   'resync',
 ] as const;
+/** Changes of one pop each, that come by the hundred. */
+const popActions: ReadonlySet<string> = new Set(['give-up', 'drop', 'redeliver', 'discard']);
+/** Changes that members make by themselves. */
+const ownActions: ReadonlySet<string> = new Set(['give-up', 'drop']);
 /** Changes of a namespace, or of a member, and of no single timer. */
 const wholeActions: ReadonlySet<string> = new Set(['erase', 'drain', 'resync']);
 const kinds = {
@@ -42,14 +46,15 @@ export const command: Command = {
   summary: 'Changes of timers, with the tokens that asked for them.',
   usage: `Usage: carillon audit [flags]
 
-Shows the changes that members keep, the oldest first. Changes by one request, such as a cancel by tag, are one line.
+Shows the changes that members keep, the oldest first. Timers that one request cancelled by tag are one line, and so are
+neighbouring changes of dead letters; --action and --json show each of the latter.
 
-  --since WHEN      Only changes of this time: 2h, 3d, or an instant such as 2026-01-31T18:00:00Z
+  --since WHEN      Only changes since then: 2h or 3d ago, or an instant such as 2026-01-31T18:00:00Z
   --actor NAME      Only changes by the token of this name
   --action ACTION   Only changes of this kind: ${actions.join(', ')}
   --limit N         The newest N changes; default 1000
   --follow          Go on, and show changes as they happen
-  --all-namespaces  Of all namespaces; the token must be for all of them
+  --all-namespaces  Changes in all namespaces; the token must be for all of them
 ${connectUsage}`,
   values: { '--action': actions },
   examples: ['carillon audit --action cancel --since 2h', 'carillon audit --follow'],
@@ -100,7 +105,7 @@ class Audit {
     const asked = { ...filter, since, pageSize, signal: io.signal, onMissing };
     const found = (await newest(client.audit(asked), limit)).filter((entry) => this.isNew(entry));
     if (this.asJson) for (const entry of found) jsonLine(io, entry);
-    else if (found.length > 0) io.out(this.text(groups(found)));
+    else if (found.length > 0) io.out(this.text(groups(found, filter.action !== undefined)));
     this.isTitled ||= found.length > 0;
     return found.length;
   }
@@ -131,15 +136,15 @@ class Audit {
   }
 
   private text(all: readonly Group[]): string {
-    const rows = all.map(({ first, count }) => [
+    const rows = all.map(({ first, count, members }) => [
       first.at?.toISOString() ?? '-',
       first.action,
       first.actor ?? '-',
       timerText(first, count),
       first.tag ?? '-',
-      first.pop === null ? '-' : String(first.pop),
+      first.pop === null || count > 1 ? '-' : String(first.pop),
       ...(this.filter.allNamespaces === true ? [first.namespace] : []),
-      first.member,
+      members.join(', '),
     ]);
     const namespace = this.filter.allNamespaces === true ? ['NAMESPACE'] : [];
     const titles = ['AT', 'ACTION', 'ACTOR', 'TIMER', 'TAG', 'POP', ...namespace, 'MEMBER'];
@@ -151,27 +156,31 @@ class Audit {
 /** Changes that are about no timer have the number 0. */
 function timerText({ timer, action }: HistoryChange, count: number): string {
   if (wholeActions.has(action)) return '-';
-  return count === 1 ? timer : `${count} timers`;
+  if (count === 1) return timer;
+  return popActions.has(action) ? `${count} pops` : `${count} timers`;
 }
 
 interface Group {
   readonly first: HistoryChange;
   count: number;
+  readonly members: string[];
 }
 
-/** Neighbours that one request by tag made are one group. */
-function groups(entries: readonly HistoryChange[]): readonly Group[] {
+/** Neighbours that one request by tag made are one group, and so are changes of pops unless each is wanted. */
+function groups(entries: readonly HistoryChange[], wantsEach: boolean): readonly Group[] {
   const found: Group[] = [];
   for (const entry of entries) {
     const last = found.at(-1);
-    if (last !== undefined && isSame(last.first, entry)) last.count++;
-    else found.push({ first: entry, count: 1 });
+    const isOfMany = entry.tag !== null || (popActions.has(entry.action) && !wantsEach);
+    if (last !== undefined && isOfMany && keyOf(last.first) === keyOf(entry)) {
+      last.count++;
+      if (!last.members.includes(entry.member)) last.members.push(entry.member);
+    } else found.push({ first: entry, count: 1, members: [entry.member] });
   }
   return found;
 }
 
-function isSame(a: HistoryChange, b: HistoryChange): boolean {
-  const isOf = (one: HistoryChange): string =>
-    JSON.stringify([one.action, one.actor, one.tag, one.member, one.namespace]);
-  return b.tag !== null && isOf(a) === isOf(b);
+function keyOf({ action, actor, tag, member, namespace }: HistoryChange): string {
+  if (ownActions.has(action)) return JSON.stringify([action, namespace]);
+  return JSON.stringify([action, actor, tag, member, namespace]);
 }

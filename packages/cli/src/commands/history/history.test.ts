@@ -124,6 +124,35 @@ describe('audit', () => {
     );
   });
 
+  test('shows neighbouring changes of dead letters in one line, and each of them with --action', async () => {
+    const letter = (action: string, pop: number, on: string) => ({
+      ...set,
+      action,
+      pop,
+      member: on,
+      actor: action === 'give-up' ? null : 'night-shift',
+    });
+    const entries = [
+      letter('redeliver', 2, 'n1'),
+      letter('redeliver', 1, 'n1'),
+      letter('give-up', 2, 'n2'),
+      letter('give-up', 1, 'n1'),
+      cancel(1),
+    ];
+    const body = { entries, cursor: null, missing: [] };
+    const rows = async (...flags: string[]): Promise<readonly string[][]> => {
+      const { out } = await cli(['audit', ...flags], () => ({ body }));
+      member?.close();
+      return out.slice(1).map((line) => line.split(/\s{2,}/).slice(1));
+    };
+    expect(await rows()).toEqual([
+      ['cancel', 'night-shift', '0000000000000001', 'order-17', '-', 'n1'],
+      ['give-up', '-', '2 pops', '-', '-', 'n1, n2'],
+      ['redeliver', 'night-shift', '2 pops', '-', '-', 'n1'],
+    ]);
+    expect(await rows('--action', 'give-up')).toHaveLength(5);
+  });
+
   test('follows: each change is shown once, although answers overlap', async () => {
     let asks = 0;
     const io = { abort: () => {} };

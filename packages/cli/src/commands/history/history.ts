@@ -18,7 +18,7 @@ export const command: Command = {
 
 Shows every attempt and change of the timer that members keep, the oldest first: also of a timer that has ended.
 
-  --since WHEN     Only entries of this time: 2h, 3d, or an instant such as 2026-01-31T18:00:00Z
+  --since WHEN     Only entries since then: 2h or 3d ago, or an instant such as 2026-01-31T18:00:00Z
   --limit N        The newest N entries; default 1000
 ${connectUsage}`,
   examples: ['carillon history 0d1e1d1ab8114001', 'carillon history 0d1e1d1ab8114001 --since 2h'],

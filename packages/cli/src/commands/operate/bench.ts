@@ -33,10 +33,10 @@ export const command: Command = {
 Receives the pops itself on a free port of 127.0.0.1, so the members must run on this machine and may call it. Lateness is
 from the due time to the arrival here. Exit 1 when a timer was refused, lost or early.
 
-  --timers N           How many; default 1000
+  --timers N           Number of timers; default 1000
   --interval DURATION  The shortest time to a pop; default 2s
   --spread DURATION    The pops come within this time after the shortest; default 30s
-  --wait DURATION      How long after the last due time a pop counts as lost; default 10s
+  --wait DURATION      A pop counts as lost this long after the last due time; default 10s
 ${connectUsage}`,
   examples: ['carillon bench', 'carillon bench --timers 100000 --spread 1m --json'],
   run: async (args, io) => {

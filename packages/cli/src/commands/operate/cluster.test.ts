@@ -84,7 +84,22 @@ describe('carillon cluster', () => {
     expect(code).toBe(0);
     expect(out[0]).toBe('All is well.');
     expect(out.join('\n')).toMatch(/members +2 active: n0, n1\n/);
+    expect(out.join('\n')).toMatch(/timers +6\n/);
+    expect(out.join('\n')).toMatch(/to repair .+ too few copies, of records at n0\n/);
     expect(out.join('\n')).toMatch(/callbacks +none fails\n/);
+  });
+
+  test('status counts timers of a silent member as not known, and says whose records are to be repaired', async () => {
+    const silent = { ...n1, reachable: false, timers: null, primaries: null };
+    const { url } = await member(({ path }) =>
+      path === '/metrics' ? { text: '' } : { body: viewOf([{ ...n0, primaries: 0 }, silent]) },
+    );
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect([code, out[0]]).toEqual([1, expect.stringContaining('No word from n1.')]);
+    expect(out.join('\n')).toMatch(/timers +at least 0; no word from n1\n/);
+    expect(out.join('\n')).toMatch(
+      /to repair +0 unconfirmed, 0 with too few copies, of records at n0; not known of other/,
+    );
   });
 
   test('status tells of dead letters, timers that are tried again and destinations left alone', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
 import { labelSlips } from '@carillon/core';
 import { labelLevels } from '@carillon/placement';
-import { type Command, exit, type Io, UsageError } from '../../command.ts';
+import { type Command, exit, type Io } from '../../command.ts';
 import {
   type ConnectFlags,
   connect,
@@ -19,7 +19,7 @@ import {
 } from '../../member/callback-trouble.ts';
 import { memberNamed, memberUrl } from '../../member/cluster-member.ts';
 import { resync as resyncMembers } from '../../member/cluster-resync.ts';
-import { duration, type OptionKinds, parseOptions } from '../../options.ts';
+import { duration, type OptionKinds, parseOptions, unknownAction } from '../../options.ts';
 import { facts, jsonLine, paint, table } from '../../terminal/style.ts';
 import { arrayOf, getJson } from '../../timers/api-timer.ts';
 
@@ -32,18 +32,18 @@ const pollMs = 500;
 
 export const command: Command = {
   name: 'cluster',
-  summary: 'The cluster: its status, its members, a resync, and making one leave.',
+  summary: 'The cluster: status, members, draining a member, and resync.',
   usage: `Usage: carillon cluster status
        carillon cluster members
        carillon cluster drain NAME
        carillon cluster resync [NAME]
 
 status   One look: members, findings, callbacks that fail, records on the move. Exit 1 when something is wrong
-         with the cluster; receivers that fail are told, and no reason for that.
+         with the cluster; failing receivers are shown, but do not change the exit code.
 members  Every member with its phase, timers and clock.
 drain    Makes a member hand its timers on and leave; waits until it holds none.
-resync   Makes every member, or the named one, look at all its timers anew and move what is not where it belongs; waits until
-         they have.
+resync   Makes every member, or the named one, check all its timers and move the ones that belong to other members; waits
+         until that is done.
 
   --no-wait        drain, resync: do not wait
   --limit DURATION drain, resync: wait at most this long; default 10m
@@ -66,7 +66,7 @@ ${connectUsage}`,
     if (action === 'resync' && extra === undefined) {
       return resyncMembers(client, { name: name ?? null, limitMs, flags }, io);
     }
-    throw new UsageError('Say what to do: status, members, drain NAME, or resync [NAME].');
+    throw unknownAction(action, ['status', 'members', 'drain NAME', 'resync [NAME]']);
   },
 };
 
@@ -133,7 +133,7 @@ interface Found {
 }
 
 function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): string {
-  const { resync, repair, members: all } = cluster;
+  const { resync, members: all } = cluster;
   const phases = Object.entries(Object.groupBy(all, ({ phase }) => phase));
   const counts = phases
     .map(
@@ -144,7 +144,6 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
   const well =
     failing === null ? 'All is well.' : `The members are well; callbacks fail: ${failing}.`;
   const moved = `${resync.checked} of ${resync.total} checked, ${resync.moved} moved`;
-  const primaries = all.reduce((sum, member) => sum + (member.primaries ?? 0), 0);
   return [
     ...(worries.length === 0
       ? [paint(io, failing === null ? 'green' : 'yellow', well)]
@@ -154,19 +153,39 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
       ['members', counts || '-'],
       ...all.filter(({ phase }) => phase === 'joining').map((member) => joining(member, cluster)),
       ['view', `${cluster.viewId} (revision ${cluster.revision}, from ${cluster.source})`],
-      ['timers', String(primaries)],
+      ['timers', timersText(all)],
       [
         'callbacks',
         failing ?? (Object.values(trouble).includes(null) ? 'not known' : 'none fails'),
       ],
       ['resync', resync.running ? `running: ${moved}` : 'idle'],
-      [
-        'to repair',
-        `${repair.unconfirmedRecords} unconfirmed, ${repair.underReplicated} with too few copies`,
-      ],
+      ['to repair', repairText(cluster)],
       ['disk', damageText(cluster.damage)],
     ]),
   ].join('\n');
+}
+
+/** Each timer counts once, at its first replica that answers: timers that only silent members hold are not known. */
+function timersText(all: readonly ClusterMember[]): string {
+  const known = all.reduce((sum, { primaries }) => sum + (primaries ?? 0), 0);
+  const silent = silentNames(all);
+  return silent === '' ? String(known) : `at least ${known}; no word from ${silent}`;
+}
+
+/** Every member knows of its own records alone. */
+function repairText({ repair, members: all }: Cluster): string {
+  const asked = all.find(({ self }) => self)?.name ?? 'the member that was asked';
+  const own = `${repair.unconfirmedRecords} unconfirmed, ${repair.underReplicated} with too few copies`;
+  if (all.length < 2) return own;
+  const silent = silentNames(all);
+  const others = silent === '' ? '' : `; not known of other members, and no word from ${silent}`;
+  return `${own}, of records at ${asked}${others}`;
+}
+
+/** Members without figures; empty: there is none. */
+function silentNames(all: readonly ClusterMember[]): string {
+  const silent = all.filter(({ primaries }) => primaries === null);
+  return silent.map(({ name }) => name).join(', ');
 }
 
 /** How far a member is that is not simply there. */

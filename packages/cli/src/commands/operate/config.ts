@@ -1,7 +1,8 @@
 /** `carillon config`: the values that a member would run with, and where each comes from. */
 import type { ConfigEntry } from '@carillon/server';
-import { type Command, exit, UsageError } from '../../command.ts';
+import { type Command, exit } from '../../command.ts';
 import { memberConfig, memberUsage, memberValues } from '../../member/member-config.ts';
+import { unknownAction } from '../../options.ts';
 import { jsonLine, table } from '../../terminal/style.ts';
 
 export const command: Command = {
@@ -21,7 +22,7 @@ ${memberUsage}
     const { loaded, operands, json } = memberConfig(args, io);
     const [action, extra] = operands;
     if ((action !== 'print' && action !== 'check') || extra !== undefined) {
-      throw new UsageError('Say what to do: print or check.');
+      throw unknownAction(action, ['print', 'check']);
     }
     if (!loaded.ok) {
       for (const problem of loaded.problems) {

@@ -1,4 +1,5 @@
 /** `carillon serve`: one member, until it is told to stop. */
+import { sentenceOf } from '@carillon/core';
 import {
   type Config,
   type LoadedConfig,
@@ -21,8 +22,8 @@ export const command: Command = {
   usage: `Usage: carillon serve [flags]
 
 Runs until SIGTERM or Ctrl-C, then finishes the requests and callbacks under way and exits 0.
-SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output: one JSON object
-a line, or on a terminal (without --json) lines for people.
+SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output: one JSON
+object a line, or on a terminal (without --json) lines for people.
 
 ${memberUsage}
   --json                 The address as JSON once the member serves`,
@@ -90,7 +91,7 @@ function usable(loaded: LoadedConfig): Config {
 }
 
 function cannotGoOn(error: unknown): string {
-  return `The member cannot go on: ${error instanceof Error ? error.message : String(error)}`;
+  return `The member cannot go on: ${sentenceOf(error)}`;
 }
 
 /**

@@ -92,7 +92,7 @@ describe('carillon token', () => {
     expect(key()).toBeNull();
   });
 
-  test('the file is the one that a member with the same words finds', async () => {
+  test('the tokens file is the one that a member with the same flags finds', async () => {
     await cli(['create', '--name', 'a', '--scope', 'read', '--data', folder]);
     expect(existsSync(join(folder, 'tokens.json'))).toBe(true);
     const env = { CARILLON_AUTH_TOKENS: file, CARILLON_TOKEN: 'x', CARILLON_NAMESPACE: 'y' };

@@ -18,7 +18,13 @@ import {
 } from '@carillon/server';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { loadMember } from '../../member/member-config.ts';
-import { commonOptions, duration, type OptionKinds, parseOptions } from '../../options.ts';
+import {
+  commonOptions,
+  duration,
+  type OptionKinds,
+  parseOptions,
+  unknownAction,
+} from '../../options.ts';
 import { fromNow, jsonLine, paint, table } from '../../terminal/style.ts';
 import { changeTokens, readTokens } from '../../member/tokens-on-disk.ts';
 
@@ -44,16 +50,16 @@ export const command: Command = {
        carillon token list
        carillon token revoke ID...
 
-create   Prints a new token, once: only a digest of it is kept. Two tokens may have the same name, so that one can take
-         over from the other before that is revoked.
+create   Prints a new token, once: only a digest of it is kept. Two tokens may have the same name, so that clients can
+         change to the new one before the old one is revoked.
 list     Name, scope and namespace of each token, never the token itself.
 revoke   By the id that list shows. Members notice within a second or two.
 
-  --name NAME            The person or program that is to use it
+  --name NAME            The person or program that will use the token
   --scope SCOPE          read: look at timers and members. write: also set, replace, cancel, redeliver.
                          admin: also drain and resync members
-  --namespace NAMESPACE  The only one it is for, or * for any. Default: default; of an admin *
-  --expires DURATION     How long it is good for; without: until it is revoked
+  --namespace NAMESPACE  The one namespace that the token opens, or * for all. Default: default; for an admin *
+  --expires DURATION     The token ends after this time; without it, when it is revoked
   --tokens FILE          Where the tokens are. Default: as members find them with the same flags and environment
   --data DIR, --config FILE  As of carillon serve
   --json                 One JSON object a line`,
@@ -69,10 +75,11 @@ revoke   By the id that list shows. Members notice within a second or two.
     const file = fileOf(flags, io);
     if (action === 'revoke' && ids.length > 0) return revoke(file, ids, flags.json, io);
     if (action === 'revoke') throw new UsageError('Name the tokens to revoke by their id.');
+    if (action !== 'create' && action !== 'list') {
+      throw unknownAction(action, ['create', 'list', 'revoke']);
+    }
     if (ids.length > 0) throw new UsageError(`"${ids[0]}" is too much here.`);
-    if (action === 'create') return create(file, flags, io);
-    if (action === 'list') return list(file, flags.json, io);
-    throw new UsageError('Say what to do: create, list or revoke.');
+    return action === 'create' ? create(file, flags, io) : list(file, flags.json, io);
   },
 };
 

@@ -20,7 +20,7 @@ lock protects, so that it can refuse smaller ones. When the lock is lost, COMMAN
 A service that uses the library with the same --ring contends for the same keys.
 
 ${ringUsage}
-  --ttl DURATION   How long after a crash others wait before they get the lock. Default: 5s`;
+  --ttl DURATION   After a crash of this process the lock is free this much later. Default: 5s`;
 
 /** Two keys that fall into one slot wait for each other: in a new ring many slots make that rare. */
 const newSlotCount = 16_384;

@@ -21,7 +21,7 @@ const usage = `Usage: carillon where KEY --members A,B,C [flags]
 Computes where a key lives: the same answer that every member with the same view gives.
 
   --id HEX16             The key is a 64-bit number in 16 hex digits; a whole timer id is taken too
-  --namespace NAME       Of the timer with that id, if it is not default
+  --namespace NAME       With --id: the namespace of the timer, if it is not default
   --tokens FILE          With --namespace: the tokens file of the members, if they use its number-key
   --members A,B,C        Members without labels, in any order
   --members FILE         A members file: members with labels are placed by them
@@ -231,7 +231,7 @@ function roleOf(position: number): string {
 
 export const command: Command = {
   name: 'where',
-  summary: 'Which members or targets hold a key; no timer is asked for.',
+  summary: 'The members or targets that hold a key; computed, without asking for a timer.',
   usage,
   examples: [
     'carillon where order-4711 --members a:7253,b:7253,c:7253',

@@ -1,7 +1,7 @@
 /** `carillon apply`: makes the timers of the cluster match the ones that a file declares. */
 import { readFile } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
-import { parseTimerId } from '@carillon/core';
+import { parseTimerId, sentenceOf } from '@carillon/core';
 import { getTimer, type Json, listJson, sameDefinition, textOf } from '../../timers/api-timer.ts';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
@@ -48,7 +48,7 @@ batch, retry, tags and factor. Prints a plan, then carries it out: timers that a
 timer that has ended is created anew. Timers get the tags applied:SET and name:NAME.
 
   -f, --file FILE  The declared timers
-  --set NAME       Which set they are; default: the file's "set", else default
+  --set NAME       The set that they belong to; default: the file's "set", else default
   --prune          Delete timers of the set that are no longer declared; the set must be named
   --dry-run        Only print the plan
 ${connectUsage}`,
@@ -90,8 +90,7 @@ async function declaredIn(file: string, set: string | undefined): Promise<Declar
   try {
     return readDeclared(text, set);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file}: ${message}`, { cause: error });
+    throw new UsageError(`${file}: ${sentenceOf(error)}`, { cause: error });
   }
 }
 

@@ -13,7 +13,7 @@ const deadLetters = ({ method, path }: Asked): Answer => {
   return path.includes(id) ? {} : { status: 404, body: {} };
 };
 
-test('dead letters: list, all again, and one that is not there', async () => {
+test('dead letters: list them, send all again, and ask for a letter that is not there', async () => {
   expect((await cli(['dead-letters', 'list'], deadLetters)).out[1]).toContain('refused');
   const asJson = await cli(['dead-letters', 'list', '--json'], deadLetters);
   expect(asJson.out.map((line) => JSON.parse(line) as unknown)).toEqual(letters['dead-letters']);

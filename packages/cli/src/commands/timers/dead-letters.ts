@@ -1,8 +1,8 @@
-/** `carillon dead-letters`: pops that gave up. */
+/** `carillon dead-letters`: pops that were given up. */
 import type { Carillon, DeadLetter, DeadLetterFilter } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
-import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { type OptionKinds, parseOptions, unknownAction, wholeNumber } from '../../options.ts';
 import { Progress } from '../../terminal/progress.ts';
 import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
 import { listJson } from '../../timers/api-timer.ts';
@@ -22,16 +22,16 @@ const width = 16;
 
 export const command: Command = {
   name: 'dead-letters',
-  summary: 'Pops that gave up: count them, list them, send them again, or discard them.',
+  summary: 'Pops that were given up: count them, list them, send them again, or discard them.',
   usage: `Usage: carillon dead-letters list [filter]
        carillon dead-letters summary [filter]
        carillon dead-letters redeliver ID... | --all | filter
        carillon dead-letters discard ID... | --all | filter
 
   --all              Every dead letter there is
-  --receiver ORIGIN  Only for this receiver, such as http://a.example:8080, or with the beginning of a path
-  --failure WORD     Only those that failed like this: 4xx, 5xx, refused, timeout, tls …, or an HTTP status
-  --tag TAG          Only of timers with this tag
+  --receiver ORIGIN  Only letters for this receiver, such as http://a.example:8080, or with the beginning of a path
+  --failure WORD     Only letters that failed like this: 4xx, 5xx, refused, timeout, tls …, or an HTTP status
+  --tag TAG          Only letters of timers with this tag
   --rate N           redeliver: at most N a second
 ${connectUsage}`,
   examples: [
@@ -48,7 +48,7 @@ ${connectUsage}`,
     if (action === 'list') return list(client, filter, io, json);
     if (action === 'summary') return summary(client, filter, io, json);
     if (action !== 'redeliver' && action !== 'discard') {
-      throw new UsageError('Say what to do: list, summary, redeliver or discard.');
+      throw unknownAction(action, ['list', 'summary', 'redeliver', 'discard']);
     }
     const many = flags.all || Object.values(filter).some((value) => value !== undefined);
     if (many === ids.length > 0) {

@@ -17,11 +17,11 @@ export const command: Command = {
   summary: 'Write every timer as NDJSON.',
   usage: `Usage: carillon export [FILE] [flags]
 
-Writes a line for each timer of the namespace, to standard output or to FILE: its id, its definition as the HTTP API has it, when it was set,
-its pops so far and when the next is due. FILE is replaced when all is written, and not before. Exit 1 when members did not
-answer, so that timers may be missing; FILE is left as it was then.
+Writes a line for each timer of the namespace, to standard output or to FILE: its id, its definition as the HTTP API has
+it, when it was set, its pops so far and when the next is due. FILE is replaced only when everything is written. Exit 1
+when members did not answer, so that timers may be missing; then FILE stays as it was.
 
-  --dead-letters   Also the pops that gave up, as {"dead-letter": …}; import leaves them out
+  --dead-letters   Also the pops that were given up, as {"dead-letter": …}; import leaves them out
 ${connectUsage}`,
   examples: ['carillon export timers.ndjson', 'carillon export --dead-letters | gzip > all.gz'],
   run: async (args, io) => {

@@ -1,6 +1,6 @@
 /** `carillon get`: one timer, with its state. */
 import { ApiError, type Attempts, type Carillon, type Timer } from '@carillon/client';
-import { formatDuration } from '@carillon/core';
+import { formatDuration, parseLooseTimerId } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { parseOptions } from '../../options.ts';
@@ -15,6 +15,7 @@ import {
   paintErr,
   shorten,
   table,
+  untilDue,
 } from '../../terminal/style.ts';
 
 export const command: Command = {
@@ -45,7 +46,7 @@ async function showJson(client: Carillon, id: string, io: Io): Promise<boolean> 
   if (timer !== null) jsonLine(io, { ...timer, ...tried });
   else {
     const end = await endOf(client, id, io);
-    const error = end === null ? 'No timer has this id.' : end.says;
+    const error = end === null ? unknown(id) : end.says;
     io.err(JSON.stringify({ error, ...end?.members, ...tried }));
   }
   return timer !== null;
@@ -67,13 +68,21 @@ async function showText(client: Carillon, id: string, io: Io): Promise<boolean> 
   return timer !== null;
 }
 
-/** How the timer ended, and where its last pop is if that was given up. */
+/** How the timer ended, where its last pop is if that was given up, and how to read on: its history is kept longer. */
 async function whyGone(client: Carillon, id: string, io: Io): Promise<string> {
   const end = await endOf(client, id, io);
-  if (end === null) return `No timer has the id ${id}.`;
+  const history = `Its attempts and changes: ${ownName} history ${oneLine(id)}`;
+  if (end === null)
+    return parseLooseTimerId(id) === null ? unknown(id) : `${unknown(id)}\n${history}`;
   const letter = end.members['dead-letter'];
   const again = typeof letter === 'string' ? `\n${redeliverHint(letter)}` : '';
-  return `${oneLine(end.says)}${again}`;
+  return `${oneLine(end.says)}${again}\n${history}`;
+}
+
+function unknown(id: string): string {
+  const shown = oneLine(id);
+  const isId = parseLooseTimerId(id) !== null;
+  return isId ? `No timer has the id ${shown}.` : `"${shown}" is not the id of a timer.`;
 }
 
 interface End {
@@ -133,14 +142,14 @@ function attemptsText({ attempts }: Attempts, io: Io): string {
 }
 
 function timerText(timer: Timer, io: Io, nowMs: number): string {
-  const at = (date: Date | null): string =>
-    date === null ? '-' : `${date.toISOString()} (${fromNow(date, nowMs)})`;
+  const at = (date: Date | null, words = fromNow): string =>
+    date === null ? '-' : `${date.toISOString()} (${words(date, nowMs)})`;
   const outcome = timer.lastOutcome === null ? '-' : String(timer.lastOutcome);
   return facts(io, [
     ['id', timer.id],
     ['state', shownState(timer)],
     ['next pop', at(timer.nextDue)],
-    ...(timer.attempt > 0 ? ([['next attempt', at(timer.nextAttempt)]] as const) : []),
+    ...(timer.attempt > 0 ? ([['next attempt', at(timer.nextAttempt, untilDue)]] as const) : []),
     ['pops so far', String(timer.sequence)],
     ['failed attempts', String(timer.attempt)],
     ['last outcome', outcome],

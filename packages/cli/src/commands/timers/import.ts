@@ -28,10 +28,10 @@ export const command: Command = {
   summary: 'Set timers from NDJSON, as export writes it.',
   usage: `Usage: carillon import [FILE] [flags]
 
-Sets the timers of FILE, or of standard input, each under its own number: importing twice changes nothing. A single pop stays
-due at its instant (at once, if that has passed); a recurring timer pops as often as it had left, its interval beginning now.
-A line that fails is told with its number and the rest is imported; exit 1 then. Timers go to the namespace they came from,
-or to the one that --namespace names.
+Sets the timers of FILE, or of standard input, each under its own number: importing twice changes nothing. A single pop
+stays due at its instant (at once, if that has passed). A recurring timer makes the pops that it had left; its interval
+begins now. A line that fails is reported by its number, and the others are imported; exit 1 then. Timers go to the
+namespace they came from, or to the one that --namespace names.
 
   --dry-run        Set nothing; tell how many timers would be set
   --skip-overdue   Leave out single pops whose instant has passed: they may have popped already

@@ -3,10 +3,10 @@ import type { ListOptions, Timer } from '@carillon/client';
 import { parseDuration } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
-import { type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
+import { instant, type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
 import { type Json, listJson } from '../../timers/api-timer.ts';
 import { shownState } from '../../timers/shown-state.ts';
-import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
+import { jsonLine, paintErr, shorten, table, untilDue } from '../../terminal/style.ts';
 
 const states = ['pending', 'retrying', 'failing', 'dead'] as const;
 type ListedState = (typeof states)[number];
@@ -45,12 +45,12 @@ export const command: Command = {
   --state STATE    Only timers in this state: ${states.join(', ')}
   --order due      By the time of the next attempt, soonest first
   --from WHEN      Only timers whose next attempt is then or later: an instant, or a duration from now
-  --to WHEN        Only timers whose next attempt is before
+  --to WHEN        Only timers whose next attempt is before then
   --member NAME    Only timers that this member holds
-  --role ROLE      As what, with --member: ${roles.join(' or ')}
+  --role ROLE      With --member: only timers of which it is ${roles.join(' or ')}
   --limit N        At most N timers; default 100
   --all            All of them; exit 1 when a member did not answer, so that some may be missing
-  --count          Only how many there are
+  --count          Print only the number of timers
 ${connectUsage}`,
   values: { '--state': states, '--role': roles, '--order': orders },
   examples: [
@@ -146,11 +146,9 @@ function queryOf({ tagPrefix, from, to, ...same }: Which): Record<string, string
 /** An instant, or a duration from now. */
 function whenOf(flag: string, text: string, nowMs: number): Date {
   const ms = parseDuration(text);
-  const at = ms === null ? new Date(text) : new Date(nowMs + ms);
-  if (!Number.isNaN(at.getTime())) return at;
-  throw new UsageError(
-    `${flag} must be an instant such as 2030-01-31T09:00:00Z, or a duration from now such as 1h, not "${text}".`,
-  );
+  if (ms !== null) return new Date(nowMs + ms);
+  const form = 'an instant such as 2030-01-31T09:00:00Z, or a duration from now such as 1h';
+  return instant(flag, text, form);
 }
 
 function stateOf(text: string): ListedState {
@@ -202,7 +200,7 @@ function timerTable(timers: readonly Timer[], io: Io): string {
     shownState(timer),
     timer.attempt === 0 ? '-' : String(timer.attempt),
     timer.lastOutcome === null ? '-' : String(timer.lastOutcome),
-    fromNow(timer.attempt > 0 ? timer.nextAttempt : timer.nextDue, nowMs),
+    untilDue(timer.attempt > 0 ? timer.nextAttempt : timer.nextDue, nowMs),
     String(timer.sequence),
     shorten(timer.tags.join(','), 24) || '-',
     shorten(timer.uri, 60),

@@ -21,10 +21,10 @@ Shows up to five pops, in UTC and in a time zone. Nothing is set. Without an end
   --every DURATION   Again and again
   --at INSTANT       Once, at 2030-01-31T09:00:00Z
   --cron PATTERN     By a cron pattern
-  --timezone NAME    Of the pattern and of the local times, such as Europe/Berlin; default UTC
-  --for DURATION     Ending: how long to go on
+  --timezone NAME    Time zone of the pattern and of the local times, such as Europe/Berlin; default UTC
+  --for DURATION     Ending: after this time
   --until INSTANT    Ending: no pop after this
-  --count N          Ending: so many pops
+  --count N          Ending: after N pops
   --forever          No ending
 ${connectUsage}`,
   examples: [

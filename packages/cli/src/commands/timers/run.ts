@@ -14,7 +14,7 @@ export const command: Command = {
 
 Sets a new timer with the same callback that pops once, at once, and prints its id. The timer itself is not touched.
 
-  --idempotency-key KEY  The same key twice is one callback
+  --idempotency-key KEY  Two runs under one key make one callback
 ${connectUsage}`,
   examples: ['carillon run 0d1e1d1ab81140010000204080102040-2'],
   run: async (args, io) => {

@@ -5,12 +5,15 @@ import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import {
   duration,
+  instant,
   type OptionKinds,
   type Parsed,
   parseOptions,
   wholeNumber,
 } from '../../options.ts';
 import { jsonLine } from '../../terminal/style.ts';
+
+const instantForm = 'an instant such as 2030-01-31T09:00:00Z';
 
 /** The flags that say when. */
 export const whenKinds = {
@@ -61,10 +64,10 @@ When
   --every DURATION   Pop again and again; needs an ending
   --at INSTANT       Pop once, at 2030-01-31T09:00:00Z
   --cron PATTERN     Pop by a cron pattern; needs an ending
-  --timezone NAME    Of the pattern, such as Europe/Berlin; default UTC
-  --for DURATION     Ending: how long to go on
+  --timezone NAME    Time zone of the pattern, such as Europe/Berlin; default UTC
+  --for DURATION     Ending: after this time
   --until INSTANT    Ending: no pop after this
-  --count N          Ending: so many pops
+  --count N          Ending: after N pops
   --forever          No ending, on purpose
 
 What
@@ -73,21 +76,21 @@ What
   --tag TAG          To find and cancel it by; may be repeated
   --factor N         How many members hold it, 1 to 16
   --id ID            Replace this timer, or create it under this id
-  --method NAME      Of the callback; default POST
+  --method NAME      Method of the callback; default POST
   --header "A: B"    Sent with the callback; may be repeated
-  --timeout DURATION For one attempt of the callback
+  --timeout DURATION Time limit of one attempt of the callback
   --batch            Callbacks due together may come in one request (NDJSON)
   --form NAME        plain (default), or cloudevents: with the headers of a CloudEvent
-  --idempotency-key KEY  The same key twice is one timer
+  --idempotency-key KEY  Two sets under one key make one timer
 
 A callback that fails is tried again
-  --retry-limit DURATION     Until this long after the first attempt
+  --retry-limit DURATION     Given up this long after the first attempt
   --retry-base DURATION      The longest wait before the first retry; doubles with each
   --retry-max-wait DURATION  The longest wait between two attempts
-  --retry-max-attempts N     At most so many attempts
-  --on-failure URL           Told of each pop that is given up
+  --retry-max-attempts N     Given up after N attempts
+  --on-failure URL           Gets an event for each pop that is given up
 
-Whom to ask
+Members to ask
 ${connectUsage}`,
   examples: [
     'carillon set 10s http://127.0.0.1:8080/done --opaque "order 17"',
@@ -202,7 +205,7 @@ export function whenOf(flags: WhenFlags, after: string | undefined): When {
   if (at !== undefined) {
     if (hasEnding)
       throw new UsageError('--at is one pop: leave out --for, --until, --count, --forever.');
-    return { at: instant('--at', at) };
+    return { at: instant('--at', at, instantForm) };
   }
   if (cron !== undefined) {
     if (!hasEnding) throw new UsageError(endingNeeded('--cron'));
@@ -227,7 +230,7 @@ function endingOf(flags: WhenFlags) {
   const { until, count, forever } = flags;
   const ending = {
     ...(flags.for !== undefined && { for: duration('--for', flags.for) }),
-    ...(until !== undefined && { until: instant('--until', until) }),
+    ...(until !== undefined && { until: instant('--until', until, instantForm) }),
     ...(count !== undefined && {
       count: wholeNumber('--count', count, { min: 1, max: 2 ** 32 - 1 }),
     }),
@@ -241,12 +244,6 @@ function endingOf(flags: WhenFlags) {
 
 function endingNeeded(flag: string): string {
   return `${flag} needs an ending: --for DURATION, --until INSTANT, --count N, or --forever.`;
-}
-
-function instant(flag: string, text: string): Date {
-  const date = new Date(text);
-  if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(date.getTime())) return date;
-  throw new UsageError(`${flag} must be an instant such as 2030-01-31T09:00:00Z, not "${text}".`);
 }
 
 function headerOf(text: string): [string, string] {

@@ -1,4 +1,5 @@
 /** The next pops of the typed timing, as the member works them out, in its zone and in UTC. */
+import { sentenceOf } from '@carillon/core';
 import { useEffect, useState } from 'preact/hooks';
 import { previewTiming } from '../../api.ts';
 import type { PreviewShape } from '../../parts/shapes.ts';
@@ -29,8 +30,7 @@ export function Preview({ typed }: { readonly typed: TypedTimer }) {
         const found = await previewTiming(timing, zone);
         if (!over) setShown({ preview: found, wrong: null });
       } catch (cause) {
-        const says = cause instanceof Error ? cause.message : String(cause);
-        if (!over) setShown({ preview: null, wrong: says });
+        if (!over) setShown({ preview: null, wrong: sentenceOf(cause) });
       }
     };
     const timeout = setTimeout(() => void ask(), waitMs);

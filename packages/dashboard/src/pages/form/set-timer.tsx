@@ -1,4 +1,5 @@
 /** The form that sets a timer, replaces one, or sets another like it; leads to the timer, to watch it pop. */
+import { sentenceOf } from '@carillon/core';
 import { useState } from 'preact/hooks';
 import { getTimer, replaceTimer, setTimer } from '../../api.ts';
 import { shortId } from '../../format.ts';
@@ -100,7 +101,7 @@ function Form({ now, title, label, begin, note, send }: FormProps) {
     try {
       go(`#/timers/${await send(result.body)}`);
     } catch (cause) {
-      setError(cause instanceof Error ? cause.message : String(cause));
+      setError(sentenceOf(cause));
     }
     setBusy(false);
   };

@@ -5,10 +5,27 @@ import { counted, instant } from '../../format.ts';
 import { nowMs } from '../../live.ts';
 import { useLoaded } from '../../loaded.ts';
 import { addressTrail, Pager } from '../../pages.tsx';
-import { Action, Empty, Loading, Panel, Wrong } from '../../parts/parts.tsx';
+import {
+  Action,
+  Empty,
+  type Head,
+  Loading,
+  Missing,
+  Panel,
+  Table,
+  Wrong,
+} from '../../parts/parts.tsx';
 import { go, route } from '../../route.ts';
 import { mayWrite, presentNamespace } from '../../session.ts';
-import { actions, actionText, type AuditRow, auditRows, isOfTimer, toneOf } from './words.ts';
+import {
+  actions,
+  actionText,
+  type AuditRow,
+  auditRows,
+  countedName,
+  isOfTimer,
+  toneOf,
+} from './words.ts';
 
 const pageLength = 1000;
 const hourMs = 3_600_000;
@@ -134,62 +151,45 @@ function Pages({ filter }: { readonly filter: Filter }) {
   return (
     <Panel title="Changes" note={`page ${trail.page}, the newest first`}>
       <Wrong says={error} />
-      {data.missing.length === 0 ? null : (
-        <p class="note">{data.missing.join(', ')} did not answer; changes may be missing here.</p>
-      )}
+      <Missing names={data.missing} of="changes" />
       {data.items.length === 0 ? (
         <Empty title="Members remember no such change">
           <a href="#/audit">Show all changes</a>.
         </Empty>
       ) : (
-        <Rows rows={auditRows(data.items)} />
+        <Rows rows={auditRows(data.items, action !== '')} />
       )}
       <Pager trail={trail} next={data.cursor} />
     </Panel>
   );
 }
 
+const heads: readonly Head[] = ['When', 'Change', 'Token', 'Timer', 'Tag', 'Member'];
+
 function Rows({ rows }: { readonly rows: readonly AuditRow[] }) {
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>Change</th>
-            <th>Token</th>
-            <th>Timer</th>
-            <th>Tag</th>
-            <th>Member</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ first, count, members }, i) => (
-            <tr key={`${first.at} ${first.timer} ${i}`} data-change={first.action}>
-              <td class="number">{instant(first.at)}</td>
-              <td>
-                <span class={`badge ${toneOf(first)}`}>{actionText(first.action)}</span>
-              </td>
-              <td>
-                {first.actor === null ? <span class="dim">none</span> : <bdi>{first.actor}</bdi>}
-              </td>
-              <td>
-                <Timers first={first} count={count} />
-              </td>
-              <td>{first.tag === null ? null : <bdi class="tag">{first.tag}</bdi>}</td>
-              <td>{members.join(', ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table heads={heads}>
+      {rows.map(({ first, count, members }, i) => (
+        <tr key={`${first.at} ${first.timer} ${i}`} data-change={first.action}>
+          <td class="number">{instant(first.at)}</td>
+          <td>
+            <span class={`badge ${toneOf(first)}`}>{actionText(first.action)}</span>
+          </td>
+          <td>{first.actor === null ? <span class="dim">none</span> : <bdi>{first.actor}</bdi>}</td>
+          <td>
+            <Timers first={first} count={count} />
+          </td>
+          <td>{first.tag === null ? null : <bdi class="tag">{first.tag}</bdi>}</td>
+          <td>{members.join(', ')}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Timers({ first, count }: Pick<AuditRow, 'first' | 'count'>) {
   if (!isOfTimer(first)) return <span class="dim">–</span>;
-  if (count > 1 && first.tag === null) return <span>{counted(count, 'pop')}</span>;
-  if (count > 1) return <span>{counted(count, 'timer')}</span>;
+  if (count > 1) return <span>{counted(count, countedName(first))}</span>;
   return (
     <a class="mono" href={`#/timers/${first.timer}`}>
       {first.timer}

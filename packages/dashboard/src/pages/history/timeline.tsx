@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { getHistory } from '../../api.ts';
 import { instant } from '../../format.ts';
 import { useLoaded } from '../../loaded.ts';
-import { Loading, Panel, Wrong } from '../../parts/parts.tsx';
+import { Loading, Missing, Panel, Wrong } from '../../parts/parts.tsx';
 import type { HistoryAttemptShape, HistoryEntryShape } from '../../parts/shapes.ts';
 import { byText, measureText, titleOfEntry, toneOf } from './words.ts';
 
@@ -20,9 +20,7 @@ export function Timeline({ id, note }: { readonly id: string; readonly note: str
       <Wrong says={error} />
       {data === undefined && error === null ? <Loading /> : null}
       {data === undefined ? null : <Entries entries={data.items} />}
-      {data === undefined || data.missing.length === 0 ? null : (
-        <p class="note">{data.missing.join(', ')} did not answer; entries may be missing here.</p>
-      )}
+      <Missing names={data?.missing ?? []} of="entries" />
       {data === undefined || data.cursor === null ? null : (
         <Older
           length={length}

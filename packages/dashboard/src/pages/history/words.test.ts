@@ -7,7 +7,6 @@ function change(part: Partial<HistoryChangeShape>): HistoryChangeShape {
     kind: 'change',
     at: '2026-11-17T09:00:00.000Z',
     timer: '66ddb6aa0024f001',
-    namespace: 'default',
     member: 'n0',
     action: 'set',
     actor: null,
@@ -17,7 +16,7 @@ function change(part: Partial<HistoryChangeShape>): HistoryChangeShape {
   };
 }
 
-test('neighbours of one request by tag, or that members made by themselves, are one row', () => {
+test('neighbours of one request by tag, and changes of pops, are one row', () => {
   const byTag = { action: 'cancel', actor: 'night-shift', tag: 'old' };
   const rows = auditRows([
     change({ action: 'give-up', pop: 1 }),
@@ -29,6 +28,9 @@ test('neighbours of one request by tag, or that members made by themselves, are 
     change({ action: 'set', actor: 'shop' }),
     change({ action: 'set', actor: 'shop' }),
     change({ action: 'give-up', pop: 4 }),
+    change({ action: 'redeliver', actor: 'night-shift', pop: 1 }),
+    change({ action: 'redeliver', actor: 'night-shift', pop: 2 }),
+    change({ action: 'redeliver', actor: 'day-shift', pop: 3 }),
   ]);
   expect(rows.map(({ first, count, members }) => [first.action, count, members.join()])).toEqual([
     ['give-up', 3, 'n0,n1'],
@@ -37,7 +39,16 @@ test('neighbours of one request by tag, or that members made by themselves, are 
     ['set', 1, 'n0'],
     ['set', 1, 'n0'],
     ['give-up', 1, 'n0'],
+    ['redeliver', 2, 'n0'],
+    ['redeliver', 1, 'n0'],
   ]);
+});
+
+test('a filter by the kind of change shows each change of a pop', () => {
+  const drop = change({ action: 'discard', actor: 'night-shift', pop: 1 });
+  expect(auditRows([drop, drop], true)).toHaveLength(2);
+  const byTag = change({ action: 'cancel', tag: 'old' });
+  expect(auditRows([byTag, byTag], true)).toHaveLength(1);
 });
 
 test('the title of a change names the pop that it is about', () => {

@@ -25,6 +25,8 @@ const actionWords: Readonly<Record<string, string>> = {
 const wholeActions: ReadonlySet<string> = new Set(['erase', 'drain', 'resync']);
 /** Changes that members make by themselves. */
 const byMembers: ReadonlySet<string> = new Set(['give-up', 'drop']);
+/** Changes of one pop each, that come by the hundred. */
+const ofPops: ReadonlySet<string> = new Set(['give-up', 'drop', 'redeliver', 'discard']);
 const actionTones: Readonly<Record<string, Tone>> = {
   cancel: 'warn',
   erase: 'warn',
@@ -37,6 +39,11 @@ export const actions: readonly string[] = Object.keys(actionWords);
 
 export function actionText(action: string): string {
   return actionWords[action] ?? action;
+}
+
+/** The things that a row with several changes counts. */
+export function countedName({ action }: HistoryChangeShape): string {
+  return ofPops.has(action) ? 'pop' : 'timer';
 }
 
 export function isOfTimer({ action }: HistoryChangeShape): boolean {
@@ -82,14 +89,17 @@ export interface AuditRow {
 }
 
 /**
- * Neighbours that one request by tag made, or that members made by themselves, are one row: changes by tokens are not
- * lost among them.
+ * Neighbours that one request by tag made, and changes of pops by the same token or by members themselves, are one row:
+ * other changes are not lost among them. `wantsEach`: changes of pops have a row each.
  */
-export function auditRows(entries: readonly HistoryChangeShape[]): readonly AuditRow[] {
+export function auditRows(
+  entries: readonly HistoryChangeShape[],
+  wantsEach = false,
+): readonly AuditRow[] {
   const rows: { readonly first: HistoryChangeShape; count: number; members: string[] }[] = [];
   for (const entry of entries) {
     const last = rows.at(-1);
-    const isOfMany = entry.tag !== null || byMembers.has(entry.action);
+    const isOfMany = entry.tag !== null || (ofPops.has(entry.action) && !wantsEach);
     if (last !== undefined && isOfMany && keyOf(last.first) === keyOf(entry)) {
       last.count++;
       if (!last.members.includes(entry.member)) last.members.push(entry.member);

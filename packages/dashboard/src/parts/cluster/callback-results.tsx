@@ -18,12 +18,12 @@ const words: Readonly<Record<string, string>> = {
 };
 
 export function CallbackResults({ now }: { readonly now: Snapshot }) {
-  const { answers, of } = clusterFigures(now.cluster.members);
+  const { answers, of, atLeast } = clusterFigures(now.cluster.members);
   const all = Object.entries(answers).filter(([, n]) => n > 0);
   const total = all.reduce((sum, [, n]) => sum + n, 0);
   return (
     <Panel title="Callbacks by result" note={`${of}, since each member started`}>
-      {total === 0 ? <p class="dim">No callback yet.</p> : null}
+      {total === 0 && !atLeast ? <p class="dim">No callback yet.</p> : null}
       <ul class="bars">
         {all
           .toSorted(([, a], [, b]) => b - a)

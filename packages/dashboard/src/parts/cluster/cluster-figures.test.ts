@@ -28,6 +28,7 @@ test('figures of all members add up', () => {
     retrying: 2,
     answers: { '2xx': 6, refused: 1 },
     of: 'in the cluster',
+    atLeast: false,
   });
 });
 
@@ -38,6 +39,7 @@ test('a silent member is left out, and so is a figure that is not told', () => {
     timers: 20,
     letters: 2,
     retrying: 1,
-    of: 'of the members that answer',
+    of: 'no word from b',
+    atLeast: true,
   });
 });

@@ -10,10 +10,13 @@ export interface ClusterFigures {
   readonly answers: Readonly<Record<string, number>>;
   /** Which members are counted, in words. */
   readonly of: string;
+  /** Whether figures of a member are missing: the sums are the least that there may be. */
+  readonly atLeast: boolean;
 }
 
 export function clusterFigures(members: readonly MemberShape[]): ClusterFigures {
   const heard = members.filter(({ reachable }) => reachable);
+  const silent = members.filter(({ reachable }) => !reachable).map(({ name }) => name);
   const answers: Record<string, number> = {};
   for (const member of heard) {
     for (const [result, count] of Object.entries(member.answers ?? {})) {
@@ -27,6 +30,7 @@ export function clusterFigures(members: readonly MemberShape[]): ClusterFigures 
     letters: sum((member) => member['dead-letters']),
     retrying: sum(({ retrying }) => retrying),
     answers,
-    of: heard.length === members.length ? 'in the cluster' : 'of the members that answer',
+    of: silent.length === 0 ? 'in the cluster' : `no word from ${silent.join(', ')}`,
+    atLeast: silent.length > 0,
   };
 }

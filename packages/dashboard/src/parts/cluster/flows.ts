@@ -23,7 +23,6 @@ export interface Ribbon {
 }
 
 export interface Picture {
-  readonly height: number;
   readonly left: readonly Bar[];
   readonly right: readonly Bar[];
   /** Keys that stay come first, so that moves are drawn over them. */
@@ -59,7 +58,7 @@ export function picture(movement: Movement, height: number): Picture {
       right: take(used.right, right, flow.to, flow.copies * scale),
       height: flow.copies * scale,
     }));
-  return { height, left, right, ribbons };
+  return { left, right, ribbons };
 }
 
 function bars(names: readonly string[], loads: ReadonlyMap<string, number>, scale: number): Bar[] {

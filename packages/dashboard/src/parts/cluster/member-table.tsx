@@ -1,36 +1,31 @@
 /** The table of members: one line for each member of the view, as the serving member sees it. */
 import { count, counted, milliseconds, rate, signed } from '../../format.ts';
-import { Badge, Panel, Share } from '../parts.tsx';
+import { Badge, type Head, Panel, Share, Table } from '../parts.tsx';
 import type { MemberShape, Snapshot } from '../shapes.ts';
+
+const heads: readonly Head[] = [
+  'Member',
+  'Phase',
+  { right: 'Timers held' },
+  { right: 'As primary' },
+  'Share of copies',
+  { right: 'Pops/s' },
+  { right: 'Late p99' },
+  { right: 'Lag' },
+  { right: 'Clock offset' },
+  'Labels',
+];
 
 export function MemberTable({ now }: { readonly now: Snapshot }) {
   const { members } = now.cluster;
   const total = members.reduce((sum, { timers }) => sum + (timers ?? 0), 0);
   return (
     <Panel title="Members" note={`${counted(members.length, 'member')}, as ${now.self} sees them`}>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th>Member</th>
-              <th>Phase</th>
-              <th class="right">Timers held</th>
-              <th class="right">As primary</th>
-              <th>Share of copies</th>
-              <th class="right">Pops/s</th>
-              <th class="right">Late p99</th>
-              <th class="right">Lag</th>
-              <th class="right">Clock offset</th>
-              <th>Labels</th>
-            </tr>
-          </thead>
-          <tbody>
-            {members.map((member) => (
-              <Line key={member.name} member={member} total={total} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table heads={heads}>
+        {members.map((member) => (
+          <Line key={member.name} member={member} total={total} />
+        ))}
+      </Table>
     </Panel>
   );
 }

@@ -1,4 +1,5 @@
 /** Does one thing to many items, several at a time, and counts. A failure of one does not stop the others. */
+import { sentenceOf } from '@carillon/core';
 
 export interface Progress {
   readonly total: number;
@@ -39,6 +40,6 @@ async function failureOf(act: (id: string) => Promise<void>, id: string): Promis
     await act(id);
     return null;
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause);
+    return sentenceOf(cause);
   }
 }

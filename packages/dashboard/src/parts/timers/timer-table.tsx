@@ -1,34 +1,29 @@
 /** Timers as a table, with the time to their next pop running down. */
 import { countdown, shortId, timingText } from '../../format.ts';
 import { nowMs } from '../../live.ts';
-import { Badge } from '../parts.tsx';
+import { Badge, type Head, Table } from '../parts.tsx';
 import { Tags } from './tags.tsx';
 import type { TimerShape } from '../shapes.ts';
 
+const heads: readonly Head[] = [
+  'Timer',
+  'State',
+  'Next try',
+  'Last answer',
+  'Timing',
+  'Callback',
+  'Tags',
+  { right: 'Pops' },
+  'Replicas',
+];
+
 export function TimerTable({ timers }: { readonly timers: readonly TimerShape[] }) {
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Timer</th>
-            <th>State</th>
-            <th>Next try</th>
-            <th>Last answer</th>
-            <th>Timing</th>
-            <th>Callback</th>
-            <th>Tags</th>
-            <th class="right">Pops</th>
-            <th>Replicas</th>
-          </tr>
-        </thead>
-        <tbody>
-          {timers.map((timer) => (
-            <Line key={timer.id} timer={timer} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table heads={heads}>
+      {timers.map((timer) => (
+        <Line key={timer.id} timer={timer} />
+      ))}
+    </Table>
   );
 }
 

@@ -127,3 +127,24 @@ test('bodies that are shown as examples are accepted as they stand', async () =>
     expect([path, status]).toEqual([path, 200]);
   }
 });
+
+test('every query parameter that is described is known to its route, and no other is', async () => {
+  const { paths } = await document();
+  const { ask } = testApi();
+  let count = 0;
+  for (const [path, item] of Object.entries(paths)) {
+    for (const verb of verbs) {
+      const names = (item[verb]?.parameters ?? []).filter((one) => one.in === 'query');
+      const target = `${path.replace('{id}', '00000019000000aa-2')}?`;
+      const askFor = async (name: string) =>
+        (await ask(verb.toUpperCase(), `${target}${name}=`, { body: '{}' })).body;
+      for (const { name } of names) {
+        expect(await askFor(name)).not.toContain(`There is no parameter ${name} here.`);
+      }
+      if (names.length === 0) continue;
+      expect(await askFor('other')).toContain('There is no parameter other here.');
+      count++;
+    }
+  }
+  expect(count).toBeGreaterThan(7);
+});

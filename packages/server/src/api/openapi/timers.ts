@@ -62,7 +62,11 @@ export const timerPaths = {
         query('to', instant, 'Only timers whose next attempt is before; ordered by due.'),
         query('total', { type: 'boolean' }, 'How many timers match in all, in the member total.'),
         query('member', { type: 'string' }, 'Only timers that this member holds.'),
-        query('role', { enum: ['primary', 'backup'] }, 'As what; beside member.'),
+        query(
+          'role',
+          { enum: ['primary', 'backup'] },
+          'Beside member: only timers of which it is the primary, or a backup.',
+        ),
         ...paging,
       ],
       responses: {
@@ -94,7 +98,7 @@ export const timerPaths = {
         content: {
           'application/json': {
             schema: { type: 'array', items: ref('BatchItem') },
-            example: [exampleTimer, { change: 'set', key: 'order 17', timer: exampleTimer }],
+            example: [exampleTimer, { ...exampleTimer, 'idempotency-key': 'order 17' }],
           },
           'application/x-ndjson': { schema: ref('BatchItem') },
         },

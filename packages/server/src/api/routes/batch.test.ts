@@ -3,7 +3,7 @@ import { CarillonError } from '@carillon/core';
 import { settle } from '@carillon/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { SetRequest } from '../../request/service.ts';
-import { testApi, viewOf } from '../stand-in.contract.ts';
+import { headerIn, testApi, viewOf } from '../stand-in.contract.ts';
 
 const id = '00000019000000010000000100000002-2';
 const body = {
@@ -52,6 +52,14 @@ describe('a batch of changes', () => {
     [{ change: 'cancel', id: 7 }, 400, '/id'],
     [{ change: 'pop', id: '000000000000000a-2' }, 400, '/change'],
     [{ change: null }, 400, '/change'],
+    [{ ...body, id: 'nonsense' }, 404, undefined],
+    [{ ...body, id: 7 }, 400, '/id'],
+    [{ ...bad, id }, 400, '/timing/interval'],
+    [{ ...body, 'idempotency-key': '' }, 400, '/idempotency-key'],
+    [{ cancel: 7 }, 400, '/cancel'],
+    [{ cancel: 'nonsense' }, 404, undefined],
+    [{ ...body, cancel: id }, 400, '/cancel'],
+    [{ ...body, change: 'cancel', id }, 400, '/change'],
   ])(
     'the bad change %j has a status and a pointer into the item',
     async (item, status, pointer) => {
@@ -72,10 +80,37 @@ describe('a batch of changes', () => {
     expect(outcomes).toMatchObject([{ pointer: '/timing' }, { pointer: '/timer/timing' }]);
   });
 
-  test('a timer with a member of the name "change" is still a timer', async () => {
+  test('short forms: a body with an id replaces, { "cancel": ID } cancels, and each may have a key', async () => {
     const { ask, service } = testApi();
-    await ask('POST', '/timers/batch', { body: [{ ...body, change: 'cancel', id }] });
-    expect([service.sets.length, service.calls]).toEqual([1, []]);
+    const other = '000000000000000a-2';
+    const items = [
+      { ...body, 'idempotency-key': 'k 1' },
+      { ...body, id, 'idempotency-key': 'k 2' },
+      { cancel: other, 'idempotency-key': 'k 3' },
+    ];
+    const response = await ask('POST', '/timers/batch', { body: items });
+    expect(headerIn(response, 'carillon-warning')).toBeUndefined();
+    expect(JSON.parse(response.body)).toEqual([
+      expect.objectContaining({ status: 200 }),
+      { status: 200, id, copies: '1/2', version: '7.1' },
+      { status: 200, id: other, copies: '2/2', version: '7.1' },
+    ]);
+    expect(service.sets.map((set) => [set.id === null, set.idempotencyKey])).toEqual([
+      [true, 'k 1'],
+      [false, null],
+    ]);
+    expect(service.calls.map(({ name }) => name)).toEqual(['cancel']);
+  });
+
+  test('a strict namespace takes the members of short forms, and refuses others beside them', async () => {
+    const { ask, service } = testApi({ namespaces: { default: { strict: true } } });
+    const items = [
+      { ...body, id, 'idempotency-key': 'k' },
+      { ...body, id, other: 1 },
+    ];
+    const outcomes = JSON.parse((await ask('POST', '/timers/batch', { body: items })).body);
+    expect(outcomes).toMatchObject([{ status: 200 }, { status: 400, pointer: '/other' }]);
+    expect(service.sets.length).toBe(1);
   });
 
   test('a key of the request is for the sets that have none of their own', async () => {

@@ -3,7 +3,7 @@ import { CarillonError, type Version } from '@carillon/core';
 import type { Limits } from '../../config/config.ts';
 import { type ApiResponse, jsonResponse, pageResponse } from '../../http/message.ts';
 import { badRequest } from '../../http/problem.ts';
-import { letterFilterOf, pageOf } from '../query.ts';
+import { letterFilterOf, letterNames, pageNames, pageOf, parametersOf } from '../query.ts';
 import { renderDeadLetter, renderLetterSummary } from '../render-timer.ts';
 import type { Handler, Route } from '../router.ts';
 import type { Caller } from '../../access/access.ts';
@@ -22,7 +22,7 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     ...letterFilterOf(parameters, limits),
   });
   const list: Handler = async (request, _, caller) => {
-    const parameters = new URLSearchParams(request.query);
+    const parameters = parametersOf(request.query, [...letterNames, ...pageNames]);
     const page = await service.deadLetters({
       ...filterOf(parameters, caller),
       ...pageOf(parameters, limits),
@@ -31,7 +31,7 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     return pageResponse('dead-letters', items, renderDeadLetter, { cursor, missing });
   };
   const summary: Handler = async (request, _, caller) => {
-    const filter = filterOf(new URLSearchParams(request.query), caller);
+    const filter = filterOf(parametersOf(request.query, letterNames), caller);
     return jsonResponse(renderLetterSummary(await service.letterSummary(filter)));
   };
   const one: Handler = async (_, id, { namespace }) => {
@@ -44,7 +44,7 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
   const discard: Handler = async (_, id, { namespace, name }) =>
     found(await service.discard(namespace, anywhere(looseIdOf(id)), name ?? ''));
   const discardMany: Handler = async (request, _, caller) => {
-    const parameters = new URLSearchParams(request.query);
+    const parameters = parametersOf(request.query, ['all', ...letterNames]);
     // Not by mistake: an id that is empty must not mean everything.
     if (parameters.get('all') !== 'true') {
       throw badRequest('Say that all dead letters are meant: DELETE /dead-letters?all=true');

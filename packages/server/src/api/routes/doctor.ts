@@ -37,8 +37,9 @@ function renderDiagnosis({ atMs, verdict, findings, members, missing }: Diagnosi
   return {
     at: formatInstant(atMs),
     verdict,
-    findings: findings.map(({ id, weight, member, says, do: advice }) => {
-      return { id, weight, member, says, do: advice };
+    findings: findings.map(({ id, weight, member, says, do: advice, receiver }) => {
+      const about = receiver === undefined ? null : { receiver };
+      return { id, weight, member, says, do: advice, ...about };
     }),
     members: members.map((facts) => kebab(facts) as DoctorJson['members'][number]),
     missing: [...missing],

@@ -16,6 +16,7 @@ import { ranges, type Sample, Samples } from './events-samples.ts';
 import { type ApiRequest, type ApiResponse, jsonResponse } from '../../http/message.ts';
 import { badRequest } from '../../http/problem.ts';
 import type { Outflow } from '../../http/outflow.ts';
+import { parametersOf } from '../query.ts';
 import type { Route } from '../router.ts';
 import type { MemberControl } from '../../request/service.ts';
 import type { ClusterView } from '../../metrics/status.ts';
@@ -101,7 +102,7 @@ export class EventStream {
   }
 
   private range(request: ApiRequest): ApiResponse {
-    const asked = new URLSearchParams(request.query).get('range') ?? '5m';
+    const asked = parametersOf(request.query, ['range']).get('range') ?? '5m';
     const range = ranges.find((one) => one === asked);
     if (range === undefined) throw badRequest(`The range is one of ${ranges.join(', ')}.`);
     const samples = this.samples.of(range);

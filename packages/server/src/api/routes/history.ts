@@ -9,8 +9,8 @@ import { badRequest } from '../../http/problem.ts';
 import type { Caller } from '../../access/access.ts';
 import type { HistoryEntryView, HistoryQuery, HistoryService } from '../../request/service.ts';
 import { type Action, actions } from '../../history/entry.ts';
-import { formatInstant, parseInstant } from '../instant.ts';
-import { pageOf } from '../query.ts';
+import { formatInstant, instantFault, parseInstant } from '../instant.ts';
+import { pageNames, pageOf, parametersOf } from '../query.ts';
 import { looseIdOf } from '../request-id.ts';
 import type { Handler, Route } from '../router.ts';
 import type { HistoryEntryJson } from '../schema/history.ts';
@@ -20,30 +20,31 @@ export interface HistoryOptions {
   readonly limits: Limits;
 }
 
+const historyNames = ['since', 'until', 'actor', 'action', ...pageNames];
+const auditNames = [...historyNames, 'namespace'];
 const actorLengthMax = 256;
 /** The cursor of a history has a part for each member. */
 const cursorLengthMax = 16_384;
 
 export function historyRoutes({ history, limits }: HistoryOptions): Route[] {
-  const queryOf = (text: string): Omit<HistoryQuery, 'namespace' | 'id'> => {
-    const parameters = new URLSearchParams(text);
-    return {
-      ...pageOf(parameters, limits, cursorLengthMax),
-      actor: actorOf(parameters),
-      action: actionOf(parameters),
-      sinceMs: timeOf(parameters, 'since') ?? 0,
-      untilMs: timeOf(parameters, 'until') ?? Number.MAX_SAFE_INTEGER,
-    };
-  };
+  const queryOf = (parameters: URLSearchParams): Omit<HistoryQuery, 'namespace' | 'id'> => ({
+    ...pageOf(parameters, limits, cursorLengthMax),
+    actor: actorOf(parameters),
+    action: actionOf(parameters),
+    sinceMs: timeOf(parameters, 'since') ?? 0,
+    untilMs: timeOf(parameters, 'until') ?? Number.MAX_SAFE_INTEGER,
+  });
   const one: Handler = async (request, part, { namespace }) => {
     const id = looseIdOf(part);
-    const page = await history.history({ ...queryOf(request.query), namespace, id });
+    const asked = queryOf(parametersOf(request.query, historyNames));
+    const page = await history.history({ ...asked, namespace, id });
     const { items, cursor, missing } = page;
     return pageResponse('entries', items, render, { cursor, missing });
   };
   const audit: Handler = async (request, _, caller) => {
-    const namespace = namespaceOf(new URLSearchParams(request.query), caller);
-    const page = await history.audit({ ...queryOf(request.query), namespace, id: null });
+    const parameters = parametersOf(request.query, auditNames);
+    const namespace = namespaceOf(parameters, caller);
+    const page = await history.audit({ ...queryOf(parameters), namespace, id: null });
     const { items, cursor, missing } = page;
     return pageResponse('entries', items, render, { cursor, missing });
   };
@@ -87,9 +88,7 @@ function timeOf(parameters: URLSearchParams, name: 'since' | 'until'): number | 
   if (given === null) return null;
   const ms = parseInstant(given);
   if (ms !== null) return ms;
-  throw badRequest(
-    `The parameter ${name} must be an instant such as 2026-01-31T18:00:00Z, with + written as %2B.`,
-  );
+  throw badRequest(instantFault(`The parameter ${name}`, given));
 }
 
 function render(entry: HistoryEntryView): HistoryEntryJson {

@@ -2,9 +2,10 @@
 import type { Caller } from '../../access/access.ts';
 import { type ApiRequest, type ApiResponse, jsonResponse } from '../../http/message.ts';
 import { badRequest } from '../../http/problem.ts';
-import { parseJson } from '../json.ts';
+import { parseBody } from '../json.ts';
 import { isTimezone } from '../parse-timing.ts';
 import { previewOf } from '../preview.ts';
+import { parametersOf } from '../query.ts';
 import type { Route } from '../router.ts';
 import { refuseEncoded, type TimersOptions } from './timers.ts';
 
@@ -26,7 +27,7 @@ function preview(options: PreviewOptions, request: ApiRequest, caller: Caller): 
   refuseEncoded(request);
   const shownIn = zoneOf(request);
   const wallMs = wall();
-  const { timing } = parser.parse(withCallback(parseJson(request.body, limits.jsonDepthMax)), {
+  const { timing } = parser.parse(withCallback(parseBody(request.body, limits.jsonDepthMax)), {
     wallMs,
     factor: null,
     idempotent: false,
@@ -45,7 +46,7 @@ function withCallback(value: unknown): unknown {
 
 /** The zone that local times are wanted in; null: that of the timing. */
 function zoneOf(request: ApiRequest): string | null {
-  const zone = new URLSearchParams(request.query).get('timezone');
+  const zone = parametersOf(request.query, ['timezone']).get('timezone');
   if (zone === null || isTimezone(zone)) return zone;
   throw badRequest('The parameter timezone is not a known IANA name.');
 }

@@ -1,27 +1,20 @@
+import { definitionOf } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { headerIn, type StandIn, testApi, viewOf } from '../stand-in.contract.ts';
 
 const own = '00000019000000aa-2';
 
 function know(service: StandIn): void {
-  const definition = {
+  const definition = definitionOf({
     timing: { kind: 'cron', cron: '0 9 * * *', timezone: null, ending: { forever: true } } as never,
     uri: 'http://receiver/',
     opaque: 'x',
     method: 'PUT',
     headers: { a: 'b' },
     timeoutMs: 500,
-    retry: null,
     tags: ['orders'],
     tagInfo: [{ type: 'CALL', count: 1 }],
-    batch: false,
-    idempotent: false,
-    origin: null,
-    onFailure: null,
-    event: null,
-    form: 'plain' as const,
-    trace: null,
-  };
+  });
   const request = { namespace: 'default', id: null, definition, factor: 3, idempotencyKey: null };
   service.known = viewOf(request, 1);
 }
@@ -57,7 +50,7 @@ test('an idempotency key makes repeating safe, and a bad one is refused', async 
   expect([bad.status, service.sets.length]).toEqual([400, 1]);
 });
 
-test('a timer that is not there cannot be run, and one that has ended says how', async () => {
+test('a timer that is not there cannot be run, and a timer that has ended says how it ended', async () => {
   const { ask, service } = testApi();
   expect((await ask('POST', '/timers/nonsense/run')).status).toBe(404);
   expect((await ask('POST', `/timers/${own}/run`)).status).toBe(404);

@@ -1,6 +1,6 @@
 /** `/timers`: set, replace, cancel, read and list. */
 import { CarillonError, formatVersion, parseTraceparent, type Version } from '@carillon/core';
-import { parseJson } from '../json.ts';
+import { parseBody } from '../json.ts';
 import {
   anywhere,
   factorUnsaid,
@@ -20,7 +20,7 @@ import { isIdempotencyKey } from '../batch-change.ts';
 import type { TimerParser } from '../parse-timer.ts';
 import { accepts } from '../../http/accept.ts';
 import { badRequest, problemResponse } from '../../http/problem.ts';
-import { parseListQuery, tagOf } from '../query.ts';
+import { parametersOf, parseListQuery, tagOf } from '../query.ts';
 import { endedWords, renderEnded, renderOneTimer, renderTimer } from '../render-timer.ts';
 import type { Route } from '../router.ts';
 import { unknownMembers, warningHeaders } from '../unknown-members.ts';
@@ -121,7 +121,7 @@ class Timers {
   ): Promise<ApiResponse> {
     const { sets, parser, limits, wall, strict } = this.options;
     refuseEncoded(request);
-    const json = parseJson(request.body, limits.jsonDepthMax);
+    const json = parseBody(request.body, limits.jsonDepthMax);
     const { definition, factor } = parser.parse(json, {
       wallMs: wall(),
       factor: given?.factor ?? null,
@@ -165,7 +165,7 @@ class Timers {
   }
 
   async cancelByTag(request: ApiRequest, { namespace, name }: Caller): Promise<ApiResponse> {
-    const tag = tagOf(new URLSearchParams(request.query), this.options.limits);
+    const tag = tagOf(parametersOf(request.query, ['tag']), this.options.limits);
     if (tag === null) {
       throw badRequest('Name the tag whose timers are to be cancelled: DELETE /timers?tag=…');
     }

@@ -12,19 +12,26 @@ const traceparent = Type.Optional(
 
 const idOfChange = Type.String({ description: 'Of the timer, as an answer gave it.' });
 
-/** An item of a batch: the body of a timer, or a change by its name. */
+const key = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'As Idempotency-Key, for this timer alone.',
+  }),
+);
+
+/** An item of a batch: a timer, which is set, or replaces the one of `id`; a cancel; or a change by its name. */
 export const BatchItemSchema = Type.Union([
-  TimerBodySchema,
+  Type.Object({
+    ...TimerBodySchema.properties,
+    id: Type.Optional(Type.String({ description: 'Replaces this timer; absent: sets a new one.' })),
+    'idempotency-key': key,
+  }),
+  Type.Object({ cancel: idOfChange }),
   Type.Object({
     change: Type.Literal('set'),
     timer: TimerBodySchema,
-    key: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: 'As Idempotency-Key, for this timer alone.',
-      }),
-    ),
+    key,
     traceparent,
   }),
   Type.Object({

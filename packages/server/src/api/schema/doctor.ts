@@ -13,6 +13,9 @@ export const DoctorSchema = Type.Object({
       }),
       says: Type.String(),
       do: Type.String({ description: 'Advice.' }),
+      receiver: Type.Optional(
+        Type.String({ description: 'Origin of the receiver that it is about.' }),
+      ),
     }),
     { description: 'Gravest first.' },
   ),

@@ -153,7 +153,7 @@ export class DiskCare {
       files: () => journal.files,
       onRead: (bytes) => metrics.scrubbedBytes.add(bytes),
       onDamage: (file) => {
-        log.error('A file on disk is damaged; all of it is in memory and is written anew.', {
+        log.error('A file on disk is damaged; its records are in memory and are written again.', {
           event: 'file-rewritten',
           file,
         });

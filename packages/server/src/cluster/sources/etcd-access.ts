@@ -1,4 +1,5 @@
 /** How to get into an etcd with TLS or passwords, from the options of a member. */
+import { sentenceOf } from '@carillon/core';
 import { readFileSync } from 'node:fs';
 import type { EtcdClientOptions } from '@carillon/ring';
 import type { Config } from '../../config/config.ts';
@@ -25,7 +26,7 @@ function contents(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = sentenceOf(cause);
     throw new Error(`The file of the option ${option} cannot be read: ${reason}`, { cause });
   }
 }

@@ -111,7 +111,7 @@ it('an absent replica gets the next in rank as stand-in, listed last; the others
   );
 });
 
-it('without anybody left to stand in the list stays as it is', () => {
+it('the list stays as it is when no member is left to stand in', () => {
   const two = view(member('a'), member('b'));
   const ideal = two.place(1, 2, 2);
   expect(desiredReplicas(two, { hi: 1, lo: 2 }, 2, (name) => name === 'a')).toEqual(ideal);

@@ -16,7 +16,7 @@ export const auth = {
   insecureNoAuth: option(
     false,
     yesNo,
-    'Start although listeners beyond loopback have no authentication: the API without tokens, the peer port without a secret or TLS. For networks that keep strangers out.',
+    'Start even if listeners beyond loopback have no authentication: the API without tokens, the peer port without a secret or TLS. For networks that keep strangers out.',
   ),
 } as const;
 
@@ -29,6 +29,6 @@ export const access = {
   hosts: option<readonly string[]>(
     [],
     list(text(/^[A-Za-z0-9.-]{1,253}$/, 'a host name')),
-    'Names under which clients reach this member where no tokens are asked for, beside addresses, localhost, and the names in listen and advertise.api; under others it is 403. Any name would let a web page whose name points here (DNS rebinding) read all timers.',
+    'Names under which clients reach this member where no tokens are asked for, beside addresses, localhost, and the names in listen and advertise.api; requests under other names are 403. If any name were accepted, a web page whose name points here (DNS rebinding) could read all timers.',
   ),
 } as const;

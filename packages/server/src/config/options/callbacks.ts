@@ -67,7 +67,7 @@ export const callbacks = {
   allow: option<readonly string[]>(
     [],
     list(allowRule),
-    'Address ranges, with a port if only that one is meant, that callbacks may reach although they are not public. Loopback is allowed by itself while the member listens on loopback. Wider: clients can make the member call into your network.',
+    'Address ranges that callbacks may reach although they are not public; with a port, that port only. Loopback is allowed by itself while the member listens on loopback. Wider: clients can make the member call into your network.',
   ),
   signingSecrets: {
     ...option<readonly string[]>(
@@ -78,7 +78,7 @@ export const callbacks = {
           'whsec_ and 24 to 64 bytes in base64, or NAMESPACE= and that',
         ),
       ),
-      'Secrets that sign callbacks (Standard Webhooks); with two, both sign, so that receivers can change over. With a namespace and = in front, for its callbacks alone, instead of the others. Not set: unsigned.',
+      'Secrets that sign callbacks (Standard Webhooks); with two, both sign, so that receivers can change over. NAMESPACE=SECRET is for the callbacks of that namespace alone, which the other secrets then do not sign. Not set: unsigned.',
     ),
     secret: true,
   },

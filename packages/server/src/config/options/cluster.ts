@@ -57,7 +57,7 @@ export const cluster = {
   labels: option<Readonly<Record<string, string>>>(
     {},
     labels,
-    'Where this member stands, such as region=eu,zone=a. Replicas spread over distinct values.',
+    'Place of this member, such as region=eu,zone=a. The replicas of a timer go to distinct places.',
   ),
   weight: option(1, whole(0, 1_000), 'Share of timers relative to other members; 0 holds none.'),
 } as const;
@@ -111,11 +111,11 @@ export const advertise = {
   api: option(
     null,
     optional(address),
-    'Address of the API that others are told, in etcd and in GET /cluster, where it differs from listen (0.0.0.0, containers, a proxy in front). Not set: listen, or the first outer address of this machine when listen is every address. A members file says it by itself.',
+    'Address of the API that others are told, in etcd and in GET /cluster, where it differs from listen (0.0.0.0, containers, a proxy in front). Not set: listen, or the first outer address of this machine when listen is every address. A members file names this address itself.',
   ),
   peer: option(
     null,
     optional(address),
-    'Address under which other members reach this one, where it differs from cluster.peerListen. Not set: cluster.peerListen, or the first outer address of this machine when that is every address. A members file says it by itself.',
+    'Address under which other members reach this one, where it differs from cluster.peerListen. Not set: cluster.peerListen, or the first outer address of this machine when that is every address. A members file names this address itself.',
   ),
 } as const;

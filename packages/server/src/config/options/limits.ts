@@ -53,7 +53,7 @@ export const limits = {
   pendingTimerCountMax: option(
     10_000_000,
     whole(1, 1_000_000_000),
-    'Records held by this member, ended timers that are still remembered included; beyond it namespaces with more than their equal part get 429 for sets, and for cancels of timers that are not known. Plan about 220 bytes each plus their opaque.',
+    'Records held by this member, ended timers that are still remembered included; beyond it namespaces with more than their equal part get 429 for sets, and for cancels of timers that are not known. Plan about 220 bytes for each, with 64 bytes of opaque.',
   ),
   deadLetterCountMax: option(
     100_000,
@@ -109,7 +109,7 @@ export const limits = {
   rateBurst: option<number | null>(
     null,
     optional(whole(1, 100_000_000)),
-    'Requests that may come at once after a quiet time, with limits.ratePerSecond. A batch may be larger; then as much longer nothing else is let in. Not set: as many as in one second.',
+    'Requests that may come at once after a quiet time, with limits.ratePerSecond. A batch may be larger; further requests are then refused until the rate has made up for it. Not set: as many as in one second.',
   ),
   popQueueLengthMax: option(
     50_000,

@@ -54,13 +54,13 @@ export const telemetry = {
   endpoint: option(
     null,
     optional(endpoint),
-    'Where spans and metrics go, as OTLP/HTTP in JSON: an OpenTelemetry collector, to which /v1/traces and /v1/metrics are added. Not set: nothing is recorded and nothing is sent, and the traceparent of a set goes on to its callback all the same.',
+    'URL of an OpenTelemetry collector that gets spans and metrics as OTLP/HTTP in JSON, at /v1/traces and /v1/metrics below it. Not set: nothing is recorded and nothing is sent, and the traceparent of a set goes on to its callback all the same.',
   ),
   headers: headersOption,
   sampleRatio: option(
     0.01,
     ratio,
-    'Share of the traces that begin at a member which is recorded: sets without traceparent, and pops that do not go on with the trace of their set. Sets with traceparent are recorded where their client records, and so is the pop of a timer that pops once. 1: each set and each pop. Lower: less CPU and fewer spans. Whatever it is, at most about 5,000 spans a second are exported; more are dropped and counted.',
+    'Share of the traces that begin at a member which is recorded: sets without traceparent, and pops that do not go on with the trace of their set. Sets with traceparent are recorded where their client records, and so is the pop of a timer that pops once. 1: each set and each pop. Lower: less CPU and fewer spans. At any share, at most about 5,000 spans a second are exported; more are dropped and counted.',
   ),
   intervalMs: option(
     10 * second,

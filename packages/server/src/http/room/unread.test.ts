@@ -67,7 +67,7 @@ test('a client that reads gets one list after the other, whole', async () => {
   expect(made.asked).toBe(2);
 });
 
-test('where there is no room for another list it is 503, and there is when clients that do not read were cut', async () => {
+test('without room for another list the answer is 503; there is room again when clients that do not read are cut', async () => {
   const clock = new VirtualClock();
   const overrides = { 'limits.answerBytesMax': 4 * MiB };
   const made = await lists({ clock, overrides });

@@ -287,7 +287,7 @@ it('a claim that lay for longer than its term is over when it is read', () => {
   expect(judgeClaim(stored, ask({ position: 2 }), known, nowMs).type).toBe('granted');
 });
 
-it('a claimant that slept over the pop holds back a member that was awake once, until it calls or gives back; one that was awake, or a member that slept too, as often as it asks', () => {
+it('a claimant that slept over the pop holds back an awake member once, until it calls or gives back; an awake claimant, or any claimant at a member that slept, does so as often as it asks', () => {
   const claims = new GrantedClaims();
   const slept = ask({ position: 4 });
   claims.grant(7, 'a', slept, nowMs);

@@ -104,9 +104,8 @@ export function judgeClaim(
   const { own, from } = known;
   const claim = concerning(known.claim, ask);
   const asker = { by: from, position: ask.position };
-  // A claimant that knows a newer state is past the pop that this member wants to make, but maybe not past the last one
-  // that a
-  // call under way stands for.
+  // A claimant that knows a newer state is past the pop that this member wants to make. It may not be past the last pop
+  // that a call under way stands for.
   if (own !== null && (order === 0 || own.calling)) {
     const first = !goesBefore(asker, own) && own.untilMs > nowMs && !ask.calling;
     if (own.calling || first) return { type: 'claimed', leftMs: Math.max(0, own.untilMs - nowMs) };

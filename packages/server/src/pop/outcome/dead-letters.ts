@@ -1,7 +1,7 @@
 /**
- * Dead letters: pops that were given up, kept to be read and sent again. A dead letter is a
- * record like any other, with a number of its own that follows from the pop: two replicas that give up the same
- * pop make the same dead letter, and journal, replication and resync need to know nothing about it.
+ * Dead letters: pops that were given up, kept to be read and sent again. A dead letter is a record like any other, with
+ * a number of its own that follows from the pop: two replicas that give up the same pop make the same dead letter, and
+ * journal, replication and resync need to know nothing about it.
  */
 import {
   type Definition,

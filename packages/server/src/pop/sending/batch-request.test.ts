@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { definitionOf, recordOf } from '../../testing/records.ts';
+import { definitionOf, letterOrigin as origin, recordOf } from '../../testing/records.ts';
 import { BatchRequest } from './batch-request.ts';
 import { callbackRequest, DueTexts, type PopContext } from '../../callback/request.ts';
 
@@ -43,17 +43,6 @@ function linesOf(pops: readonly PopContext[]): Record<string, string | number>[]
 }
 
 it('a line tells the same as the headers of a single callback', () => {
-  const origin = {
-    id: '0000001900000001-1',
-    versionMs: 5,
-    versionTie: 6,
-    sequence: 7,
-    dueMs: 86_400_000,
-    missed: 2,
-    attempts: 3,
-    reason: 'gone',
-    gaveUpMs: 9,
-  };
   const pops = [
     popOf(),
     popOf({ missed: 4, record: recordOf({ attempt: 2, sequence: 8, dueMs: 5000 }) }),
@@ -105,7 +94,7 @@ it('the time limit is the shortest of all, and the count is told', () => {
   expect(requestOf([limited(null)]).limitMs).toBe(1000);
 });
 
-it('it is full with so many pops, or when it has become so long', () => {
+it('a batch is full at the limit of its pops, or of its length', () => {
   const full = (opaques: readonly string[]) => {
     const batch = new BatchRequest(limits);
     for (const opaque of opaques) batch.add(popOf({ definition: definitionOf({ opaque }) }));

@@ -1,7 +1,7 @@
 /**
- * Counts records over the whole cluster, by receiver and failure. Each member counts the records that it speaks for:
- * those of which it is the first replica that answers. So each record is counted once, wherever its copies are; while a
- * member is about to be found silent, its records may be counted by none or by two.
+ * Counts records over the whole cluster, by receiver and failure. Each member counts the records that it speaks for: it
+ * is the first of their replicas that answers. So each record is counted once, wherever its copies are; while a member
+ * is about to be found silent, its records may be counted by none or by two.
  */
 import { decodeDefinition, type TimerRecord } from '@carillon/core';
 import { failureOf } from '../../timer/attempt.ts';

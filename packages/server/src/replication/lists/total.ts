@@ -28,7 +28,11 @@ export async function countHere(parts: SearchParts, search: SearchAsk): Promise<
   const { clock, replica } = parts;
   const { store, usage, scans } = replica;
   const { ask } = search;
-  if (isPlain(search)) return { count: usage.of(ask.namespace).primaries, exact: true };
+  if (isPlain(search)) {
+    const isSilent = (name: string): boolean => parts.peers?.silent(name) ?? true;
+    const { timers } = replica.backups.spokenFor(isSilent, ask.namespace);
+    return { count: usage.of(ask.namespace).primaries + timers, exact: true };
+  }
   const distanceMs = parts.distanceMs();
   const untilMs = clock.now() + countMs;
   let seen = 0;

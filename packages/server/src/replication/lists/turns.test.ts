@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Usage } from '../../quotas/usage.ts';
 import { Store } from '../../store/store.ts';
 import { anything, definitionOf, recordOf } from '../../testing/records.ts';
+import { BackupCounts } from '../backup-counts.ts';
 import type { Replica } from '../replica.ts';
 import { ScanTurns } from '../scan-turns.ts';
 import { turnBytesMax } from '../sizes.ts';
@@ -45,7 +46,7 @@ async function readBy(
   }
   const scans = new ScanTurns(clock);
   const get = (hi: number, lo: number) => store.get(hi, lo);
-  const replica = { store, scans, usage: new Usage(), get } as Replica;
+  const replica = { store, scans, usage: new Usage(), backups: new BackupCounts(), get } as Replica;
   let [turnBytes, turnCount, bytes, most] = [0, 0, 0, 0];
   const read = store.read.bind(store);
   store.read = (handle) => {

@@ -26,6 +26,7 @@ const hello: Hello = {
   historyMs: 1e9,
   leaving: true,
   full: true,
+  moving: true,
   disk: 'lost' as const,
   wallMs: 1.7e12,
   timers: 12_345_678,

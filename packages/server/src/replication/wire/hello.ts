@@ -14,6 +14,8 @@ export interface Hello {
   readonly historyMs: number;
   /** It hands its records on and will be gone. */
   readonly leaving: boolean;
+  /** Some of its records are on their way to other members. */
+  readonly moving: boolean;
   /** Its disk has no room for records it does not hold yet. */
   readonly full: boolean;
   /** Whether damage was found on its disk, and whether it is mended. */
@@ -34,6 +36,10 @@ const fullBit = 2;
 /** Two bits; members of earlier releases send none of them and read neither. */
 const diskStates = ['whole', 'mending', 'mended', 'lost'] as const satisfies readonly DiskState[];
 const diskShift = 2;
+/** Behind the state of the disk; earlier releases neither send nor read it. */
+const movingBit = 16;
+
+type Flags = Pick<Hello, 'leaving' | 'full' | 'disk' | 'moving'>;
 
 export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
   writer.text(hello.release);
@@ -67,15 +73,16 @@ export function decodeHello(from: ByteReader, version: number): Hello {
   };
 }
 
-function encodeFlags({ leaving, full, disk }: Pick<Hello, 'leaving' | 'full' | 'disk'>): number {
-  const bits = (leaving ? leavingBit : 0) | (full ? fullBit : 0);
+function encodeFlags({ leaving, full, disk, moving }: Flags): number {
+  const bits = (leaving ? leavingBit : 0) | (full ? fullBit : 0) | (moving ? movingBit : 0);
   return bits | (diskStates.indexOf(disk) << diskShift);
 }
 
-function decodeFlags(flags: number): Pick<Hello, 'leaving' | 'full' | 'disk'> {
+function decodeFlags(flags: number): Flags {
   return {
     leaving: (flags & leavingBit) !== 0,
     full: (flags & fullBit) !== 0,
+    moving: (flags & movingBit) !== 0,
     disk: diskStates[(flags >>> diskShift) & 3] ?? 'whole',
   };
 }
@@ -120,13 +127,16 @@ function encodeFigures(writer: ByteWriter, figures: Figures | null): void {
   writer.varint(figures.letters);
   writer.varint(figures.retrying);
   // Most results never occur: a hello without them is a third as long.
-  const answers = Object.entries(figures.answers)
-    .filter(([, count]) => count > 0)
-    .slice(0, answerCountMax);
-  writer.u8(answers.length);
-  for (const [result, count] of answers) {
+  let count = 0;
+  for (const result in figures.answers) if ((figures.answers[result] ?? 0) > 0) count++;
+  let left = Math.min(count, answerCountMax);
+  writer.u8(left);
+  for (const result in figures.answers) {
+    const answered = figures.answers[result] ?? 0;
+    if (answered === 0 || left === 0) continue;
     writer.text(result);
-    writer.varint(count);
+    writer.varint(answered);
+    left--;
   }
 }
 
@@ -134,6 +144,7 @@ function decodeFigures(from: ByteReader): Figures | null {
   if (from.u8() === 0) return null;
   const letters = from.varint();
   const retrying = from.varint();
-  const answers = Array.from({ length: from.u8() }, () => [from.text(), from.varint()] as const);
-  return { letters, retrying, answers: Object.fromEntries(answers) };
+  const answers: Record<string, number> = {};
+  for (let left = from.u8(); left > 0; left--) answers[from.text()] = from.varint();
+  return { letters, retrying, answers };
 }

@@ -40,6 +40,23 @@ describe('recovery', () => {
     }
   });
 
+  it('a file that becomes shorter while it is read gives the entries before the cut', async () => {
+    const world = new World();
+    const groups = await threeGroups(world, 'killed');
+    const whole = await bytesOf(world.disk, first);
+    for (const { size, sequences } of groups) {
+      const disk = await withFile(world.disk, first, whole);
+      const read = disk.read.bind(disk);
+      disk.read = async (name: string, offset: number, length: number) => {
+        const bytes = await read(name, offset, length);
+        return name === first ? bytes.subarray(0, Math.max(0, size + 3 - offset)) : bytes;
+      };
+      const found = new World(disk);
+      await found.open();
+      expect(found.sequences).toEqual(sequences);
+    }
+  });
+
   it('a torn tail is cut for good: entries written next are read next time', async () => {
     const world = new World();
     await threeGroups(world, 'killed');

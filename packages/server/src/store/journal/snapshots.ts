@@ -156,7 +156,7 @@ export class Snapshots {
     try {
       await segments.replace(snapshot, mended);
     } catch (cause) {
-      log.warn('Old segments could not be removed; the next start will.', {
+      log.warn('Old segments could not be removed; the next start removes them.', {
         event: 'segments-kept',
         error: asDiskError(cause),
       });

@@ -11,7 +11,7 @@ export async function cancelledAfterADrain(seed: number): Promise<number> {
   const story = await Story.begin({ members, seed });
   const move = { members, before: ['m1', 'm3'], after: 'm0' } as const;
   const number = numberThatMoves({ from: seed * 1000, ...move });
-  const { id } = await story.replace(`${number}-1`, { seconds: 5, factor: 1 }, 'm2');
+  const { id } = await story.replace(`${number}-1`, { seconds: 4, factor: 1 }, 'm2');
   void story.cluster.member('m1').drain();
   await story.pass(1);
   if (story.holders(id).join() !== 'm0') throw new Error('m1 gave the timer to m0.');

@@ -234,11 +234,18 @@ export class FileReader {
     const wanted = Math.min(Math.max(needed, this.chunkBytes), this.size - at);
     if (this.buffer.length < wanted) this.buffer = new Uint8Array(wanted);
     const place = { offset: at, length: wanted };
-    const bytes = await readOrZeros(this.disk, this.name, place, this.buffer);
-    if (bytes.length < needed) throw new MalformedError(`${this.name} is shorter than it was.`);
+    const read = await readOrZeros(this.disk, this.name, place, this.buffer);
+    const bytes = read.length < needed ? withZeros(read, wanted) : read;
     this.chunk = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
     this.view = new DataView(this.chunk.buffer, this.chunk.byteOffset, this.chunk.length);
     this.start = at;
     this.trustedTo = -1;
   }
+}
+
+/** A file became shorter while it is read: the bytes that are gone are read as zeros, as of a bad sector. */
+function withZeros(bytes: Uint8Array, length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  whole.set(bytes);
+  return whole;
 }

@@ -2,7 +2,7 @@
  * A story for tests: a backup stands still while the primary tells of a pop of a cron timer, reads it late, and is then
  * alone.
  */
-import { Story } from '../../src/story.ts';
+import { Story } from '../../../src/story.ts';
 
 /** Of the pattern. */
 const periodMs = 30_000;

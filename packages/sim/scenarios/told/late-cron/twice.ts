@@ -3,8 +3,8 @@
  * younger than it is. Later it makes a pop for the primary, which stands still, and whose copy knows better.
  */
 import { View } from '@carillon/server/internal';
-import { Story, timerBody } from '../../src/story.ts';
-import { viewMember } from '../../src/world/views.ts';
+import { Story, timerBody } from '../../../src/story.ts';
+import { viewMember } from '../../../src/world/views.ts';
 
 const three = ['m0', 'm1', 'm2'];
 /** Of the pattern. */

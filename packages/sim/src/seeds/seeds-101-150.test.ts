@@ -1,3 +1,0 @@
-import { promisesHold } from './hold.contract.ts';
-
-promisesHold(101, 50);
