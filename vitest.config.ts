@@ -46,23 +46,19 @@ const groups: readonly Group[] = [
   { order: 5, workers: 1, timeoutMs: 180_000, retry: 1, isolate: true },
 ];
 
-/** One project a package at least, so that `npm test -w packages/NAME` runs that package alone. */
 const projects = [
-  ...['core', 'server', 'client', 'dashboard'].map((name) =>
-    project(1, { name, include: inPackage(name) }),
-  ),
-  project(1, { name: 'placement', include: inPackage('placement'), exclude: statisticsFiles }),
-  project(1, { name: 'cli', include: inPackage('cli'), exclude: lockCommandFiles }),
+  // One project for all packages: its files share two processes, and each loads the modules of the server once.
   project(1, {
-    name: 'ring',
-    include: inPackage('ring'),
-    exclude: [...ringEtcdFiles, ...ringSimulationFiles],
-  }),
-  project(1, { name: 'soak', include: ['test/soak/**/*.test.ts'] }),
-  project(1, {
-    name: 'sim',
-    include: inPackage('sim'),
-    exclude: [...seedFiles, ...brokenFiles],
+    name: 'unit',
+    include: ['packages/*/{src,scenarios}/**/*.test.ts', 'test/soak/**/*.test.ts'],
+    exclude: [
+      ...ringEtcdFiles,
+      ...ringSimulationFiles,
+      ...lockCommandFiles,
+      ...brokenFiles,
+      ...seedFiles,
+      ...statisticsFiles,
+    ],
   }),
   project(2, { name: 'sim-broken', include: brokenFiles }),
   project(2, { name: 'sim-seeds', include: seedFiles }),
@@ -130,10 +126,6 @@ function project(order: number, options: ProjectOptions) {
       maxWorkers: group.workers,
     },
   };
-}
-
-function inPackage(name: string): string[] {
-  return [`packages/${name}/{src,scenarios}/**/*.test.ts`];
 }
 
 export default defineConfig({

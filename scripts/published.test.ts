@@ -37,7 +37,7 @@ const archives = new Map<string, string>();
 
 beforeAll(async () => {
   await buildPackages();
-  for (const { name, archive } of packPackages(home)) {
+  for (const { name, archive } of packPackages(home, 'publish')) {
     archives.set(name, archive);
     const target = installed(name);
     mkdirSync(target, { recursive: true });
@@ -84,6 +84,30 @@ test('the client that Node loads keeps connections of its own; other runtimes lo
     );
   expect(resolve()).toMatch(/\/dist\/node\/index\.js\n$/);
   expect(resolve('workerd')).toMatch(/\/client\/dist\/index\.js\n$/);
+});
+
+test('npm run pack writes archives that npm refuses to publish while the repository has no address', () => {
+  const pack = join(root, 'scripts/release/pack.ts');
+  const folder = join(home, 'tried');
+  const packed = spawnSync(process.execPath, [pack, folder], { encoding: 'utf8' });
+  const files = packed.stdout.trimEnd().split('\n');
+  expect([packed.status, files.length]).toEqual([0, names.length]);
+  expect(packed.stderr).toMatch(/^These archives are for trying out, and npm refuses.+finds\.\n$/m);
+  // npm refuses before it asks the registry, which is none here.
+  const registry = ['--registry', 'http://127.0.0.1:9/', '--//127.0.0.1:9/:_authToken=none'];
+  const given = ['publish', ...registry, '--fetch-retries', '0', files[0] ?? ''];
+  const published = spawnSync('npm', given, { cwd: home, encoding: 'utf8' });
+  expect([published.status, published.stderr]).toEqual([1, expect.stringContaining('EPRIVATE')]);
+});
+
+test('npm run pack without a folder says how to name one, in a sentence', () => {
+  const pack = join(root, 'scripts/release/pack.ts');
+  const packed = spawnSync(process.execPath, [pack], { encoding: 'utf8' });
+  expect([packed.status, packed.stdout, packed.stderr]).toEqual([
+    2,
+    '',
+    'Name the folder to write to, as in npm run pack -- FOLDER.\n',
+  ]);
 });
 
 const carillon = join(home, 'node_modules/carillon/bin/carillon.js');
@@ -246,7 +270,7 @@ async function bundled(name: string): Promise<number> {
 
 /** Raise a limit on purpose, with a reason in the commit. */
 test.each([
-  { name: '@carillon/client', bytesMax: 15_500 },
+  { name: '@carillon/client', bytesMax: 15_800 },
   { name: '@carillon/placement', bytesMax: 28_000 },
 ])('$name takes at most $bytesMax bytes of a page', async ({ name, bytesMax }) => {
   expect(await bundled(name)).toBeLessThanOrEqual(bytesMax);

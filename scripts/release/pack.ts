@@ -1,18 +1,19 @@
 /**
- * `npm run pack -- FOLDER`: the packages as archives to publish (`npm publish FOLDER/NAME.tgz`). Needs `npm run build`.
- * Refuses while the repository has no address: every package would link to nothing.
+ * `npm run pack -- FOLDER`: the packages as archives, built first. While the repository has no address every package
+ * would link to nothing: then the archives can be installed, and npm refuses to publish them.
  */
 import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { origin, type Staged, stagePackages } from './stage.ts';
+import { buildPackages } from './build.ts';
+import { type ArchiveUse, origin, type Staged, stagePackages } from './stage.ts';
 
 export interface Packed extends Staged {
   readonly archive: string;
 }
 
 /** Archives in `target`, in the order in which they can be published. `folder` of each is where it was laid out. */
-export function packPackages(target: string): Packed[] {
-  const staged = stagePackages(join(target, 'staged'));
+export function packPackages(target: string, use: ArchiveUse): Packed[] {
+  const staged = stagePackages(join(target, 'staged'), use);
   const folders = staged.map(({ folder }) => folder);
   // All in one process: starting npm takes longer than packing.
   execFileSync('npm', ['pack', '--silent', '--pack-destination', target, ...folders], {
@@ -25,15 +26,20 @@ export function packPackages(target: string): Packed[] {
   });
 }
 
-function main(given: string | undefined): void {
-  const { homepage } = origin();
-  if (given === undefined) throw new Error('npm run pack -- FOLDER: name the folder to write to.');
-  if (new URL(homepage).hostname.endsWith('.example')) {
-    throw new Error(
-      `The root package.json says that the repository is at ${homepage}, which no browser finds: write its address there.`,
-    );
+async function main(given: string | undefined): Promise<void> {
+  if (given === undefined) {
+    console.error('Name the folder to write to, as in npm run pack -- FOLDER.');
+    process.exitCode = 2;
+    return;
   }
-  for (const { archive } of packPackages(resolve(given))) console.log(archive);
+  await buildPackages();
+  const { homepage } = origin();
+  const use = new URL(homepage).hostname.endsWith('.example') ? 'try' : 'publish';
+  for (const { archive } of packPackages(resolve(given), use)) console.log(archive);
+  if (use === 'publish') return;
+  console.error(
+    `These archives are for trying out, and npm refuses to publish them: the root package.json says that the repository is at ${homepage}, which no browser finds.`,
+  );
 }
 
-if (import.meta.main) main(process.argv[2]);
+if (import.meta.main) await main(process.argv[2]);

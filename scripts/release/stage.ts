@@ -23,20 +23,26 @@ export interface Staged {
   readonly folder: string;
 }
 
+/** `try`: to be installed from a folder alone; such packages are private, which npm refuses to publish. */
+export type ArchiveUse = 'publish' | 'try';
+
 /** The address of the repository, said once for all packages. */
 export function origin(): Origin {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Origin;
 }
 
-export function stagePackages(target: string): Staged[] {
-  return publishedFolders.map((name) => stage(`packages/${name}`, join(target, name)));
+export function stagePackages(target: string, use: ArchiveUse): Staged[] {
+  return publishedFolders.map((name) => stage(`packages/${name}`, join(target, name), use));
 }
 
-function stage(folder: string, target: string): Staged {
+function stage(folder: string, target: string, use: ArchiveUse): Staged {
   const home = join(root, folder);
   const manifest = JSON.parse(read(join(home, 'package.json'))) as PackageManifest;
   mkdirSync(target, { recursive: true });
-  const published = publishedManifest(manifest, { origin: origin(), folder });
+  const published = {
+    ...publishedManifest(manifest, { origin: origin(), folder }),
+    ...(use === 'try' && { private: true }),
+  };
   write(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   write(
     join(target, 'README.md'),

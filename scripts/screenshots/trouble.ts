@@ -1,9 +1,10 @@
 /**
- * Pictures of a cluster whose receivers fail: 419 dead letters of five receivers, a failing recurring timer, and the
- * form with the next pops of a cron expression.
+ * Pictures of a cluster whose receivers fail: 419 dead letters of five receivers, a failing recurring timer, the form
+ * with the next pops of a cron expression, and the doctor after a member was killed.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { DashboardScene } from '../../test/e2e/dashboard-scene.ts';
 import { type PictureOptions, takeShapes } from './shapes.ts';
@@ -34,10 +35,22 @@ export async function takeTrouble({ executable, images }: PictureOptions): Promi
   await show('#/timers/new');
   await fill(page);
   await takeShapes(page, images, { name: 'form', height: 860 });
+  await takeDoctor(scene, page, images);
   for (const receiver of receivers) {
     receiver.close();
     receiver.closeAllConnections();
   }
+}
+
+/** The doctor of a cluster that lacks a member, one shape of it. */
+async function takeDoctor(scene: DashboardScene, page: Page, images: string): Promise<void> {
+  await scene.kill('n2');
+  await page.setViewportSize({ width: 1440, height: 1000 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(`${scene.url('n0')}/#/doctor`);
+  await page.getByText('n2 is in the view and does not answer').waitFor({ timeout: 60_000 });
+  await page.getByText('Its dead letters').first().waitFor({ timeout: 120_000 });
+  await page.screenshot({ path: join(images, 'dashboard-doctor.png') });
 }
 
 async function setAll({ client }: DashboardScene, origins: readonly string[]): Promise<string> {

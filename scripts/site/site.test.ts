@@ -7,6 +7,8 @@ import { buildSite } from './build.ts';
 import { sidebar, sitePage, titleOf } from './pages.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** The build takes two minutes of a processor that others want too. */
+const timeout = 600_000;
 
 test('links between pages stay in the site, all others lead to the repository', () => {
   const page = (text: string, path = 'docs/a.md') => sitePage(text, path, 'https://r.example/r');
@@ -32,7 +34,7 @@ test('no page is missing from the sidebar', () => {
   expect(items.filter(({ text }) => text === '')).toEqual([]);
 });
 
-test('the site is built from README, docs and the types of the packages', async () => {
+test('the site is built from README, docs and the types of the packages', { timeout }, async () => {
   const target = mkdtempSync(join(tmpdir(), 'carillon-site-'));
   try {
     await buildSite(target);

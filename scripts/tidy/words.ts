@@ -158,7 +158,7 @@ const freeRelative = /\b(who|whoever|whom|those|nobody|somebody|everybody|what|w
 /**
  * One-line comments in `packages` that may still carry such a word; lowered as comments are rewritten, never raised.
  */
-export const freeRelativeCountMax = 5;
+export const freeRelativeCountMax = 1;
 const filesNamed = 5;
 
 /**

@@ -45,7 +45,8 @@ export class EmptyProject {
   }
 
   async publish(): Promise<void> {
-    const archives = packPackages(join(this.home, 'packed')).map(({ archive }) => archive);
+    const packed = packPackages(join(this.home, 'packed'), 'publish');
+    const archives = packed.map(({ archive }) => archive);
     await Promise.all(archives.map((archive) => this.npm('publish', archive)));
   }
 
@@ -58,7 +59,7 @@ export class EmptyProject {
     const { PATH } = process.env;
     const env = { PATH, NO_COLOR: '1', CARILLON_SERVER: this.server };
     try {
-      const options = { cwd: this.folder, timeout: 60_000, env };
+      const options = { cwd: this.folder, timeout: 240_000, env };
       return (await execute(program, given, options)).stdout;
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
@@ -102,6 +103,6 @@ export class EmptyProject {
     const access = `--${url.slice('http:'.length)}:_authToken=rehearsal`;
     const cache = join(this.home, 'cache');
     const flags = ['--registry', url, access, '--cache', cache, '--loglevel', 'error'];
-    await execute('npm', [...given, ...flags], { cwd: this.folder, timeout: 150_000 });
+    await execute('npm', [...given, ...flags], { cwd: this.folder, timeout: 280_000 });
   }
 }
