@@ -78,6 +78,12 @@ export class Claiming {
     return { position, rank, others, serial: this.lastSerial };
   }
 
+  /** The present moment if the claim of the pop holds; null: the claim is over. */
+  heldAtMs({ others, untilMs }: Pop): number | null {
+    const nowMs = this.parts.clock.now();
+    return others.length === 0 || nowMs < untilMs ? nowMs : null;
+  }
+
   /** The record behind a handle changed, or went (null). */
   changed(handle: number, record: TimerRecord | null): void {
     const isLate = record?.state === State.live && record.retryMs < this.parts.clock.now();

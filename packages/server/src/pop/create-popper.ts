@@ -134,6 +134,6 @@ export function createPopper(parts: PoppingParts): Popper {
   const onEnd = (record: TimerRecord) => cluster.end(record);
   const holding = new Holding({ clock, awake, readiness });
   const steps = { alarm, readiness, claiming, granting, holding, batches, attempts };
-  const popper: Popper = new Popper({ clock, store, pops, ...steps, onEnd });
+  const popper: Popper = new Popper({ store, pops, ...steps, onEnd });
   return popper;
 }

@@ -19,7 +19,7 @@
  * and the claim is renewed each second. 10.050 s: the receiver answers 200; the record has sequence 1 now, is due at
  * 20.000 s, and goes to disk and to b.
  */
-import { type Clock, decodeDefinition, State, type TimerRecord } from '@carillon/core';
+import { decodeDefinition, State, type TimerRecord } from '@carillon/core';
 import type { PopContext } from '../callback/request.ts';
 import type { Answer } from '../replication/wire/answer.ts';
 import type { Store } from '../store/store.ts';
@@ -36,7 +36,6 @@ import { isOut, isUnderWay, type PopAction, type PopEvent } from './pop-phase.ts
 import type { Readiness } from './readiness.ts';
 
 export interface PopperParts {
-  readonly clock: Clock;
   readonly store: Store;
   readonly pops: ActivePops;
   /** Calls `due` for each record whose time has come. */
@@ -116,7 +115,7 @@ export class Popper {
 
   /** The alarm of the record rang: it pops, or goes back into the wheel until it may. */
   due(handle: number): void {
-    const { pops, store, clock, batches, claiming, readiness, onEnd } = this.parts;
+    const { pops, store, batches, claiming, readiness, onEnd } = this.parts;
     // The pop under way looks after the record; its end puts it back into the wheel.
     if (pops.has(handle)) return;
     const record = store.read(handle);
@@ -125,8 +124,8 @@ export class Popper {
     if (heldMs !== null) return store.arm(handle, heldMs);
     const definition = decodeDefinition(record.body);
     const to = batches.addresseeOf(record, definition);
-    const waitMs = readiness.waitMs(record, definition, to);
-    if (waitMs > 0) return store.arm(handle, clock.now() + waitMs);
+    const waitsMs = readiness.waitsUntilMs(record, definition, to);
+    if (waitsMs !== null) return store.arm(handle, waitsMs);
     const pop = newPop({ handle, record, definition, to }, claiming.claimOf(handle, record));
     pops.add(pop);
     claiming.ask(pop);
@@ -172,12 +171,12 @@ export class Popper {
    * The receiver has a place. null: the pop is no longer this member's to make, or the others are asked again first.
    */
   private start(pop: Pop): PopContext | null {
-    const { clock, claiming, attempts } = this.parts;
-    const nowMs = clock.now();
-    const isClaimed = pop.others.length === 0 || nowMs < pop.untilMs;
-    const isLate = isUnderWay(pop.phase) && !isClaimed;
-    if (this.happens(pop, isLate ? 'place-late' : 'place') !== 'call') return null;
-    const context = attempts.begin(pop, nowMs);
+    const { claiming, attempts } = this.parts;
+    const heldAtMs = claiming.heldAtMs(pop);
+    const isLate = isUnderWay(pop.phase) && heldAtMs === null;
+    const action = this.happens(pop, isLate ? 'place-late' : 'place');
+    if (action !== 'call' || heldAtMs === null) return null;
+    const context = attempts.begin(pop, heldAtMs);
     claiming.renew(pop);
     return context;
   }

@@ -58,12 +58,13 @@ export class Readiness {
   }
 
   /**
-   * How long the pop had better wait for its wall-clock time, or for its receiver; 0: no longer, or for so short a time
-   * that the other replicas are asked meanwhile.
+   * When to look again at a pop that had better wait for its wall-clock time, or for its receiver; null: it waits no
+   * longer, or for so short a time that the other replicas are asked meanwhile.
    */
-  waitMs(record: TimerRecord, definition: Definition, to: PopAddressee): number {
+  waitsUntilMs(record: TimerRecord, definition: Definition, to: PopAddressee): number | null {
     const earlyMs = this.earlyMs(record, definition);
-    return earlyMs > aheadMsMax ? earlyMs : this.restMs(record, definition, to);
+    const waitMs = earlyMs > aheadMsMax ? earlyMs : this.restMs(record, definition, to);
+    return waitMs > 0 ? this.parts.clock.now() + waitMs : null;
   }
 
   /**
