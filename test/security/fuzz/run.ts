@@ -34,11 +34,12 @@ export interface SurfaceResult {
 }
 
 /**
- * One input may keep the event loop for so long, in CPU time of its thread. An input that takes longer than any before
- * it is tried again, and the least of these tries counts: compiling, collecting and other work of the machine only ever
- * add to it.
+ * One input may keep the event loop for so long, in CPU time of its thread. An input that takes a quarter of it, and
+ * longer than any before, is tried again, and the least of these tries counts: compiling, collecting and other work of
+ * the machine only ever add to it.
  */
 export const stopMs = 20;
+const suspectMs = stopMs / 4;
 const stopTries = 5;
 const runsOfTry = 4;
 /** Kept by a surface between the first fifth of its inputs and the last, beside its caches. */
@@ -111,7 +112,7 @@ class SurfaceRun {
       return this.found(input);
     }
     const tookMs = cpuMsSince(before);
-    if (tookMs <= this.longestMs) return null;
+    if (tookMs <= Math.max(this.longestMs, suspectMs)) return null;
     const leastMs = await leastCpuMs(surface, input);
     this.longestMs = Math.max(this.longestMs, leastMs);
     if (leastMs <= stopMs) return null;
