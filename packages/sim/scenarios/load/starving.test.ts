@@ -21,15 +21,15 @@ test.each([
   },
 );
 
+// Seeds 1 and 72 are witnesses in `src/broken/splitting.test.ts`, with nothing broken too.
 test.each([
-  { seed: 1, spanMs: 600, gapMs: 1000 },
   { seed: 2, spanMs: 600, gapMs: 1000 },
   { seed: 18, spanMs: 1000, gapMs: 1000 },
 ])(
   'three members on etcd get no processor for moments, and one after the other is told to stop and started again: no pop is made twice (R=2, n=4–6 s): %j',
   async ({ seed, spanMs, gapMs }) => {
     const { calls, pops } = await starveAndRestart(seed, spanMs, gapMs);
-    expect(pops).toBeGreaterThan(1600);
     expect(calls).toBe(pops);
+    expect(pops).toBeGreaterThan(1600);
   },
 );
