@@ -54,13 +54,15 @@ describe('the next time of a cron pattern', () => {
   });
 
   it('times of more patterns than are kept are right', () => {
-    for (let i = 0; i < 9000; i++) {
+    for (let i = 0; i < 900; i++) {
       const second = i % 60;
       const minute = Math.floor(i / 60);
       const expected = wallMs + (minute * 60 + second) * 1000;
-      expect(
-        nextCron(`${second} ${minute % 60} ${Math.floor(minute / 60)} * * *`, null, wallMs - 1),
-      ).toBe(expected);
+      // Times are kept for each spelling, compiled patterns for all spellings together: 9000 and 900.
+      const found = Array.from({ length: 10 }, (_, spaces) =>
+        nextCron(`${' '.repeat(spaces)}${second} ${minute} 0 * * *`, null, wallMs - 1),
+      );
+      expect(found).toEqual(Array(10).fill(expected));
     }
   });
 
