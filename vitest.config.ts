@@ -12,6 +12,12 @@ const ringEtcdFiles = [
   'packages/ring/src/etcd/etcd-client.test.ts',
 ];
 const ringSimulationFiles = ['packages/ring/src/simulated/*.test.ts'];
+/** Programs that are started anew for each test. */
+const programFiles = [
+  'packages/cli/src/{main,member/compile-cache}.test.ts',
+  'packages/server/src/start/system-heap.test.ts',
+  'packages/ring/src/lock-fencing.test.ts',
+];
 const lockCommandFiles = ['packages/cli/src/commands/placement/lock.test.ts'];
 /** Variants of the product with one fault each, to show that a checker notices. */
 const brokenFiles = ['packages/sim/src/broken/*.test.ts'];
@@ -54,6 +60,7 @@ const projects = [
     exclude: [
       ...ringEtcdFiles,
       ...ringSimulationFiles,
+      ...programFiles,
       ...lockCommandFiles,
       ...brokenFiles,
       ...seedFiles,
@@ -72,6 +79,7 @@ const projects = [
     // Some measure CPU time, in which a busy machine shows.
     retry: 1,
   }),
+  project(3, { name: 'programs', include: programFiles }),
   project(3, { name: 'scripts', include: ['scripts/**/*.test.ts', 'bench/**/*.test.ts'] }),
   project(3, { name: 'examples', include: ['examples/**/*.test.ts', 'deploy/**/*.test.ts'] }),
   project(3, {

@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 import { type FailedFile, failedIn, type Report, skippedIn } from './test-report.ts';
 
 const clockProjects = ['ring-etcd', 'cli-lock', 'e2e-stories', 'ring-partitions', 'e2e-clock'];
-const processProjects = ['scripts', 'examples', 'e2e', 'security-processes'];
+const processProjects = ['programs', 'scripts', 'examples', 'e2e', 'security-processes'];
 /** More failed files than this are no accident. */
 const mostAgain = 6;
 const lanes: readonly Lane[] = [
