@@ -69,6 +69,7 @@ export {
   type TimerRecord,
   versionMsMax,
 } from './record.ts';
+export { nextRoundMs } from './rounds.ts';
 export { sleep } from './sleep.ts';
 export { isSampled, parseTraceparent, spanIdOf, traceIdOf } from './traceparent.ts';
 export {

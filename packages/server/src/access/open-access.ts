@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cancel, Clock, Log, Numbering } from '@carillon/core';
+import { type Cancel, type Clock, type Log, nextRoundMs, type Numbering } from '@carillon/core';
 import type { Config } from '../config/config.ts';
 import { anyNamespace } from '../config/namespace.ts';
 import { NamespaceRates } from './namespace-rates.ts';
@@ -101,7 +101,7 @@ function watch({ file, stamp, clock, changed }: Watch): Cancel {
     next();
   };
   const next = (): void => {
-    if (!closed) cancel = clock.at(clock.now() + lookMs, () => void look());
+    if (!closed) cancel = clock.at(nextRoundMs(clock, lookMs), () => void look());
   };
   next();
   return () => {

@@ -7,6 +7,7 @@ import {
   type Clock,
   type DiskRoom,
   type Env,
+  nextRoundMs,
   type TimerId,
   type TimerRecord,
 } from '@carillon/core';
@@ -82,7 +83,7 @@ export class Telling {
   /** Looks now, and again and again. */
   start(): void {
     this.look();
-    this.stopLooking = this.clock.at(this.clock.now() + lookMs, () => this.start());
+    this.stopLooking = this.clock.at(nextRoundMs(this.clock, lookMs), () => this.start());
   }
 
   stop(): void {

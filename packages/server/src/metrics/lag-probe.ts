@@ -4,7 +4,7 @@
  *
  * Example: the alarm is due at 7.000 s, a batch is parsed from 6.950 s until 7.120 s, and the lag is 120 ms.
  */
-import type { Cancel, Clock } from '@carillon/core';
+import { type Cancel, type Clock, nextRoundMs } from '@carillon/core';
 import type { Histogram } from './prometheus.ts';
 
 const everyMs = 1000;
@@ -20,16 +20,15 @@ export class LagProbe {
 
   start(clock: Clock): Cancel {
     let cancel: Cancel = () => {};
-    const next = (dueMs: number): void => {
+    const next = (): void => {
+      const dueMs = nextRoundMs(clock, everyMs);
       cancel = clock.at(dueMs, () => {
-        const nowMs = clock.now();
-        this.newestMs = nowMs - dueMs;
+        this.newestMs = clock.now() - dueMs;
         this.lag.observe(this.newestMs);
-        // After a pause of the whole process the seconds of the pause are not made up for.
-        next((this.newestMs > everyMs ? nowMs : dueMs) + everyMs);
+        next();
       });
     };
-    next(clock.now() + everyMs);
+    next();
     return () => cancel();
   }
 }

@@ -42,6 +42,15 @@ export type Range = (typeof ranges)[number];
 /** One second has too few pops for a percentile that means something. */
 const latenessSecondCount = 10;
 
+/** Figures at the end of some seconds without a sample. */
+export interface Passed {
+  /** Wall-clock milliseconds at their end. */
+  readonly at: number;
+  readonly seconds: number;
+  readonly lag: number;
+  readonly members: readonly MemberView[];
+}
+
 interface Counts {
   readonly delivered: number;
   readonly retried: number;
@@ -67,31 +76,46 @@ export class Samples {
     return this.latest;
   }
 
-  take(at: number, lag: number, members: readonly MemberView[]): Sample {
+  /** Whether no member had a pop in the last ten seconds, as far as the newest sample tells. */
+  get isQuiet(): boolean {
+    const newest = this.latest.at(-1);
+    if (newest === undefined || newest.p50 !== null || newest.all.p50 !== null) return false;
+    const { delivered, retried, dead, all } = newest;
+    return delivered + retried + dead + all.pops + all.retried + all.dead === 0;
+  }
+
+  /** Takes a sample for each second. Where several have passed, each has its share of the counts. */
+  take({ at, seconds, lag, members }: Passed): void {
     const { popLateness } = this.metrics;
     const now = this.counts();
+    const { before } = this;
     const since = this.lateness[0];
-    const sample: Sample = {
-      at,
-      delivered: now.delivered - this.before.delivered,
-      retried: now.retried - this.before.retried,
-      dead: now.dead - this.before.dead,
+    const sample = {
+      delivered: share(now.delivered - before.delivered, seconds),
+      retried: share(now.retried - before.retried, seconds),
+      dead: share(now.dead - before.dead, seconds),
       p50: rounded(popLateness.percentileMs(0.5, since)),
       p99: rounded(popLateness.percentileMs(0.99, since)),
       lag: Math.round(lag * 10) / 10,
       all: together(members),
     };
     this.before = now;
-    if (this.lateness.push(popLateness.snapshot()) > latenessSecondCount) this.lateness.shift();
-    if (this.latest.push(sample) > sampleCountMax) this.latest.shift();
-    this.hour.add(sample);
-    this.day.add(sample);
-    return sample;
+    const snapshot = popLateness.snapshot();
+    for (let ago = Math.min(seconds, sampleCountMax) - 1; ago >= 0; ago--) {
+      this.add({ at: at - ago * 1000, ...sample });
+      if (this.lateness.push(snapshot) > latenessSecondCount) this.lateness.shift();
+    }
   }
 
   of(range: Range): readonly Sample[] {
     if (range === '5m') return this.latest;
     return range === '1h' ? this.hour.all : this.day.all;
+  }
+
+  private add(sample: Sample): void {
+    if (this.latest.push(sample) > sampleCountMax) this.latest.shift();
+    this.hour.add(sample);
+    this.day.add(sample);
   }
 
   private counts(): Counts {
@@ -119,6 +143,10 @@ function together(members: readonly MemberView[]): AllMembers {
     p50: worst(loads.map(({ latenessP50Ms }) => latenessP50Ms)),
     p99: worst(loads.map(({ latenessP99Ms }) => latenessP99Ms)),
   };
+}
+
+function share(count: number, seconds: number): number {
+  return Math.round((count / seconds) * 1000) / 1000;
 }
 
 function rounded(ms: number | null): number | null {

@@ -56,8 +56,12 @@ class Scene {
   revoked = '';
   readonly events: EventStream;
 
-  constructor() {
-    const cluster = this.service.cluster();
+  /** `quiet`: no member tells of pops. */
+  constructor(quiet = false) {
+    const view = this.service.cluster();
+    const silent = view.members.map((member) => ({ ...member, load: null }));
+    const members = silent as unknown as typeof view.members;
+    const cluster = quiet ? { ...view, members } : view;
     this.service.cluster = () => {
       this.asked++;
       return cluster;
@@ -126,6 +130,28 @@ test('the cluster is looked at once a second, however many listen', async () => 
   for (const listening of listeners) listening.close('ended');
   await scene.pass(5);
   expect(scene.asked).toBe(21);
+});
+
+test('while nobody listens and nothing pops, every five seconds, and no second is missing', async () => {
+  const scene = new Scene(true);
+  await scene.pass(28);
+  expect(scene.asked).toBeLessThanOrEqual(7);
+  const [quiet] = scene.listen().events('history') as [Sample[]];
+  expect(quiet.map(({ at }) => at - (quiet[0]?.at ?? 0))).toEqual(
+    Array.from({ length: 28 }, (_, i) => i * 1000),
+  );
+});
+
+test('pops after a quiet time are shared among the seconds in which nobody looked', async () => {
+  const scene = new Scene(true);
+  await scene.pass(30);
+  const asked = scene.asked;
+  scene.metrics.pops.add('delivered', 10);
+  await scene.pass(10);
+  expect(scene.asked).toBeGreaterThanOrEqual(asked + 2);
+  const [history] = scene.listen().events('history') as [Sample[]];
+  expect(history).toHaveLength(40);
+  expect(history.reduce((sum, { delivered }) => sum + delivered, 0)).toBeCloseTo(10, 2);
 });
 
 test('a sample sums up all members that are heard', async () => {

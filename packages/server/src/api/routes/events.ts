@@ -2,12 +2,13 @@
  * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the
  * dashboard.
  *
- * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen.
+ * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen. While nobody listens
+ *     and no member pops, every five seconds: the seconds in between are alike.
  * E2  A listener whose token is no longer accepted is told nothing more.
  * E3  No more than `listenerCountMax` listen at once, and half as many with tokens for one namespace; one that does not
  *     keep up is cut.
  */
-import { type Cancel, CarillonError, type Clock } from '@carillon/core';
+import { type Cancel, CarillonError, type Clock, nextRoundMs } from '@carillon/core';
 import type { Caller } from '../../access/access.ts';
 import { anyNamespace } from '../../config/namespace.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
@@ -27,6 +28,7 @@ const shareCountMax = listenerCountMax / 2;
 /** A listener that leaves this much unread will not catch up. */
 export const waitingBytesMax = 1024 * 1024;
 const everyMs = 1000;
+const quietMs = 5000;
 
 export interface EventStreamOptions {
   readonly control: MemberControl;
@@ -48,7 +50,8 @@ export class EventStream {
   private readonly samples: Samples;
   private readonly listeners = new Map<Outflow, Caller>();
   private newest: string | null = null;
-  private dueMs = 0;
+  /** The last one that samples were taken of. */
+  private second = 0;
   private cancel: Cancel = () => {};
   readonly route: Route = {
     method: 'GET',
@@ -69,7 +72,7 @@ export class EventStream {
   }
 
   start(): void {
-    this.dueMs = this.options.clock.now();
+    this.second = this.presentSecond();
     this.next();
   }
 
@@ -105,12 +108,15 @@ export class EventStream {
     const asked = parametersOf(request.query, ['range']).get('range') ?? '5m';
     const range = ranges.find((one) => one === asked);
     if (range === undefined) throw badRequest(`The range is one of ${ranges.join(', ')}.`);
+    this.sample();
     const samples = this.samples.of(range);
     return jsonResponse({ range, samples }, 200, ['cache-control', 'no-store']);
   }
 
   private add(out: Outflow, caller: Caller): void {
+    this.sample();
     this.listeners.set(out, caller);
+    this.next();
     out.onClose(() => this.listeners.delete(out));
     out.write(event('history', this.samples.all));
     const [sample] = this.samples.all.slice(-1);
@@ -121,20 +127,40 @@ export class EventStream {
   }
 
   private next(): void {
-    this.dueMs += everyMs;
-    this.cancel = this.options.clock.at(this.dueMs, () => this.tick());
+    const { clock } = this.options;
+    const isQuiet = this.listeners.size === 0 && this.samples.isQuiet;
+    this.cancel();
+    this.cancel = clock.at(nextRoundMs(clock, isQuiet ? quietMs : everyMs), () => this.tick());
   }
 
   private tick(): void {
-    const { clock, metrics, control } = this.options;
-    // After a pause of the whole process its seconds are not made up for.
-    if (clock.now() - this.dueMs > everyMs) this.dueMs = clock.now();
-    const view = control.cluster();
-    const sample = this.samples.take(clock.wall(), metrics.lag.newestMs, view.members);
-    const awaited = this.listeners.size > 0;
-    this.newest = awaited ? event('snapshot', this.snapshot(sample, view)) : null;
+    const view = this.sample();
+    const [sample] = this.samples.all.slice(-1);
+    const isAwaited = this.listeners.size > 0 && view !== null && sample !== undefined;
+    this.newest = isAwaited ? event('snapshot', this.snapshot(sample, view)) : null;
     for (const [out, caller] of this.listeners) this.tell(out, caller);
     this.next();
+  }
+
+  /** Takes the samples of the seconds that have passed since the last ones; null: none has. */
+  private sample(): ClusterView | null {
+    const { clock, metrics, control } = this.options;
+    const second = this.presentSecond();
+    const seconds = second - this.second;
+    if (seconds === 0) return null;
+    this.second = second;
+    const view = control.cluster();
+    this.samples.take({
+      at: clock.wall(),
+      seconds,
+      lag: metrics.lag.newestMs,
+      members: view.members,
+    });
+    return view;
+  }
+
+  private presentSecond(): number {
+    return Math.floor(this.options.clock.now() / everyMs);
   }
 
   private tell(out: Outflow, caller: Caller): void {

@@ -6,7 +6,7 @@
  * `all` is a new list whenever something changed, so that connections that are kept alive are judged again.
  */
 import { isIP } from 'node:net';
-import type { Cancel, Clock } from '@carillon/core';
+import { type Cancel, type Clock, nextRoundMs } from '@carillon/core';
 import { type Endpoint, machineAddresses } from './guard.ts';
 import type { Resolve } from './resolve.ts';
 
@@ -92,7 +92,7 @@ export class Denied {
     if (this.closed) return;
     const { clock } = this.options;
     this.cancel?.();
-    this.cancel = clock.at(clock.now() + lookAgainMs, () => this.lookAgain());
+    this.cancel = clock.at(nextRoundMs(clock, lookAgainMs), () => this.lookAgain());
   }
 
   private rebuild(): void {
