@@ -32,7 +32,8 @@ import { NumberIndex, type Position, rangeOf } from './number-index.ts';
 import { RowReader, RowWriter } from './row.ts';
 import { type EmitBlock, RowBlocks } from './row-block.ts';
 import { type Bodiless, RowRestore } from './row-restore.ts';
-import { type IndexedRow, SearchIndex } from './search/search-index.ts';
+import { emptyRow, type IndexedRow } from './search/indexed-row.ts';
+import { SearchIndex } from './search/search-index.ts';
 import { Wheel } from './wheel.ts';
 
 /** Handles that each change of the store looks at while a compaction is under way. */
@@ -64,16 +65,15 @@ export class Store {
   /** Finds live records by time and text; null: switched off. */
   readonly search: SearchIndex | null;
   private readonly lent = new RecordBuffer();
-  /** One of each for all calls: the search indexes read them and keep neither. */
-  private readonly before = emptyRow();
-  private readonly after = emptyRow();
+  /** One for all calls: the search indexes read it and do not keep it. */
+  private readonly indexed = emptyRow();
   /** Grows with every put and remove. */
   private changeCount = 0;
   /** The next handle that the compaction under way looks at; −1: none is. */
   private compacting = -1;
 
   constructor({ searchIndexes }: { readonly searchIndexes: boolean } = { searchIndexes: false }) {
-    this.search = searchIndexes ? new SearchIndex() : null;
+    this.search = searchIndexes ? new SearchIndex((handle) => this.indexedRow(handle)) : null;
     const { arena, handles, sharedFields } = this;
     this.restoring = new RowRestore({ arena, handles, sharedFields });
   }
@@ -121,12 +121,11 @@ export class Store {
     let handle = this.index.find(record.hi, record.lo);
     if (handle < 0) {
       handle = this.handles.take(record.hi, record.lo);
+      this.search?.coming(handle);
       this.index.insert(handle);
       this.handles.setRef(handle, this.arena.allocate(this.writer.length));
-      this.search?.change(handle, null, this.rowOf(record));
     } else {
-      // The indexes compare with the stored row, so they are told while it is still there.
-      this.search?.change(handle, this.storedRow(handle), this.rowOf(record));
+      this.search?.changing(handle);
       this.leaveRow(handle);
     }
     const ref = this.handles.refOf(handle);
@@ -143,7 +142,7 @@ export class Store {
     if (handle < 0) return false;
     this.changeCount++;
     // S1 and S2: every other structure lets go before the handle does.
-    this.search?.change(handle, this.storedRow(handle), null);
+    this.search?.changing(handle);
     this.index.remove(hi, lo);
     if (this.stateOf(handle) === State.dead) this.letters?.remove(hi, lo);
     this.discard(handle);
@@ -404,38 +403,23 @@ export class Store {
   buildSearch(limit: number): boolean {
     const { search } = this;
     if (search === null || search.whole) return true;
-    for (let left = limit; left > 0 && search.next < this.handles.count; left--) {
-      const handle = search.next;
-      search.build(this.handles.refOf(handle) === unused ? null : this.storedRow(handle));
-    }
+    for (let left = limit; left > 0 && search.next < this.handles.count; left--) search.build();
     if (search.next < this.handles.count) return false;
     search.built();
     return true;
   }
 
-  /** The stored record as the search indexes see it; null: it is not live. */
-  private storedRow(handle: number): IndexedRow | null {
+  /** The stored record as the search indexes see it; null: there is none, or it is not live. */
+  private indexedRow(handle: number): IndexedRow | null {
+    if (this.handles.refOf(handle) === unused) return null;
     const row = this.row(handle);
     if (row.state !== State.live) return null;
-    const { before } = this;
-    row.readProgress().readTimes().readBodyPlace(before);
-    before.namespace = this.sharedFields.get(row.combination).namespace;
-    before.retryMs = row.retryMs;
-    before.failing = isFailing(row);
-    return before;
-  }
-
-  /** A record that is put, as the search indexes see it; null: it is not live. */
-  private rowOf(record: TimerRecord): IndexedRow | null {
-    if (record.state !== State.live) return null;
-    const { after } = this;
-    after.namespace = record.namespace;
-    after.retryMs = record.retryMs;
-    after.failing = isFailing(record);
-    after.bytes = record.body;
-    after.from = 0;
-    after.to = record.body.length;
-    return after;
+    const { indexed } = this;
+    row.readProgress().readTimes().readBodyPlace(indexed);
+    indexed.namespace = this.sharedFields.get(row.combination).namespace;
+    indexed.retryMs = row.retryMs;
+    indexed.failing = isFailing(row);
+    return indexed;
   }
 
   /** Most members never have a letter, and pay nothing for the index. */
@@ -488,10 +472,6 @@ export class Store {
     this.arena.endCompaction();
     this.compacting = -1;
   }
-}
-
-function emptyRow(): IndexedRow {
-  return { namespace: '', retryMs: 0, failing: false, bytes: new Uint8Array(0), from: 0, to: 0 };
 }
 
 /** Whether the newest attempt of a live record failed: an outcome that is no success. */

@@ -232,7 +232,7 @@ function crowded(indexes: 'on' | 'off') {
   const clock = new VirtualClock();
   const store = {
     size: 300_000,
-    search: indexes === 'on' ? new SearchIndex() : null,
+    search: indexes === 'on' ? new SearchIndex(() => null) : null,
     counts: { live: 300_000, dead: 0, tombstone: 0 },
   } as unknown as Store;
   const replica = {

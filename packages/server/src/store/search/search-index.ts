@@ -1,6 +1,6 @@
 /**
  * Finds live records by their next attempt, their tags, their receiver and their failures, without a look at all
- * others. `store.ts` tells it of every record that comes, changes and goes; `replication/` asks it for lists.
+ * others. `store.ts` tells it of every record before it comes, changes and goes; `replication/` asks it for lists.
  *
  * Three kinds of pairs (`pair-index.ts`), eight bytes and their room each:
  *
@@ -16,28 +16,21 @@
  * While a member starts, records are stored without their pairs, and `build` adds these afterwards, some at a time:
  * lists walk all records until then.
  *
+ * A change of a record is only noted (`changed-rows.ts`). The pairs of all noted records are brought up to date
+ * together: when there are some hundreds, and before each answer.
+ *
  * Invariants:
- *  X1  Every live record whose handle is below `builtTo` has one pair by due; no other record has any pair.
+ *  X1  Every live record whose handle is below `builtTo` has one pair by due, and no other record has any pair, but for
+ *      records that are noted as changed: these have the pairs of the row that was noted.
  *  X2  The pairs of a record follow from its row alone: the ones that were added for it are the ones that are removed.
  */
 import { decodeDefinition, DefinitionTexts, invariant, MalformedError } from '@carillon/core';
+import { ChangedRows } from './changed-rows.ts';
+import { emptyRow, hasSameTexts, type IndexedRow } from './indexed-row.ts';
 import { LeafPool } from './leaf-pool.ts';
 import { PairIndex } from './pair-index.ts';
 import { tagPlace, tagSpans } from './tag-place.ts';
 import { hashOf, type Kind, originEnd, TextHashes } from './text-hashes.ts';
-
-/** A record as far as the index looks at it. Changed in place: each change of the store would make two others. */
-export interface IndexedRow {
-  namespace: string;
-  /** Of its next attempt. */
-  retryMs: number;
-  /** Its newest attempt failed. */
-  failing: boolean;
-  /** The body is bytes[from, to). */
-  bytes: Uint8Array;
-  from: number;
-  to: number;
-}
 
 /** Handles have 26 bits beside the six of the milliseconds. */
 const handleBits = 26;
@@ -88,9 +81,18 @@ export class SearchIndex {
   /** Hashes of the record that is being added or removed, and places of its tags. */
   private readonly keys = new FewNumbers();
   private readonly places = new FewNumbers();
+  private readonly changed = new ChangedRows();
+  /** A row of `changed`, one for all. */
+  private readonly before = emptyRow();
+  private readonly rowOf: (handle: number) => IndexedRow | null;
   /** Handles below have their pairs. */
   private builtTo = 0;
   private isBuilt = false;
+
+  /** `rowOf`: the live record of a handle as it is now, lent until the next call; null where there is none. */
+  constructor(rowOf: (handle: number) => IndexedRow | null) {
+    this.rowOf = rowOf;
+  }
 
   /** Whether all records are in it, so that lists may rely on it. */
   get whole(): boolean {
@@ -98,7 +100,7 @@ export class SearchIndex {
   }
 
   get bytes(): number {
-    let bytes = this.pool.bytes + this.texts.bytes;
+    let bytes = this.pool.bytes + this.texts.bytes + this.changed.bytes;
     for (const due of this.dues.values()) bytes += due.bytes;
     for (const tags of this.tags.values()) bytes += tags.bytes;
     return bytes;
@@ -109,11 +111,11 @@ export class SearchIndex {
     return this.builtTo;
   }
 
-  /** `row`: of the handle `next`; null where there is no live record. */
-  build(row: IndexedRow | null): void {
+  /** Adds the record of the handle `next`. */
+  build(): void {
     invariant(!this.isBuilt, 'an index is built once');
     const handle = this.builtTo++;
-    this.change(handle, null, row);
+    if (handle < handleCountMax) this.update(handle, null, this.rowOf(handle));
   }
 
   /** Every handle has its pairs. */
@@ -121,10 +123,43 @@ export class SearchIndex {
     this.isBuilt = true;
   }
 
-  /** The row of a live record changes from `before` to `after`; null where it is none before, or afterwards. */
-  change(handle: number, before: IndexedRow | null, after: IndexedRow | null): void {
-    if (this.isBuilt) this.builtTo = Math.max(this.builtTo, handle + 1);
-    if (handle >= this.builtTo || handle >= handleCountMax) return;
+  /** A record is about to be stored under a handle that was not in use. */
+  coming(handle: number): void {
+    if (this.isNoted(handle)) return;
+    if (!this.changed.fits(0)) this.catchUp();
+    this.changed.add(handle, null);
+  }
+
+  /** The record of the handle is about to be replaced or removed. */
+  changing(handle: number): void {
+    if (this.isNoted(handle)) return;
+    let row = this.rowOf(handle);
+    if (!this.changed.fits(row === null ? 0 : row.to - row.from)) {
+      this.catchUp();
+      row = this.rowOf(handle);
+    }
+    this.changed.add(handle, row);
+  }
+
+  /** Whether there is nothing to note about a record that changes. */
+  private isNoted(handle: number): boolean {
+    if (this.isBuilt && handle >= this.builtTo) this.builtTo = handle + 1;
+    return handle >= this.builtTo || handle >= handleCountMax || this.changed.has(handle);
+  }
+
+  /** Brings the pairs of all records that were noted up to date. No record is being changed. */
+  private catchUp(): void {
+    const { changed, before } = this;
+    for (let place = 0; place < changed.count; place++) {
+      const handle = changed.handleAt(place);
+      const hadRow = changed.rowAt(place, before);
+      this.update(handle, hadRow ? before : null, this.rowOf(handle));
+    }
+    changed.clear();
+  }
+
+  /** The row of a handle changes from `before` to `after`; null where it has none before, or afterwards. */
+  private update(handle: number, before: IndexedRow | null, after: IndexedRow | null): void {
     if (before !== null && after !== null && hasSameTexts(before, after)) {
       this.move(handle, before, after);
       return;
@@ -135,6 +170,7 @@ export class SearchIndex {
 
   /** How many live records of the namespace there are. */
   countOf(namespace: string): number {
+    this.catchUp();
     return this.dues.get(namespace)?.count ?? 0;
   }
 
@@ -143,6 +179,7 @@ export class SearchIndex {
    * Returns the place of the last one; null when there was none.
    */
   nextDue(namespace: string, after: DuePlace, limit: number, out: number[]): DuePlace | null {
+    this.catchUp();
     const due = this.dues.get(namespace);
     if (due === undefined) return null;
     const time = timeOf(after.ms);
@@ -157,6 +194,7 @@ export class SearchIndex {
 
   /** How many records of the namespace are due from the one millisecond up to the other, to 64 ms. */
   countDue(namespace: string, fromMs: number, toMs: number): number {
+    this.catchUp();
     const due = this.dues.get(namespace);
     if (due === undefined || toMs <= fromMs) return 0;
     return due.countBetween(
@@ -178,6 +216,7 @@ export class SearchIndex {
 
   /** About how many records have the text: others may share its hash or its place, and one counts twice by two tags. */
   countText(lookup: Lookup): number {
+    this.catchUp();
     return this.spansOf(lookup).reduce(
       (sum, { tree, a, b, toA, toB }) => sum + tree.countBetween(a, b, toA, toB),
       0,
@@ -195,6 +234,7 @@ export class SearchIndex {
     limit: number,
     out: number[],
   ): TextPlace | null {
+    this.catchUp();
     const spans = this.spansOf(lookup);
     const pairs: number[] = [];
     const end = out.length + limit;
@@ -397,13 +437,4 @@ function timeOf(ms: number): number {
 function placeOf(step: number, inStep: number): DuePlace {
   const ms = step * stepMs + Math.floor(inStep / handleCountMax) - pastMs;
   return { ms, handle: inStep & (handleCountMax - 1) };
-}
-
-function hasSameTexts(before: IndexedRow, after: IndexedRow): boolean {
-  const length = before.to - before.from;
-  if (before.namespace !== after.namespace || length !== after.to - after.from) return false;
-  for (let i = 0; i < length; i++) {
-    if (before.bytes[before.from + i] !== after.bytes[after.from + i]) return false;
-  }
-  return true;
 }
