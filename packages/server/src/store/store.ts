@@ -142,7 +142,7 @@ export class Store {
     if (handle < 0) return false;
     this.changeCount++;
     // S1 and S2: every other structure lets go before the handle does.
-    this.search?.changing(handle);
+    this.search?.leaving(handle);
     this.index.remove(hi, lo);
     if (this.stateOf(handle) === State.dead) this.letters?.remove(hi, lo);
     this.discard(handle);

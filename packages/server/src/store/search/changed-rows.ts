@@ -10,10 +10,10 @@
  */
 import type { IndexedRow } from './indexed-row.ts';
 
-/** Few enough that no set or pop waits long for all of them to be brought up to date. */
-const countMax = 256;
+/** Few enough that all of them are brought up to date in some milliseconds. */
+const countMax = 1024;
 /** For the bodies of rows. */
-const bodyBytes = 32 * 1024;
+const bodyBytes = 64 * 1024;
 
 export class ChangedRows {
   private readonly handles = new Uint32Array(countMax);

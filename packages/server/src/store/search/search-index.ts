@@ -17,7 +17,7 @@
  * lists walk all records until then.
  *
  * A change of a record is only noted (`changed-rows.ts`). The pairs of all noted records are brought up to date
- * together: when there are some hundreds, and before each answer.
+ * together: when there are a thousand, and before each answer.
  *
  * Invariants:
  *  X1  Every live record whose handle is below `builtTo` has one pair by due, and no other record has any pair, but for
@@ -130,10 +130,20 @@ export class SearchIndex {
     this.changed.add(handle, null);
   }
 
-  /** The record of the handle is about to be replaced or removed. */
+  /** The record of the handle is about to be replaced. */
   changing(handle: number): void {
+    if (!this.isNoted(handle)) this.note(handle, this.rowOf(handle));
+  }
+
+  /** The record of the handle is about to be removed. One that has ended has no pairs to lose. */
+  leaving(handle: number): void {
     if (this.isNoted(handle)) return;
-    let row = this.rowOf(handle);
+    const row = this.rowOf(handle);
+    if (row !== null) this.note(handle, row);
+  }
+
+  private note(handle: number, known: IndexedRow | null): void {
+    let row = known;
     if (!this.changed.fits(row === null ? 0 : row.to - row.from)) {
       this.catchUp();
       row = this.rowOf(handle);
