@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { encodeDefinition, type TimerRecord } from '@carillon/core';
 import { SystemClock } from '@carillon/core/system';
 import { Usage } from '../../packages/server/src/quotas/usage.ts';
+import { BackupCounts } from '../../packages/server/src/replication/backup-counts.ts';
 import { searchHere } from '../../packages/server/src/replication/lists/search-here.ts';
 import { orderStart } from '../../packages/server/src/replication/lists/search-order.ts';
 import type { Replica } from '../../packages/server/src/replication/replica.ts';
@@ -127,6 +128,7 @@ async function measure(store: Store, usage: Usage, question: Question): Promise<
   const replica = {
     store,
     usage,
+    backups: new BackupCounts(),
     scans: new ScanTurns(clock),
     get: (hi: number, lo: number) => store.get(hi, lo),
   } as Replica;
