@@ -36,6 +36,8 @@ export class LoadMeter {
   private readonly clock: Clock;
   /** Oldest first; the first is the newest that is at least a window old, once there is one. */
   private readonly marks: Mark[];
+  /** The mark that left the window last. */
+  private unused: Mark | null = null;
   private newest: Load = {
     popsPerSecond: 0,
     retriedPerSecond: 0,
@@ -48,30 +50,32 @@ export class LoadMeter {
   constructor(metrics: Metrics, clock: Clock) {
     this.metrics = metrics;
     this.clock = clock;
-    this.marks = [this.mark()];
+    this.marks = [this.mark(null)];
   }
 
   now(): Load {
     const last = this.marks.at(-1) as Mark;
     if (this.clock.now() - last.atMs < everyMs) return this.newest;
-    const mark = this.mark();
+    const mark = this.mark(this.unused);
+    this.unused = null;
     this.marks.push(mark);
     while (this.marks.length > 2 && mark.atMs - (this.marks[1] as Mark).atMs >= windowMs) {
-      this.marks.shift();
+      this.unused = this.marks.shift() ?? null;
     }
     this.newest = this.since(this.marks[0] as Mark, mark);
     return this.newest;
   }
 
-  private mark(): Mark {
+  /** Overwrites the counts of a mark that is not used any more, if there is one. */
+  private mark(unused: Mark | null): Mark {
     const { pops, popLateness, eventLoopLag } = this.metrics;
     return {
       atMs: this.clock.now(),
       delivered: pops.count('delivered'),
       retried: pops.count('retried'),
       dead: pops.count('dead'),
-      lateness: popLateness.snapshot(),
-      lag: eventLoopLag.snapshot(),
+      lateness: popLateness.snapshot(unused?.lateness),
+      lag: eventLoopLag.snapshot(unused?.lag),
     };
   }
 

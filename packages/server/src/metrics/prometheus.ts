@@ -312,9 +312,11 @@ export class Histogram implements Metric {
     this.sumMs += ms;
   }
 
-  /** The counts per bucket so far, to subtract from a later snapshot. */
-  snapshot(): Float64Array {
-    return this.counts.slice();
+  /** The counts per bucket so far, to subtract from a later snapshot; written over `old`, if that is given. */
+  snapshot(old?: Float64Array): Float64Array {
+    if (old === undefined) return this.counts.slice();
+    old.set(this.counts);
+    return old;
   }
 
   /**
