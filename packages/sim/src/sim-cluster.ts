@@ -143,7 +143,8 @@ export class SimCluster {
       void Promise.resolve(member.router.handle(request)).then((response) => {
         if (!process.alive) return;
         settle();
-        attempt.version = versionIn(response);
+        // The body of a page is put together whenever it is asked for.
+        if (request.method !== 'GET') attempt.version = versionIn(response);
         world.trace.note(
           world.nowMs,
           `${target.name} answers ${request.method} ${response.status}`,

@@ -5,7 +5,13 @@
  * each as long as its bytes take, and heavy ones beside the others; both share the cable. A frame beyond the limit is
  * not sent at all.
  */
-import type { CallTerms, FrameAnswered, FrameHandler, Network } from '@carillon/core';
+import {
+  type CallTerms,
+  copyOf,
+  type FrameAnswered,
+  type FrameHandler,
+  type Network,
+} from '@carillon/core';
 import type { SeededRandom } from '@carillon/core/testing';
 import type { FaultLog } from './fault-log.ts';
 import type { Process } from './process.ts';
@@ -16,6 +22,9 @@ const lateMs = 5;
 
 /** From one member to another. */
 interface Way {
+  /** Names of the way in the trace, for calls and for answers: put together once, not for each frame. */
+  readonly calls: string;
+  readonly answers: string;
   /** Closed while this is above 0. */
   cuts: number;
   readonly light: Line;
@@ -122,7 +131,7 @@ export class Cables {
     });
   }
 
-  private way(from: string, to: string): Way {
+  way(from: string, to: string): Way {
     let ways = this.ways.get(from);
     if (ways === undefined) {
       ways = new Map();
@@ -130,8 +139,15 @@ export class Cables {
     }
     let way = ways.get(to);
     if (way === undefined) {
+      const calls = `${from}>${to}`;
       const idle = { arrivesMs: 0, busyUntilMs: 0 };
-      way = { cuts: 0, light: { ...idle }, heavy: { ...idle } };
+      way = {
+        calls,
+        answers: `${calls} answers`,
+        cuts: 0,
+        light: { ...idle },
+        heavy: { ...idle },
+      };
       ways.set(to, way);
     }
     return way;
@@ -195,12 +211,12 @@ class Party implements Network {
     const cancel = process.at(dueMs, () => process.soon(() => this.giveUp(to)));
     const unanswered: Unanswered = { to, dueMs, finish };
     this.unanswered.add(unanswered);
-    cables.world.trace.frame(cables.world.nowMs, `${process.name}>${to}`, frame);
+    cables.world.trace.frame(cables.world.nowMs, cables.way(process.name, to).calls, frame);
     const reply: FrameAnswered = (answer) => process.arrive(() => finish(answer));
     const isHeavy = terms.isHeavy ?? false;
     const freight = { from: process.name, to, bytes: frame.length, isHeavy };
     // The caller may use the bytes again as soon as this returns.
-    const arrived = { frame: frame.slice(), from: process.name, isHeavy };
+    const arrived = { frame: copyOf(frame, 0, frame.length), from: process.name, isHeavy };
     cables.carry(freight, () => cables.party(to)?.take(arrived, reply));
   }
 
@@ -241,7 +257,7 @@ class Party implements Network {
     this.handler?.(frame, (answer) => {
       if (this.closed || !process.alive || answer.length > cables.frameBytesMax) return;
       const { nowMs, trace } = cables.world;
-      trace.frame(nowMs, `${process.name}>${from} answers`, answer);
+      trace.frame(nowMs, cables.way(process.name, from).answers, answer);
       const freight = { from: process.name, to: from, bytes: answer.length, isHeavy };
       cables.carry(freight, () => reply(answer));
     });
