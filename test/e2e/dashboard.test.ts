@@ -170,17 +170,19 @@ describe.skipIf(executable === null)('in a browser', () => {
   });
 
   test('a timer is set in the form, counts down and pops', async () => {
+    // Of this attempt alone.
+    const opaque = `from the form ${Date.now()}`;
     await show('#/timers/new');
     await page.getByLabel('Interval').fill('soon');
     await page.getByRole('button', { name: 'Set the timer' }).click();
     await sees(text('Type how long to wait, such as 10s, 5m or 2h.'));
     await page.getByLabel('Interval').fill('8s');
     await page.getByLabel('Callback address').fill(`${scene.receiverUrl}/form`);
-    await page.getByLabel('Opaque text').fill('from the form');
+    await page.getByLabel('Opaque text').fill(opaque);
     await page.getByRole('button', { name: 'Set the timer' }).click();
     await sees(page.locator('.countdown', { hasText: /in [0-8]\.\d s/ }));
     await sees(text('This timer has ended'));
-    const pops = scene.receiver.callbacks.filter(({ opaque }) => opaque === 'from the form');
+    const pops = scene.receiver.callbacks.filter((callback) => callback.opaque === opaque);
     expect(pops).toHaveLength(1);
     // Also after its end, and whichever member popped it.
     const attempts = page.locator('li[data-attempt="1.1"]');
