@@ -15,31 +15,22 @@ async function told(jobs: number, seedsMax: number): Promise<string[]> {
   return lines;
 }
 
-test('two threads give the same report as one, in the order of the seeds', async () => {
-  const alone = await told(1, 4);
-  expect(alone.map((line) => line.split(' ')[0])).toEqual(['21', '22', '23', '24']);
-  expect(await told(2, 4)).toEqual(alone);
+test('two threads give the same report as one, in the order of the seeds, and none after the listener has heard enough', async () => {
+  const alone = await told(1, 3);
+  expect(alone.map((line) => line.split(' ')[0])).toEqual(['21', '22', '23']);
+  expect(await told(2, 3)).toEqual(alone);
 });
 
-test.each([1, 2])(
-  '%d threads: nothing is told after the listener has heard enough',
-  async (jobs) => {
-    expect(await told(jobs, 2)).toHaveLength(2);
-  },
-);
-
 test('the members are broken on every thread when a variant is asked for', async () => {
-  const failed = async (broken: string | null): Promise<number> => {
-    let count = 0;
-    const seventeen = { first: 17, count: 1 };
-    await runSeeds(seventeen, 2, { ...job, options: wholePlan, broken }, async (result) => {
-      count += result.violations.length;
-      return true;
-    });
-    return count;
-  };
-  expect(await failed(null)).toBe(0);
-  expect(await failed('no claim')).toBeGreaterThan(0);
+  // Seed 17 breaks no promise with nothing broken: `../seeds/seeds-001-050.test.ts`.
+  let count = 0;
+  const seventeen = { first: 17, count: 1 };
+  const broken = { ...job, options: wholePlan, broken: 'no claim' };
+  await runSeeds(seventeen, 2, broken, async ({ violations }) => {
+    count += violations.length;
+    return true;
+  });
+  expect(count).toBeGreaterThan(0);
 });
 
 test.each([
