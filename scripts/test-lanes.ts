@@ -12,6 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { bundleCommand } from './release/bundled-command.ts';
 import { type FailedFile, failedIn, type Report, skippedIn } from './test-report.ts';
 
 const clockProjects = ['ring-etcd', 'cli-lock', 'e2e-stories', 'ring-partitions', 'e2e-clock'];
@@ -35,6 +36,7 @@ interface Lane {
   readonly chosen: readonly string[];
 }
 
+const bundleFolder = join(import.meta.dirname, '../node_modules/.cache/carillon-command');
 const inCi = (process.env['CI'] ?? '') !== '';
 const reports = mkdtempSync(join(tmpdir(), 'carillon-reports-'));
 
@@ -49,6 +51,8 @@ rmSync(reports, { recursive: true, force: true });
 
 /** Returns the exit code. */
 async function runAll(): Promise<number> {
+  // Read by `test/e2e/cli-process.ts`; tests of `packages/cli/src/main.ts` itself run the sources.
+  process.env['BUNDLED_COMMAND'] = await bundleCommand(bundleFolder);
   const codes = await Promise.all(lanes.map(run));
   const failedToo: boolean[] = [];
   for (const [i, lane] of lanes.entries()) {

@@ -1,10 +1,10 @@
-/** The real binary as a child process, run from its sources. */
+/** The real binary as a child process, run from its sources, or from the bundle that `npm test` makes of them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-const { PATH, NODE_COMPILE_CACHE } = process.env;
+const { PATH, NODE_COMPILE_CACHE, BUNDLED_COMMAND } = process.env;
+const main = BUNDLED_COMMAND ?? join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
 export interface Ended {
   readonly code: number | null;

@@ -8,7 +8,7 @@ import { etcdForTests } from '../../../../../scripts/etcd.ts';
 import { EtcdCluster } from '../../../../../scripts/etcd-cluster.ts';
 
 const paths = etcdForTests();
-const main = join(import.meta.dirname, '../../main.ts');
+const main = process.env['BUNDLED_COMMAND'] ?? join(import.meta.dirname, '../../main.ts');
 /** The bound is T + 1 s; a loaded machine starts and schedules late. */
 const handOverMsMax = 2000 + 1000 + 2000;
 
