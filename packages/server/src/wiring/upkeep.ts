@@ -1,5 +1,4 @@
 /** Work that comes back every few seconds: snapshots, the form of the journal, and marks of the time. */
-import { nextRoundMs } from '@carillon/core';
 import type { Parts } from './parts.ts';
 import { reserveMs } from './numbers.ts';
 
@@ -35,7 +34,7 @@ export class Upkeep {
       journal.commit(() => undefined);
     }
     this.parts.historyLog?.tend();
-    this.cancel = clock.at(nextRoundMs(clock, intervalMs), () => this.run());
+    this.cancel = clock.at(clock.now() + intervalMs, () => this.run());
   }
 
   stop(): void {
