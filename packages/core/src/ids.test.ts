@@ -8,6 +8,7 @@ import {
   parseHex16,
   parseLooseTimerId,
   parseTimerId,
+  shortKey,
 } from './ids.ts';
 
 const half = fc.oneof(
@@ -232,5 +233,20 @@ describe('a text that may be an id', () => {
       { numRuns: 1000 },
     );
     expect(Math.min(seen.ids, seen.others)).toBeGreaterThan(20);
+  });
+});
+
+describe('shortKey', () => {
+  it('is one for all ids of a timer, and differs among numbers that a client counts up', () => {
+    fc.assert(
+      fc.property(id, half, (one, bloomHi) => {
+        const other = { ...one, bloomHi };
+        expect(shortKey(other)).toBe(shortKey(one));
+      }),
+    );
+    const keys = [0, 1, 0xdeadbeef].map(
+      (hi) => new Set(Array.from({ length: 1000 }, (_, lo) => shortKey({ hi, lo }))).size,
+    );
+    expect(keys).toEqual([1000, 1000, 1000]);
   });
 });

@@ -62,6 +62,14 @@ function factorFrom(text: string, from: number): number {
   return length === 2 && second >= 0 && second <= 9 && factor <= factorMax ? factor : 0;
 }
 
+/**
+ * A key of the timer for maps: a fifth of the time of a text. Two timers have the same key with a chance of one in 2³²,
+ * so it serves where two timers may now and then be taken for one.
+ */
+export function shortKey({ hi, lo }: Pick<TimerId, 'hi' | 'lo'>): number {
+  return Math.imul(hi, 0x9e3779b1) ^ lo;
+}
+
 export function formatTimerId(id: TimerId): string {
   const bloom = id.bloomHi === 0 && id.bloomLo === 0 ? '' : hex16(id.bloomHi, id.bloomLo);
   return `${hex16(id.hi, id.lo)}${bloom}-${id.factor}`;

@@ -50,6 +50,7 @@ export {
   parseHex16,
   parseLooseTimerId,
   parseTimerId,
+  shortKey,
   type TimerId,
 } from './ids.ts';
 export { labelSlips, type WithLabels } from './label-slips.ts';

@@ -1,5 +1,5 @@
 /** A set, replace or cancel on its way: the request, in the forms in which it can be sent, and its one outcome. */
-import { parseLooseTimerId } from '@carillon/core';
+import { parseLooseTimerId, shortKey } from '@carillon/core';
 import { ApiError, type Problem } from '../errors.ts';
 import { type Confirmed, Fields, readCopies } from '../shapes.ts';
 import type { Answer, Prepared } from '../transport.ts';
@@ -17,8 +17,8 @@ export interface Asked {
 
 export class Change {
   readonly asked: Asked;
-  /** Equal texts: the same timer. null: a new one. */
-  readonly timer: string | null;
+  /** The same for all changes of a timer, and rarely for two timers; null: a new timer. */
+  readonly timer: string | number | null;
   /** Called when the caller does not wait any longer. */
   onLeft: ((reason: unknown) => void) | null = null;
   private readonly resolve: (confirmed: Confirmed) => void;
@@ -129,8 +129,8 @@ export function inTimer(error: ApiError): ApiError {
 }
 
 /** Ids of one timer differ in more than its number: each change gives out a new one. */
-function timerOf({ kind, name }: Asked): string | null {
+function timerOf({ kind, name }: Asked): string | number | null {
   if (kind === 'set') return null;
   const id = parseLooseTimerId(name);
-  return id === null ? name : `${id.hi} ${id.lo}`;
+  return id === null ? name : shortKey(id);
 }

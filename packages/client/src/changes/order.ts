@@ -9,7 +9,7 @@ import type { Change } from './change.ts';
 export class Order {
   private ready: Change[] = [];
   /** Of each timer with a change that is ready or on its way: the changes behind it. */
-  private readonly behind = new Map<string, Change[]>();
+  private readonly behind = new Map<string | number, Change[]>();
 
   /** How many may be taken. */
   get readyCount(): number {

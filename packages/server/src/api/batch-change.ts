@@ -3,7 +3,7 @@
  * `id` beside it replaces that one; and `{ "cancel": ID }`. The long form names the change (`set`, `replace`, `cancel`)
  * and has the body in `timer`. An item of two forms is refused: which of them was meant cannot be told.
  */
-import { CarillonError, parseTraceparent } from '@carillon/core';
+import { CarillonError, parseTraceparent, shortKey } from '@carillon/core';
 import { badRequest } from '../http/problem.ts';
 import type { SetRequest } from '../request/service.ts';
 import type { ParsedTimer, ParseOptions, TimerParser } from './parse-timer.ts';
@@ -58,10 +58,10 @@ export function unknownIn(
   return hasUnknown(body) ? unknownMembers(body, `/${index}${change.base}`) : noneUnknown;
 }
 
-/** The timer that a change is about; null: a new one. Equal texts: the same timer. */
-export function timerOf(change: BatchChange): string | null {
+/** The timer that a change is about, as its short key; null: a new one. */
+export function timerOf(change: BatchChange): number | null {
   const id = change.kind === 'set' ? change.request.id : change.id;
-  return id === null ? null : `${id.hi} ${id.lo}`;
+  return id === null ? null : shortKey(id);
 }
 
 /** The same error, found in the body of the timer, with a pointer into the item. */

@@ -66,8 +66,7 @@ export class SetsAlone {
     const { namespace, hi, lo, versionMs, versionTie } = record;
     const version = { versionMs, versionTie };
     const id = this.parts.ids.of(record);
-    const changed = { ok: true, id, copies, version } as const;
-    this.stored.push({ ...changed, index, namespace, hi, lo, action, actor });
+    this.stored.push({ ok: true, id, copies, version, index, namespace, hi, lo, action, actor });
   }
 
   /** Puts the outcomes into their places once the disk has them. */

@@ -137,10 +137,10 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   return { rounds: rounds.all, outcomes, warnings: warningHeaders(unknown) };
 }
 
-/** Puts each change of a timer into the round behind the change before it. */
+/** Puts each change of a timer into the round behind the change before it; timers that share a key count as one. */
 class Rounds {
   readonly all: Placed[][] = [];
-  private readonly counts = new Map<string, number>();
+  private readonly counts = new Map<number, number>();
 
   add(placed: Placed): void {
     const timer = timerOf(placed.change);
