@@ -188,7 +188,7 @@ describe.skipIf(executable === null)('in a browser', () => {
     const attempts = page.locator('li[data-attempt="1.1"]');
     await sees(attempts.filter({ hasText: '200' }));
     await page.reload();
-    await sees(text('No live timer has this id'));
+    await sees(text('Its last pop was delivered at'));
     await sees(attempts.filter({ hasText: /n[012]/ }));
   });
 

@@ -73,14 +73,15 @@ function Gone({ id }: { readonly id: string }) {
       </div>
       <div class="panel">
         <Wrong says={error} />
-        {words === '' ? (
+        {words !== '' && (
+          <Empty title="This timer has ended">
+            {words} <a href="#/timers">See all timers</a>.
+          </Empty>
+        )}
+        {words === '' && data !== undefined && (
           <Empty title="No live timer has this id">
             It has ended, or there never was one.{' '}
             <a href={`#/timers?tag=${encodeURIComponent(id)}`}>Look for it as a tag</a>.
-          </Empty>
-        ) : (
-          <Empty title="This timer has ended">
-            {words} <a href="#/timers">See all timers</a>.
           </Empty>
         )}
       </div>
