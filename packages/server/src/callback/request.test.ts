@@ -20,6 +20,15 @@ it('due times are told on the wall clock, and a dead letter has the due time of 
   expect(texts.of(first, letter, at)).toBe('1970-01-02T00:00:00.000Z');
 });
 
+it('a version that was stamped some milliseconds ahead makes no callback seem early', () => {
+  const [startMs, dueMs] = [9000, 10_000];
+  const told = [0, 4].map((aheadMs) => {
+    const versionMs = 1_700_000_009_000 + aheadMs;
+    return new DueTexts().of(recordOf({ startMs, dueMs, versionMs }), definitionOf(), at);
+  });
+  expect(told).toEqual(['2023-11-14T22:13:30.000Z', '2023-11-14T22:13:30.000Z']);
+});
+
 it('headers of the client replace the ones for any pop, and never the ones that name this pop', () => {
   const own = { 'content-type': 'text/plain', 'x-timer-id': 'forged', traceparent: 'own' };
   const headers = JSON.parse('{"__proto__":"kept"}') as Record<string, string>;

@@ -50,9 +50,16 @@ const octets = 'application/octet-stream';
 export class DueTexts {
   private newest = { dueMs: Number.NaN, text: '' };
 
-  /** A re-sent dead letter is due when the pop was that it stands for. */
+  /**
+   * Of a pop whose request leaves now. A re-sent dead letter is due when the pop was that it stands for.
+   *
+   * The time of an interval counts from the version of its timer, which a coordinator with a wrong idea of the wall
+   * clock may have stamped some milliseconds ahead. No callback comes early, so no due time is told that is not over.
+   */
   of(record: TimerRecord, { origin, timing }: Definition, at: Instant): string {
-    const dueMs = origin?.dueMs ?? dueWallMs(record, timing, at);
+    const wallMs = dueWallMs(record, timing, at);
+    const toldMs = timing.kind === 'interval' ? Math.min(wallMs, Math.floor(at.wallMs)) : wallMs;
+    const dueMs = origin?.dueMs ?? toldMs;
     if (this.newest.dueMs !== dueMs) {
       this.newest = { dueMs, text: new Date(dueMs).toISOString() };
     }
