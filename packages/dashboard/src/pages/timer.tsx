@@ -100,7 +100,7 @@ function Failing({ timer }: { readonly timer: TimerShape }) {
     return (
       <section class="health warn" role="status">
         <p>
-          The present pop has failed {counted(timer.attempt, 'time')}, last with <bdi>{why}</bdi>.
+          The present pop has failed {counted(timer.attempt, 'time')}, last with <bdi>{why}</bdi>.{' '}
           {isLate(Date.parse(timer['next-attempt'] ?? ''), nowMs.value)
             ? 'The next attempt waits: a receiver that keeps failing is left alone for a while.'
             : 'It is tried again.'}
