@@ -67,13 +67,13 @@ interface Reading {
 
 type Parent = Pick<Vertex, 'path' | 'children' | 'depth'>;
 
-/** A vertex in a ranking. */
-/** A candidate, the replicas that fit below it, and the ones that it is given. */
+/** A candidate: how many replicas fit below it, and how many it is given. */
 interface Room {
   readonly room: number;
   share: number;
 }
 
+/** A vertex in a ranking. */
 interface Entry extends Room {
   readonly vertex: Vertex;
   readonly state: VertexState;
