@@ -116,6 +116,18 @@ test('carillon --help lists the commands', () => {
   expect(run(carillon, '--help')).toMatch(/serve .*Run a member/);
 });
 
+test('the command is started from a few files, with the licences of the packages in them', () => {
+  const files = filesOf('carillon').filter((file) => file.startsWith('dist/command/'));
+  expect(files).toContain('dist/command/main.js');
+  // Without the modules that only the command is made of.
+  expect(filesOf('carillon')).not.toContain('dist/main.js');
+  const licences = textOf('carillon', 'dist/command/LICENSES.md');
+  const inside = manifests.flatMap(({ dependencies }) => Object.keys(dependencies));
+  for (const name of inside.filter((one) => !names.includes(one))) {
+    expect(licences).toMatch(new RegExp(`^## ${name} - [\\d.]+ \\(`, 'm'));
+  }
+});
+
 test('in a clone, npx finds the command after npm ci, and it runs the sources', () => {
   const manifest = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
     bin: { carillon: string };

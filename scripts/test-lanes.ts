@@ -52,7 +52,7 @@ rmSync(reports, { recursive: true, force: true });
 /** Returns the exit code. */
 async function runAll(): Promise<number> {
   // Read by `test/e2e/cli-process.ts`; tests of `packages/cli/src/main.ts` itself run the sources.
-  process.env['BUNDLED_COMMAND'] = bundleCommand(bundleFolder);
+  process.env['BUNDLED_COMMAND'] = bundleCommand(bundleFolder, 'clone');
   const codes = await Promise.all(lanes.map(run));
   const failedToo: boolean[] = [];
   for (const [i, lane] of lanes.entries()) {

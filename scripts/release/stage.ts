@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../..');
 /** Each after the packages that it depends on. */
 export const publishedFolders = ['core', 'placement', 'ring', 'server', 'client', 'cli'];
 /** Folders that hold more than built sources, copied as they are. */
-const carriedWhole = ['bin', 'vectors', 'dist/dashboard'];
+const carriedWhole = ['bin', 'vectors', 'dist/dashboard', 'dist/command'];
 
 export interface Staged {
   readonly name: string;
@@ -60,13 +60,16 @@ function stage(folder: string, target: string, use: ArchiveUse): Staged {
   return { name: manifest.name, version: manifest.version, folder: target };
 }
 
-/** Built files that users can name, and files that the commands start. */
+/** Built files that users can name, and the file that each command starts: the first that is there. */
 function entriesOf(home: string, { exports, bin = {} }: PackageManifest): string[] {
   const exported = Object.values(publishedExports(exports)).flatMap((entry) =>
     Object.values(entry),
   );
   const started = Object.values(bin).flatMap((path) =>
-    namedFiles(read(join(home, path))).map((named) => posix.join(posix.dirname(path), named)),
+    namedFiles(read(join(home, path)))
+      .map((named) => posix.join(posix.dirname(path), named))
+      .filter((named) => existsSync(join(home, named)))
+      .slice(0, 1),
   );
   return [...exported, ...started].map((path) => posix.normalize(path));
 }
