@@ -47,6 +47,32 @@ test('a cancel that was lost to damage, and that all members have forgotten, doe
   expect(story.holders(id)).toEqual([]);
 });
 
+test.each([
+  {
+    factor: 1,
+    says: 'with one copy the last pop is made once more, and the series goes on',
+    again: [3],
+  },
+  { factor: 2, says: 'with two the replica tells of it, and no pop is made again', again: [] },
+])('the word of three pops is lost to damage: $says (R=$factor)', async ({ factor, again }) => {
+  const story = await Story.begin({ members: ['m0', 'm1'] });
+  const { id, replicas } = await story.set({ seconds: 20, times: 5, factor });
+  const member = story.cluster.member(replicas[0] ?? '');
+  await story.until(65);
+  void member.stop();
+  await story.until(66);
+  // The timer as it was set is in the segment before.
+  const journal = 'journal-0000000002.log';
+  const size = member.storage?.look().find(({ name }) => name === journal)?.size ?? 0;
+  member.storage?.zero(journal, 64, size);
+  member.start();
+  await story.until(200);
+  const sequences = story.pops(id).map(({ sequence }) => sequence);
+  expect(sequences).toEqual([1, 2, 3, ...again, 4, 5]);
+  expect(new Set(story.calls(id).map(({ popId }) => popId)).size).toBe(5);
+  expect(story.bugs).toEqual([]);
+});
+
 test('entries damaged while a member was down are fetched at once, and every timer pops once (R=2)', async () => {
   const story = await Story.begin({ members: three });
   const timers = await setMany(story, 60, 300);

@@ -10,6 +10,8 @@ import { numbering } from './world/numbering.ts';
 interface Return {
   readonly name: string;
   readonly atMs: number;
+  /** Whether its disk was damaged. */
+  readonly isDamaged: boolean;
   /** Numbers of the timers that live in its store, as clients know them. */
   readonly numbers: ReadonlySet<string>;
 }
@@ -26,7 +28,7 @@ export class Returns {
   }
 
   /** A member serves from this moment on. */
-  note({ name, member }: Pick<SimMember, 'name' | 'member'>): void {
+  note({ name, member, intact }: Pick<SimMember, 'name' | 'member' | 'intact'>): void {
     if (member === null) return;
     const { store } = member;
     const handles: number[] = [];
@@ -37,13 +39,23 @@ export class Returns {
       const { hi, lo } = numbering.outside(record.namespace, record);
       if (record.state === State.live) numbers.add(hex16(hi, lo));
     }
-    if (numbers.size > 0) this.all.push({ name, atMs: this.cluster.world.nowMs, numbers });
+    const { nowMs: atMs } = this.cluster.world;
+    if (numbers.size > 0) this.all.push({ name, atMs, isDamaged: !intact, numbers });
   }
 
   /** Members that came back with the timer alive between the two moments. */
   with(number: string, fromMs: number, toMs: number): string[] {
-    return this.all
-      .filter(({ atMs, numbers }) => atMs >= fromMs && atMs <= toMs && numbers.has(number))
-      .map(({ name }) => name);
+    return this.found(number, fromMs, toMs).map(({ name }) => name);
+  }
+
+  /** Whether a member came back with the timer alive between the two moments, from a damaged disk. */
+  damagedWith(number: string, fromMs: number, toMs: number): boolean {
+    return this.found(number, fromMs, toMs).some(({ isDamaged }) => isDamaged);
+  }
+
+  private found(number: string, fromMs: number, toMs: number): Return[] {
+    return this.all.filter(
+      ({ atMs, numbers }) => atMs >= fromMs && atMs <= toMs && numbers.has(number),
+    );
   }
 }

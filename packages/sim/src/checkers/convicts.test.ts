@@ -12,7 +12,9 @@ import {
 } from '../history.ts';
 import { Judge } from '../judge.ts';
 import { drawPlan, type Plan, wholePlan } from '../plan.ts';
+import { files, type Rot } from '../rot/rot.ts';
 import { SimCluster } from '../sim-cluster.ts';
+import type { SimMember } from '../sim-member.ts';
 import type { ReceivedCall } from '../world/calls.ts';
 import { viewMember } from '../world/views.ts';
 import { ByTwice } from './by-twice.ts';
@@ -80,6 +82,12 @@ async function court(changes: Partial<Plan> = {}) {
 function keptAt(timer: Operation['timer']): [number, number] {
   const number = numberOf(timer);
   return [Number.parseInt(number.slice(0, 8), 16), Number.parseInt(number.slice(8), 16)];
+}
+
+/** Zeros in place of a whole short file. */
+function rotOf({ storage }: SimMember, file: string): Rot {
+  const all = storage?.look().flatMap(({ name }) => (files.test(name) ? [name] : [])) ?? [];
+  return { does: 'zero', file: (all.toSorted().indexOf(file) + 0.5) / all.length, at: 0 };
 }
 
 /** A callback of a timer that a receiver took. */
@@ -274,6 +282,40 @@ describe('P5: a retry beside a duplicate of the call that failed', () => {
     once.onCall({ ...callOf(operation, failing, 10_000), ...failed, endMs: 16_000 });
     once.onCall({ ...callOf(operation, doubling, 12_000), ...failed, endMs: null });
     once.onCall(callOf(operation, retrying, 17_000));
+    expect(broken()).toEqual(says);
+  });
+});
+
+describe('P5: damage took the word of a pop from the member that makes it again', () => {
+  const segments = { before: 'journal-0000000001.log', of: 'journal-0000000002.log' } as const;
+  const everyone = { copies: 2, segment: segments.of, isOtherUp: true };
+
+  test.each([
+    { name: 'no other member ever had it', ...everyone, copies: 1, says: [] },
+    { name: 'the other member that has it is down', ...everyone, isOtherUp: false, says: [] },
+    { name: 'another member that runs has it', ...everyone, says: ['P5'] },
+    { name: 'damage left it', ...everyone, copies: 1, segment: segments.before, says: ['P5'] },
+    { name: 'its disk is whole', ...everyone, copies: 1, segment: null, says: ['P5'] },
+  ])('$name', async ({ copies, segment, isOtherUp, says }) => {
+    const { cluster, judge, set, holders, pass, broken } = await court();
+    const operation = await set({ factor: copies, intervalMs: 20_000, count: 30 });
+    await pass(25);
+    const [first] = cluster.receivers.calls;
+    if (first === undefined) throw new Error('The first pop was made.');
+    const caller = cluster.member(first.by);
+    const other = holders(operation).find((name) => name !== first.by);
+    if (other !== undefined && !isOtherUp) cluster.member(other).crash(crash);
+    void caller.stop();
+    await pass(1);
+    if (segment !== null) caller.rot([rotOf(caller, segment)]);
+    const once = new Once(judge);
+    once.onCall(first);
+    cluster.onServes = (member) => {
+      judge.returns.note(member);
+      once.onCall({ ...first, startMs: judge.nowMs });
+    };
+    caller.start();
+    await pass(1);
     expect(broken()).toEqual(says);
   });
 });

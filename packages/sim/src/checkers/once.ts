@@ -14,6 +14,10 @@
  * when a member has come back with the timer alive after it was down for more than half of that time, or has come back
  * with it after damage to a disk took the record of the end.
  *
+ * Damage may take the word of a pop that a member made or heard of, and leave its older record of the timer. It comes
+ * back with that record, and the pop is made again, if no other member that runs knows of the pop: to wait for one that
+ * is down may be to lose the timer. A member that has run for long enough to be heard, and knows, leaves no excuse.
+ *
  * Two replicas that were told to stop one after the other, and never up together in between, cannot have told each
  * other of the pop. With a third replica this is no excuse.
  *
@@ -26,6 +30,7 @@
 import { type Checker, type Judge, noticeMs, repairMs } from '../judge.ts';
 import type { ReceivedCall } from '../world/calls.ts';
 import { Dues } from './dues.ts';
+import { knowsOf } from './holders.ts';
 
 const kinds = ['killed', 'paused', 'network', 'disk'] as const;
 
@@ -92,6 +97,20 @@ export class Once implements Checker {
     );
   }
 
+  /** Whether damage took the word of the first call, and no member that could be asked has it. */
+  private damageTook(first: ReceivedCall, second: ReceivedCall): boolean {
+    const { cluster, history, returns } = this.judge;
+    if (!returns.damagedWith(second.number, first.startMs, second.startMs)) return false;
+    const namespace = history.find(second.body)?.timer.namespace;
+    if (namespace === undefined) return false;
+    return !cluster.healthy.some(
+      ({ name, member, servingSinceMs }) =>
+        member !== null &&
+        (name === second.by || servingSinceMs <= second.startMs - noticeMs) &&
+        knowsOf(member, second, namespace),
+    );
+  }
+
   /** Whether the second caller, the only other replica, was down at the first call and never up with it since. */
   private neverMet(first: ReceivedCall, second: ReceivedCall): boolean {
     const { faults, history } = this.judge;
@@ -110,6 +129,7 @@ export class Once implements Checker {
     const resent = this.judge.history.asked('redeliver', second, second.startMs);
     if (resent && this.judge.faultAnywhere(kinds, fromMs, second.startMs) !== null) return true;
     if (this.forgotten(first, second) || this.neverMet(first, second)) return true;
+    if (this.damageTook(first, second)) return true;
     // A replica that refuses records leaves them with stand-ins that do not know each other.
     if (this.judge.faultAnywhere(['disk'], fromMs, second.startMs) !== null) return true;
     const excuses = this.isHasty(second) ? [...kinds, 'stalled' as const] : kinds;

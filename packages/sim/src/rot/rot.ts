@@ -15,7 +15,7 @@ export interface Rot {
 
 const pageBytes = 4096;
 /** Files whose damage means something. */
-const files = /^(journal|snapshot)-(\d{10})\.|^contents$|^born-/;
+export const files = /^(journal|snapshot)-(\d{10})\.|^contents$|^born-/;
 
 export function drawRots(random: SeededRandom): Rot[] {
   return Array.from({ length: random.between(1, 6) }, () => ({
