@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { architecturePage } from './reference/architecture.ts';
 import { packageArrows } from './tidy/arrows.ts';
+import { commentShare } from './tidy/comment-share.ts';
 import { type LockFile, lockFile, manifests } from './tidy/dependencies.ts';
 import { unusedExports } from './tidy/exports.ts';
 import { globals } from './tidy/globals.ts';
@@ -36,6 +37,7 @@ const fileRules: readonly Rule[] = [
   invariants,
   patterns,
   longComments,
+  commentShare,
 ];
 const treeRules: readonly ((workspace: Workspace) => Finding[])[] = [
   packageArrows,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { commentShare } from './comment-share.ts';
 import { globals } from './globals.ts';
 import { invariants } from './invariants.ts';
 import { longComments } from './line-length.ts';
@@ -62,6 +63,30 @@ describe('sizes', () => {
   ])('five parameters of a %s are one too many', (_kind, text) => {
     expect(findings(parameterCount, text).join()).toContain('takes 5 parameters');
     expect(findings(parameterCount, text.replace('a, ', '').replace('a: 1, ', ''))).toEqual([]);
+  });
+});
+
+describe('share of comments', () => {
+  const file = (comments: number, all: number): string =>
+    '// A reason.\n'.repeat(comments) + lines(all - comments);
+  const merge = 'packages/server/src/timer/merge.ts';
+
+  test.each([
+    ['a core file with a quarter', merge, [10, 40], null],
+    ['a core file with less', merge, [9, 40], 'comments: a core file has a quarter'],
+    ['any file with 45 %', inServer, [18, 40], null],
+    ['any file with more', inServer, [19, 40], '19 of 40 lines are comments, more than 45 %'],
+    ['a file of 20 lines', inServer, [19, 20], null],
+    ['a test', 'packages/server/src/x.test.ts', [39, 40], null],
+  ] as const)('%s', (_kind, path, [comments, all], says) => {
+    const found = findings(commentShare, file(comments, all), path);
+    expect(found).toEqual(says === null ? [] : [expect.stringContaining(says)]);
+  });
+
+  test('a comment behind code is no line of its own, one of three lines is three', () => {
+    const text = `/**\n * Why.\n */\nf(); // Once.\n${lines(6)}`;
+    expect(findings(commentShare, text, merge)).toEqual([]);
+    expect(findings(commentShare, text + lines(3), merge).join()).toContain('3 of 13 lines');
   });
 });
 

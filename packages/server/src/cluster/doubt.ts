@@ -1,8 +1,7 @@
 /**
  * A member that comes back after a long time with old records, ran on while it could reach no other member for as long,
- * or has lost entries of its journal. Timers may have been
- * cancelled since and even their tombstones forgotten, so its records are doubtful: it asks the present replicas before
- * it offers them to any member.
+ * or has lost entries of its journal. Timers may have been cancelled since and even their tombstones forgotten, so its
+ * records are doubtful: it asks the present replicas before it offers them to any member.
  *
  * D1  A newer record or tombstone elsewhere wins, as always.
  * D2  A record that no other member has any more has ended, if one of its own replicas must have had it: the record was
