@@ -56,3 +56,25 @@ test.each([
     expect(rest.map((at) => Math.round(at * 10) / 10)).toEqual([60, 90, 120]);
   },
 );
+
+// Members say hello once a second. A clock that was set seemed right for up to 16 s, and a replica took every record of
+// a cron timer that came meanwhile for one that had been on its way for as long as the clock was ahead.
+test.each([
+  { position: 0, byMs: 4000 },
+  { position: 1, byMs: 4000 },
+  { position: 1, byMs: 25_000 },
+])(
+  'the wall clock of a replica was set, and a cron timer is set 1.5 s later: no pop is early (R=2): %j',
+  async ({ position, byMs }) => {
+    const story = await Story.begin({ members: ['m0', 'm1', 'm2'] });
+    const wish = { seconds: 30, timing: { cron: '*/30 * * * * *', count: 3 } };
+    // The story began at 5 s of the world. The timers are set at 8 s, and due at its 30, 60 and 90 s.
+    await story.until(1.5);
+    story.cluster.member('m1').clock.wallOffsetMs += byMs;
+    await story.until(3);
+    let timer = await story.set(wish, 'm0');
+    while (timer.replicas[position] !== 'm1') timer = await story.set(wish, 'm0');
+    await story.until(120);
+    expect(story.pops(timer.id).map(({ at }) => at)).toEqual([25, 55, 85]);
+  },
+);

@@ -19,10 +19,28 @@ it('takes an offset that the network explains for none', () => {
   expect(offset.ms).toBe(0);
 });
 
-it('follows a clock that was set: old exchanges are forgotten', () => {
+it.each([
+  ['the clock of the peer was set ahead', { sentWallMs: 9000, peerWallMs: 69_005 }, 60_000],
+  ['the own clock was set ahead', { sentWallMs: 13_000, peerWallMs: 9005 }, -4000],
+  ['the own clock was set back', { sentWallMs: 5000, peerWallMs: 9005 }, 4000],
+])('follows at once, though earlier exchanges were quicker: %s', (_case, newest, ms) => {
   const offset = new ClockOffset();
-  offset.add({ sentWallMs: 0, roundTripMs: 1, peerWallMs: 0 });
-  for (let i = 0; i < 16; i++)
-    offset.add({ sentWallMs: i, roundTripMs: 10, peerWallMs: i + 60_005 });
-  expect(offset.ms).toBe(60_000);
+  for (let i = 0; i < 16; i++) offset.add({ sentWallMs: i, roundTripMs: 1, peerWallMs: i });
+  offset.add({ ...newest, roundTripMs: 10 });
+  expect(offset.ms).toBe(ms);
+});
+
+it('keeps a quick exchange that a slow one does not gainsay', () => {
+  const offset = new ClockOffset();
+  offset.add({ sentWallMs: 0, roundTripMs: 2, peerWallMs: 5001 });
+  for (let i = 1; i < 16; i++)
+    offset.add({ sentWallMs: i, roundTripMs: 400, peerWallMs: i + 5390 });
+  expect(offset.ms).toBe(5000);
+});
+
+it('forgets the quickest exchange after sixteen more', () => {
+  const offset = new ClockOffset();
+  offset.add({ sentWallMs: 0, roundTripMs: 2, peerWallMs: 5001 });
+  for (let i = 1; i <= 16; i++) offset.add({ sentWallMs: i, roundTripMs: 4, peerWallMs: i + 5004 });
+  expect(offset.ms).toBe(5002);
 });
