@@ -2,13 +2,21 @@
  * P4: "A timer set for n pops by 2n while any replica of it is alive." A frame sent to a member that stands still is
  * read when the member goes on, and by then is older than it says.
  */
+import { View } from '@carillon/server/internal';
 import { expect, test } from 'vitest';
-import { Story } from '../src/story.ts';
+import { Story, timerBody } from '../src/story.ts';
+import { viewMember } from '../src/world/views.ts';
+import { epochMs } from '../src/world/world.ts';
 import { lateCron } from './told/late-cron/once.ts';
 import { lateCronTwice } from './told/late-cron/twice.ts';
 import { lateCronUnknown } from './told/late-cron/unknown.ts';
 
 const three = ['m0', 'm1', 'm2'];
+/** A number of the client's own choice, and the members that it ranks. */
+const number = '00000000000004d2';
+const two = ['m0', 'm1'];
+const members = two.map((name) => viewMember(name));
+const ranked = new View({ source: 'test', revision: 1, members }).place(0, 0x4d2, two.length);
 
 /** How long after its due time the pop came; Infinity: not at all. */
 function latenessS(story: Story, id: string, dueS: number, sequence: number): number {
@@ -153,5 +161,29 @@ test.each([7, 21, 34, 50])(
     const { story, sequences } = await lateCronUnknown(standsS);
     expect([...new Set(sequences)]).toEqual([1, 2, 3, 4, 5, 6]);
     expect(story.bugs).toEqual([]);
+  },
+);
+
+/** When the backup pops a timer for the 100th second, of which it heard `standsS` late and which it then has alone. */
+async function lateInstant(standsS: number): Promise<number | undefined> {
+  const story = await Story.begin({ members: two });
+  await story.until(18);
+  const timing = { at: new Date(epochMs + 105_000).toISOString() };
+  const [primary = '', backup = ''] = ranked;
+  const asked = { method: 'PUT', path: `/timers/${number}-2`, via: primary };
+  if (standsS > 0) story.cluster.member(backup).pause();
+  story.send({ ...asked, content: timerBody({ seconds: 0, timing }) }, () => {});
+  await story.pass(Math.max(standsS, 1));
+  story.cluster.member(primary).crash({ power: true, wipe: false });
+  if (standsS > 0) story.cluster.member(backup).resume();
+  await story.until(300);
+  expect(story.bugs).toEqual([]);
+  return story.pops(number)[0]?.at;
+}
+
+test.each([3, 12, 26])(
+  'the word of a timer for an instant lay in the socket of the backup for %d s: alone, it pops no later than without',
+  async (standsS) => {
+    expect(await lateInstant(standsS)).toBe(await lateInstant(0));
   },
 );

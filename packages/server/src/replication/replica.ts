@@ -22,7 +22,7 @@ import { BackupCounts, type SpokenFor } from './backup-counts.ts';
 import type { Digests } from './digests.ts';
 import { ScanTurns } from './scan-turns.ts';
 import { isLate, merge, onTime } from '../timer/merge.ts';
-import { onCronTime } from '../timer/late-cron.ts';
+import { onWallTime } from '../timer/late-wall.ts';
 import { keepingKey } from '../timer/request-digest.ts';
 import { type Instant, lookMs } from '../timer/schedule.ts';
 import type { Answer } from './wire/answer.ts';
@@ -202,7 +202,7 @@ export class Replica {
   /** The incoming record, due as early as the stored one, or else its version, shows that it is. */
   private inTime(incoming: TimerRecord, stored: TimerRecord | undefined): TimerRecord {
     const onTimeOfStored = stored === undefined ? incoming : onTime(incoming, stored);
-    return onCronTime(onTimeOfStored, stored, this.instant);
+    return onWallTime(onTimeOfStored, stored, this.instant);
   }
 
   private take(

@@ -1,7 +1,7 @@
 import { encodeDefinition, State, type TimerRecord } from '@carillon/core';
 import { expect, it } from 'vitest';
 import { definitionOf, recordOf } from '../testing/records.ts';
-import { onCronTime } from './late-cron.ts';
+import { onWallTime } from './late-wall.ts';
 
 const ending = { count: null, forever: true, untilMs: null, repeatForMs: null };
 const timing = { kind: 'cron' as const, cron: '*/30 * * * * *', timezone: null, ending };
@@ -21,13 +21,13 @@ function readLate(byMs: number, fields: Partial<TimerRecord> = {}): TimerRecord 
 it.each([1000, 5300, 26_800, 30_390, 41_000])(
   'a record that was read %d ms late is due at its time again',
   (byMs) => {
-    expect(onCronTime(readLate(byMs), older, at)).toEqual(readLate(0));
+    expect(onWallTime(readLate(byMs), older, at)).toEqual(readLate(0));
   },
 );
 
 it('a delay on the way to the sender, which has read the due time from its clock since, makes no pop early', () => {
   const startMs = 4000 + 1000 + 250;
-  expect(onCronTime(readLate(1000, { startMs }), older, at)).toEqual(readLate(0));
+  expect(onWallTime(readLate(1000, { startMs }), older, at)).toEqual(readLate(0));
 });
 
 it.each([
@@ -39,7 +39,7 @@ it.each([
   ['a tombstone', readLate(7000, { state: State.tombstone })],
   ['no progress', readLate(7000, { sequence: 2 })],
 ])('leaves alone: %s', (_case, record) => {
-  expect(onCronTime(record, older, at)).toBe(record);
+  expect(onWallTime(record, older, at)).toBe(record);
 });
 
 const versionMs = wallMs + 4000;
@@ -48,8 +48,8 @@ it.each([1000, 5300, 26_800, 30_390, 41_000])(
   'a record without an older copy that was read %d ms late is due at its time again, by its version',
   (byMs) => {
     const record = readLate(byMs, { versionMs });
-    expect(onCronTime(record, undefined, at)).toEqual(readLate(0, { versionMs }));
-    expect(onCronTime(record, { ...older, versionMs: 7 }, at)).toEqual(readLate(0, { versionMs }));
+    expect(onWallTime(record, undefined, at)).toEqual(readLate(0, { versionMs }));
+    expect(onWallTime(record, { ...older, versionMs: 7 }, at)).toEqual(readLate(0, { versionMs }));
   },
 );
 
@@ -58,7 +58,7 @@ it.each([
   ['a version that the pattern does not confirm', readLate(7000, { versionMs: versionMs - 9000 })],
   ['a record that was read at once', readLate(0, { versionMs: versionMs + 30 })],
 ])('leaves alone without an older copy: %s', (_case, record) => {
-  expect(onCronTime(record, undefined, at)).toBe(record);
+  expect(onWallTime(record, undefined, at)).toBe(record);
 });
 
 it('leaves a dead letter that is sent again alone: it is due at once', () => {
@@ -66,11 +66,32 @@ it('leaves a dead letter that is sent again alone: it is due at once', () => {
   const origin = { id: '1', versionMs: 1, versionTie: 0, sequence: 3, ...told };
   const letter = encodeDefinition({ ...definitionOf(), timing, origin });
   const record = readLate(26_800, { versionMs, body: letter });
-  expect(onCronTime(record, undefined, at)).toBe(record);
+  expect(onWallTime(record, undefined, at)).toBe(record);
 });
 
 it('leaves interval timers alone: their pops count from the start', () => {
   const interval = encodeDefinition(definitionOf());
   const record = readLate(7000, { body: interval });
-  expect(onCronTime(record, { ...older, body: interval }, at)).toBe(record);
+  expect(onWallTime(record, { ...older, body: interval }, at)).toBe(record);
+});
+
+const instant = encodeDefinition({
+  ...definitionOf(),
+  timing: { kind: 'at', atMs: wallMs + 120_000 },
+});
+
+it.each([1000, 5300, 26_800, 41_000])(
+  'a record of a timer for an instant that was read %d ms late is due at the instant again, by its version',
+  (byMs) => {
+    const record = readLate(byMs, { versionMs, body: instant });
+    expect(onWallTime(record, undefined, at)).toEqual(readLate(0, { versionMs, body: instant }));
+  },
+);
+
+it.each([
+  ['an instant that is over when it is set: due at once', { dueMs: 4000 }],
+  ['a version that the instant does not confirm', { versionMs: versionMs - 9000 }],
+])('leaves a timer for an instant alone: %s', (_case, fields) => {
+  const record = readLate(7000, { versionMs, body: instant, ...fields });
+  expect(onWallTime(record, undefined, at)).toBe(record);
 });
