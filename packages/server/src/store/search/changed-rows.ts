@@ -1,76 +1,76 @@
 /**
- * Records that have changed since the search indexes were last brought up to date, each with its row as the indexes
- * know it. `search-index.ts` compares these rows with the records of then, all in one go.
+ * Records that have changed since the search indexes were last brought up to date, each with its keys as the indexes
+ * have them. `search-index.ts` compares these keys with the ones of the records of then, all in one go.
  *
  * A timer that is set and popped, or put off ten times, between two such moments is here once. The code and the pages
  * of the indexes are also fetched into the caches once for all records, and not for each set and each pop anew.
  *
- * Example. Timer 5 is in the indexes with the tag `a`. It gets the tag `b`, and then pops: the row with `a` is kept at
- * the first change, and nothing at the second. Timer 6 is set and cancelled: it is kept as a handle without a row.
+ * Example. Timer 5 is in the indexes with the tag `a`. It gets the tag `b`, and then pops: the keys with `a` are kept
+ * at the first change, and nothing at the second. Timer 6 is set and cancelled: it is kept as a handle without keys.
  */
-import type { IndexedRow } from './indexed-row.ts';
+import type { RowKeys } from './row-keys.ts';
 
 /** Few enough that all of them are brought up to date in some milliseconds. */
 const countMax = 1024;
-/** For the bodies of rows. */
-const bodyBytes = 64 * 1024;
+/** Marks of all of them. */
+const markCountMax = 8192;
 
 export class ChangedRows {
   private readonly handles = new Uint32Array(countMax);
-  /** By place; null: the indexes have no row of the handle. */
+  /** By place; null: the indexes have no pairs of the handle. */
   private readonly namespaces: (string | null)[] = Array.from({ length: countMax }, () => null);
   private readonly retryMs = new Float64Array(countMax);
-  private readonly failing = new Uint8Array(countMax);
-  /** By place: where the body ends. It begins where the one before ends. */
+  /** By place: where its marks end. They begin where the ones before end. */
   private readonly ends = new Uint32Array(countMax);
-  private bodies = new Uint8Array(bodyBytes);
+  private marks = new Float64Array(markCountMax);
   /** One bit for each handle: it is here. */
   private bits = new Uint32Array(2048);
   private length = 0;
-  private bodyEnd = 0;
+  private markEnd = 0;
 
   get count(): number {
     return this.length;
   }
 
   get bytes(): number {
-    return this.bodies.length + this.bits.length * 4 + countMax * 17;
+    return this.marks.length * 8 + this.bits.length * 4 + countMax * 16;
   }
 
   has(handle: number): boolean {
     return (((this.bits[handle >>> 5] ?? 0) >>> (handle & 31)) & 1) === 1;
   }
 
-  /** Whether there is room for a handle and a body of so many bytes. A longer one than all room is taken alone. */
-  fits(length: number): boolean {
+  /** Whether there is room for a handle with so many marks. More than there is room for are taken alone. */
+  fits(markCount: number): boolean {
     if (this.length === countMax) return false;
-    return this.bodyEnd + length <= this.bodies.length || this.length === 0;
+    return this.markEnd + markCount <= this.marks.length || this.length === 0;
   }
 
-  /** The handle is not here yet. The row is copied; null: the indexes have none. */
-  add(handle: number, row: IndexedRow | null): void {
+  /** The handle is not here yet. The keys are copied; null: the indexes have none. */
+  add(handle: number, keys: RowKeys | null): void {
     const place = this.length++;
     this.handles[place] = handle;
     this.setBit(handle);
-    if (row === null) this.namespaces[place] = null;
-    else this.copy(place, row);
-    this.ends[place] = this.bodyEnd;
+    if (keys === null) this.namespaces[place] = null;
+    else this.copy(place, keys);
+    this.ends[place] = this.markEnd;
   }
 
   handleAt(place: number): number {
     return this.handles[place] as number;
   }
 
-  /** Fills `into` with the row at a place. False where there is none. */
-  rowAt(place: number, into: IndexedRow): boolean {
+  /** Fills `into` with the keys at a place. False where there are none. */
+  keysAt(place: number, into: RowKeys): boolean {
     const namespace = this.namespaces[place] as string | null;
     if (namespace === null) return false;
     into.namespace = namespace;
     into.retryMs = this.retryMs[place] as number;
-    into.failing = this.failing[place] === 1;
-    into.bytes = this.bodies;
-    into.from = place === 0 ? 0 : (this.ends[place - 1] as number);
-    into.to = this.ends[place] as number;
+    into.marks.clear();
+    const end = this.ends[place] as number;
+    for (let at = place === 0 ? 0 : (this.ends[place - 1] as number); at < end; at++) {
+      into.marks.push(this.marks[at] as number);
+    }
     return true;
   }
 
@@ -80,18 +80,15 @@ export class ChangedRows {
       this.bits[handle >>> 5] = (this.bits[handle >>> 5] as number) & ~(1 << (handle & 31));
     }
     this.length = 0;
-    this.bodyEnd = 0;
-    if (this.bodies.length > bodyBytes) this.bodies = new Uint8Array(bodyBytes);
+    this.markEnd = 0;
+    if (this.marks.length > markCountMax) this.marks = new Float64Array(markCountMax);
   }
 
-  private copy(place: number, row: IndexedRow): void {
-    const { bytes, from, to } = row;
-    this.namespaces[place] = row.namespace;
-    this.retryMs[place] = row.retryMs;
-    this.failing[place] = row.failing ? 1 : 0;
-    if (to - from > this.bodies.length) this.bodies = new Uint8Array(to - from);
-    this.bodies.set(bytes.subarray(from, to), this.bodyEnd);
-    this.bodyEnd += to - from;
+  private copy(place: number, { namespace, retryMs, marks }: RowKeys): void {
+    this.namespaces[place] = namespace;
+    this.retryMs[place] = retryMs;
+    if (marks.count > this.marks.length) this.marks = new Float64Array(marks.count);
+    for (let i = 0; i < marks.count; i++) this.marks[this.markEnd++] = marks.at(i);
   }
 
   private setBit(handle: number): void {

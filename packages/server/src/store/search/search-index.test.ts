@@ -220,6 +220,20 @@ describe('SearchIndex', () => {
     expect(store.search?.countOf('default')).toBe(15);
   });
 
+  it('records with more tags than are put off together are found by each, and lose the ones that they lose', () => {
+    const store = new Store({ searchIndexes: true });
+    store.buildSearch(1);
+    const tagged = (lo: number, count: number): TimerRecord => {
+      const many = Array.from({ length: count }, (_, i) => `tag-${i}`);
+      return recordOf({ hi: 7, lo, body: encodeDefinition({ ...definitionOf(), tags: many }) });
+    };
+    for (const [lo, count] of [3000, 4500, 2000].entries()) store.put(tagged(lo, count));
+    expect(byText(store, 'default', 'tag', 'tag-2999')).toHaveLength(2);
+    for (let lo = 0; lo < 3; lo++) store.put(tagged(lo, 2500));
+    expect(byText(store, 'default', 'tag', 'tag-2499')).toHaveLength(3);
+    expect(byText(store, 'default', 'tag', 'tag-2500')).toHaveLength(0);
+  });
+
   it('a body that is no definition is found by its time alone', () => {
     const store = new Store({ searchIndexes: true });
     store.buildSearch(1);

@@ -16,21 +16,22 @@
  * While a member starts, records are stored without their pairs, and `build` adds these afterwards, some at a time:
  * lists walk all records until then.
  *
- * A change of a record is only noted (`changed-rows.ts`). The pairs of all noted records are brought up to date
- * together: when there are a thousand, and before each answer.
+ * A change of a record is only noted, with the keys of its pairs (`changed-rows.ts`). The pairs of all noted records
+ * are brought up to date together: when there are a thousand, and before each answer.
  *
  * Invariants:
  *  X1  Every live record whose handle is below `builtTo` has one pair by due, and no other record has any pair, but for
- *      records that are noted as changed: these have the pairs of the row that was noted.
+ *      records that are noted as changed: these have the pairs of the keys that were noted.
  *  X2  The pairs of a record follow from its row alone: the ones that were added for it are the ones that are removed.
  */
-import { decodeDefinition, DefinitionTexts, invariant, MalformedError } from '@carillon/core';
+import { invariant } from '@carillon/core';
 import { ChangedRows } from './changed-rows.ts';
-import { emptyRow, hasSameTexts, type IndexedRow } from './indexed-row.ts';
+import type { IndexedRow } from './indexed-row.ts';
 import { LeafPool } from './leaf-pool.ts';
 import { PairIndex } from './pair-index.ts';
-import { tagPlace, tagSpans } from './tag-place.ts';
-import { hashOf, type Kind, originEnd, TextHashes } from './text-hashes.ts';
+import { KeyReader, placesFrom, RowKeys } from './row-keys.ts';
+import { tagSpans } from './tag-place.ts';
+import { type Kind, TextHashes } from './text-hashes.ts';
 
 /** Handles have 26 bits beside the six of the milliseconds. */
 const handleBits = 26;
@@ -77,13 +78,11 @@ export class SearchIndex {
   private readonly dues = new Map<string, PairIndex>();
   private readonly tags = new Map<string, PairIndex>();
   private readonly hashes = new TextHashes();
-  private readonly scan = new DefinitionTexts();
-  /** Hashes of the record that is being added or removed, and places of its tags. */
-  private readonly keys = new FewNumbers();
-  private readonly places = new FewNumbers();
+  private readonly reader = new KeyReader(this.hashes);
   private readonly changed = new ChangedRows();
-  /** A row of `changed`, one for all. */
-  private readonly before = emptyRow();
+  /** Keys of the record at hand, as the indexes have them and as they are now. */
+  private readonly before = new RowKeys();
+  private readonly after = new RowKeys();
   private readonly rowOf: (handle: number) => IndexedRow | null;
   /** Handles below have their pairs. */
   private builtTo = 0;
@@ -115,7 +114,7 @@ export class SearchIndex {
   build(): void {
     invariant(!this.isBuilt, 'an index is built once');
     const handle = this.builtTo++;
-    if (handle < handleCountMax) this.update(handle, null, this.rowOf(handle));
+    if (handle < handleCountMax) this.update(handle, null, this.keysOf(handle, this.after));
   }
 
   /** Every handle has its pairs. */
@@ -132,23 +131,31 @@ export class SearchIndex {
 
   /** The record of the handle is about to be replaced. */
   changing(handle: number): void {
-    if (!this.isNoted(handle)) this.note(handle, this.rowOf(handle));
+    if (!this.isNoted(handle)) this.note(handle, this.keysOf(handle, this.before));
   }
 
   /** The record of the handle is about to be removed. One that has ended has no pairs to lose. */
   leaving(handle: number): void {
     if (this.isNoted(handle)) return;
-    const row = this.rowOf(handle);
-    if (row !== null) this.note(handle, row);
+    const keys = this.keysOf(handle, this.before);
+    if (keys !== null) this.note(handle, keys);
   }
 
-  private note(handle: number, known: IndexedRow | null): void {
-    let row = known;
-    if (!this.changed.fits(row === null ? 0 : row.to - row.from)) {
+  private note(handle: number, known: RowKeys | null): void {
+    let keys = known;
+    if (!this.changed.fits(keys === null ? 0 : keys.marks.count)) {
       this.catchUp();
-      row = this.rowOf(handle);
+      keys = this.keysOf(handle, this.before);
     }
-    this.changed.add(handle, row);
+    this.changed.add(handle, keys);
+  }
+
+  /** The keys of the record of a handle as it is now; null where there is no live one. */
+  private keysOf(handle: number, into: RowKeys): RowKeys | null {
+    const row = this.rowOf(handle);
+    if (row === null) return null;
+    this.reader.read(row, into);
+    return into;
   }
 
   /** Whether there is nothing to note about a record that changes. */
@@ -159,18 +166,18 @@ export class SearchIndex {
 
   /** Brings the pairs of all records that were noted up to date. No record is being changed. */
   private catchUp(): void {
-    const { changed, before } = this;
+    const { changed, before, after } = this;
     for (let place = 0; place < changed.count; place++) {
       const handle = changed.handleAt(place);
-      const hadRow = changed.rowAt(place, before);
-      this.update(handle, hadRow ? before : null, this.rowOf(handle));
+      const hadKeys = changed.keysAt(place, before);
+      this.update(handle, hadKeys ? before : null, this.keysOf(handle, after));
     }
     changed.clear();
   }
 
-  /** The row of a handle changes from `before` to `after`; null where it has none before, or afterwards. */
-  private update(handle: number, before: IndexedRow | null, after: IndexedRow | null): void {
-    if (before !== null && after !== null && hasSameTexts(before, after)) {
+  /** The keys of a handle change from `before` to `after`; null where it has none before, or afterwards. */
+  private update(handle: number, before: RowKeys | null, after: RowKeys | null): void {
+    if (before !== null && after !== null && before.namespace === after.namespace) {
       this.move(handle, before, after);
       return;
     }
@@ -281,58 +288,61 @@ export class SearchIndex {
     }));
   }
 
-  private move(handle: number, before: IndexedRow, after: IndexedRow): void {
+  private move(handle: number, before: RowKeys, after: RowKeys): void {
+    const { namespace } = after;
     const [from, to] = [timeOf(Math.floor(before.retryMs)), timeOf(Math.floor(after.retryMs))];
     if (from !== to) {
-      const due = this.dueOf(after.namespace);
+      const due = this.dueOf(namespace);
       this.removeDue(due, handle, from);
       insertDue(due, handle, to);
     }
-    if (before.failing === after.failing) return;
-    const failing = this.hashes.of(after.namespace, 'failing', '');
-    if (after.failing) this.texts.insert(failing, handle);
-    else this.removeText(failing, handle);
-  }
-
-  private add(handle: number, row: IndexedRow): void {
-    insertDue(this.dueOf(row.namespace), handle, timeOf(Math.floor(row.retryMs)));
-    this.readTexts(row);
-    const { keys, places, texts } = this;
-    for (let i = 0; i < keys.count; i++) texts.insert(keys.at(i), handle);
-    if (places.count === 0) return;
-    const tags = this.treeOf(this.tags, row.namespace);
-    for (let i = 0; i < places.count; i++) {
-      const place = places.at(i);
-      tags.insert(tagA(place), tagB(place, handle));
+    for (let i = 0; i < after.marks.count; i++) {
+      const mark = after.marks.at(i);
+      if (!before.marks.has(mark)) this.insertMark(namespace, mark, handle);
+    }
+    for (let i = 0; i < before.marks.count; i++) {
+      const mark = before.marks.at(i);
+      if (!after.marks.has(mark)) this.removeMark(namespace, mark, handle);
     }
   }
 
-  private remove(handle: number, row: IndexedRow): void {
-    const { namespace } = row;
+  private add(handle: number, { namespace, retryMs, marks }: RowKeys): void {
+    insertDue(this.dueOf(namespace), handle, timeOf(Math.floor(retryMs)));
+    for (let i = 0; i < marks.count; i++) this.insertMark(namespace, marks.at(i), handle);
+  }
+
+  private remove(handle: number, { namespace, retryMs, marks }: RowKeys): void {
     const due = this.dueOf(namespace);
-    this.removeDue(due, handle, timeOf(Math.floor(row.retryMs)));
+    this.removeDue(due, handle, timeOf(Math.floor(retryMs)));
     if (due.count === 0) endTree(this.dues, namespace, due);
-    this.readTexts(row);
-    const { keys, places } = this;
-    for (let i = 0; i < keys.count; i++) this.removeText(keys.at(i), handle);
-    if (places.count === 0) return;
-    const tags = this.treeOf(this.tags, namespace);
-    for (let i = 0; i < places.count; i++) {
-      const place = places.at(i);
-      const wasThere = tags.remove(tagA(place), tagB(place, handle));
-      invariant(wasThere, 'a record that changes or goes is in the index by tag');
+    for (let i = 0; i < marks.count; i++) this.removeMark(namespace, marks.at(i), handle);
+  }
+
+  private insertMark(namespace: string, mark: number, handle: number): void {
+    if (mark < placesFrom) {
+      this.texts.insert(mark, handle);
+      return;
     }
+    const place = mark - placesFrom;
+    this.treeOf(this.tags, namespace).insert(tagA(place), tagB(place, handle));
+  }
+
+  private removeMark(namespace: string, mark: number, handle: number): void {
+    if (mark < placesFrom) {
+      const wasThere = this.texts.remove(mark, handle);
+      invariant(wasThere, 'a record that changes or goes is in the index by text');
+      return;
+    }
+    const place = mark - placesFrom;
+    const tags = this.treeOf(this.tags, namespace);
+    const wasThere = tags.remove(tagA(place), tagB(place, handle));
+    invariant(wasThere, 'a record that changes or goes is in the index by tag');
     if (tags.count === 0) endTree(this.tags, namespace, tags);
   }
 
   private removeDue(due: PairIndex, handle: number, time: number): void {
     const wasThere = due.remove(Math.floor(time / stepMs), inStepOf(time, handle));
     invariant(wasThere, 'a record that changes or goes is in the index by due');
-  }
-
-  private removeText(key: number, handle: number): void {
-    const wasThere = this.texts.remove(key, handle);
-    invariant(wasThere, 'a record that changes or goes is in the index by text');
   }
 
   private dueOf(namespace: string): PairIndex {
@@ -346,72 +356,6 @@ export class SearchIndex {
       trees.set(namespace, tree);
     }
     return tree;
-  }
-
-  /** Sets the hashes of a record, and the places of its tags, each once. */
-  private readTexts(row: IndexedRow): void {
-    const { keys, places, hashes, scan } = this;
-    const { namespace, bytes, from, to } = row;
-    keys.clear();
-    places.clear();
-    if (row.failing) keys.add(hashes.of(namespace, 'failing', ''));
-    if (!scan.read(bytes, from, to)) {
-      this.decodeTexts(row);
-      return;
-    }
-    this.receiverKey(namespace, bytes, scan.uriFrom, scan.uriTo);
-    for (let i = 0; i < scan.tagCount; i++) {
-      this.tagKeys(namespace, bytes, scan.tags[i * 2] as number, scan.tags[i * 2 + 1] as number);
-    }
-  }
-
-  private receiverKey(namespace: string, bytes: Uint8Array, from: number, to: number): void {
-    const seed = this.hashes.seedOf(namespace, 'receiver');
-    this.keys.add(hashOf(bytes, from, originEnd(bytes, from, to), seed));
-  }
-
-  private tagKeys(namespace: string, bytes: Uint8Array, from: number, to: number): void {
-    this.keys.add(hashOf(bytes, from, to, this.hashes.seedOf(namespace, 'tag')));
-    this.places.add(tagPlace(bytes, from, to));
-  }
-
-  /** The same by decoding, for a definition with fields that `DefinitionTexts` does not know. */
-  private decodeTexts({ namespace, bytes, from, to }: IndexedRow): void {
-    try {
-      const { uri, tags, tagInfo } = decodeDefinition(bytes.subarray(from, to));
-      const receiver = encoder.encode(uri);
-      this.receiverKey(namespace, receiver, 0, receiver.length);
-      for (const text of [...tags, ...tagInfo.map(({ type }) => type)]) {
-        const tag = encoder.encode(text);
-        this.tagKeys(namespace, tag, 0, tag.length);
-      }
-    } catch (error) {
-      // A body that is no definition has no texts.
-      if (!(error instanceof MalformedError)) throw error;
-    }
-  }
-}
-
-/**
- * Numbers, each once. An array that is emptied by its length gives up its memory, which costs more than the numbers.
- */
-class FewNumbers {
-  private readonly numbers: number[] = [];
-  count = 0;
-
-  clear(): void {
-    this.count = 0;
-  }
-
-  add(number: number): void {
-    const { numbers, count } = this;
-    for (let i = 0; i < count; i++) if (numbers[i] === number) return;
-    numbers[count] = number;
-    this.count = count + 1;
-  }
-
-  at(place: number): number {
-    return this.numbers[place] as number;
   }
 }
 
