@@ -2,9 +2,9 @@
  * Byte blocks of any size off the JavaScript heap, named by a 32-bit ref. `store.ts` keeps the refs and its packed
  * rows in the blocks.
  *
- * Memory comes in pages of 256 KiB. A page serves one size class (multiples of 8 bytes up to 256, then eight classes
- * per doubling up to 64 KiB) and has its own list of free slots, so that a page whose last slot is released can serve
- * any other class. A larger block gets a page of its own.
+ * Memory comes in pages of 256 KiB, at first of 16 KiB. A page serves one size class (multiples of 8 bytes up to 256,
+ * then eight classes per doubling up to 64 KiB) and has its own list of free slots, so that a page whose last slot is
+ * released can serve any other class. A larger block gets a page of its own.
  *
  * Compaction: when gaps add up, `beginCompaction` takes the emptiest pages out of use; the owner of the refs then
  * moves the blocks that still lie there (`isSparse`, `move`), in slices as small as it likes. The arena does not know
@@ -24,6 +24,12 @@ const offsetBits = 15;
 const offsetMask = (1 << offsetBits) - 1;
 const pageBytes = granule << offsetBits;
 const pageCountMax = 2 ** (32 - offsetBits);
+/** Pages of an arena with few blocks: a whole one for each of their classes would be hundreds of times as much. */
+const shortPageBytes = 16 * 1024;
+/** A class with larger slots has whole pages only. */
+const shortSlotBytesMax = 1024;
+/** From this size on, an arena takes whole pages only. */
+const shortArenaBytesMax = 1024 * 1024;
 
 const fineBytesMax = 256;
 const slotBytesMax = 64 * 1024;
@@ -87,6 +93,7 @@ export class Arena {
   private readonly pages: (Page | undefined)[] = [];
   private readonly freeIds: number[] = [];
   private readonly spare: ArrayBuffer[] = [];
+  private readonly spareShort: ArrayBuffer[] = [];
   private readonly roomy: Page[][] = classBytes.map(() => []);
   private gapBytes = 0;
   /** Gaps that the last compaction could not remove; the next one starts when there are clearly more. */
@@ -101,7 +108,8 @@ export class Arena {
 
   /** Of all pages, used or not. */
   get bytes(): number {
-    return this.pageBytesTotal + this.spare.length * pageBytes;
+    const { spare, spareShort } = this;
+    return this.pageBytesTotal + spare.length * pageBytes + spareShort.length * shortPageBytes;
   }
 
   /** A block with room for `length` bytes, whose content is arbitrary. */
@@ -128,8 +136,7 @@ export class Arena {
     }
     let page = this.pageWithRoom(sizeClass);
     if (page.touched === page.slotCount) {
-      page = this.addPage(sizeClass, pageBytes);
-      this.addRoomy(page);
+      page = this.addRoomyPage(sizeClass);
     }
     const count = Math.min(countMax, page.slotCount - page.touched);
     const offset = page.touched * length;
@@ -215,16 +222,22 @@ export class Arena {
   private pageWithRoom(sizeClass: number): Page {
     const pages = this.roomy[sizeClass] as Page[];
     const page = pages[pages.length - 1];
-    if (page !== undefined) return page;
-    const added = this.addPage(sizeClass, pageBytes);
-    this.addRoomy(added);
-    return added;
+    return page ?? this.addRoomyPage(sizeClass);
+  }
+
+  private addRoomyPage(sizeClass: number): Page {
+    const isShort =
+      this.pageBytesTotal < shortArenaBytesMax &&
+      (classBytes[sizeClass] as number) <= shortSlotBytesMax;
+    const page = this.addPage(sizeClass, isShort ? shortPageBytes : pageBytes);
+    this.addRoomy(page);
+    return page;
   }
 
   private addPage(sizeClass: number, length: number): Page {
     const id = this.freeIds.pop() ?? this.pages.length;
     invariant(id < pageCountMax, 'the arena has a bounded number of pages');
-    const reused = sizeClass < 0 ? undefined : this.spare.pop();
+    const reused = sizeClass < 0 ? undefined : this.spareOf(length).pop();
     const page = new Page(id, reused ?? new ArrayBuffer(length), sizeClass);
     this.pages[id] = page;
     this.pageBytesTotal += page.bytes.length;
@@ -239,9 +252,12 @@ export class Arena {
     this.freeIds.push(page.id);
     this.pageBytesTotal -= page.bytes.length;
     this.gapBytes -= page.touched * page.slotBytes;
-    if (page.sizeClass >= 0 && this.spare.length < sparePageCountMax) {
-      this.spare.push(page.bytes.buffer);
-    }
+    const spare = this.spareOf(page.bytes.length);
+    if (page.sizeClass >= 0 && spare.length < sparePageCountMax) spare.push(page.bytes.buffer);
+  }
+
+  private spareOf(length: number): ArrayBuffer[] {
+    return length === shortPageBytes ? this.spareShort : this.spare;
   }
 
   private addRoomy(page: Page): void {
@@ -271,7 +287,7 @@ function sparsest(pages: readonly Page[]): Page[] {
   const [first] = pages;
   if (first === undefined) return [];
   const used = pages.reduce((sum, page) => sum + page.used, 0);
-  const needed = Math.ceil((used * 1.1) / first.slotCount);
+  const needed = Math.ceil((used * 1.1) / Math.floor(pageBytes / first.slotBytes));
   if (needed >= pages.length) return [];
   return pages.toSorted((a, b) => a.used - b.used).slice(0, pages.length - needed);
 }

@@ -14,16 +14,20 @@ import { invariant } from '@carillon/core';
 const bundleBits = 6;
 const bundleSize = 1 << bundleBits;
 
-/** Columns grow by whole pages, so that growing never copies existing pages. */
+/**
+ * Columns grow by whole pages, so that growing never copies existing pages. The first page begins short and doubles:
+ * few handles take few bytes.
+ */
 const pageBits = 16;
 const pageSize = 1 << pageBits;
 const pageMask = pageSize - 1;
+const firstSize = 1024;
 
 export class Bundles {
   /** By handle: its place + 1; 0: in no slot. */
-  private readonly places: Int32Array[] = [];
+  private readonly places: Int32Array<ArrayBuffer>[] = [];
   /** By place (bundle × 64 + rank): the handle there, and when it is due. */
-  private readonly handles: Int32Array[] = [];
+  private readonly handles: Int32Array<ArrayBuffer>[] = [];
   private readonly dues: Float64Array[] = [];
   /** By bundle: its slot, and the bundle below it + 1 in the stack; of a free one, the next free + 1. */
   private slotOf = new Int32Array(1024);
@@ -43,13 +47,12 @@ export class Bundles {
   }
 
   get bytes(): number {
-    const { places, handles, below } = this;
-    return (places.length * 4 + handles.length * 12) * pageSize + below.byteLength * 2;
+    const pages = [...this.places, ...this.handles, ...this.dues, this.below, this.slotOf];
+    return pages.reduce((sum, page) => sum + page.byteLength, 0);
   }
 
   has(handle: number): boolean {
-    const page = this.places[handle >>> pageBits];
-    return page !== undefined && page[handle & pageMask] !== 0;
+    return (this.places[handle >>> pageBits]?.[handle & pageMask] ?? 0) !== 0;
   }
 
   isEmpty(slot: number): boolean {
@@ -125,11 +128,23 @@ export class Bundles {
   }
 
   private put(place: number, handle: number, dueMs: number): void {
-    while (handle >>> pageBits >= this.places.length) this.places.push(new Int32Array(pageSize));
+    this.makePlaces(handle);
     this.setPlace(handle, place + 1);
     const page = place >>> pageBits;
     (this.handles[page] as Int32Array)[place & pageMask] = handle;
     (this.dues[page] as Float64Array)[place & pageMask] = dueMs;
+  }
+
+  private makePlaces(handle: number): void {
+    const { places } = this;
+    while (handle >>> pageBits >= places.length) {
+      places.push(new Int32Array(places.length === 0 ? firstSize : pageSize));
+    }
+    let page = places[handle >>> pageBits] as Int32Array<ArrayBuffer>;
+    while ((handle & pageMask) >= page.length) {
+      page = doubled(page);
+      places[0] = page;
+    }
   }
 
   private addBundle(slot: number): void {
@@ -147,15 +162,26 @@ export class Bundles {
 
   private newBundle(): number {
     const bundle = this.bundleCount++;
-    if (bundle << bundleBits === this.handles.length * pageSize) {
-      this.handles.push(new Int32Array(pageSize));
-      this.dues.push(new Float64Array(pageSize));
-    }
+    this.makeRoom(bundle << bundleBits);
     if (bundle === this.below.length) {
       this.below = doubled(this.below);
       this.slotOf = doubled(this.slotOf);
     }
     return bundle;
+  }
+
+  private makeRoom(place: number): void {
+    const page = this.handles[place >>> pageBits];
+    if (page === undefined) {
+      const size = place === 0 ? firstSize : pageSize;
+      this.handles.push(new Int32Array(size));
+      this.dues.push(new Float64Array(size));
+    } else if (place === page.length) {
+      this.handles[0] = doubled(page);
+      const dues = new Float64Array(page.length * 2);
+      dues.set(this.dues[0] as Float64Array);
+      this.dues[0] = dues;
+    }
   }
 
   /** The slot's last bundle has become empty; the one below it is full. */

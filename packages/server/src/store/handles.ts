@@ -8,10 +8,14 @@
  * so the chain takes no memory of its own.
  */
 
-/** Columns grow by whole pages, so that growing never copies the earlier ones. */
+/**
+ * Columns grow by whole pages, so that growing never copies the earlier ones. The first page begins short and doubles:
+ * few records take few bytes.
+ */
 const pageBits = 16;
 const pageSize = 1 << pageBits;
 const pageMask = pageSize - 1;
+const firstSize = 1024;
 
 /** As a ref: the handle is not in use. */
 export const unused = 0xffffffff;
@@ -30,19 +34,29 @@ export class Handles {
   }
 
   get bytes(): number {
-    return this.pages.length * pageSize * 12;
+    return this.pages.reduce((sum, page) => sum + page.byteLength, 0);
   }
 
   /** The handle that was given back last, or else a new one. It has no row yet: `setRef` comes next. */
   take(hi: number, lo: number): number {
     let handle = this.free - 1;
     if (handle >= 0) this.free = this.hiOf(handle);
-    else handle = this.made++;
-    if (handle >>> pageBits === this.pages.length) {
-      this.pages.push(new Uint32Array(pageSize * 3));
-    }
+    else handle = this.makeOne();
     this.setWord(handle, 0, hi);
     this.setWord(handle, 1, lo);
+    return handle;
+  }
+
+  private makeOne(): number {
+    const handle = this.made++;
+    const page = this.pages[handle >>> pageBits];
+    if (page === undefined) {
+      this.pages.push(new Uint32Array((handle === 0 ? firstSize : pageSize) * 3));
+    } else if (handle * 3 === page.length) {
+      const longer = new Uint32Array(page.length * 2);
+      longer.set(page);
+      this.pages[0] = longer;
+    }
     return handle;
   }
 

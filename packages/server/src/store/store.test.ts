@@ -224,6 +224,12 @@ describe('store', () => {
     }
   });
 
+  it('takes less than half a megabyte for few records', () => {
+    const store = new Store();
+    for (let lo = 0; lo < 100; lo++) store.put(plain(0, lo, new Uint8Array(lo)));
+    expect(store.bytes).toBeLessThan(500_000);
+  });
+
   it('reuses the room of removed records instead of growing', () => {
     const store = new Store();
     for (let lo = 0; lo < 20_000; lo++) store.put(plain(0, lo));

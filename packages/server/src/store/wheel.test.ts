@@ -249,7 +249,10 @@ describe('wheel', () => {
     wheel.insert(0, Number.NEGATIVE_INFINITY);
     wheel.insert(70_000, 100 * yearMs);
     expect(wheel.remove(65_536)).toBe(false);
+    expect(wheel.remove(60_000)).toBe(false);
+    wheel.insert(60_000, 50 * yearMs);
     expect(drain(wheel, 0, 10)).toEqual([0]);
+    expect(drain(wheel, 50 * yearMs, 10)).toEqual([60_000]);
     expect(drain(wheel, 100 * yearMs, 10)).toEqual([70_000]);
     expect(drain(wheel, 1000 * yearMs, 10)).toEqual([]);
     expect(() => wheel.insert(1, Number.NaN)).toThrow(/invariant/);

@@ -6,7 +6,8 @@ import type { Disk } from '@carillon/core';
 
 const name = 'reserve';
 const partName = 'reserve.part';
-const blockBytes = 1024 * 1024;
+/** Never written to, so it takes no memory until its first use, and hardly any after that. */
+const zeros = new Uint8Array(1024 * 1024);
 
 export class Reserve {
   private readonly disk: Disk;
@@ -56,9 +57,8 @@ export class Reserve {
   private async writePart(): Promise<void> {
     const file = await this.disk.create(partName);
     try {
-      const block = new Uint8Array(Math.min(blockBytes, this.bytes));
       while (this.wanted && file.size < this.bytes) {
-        await file.append(block.subarray(0, Math.min(block.length, this.bytes - file.size)));
+        await file.append(zeros.subarray(0, Math.min(zeros.length, this.bytes - file.size)));
       }
       await file.sync();
     } finally {
