@@ -35,7 +35,7 @@ export async function buildDashboard(force = false): Promise<boolean> {
 }
 
 /** The time of the last change at or below a path; 0 where there is nothing. */
-function newest(path: string): number {
+export function newest(path: string): number {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 0;
   if (!found.isDirectory()) return found.mtimeMs;

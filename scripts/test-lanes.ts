@@ -12,6 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { buildPackages } from './release/build.ts';
 import { bundleCommand } from './release/bundled-command.ts';
 import { type FailedFile, failedIn, type Report, skippedIn } from './test-report.ts';
 
@@ -51,6 +52,8 @@ rmSync(reports, { recursive: true, force: true });
 
 /** Returns the exit code. */
 async function runAll(): Promise<number> {
+  // Once, before tests of releases and of the site ask for it at the same time.
+  await buildPackages();
   // Read by `test/e2e/cli-process.ts`; tests of `packages/cli/src/main.ts` itself run the sources.
   process.env['BUNDLED_COMMAND'] = bundleCommand(bundleFolder, 'clone');
   const codes = await Promise.all(lanes.map(run));

@@ -3,18 +3,29 @@
  * in the form in which it is installed.
  */
 import { execFileSync } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildDashboard } from '../dashboard.ts';
+import { buildDashboard, newest } from '../dashboard.ts';
 import { bundleCommand } from './bundled-command.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Where all is built, as after `npm run types`, only the command is built anew. */
+/**
+ * Does nothing where all is built and newer than its sources: several test files call this at once, and one must not
+ * take away the command that another is about to pack.
+ */
 export async function buildPackages(): Promise<void> {
   await buildDashboard();
   const tsc = join(root, 'node_modules/.bin/tsc');
   execFileSync(tsc, ['-b', 'packages/cli'], { cwd: root, stdio: 'inherit' });
-  bundleCommand(join(root, 'packages/cli/dist/command'), 'installed');
+  const folder = join(root, 'packages/cli/dist/command');
+  const origins = [
+    join(root, 'package-lock.json'),
+    join(import.meta.dirname, 'bundled-command.ts'),
+    ...globSync(join(root, 'packages/*/src')),
+  ];
+  if (newest(join(folder, 'main.js')) >= Math.max(...origins.map(newest))) return;
+  bundleCommand(folder, 'installed');
 }
 
 if (import.meta.main) await buildPackages();
