@@ -42,9 +42,8 @@ export const stopMs = 20;
 const suspectMs = stopMs / 4;
 const stopTries = 5;
 const runsOfTry = 4;
-/** Kept by a surface between the first fifth of its inputs and the last, beside its caches. */
+/** Kept by a surface after its inputs, beside its caches. */
 const grownBytesMax = 8 * 1024 * 1024;
-const warmShare = 0.2;
 
 export async function run(
   surfaces: readonly Surface[],
@@ -52,9 +51,13 @@ export async function run(
 ): Promise<SurfaceResult[]> {
   const shares = surfaces.reduce((sum, { share }) => sum + share, 0);
   const results: SurfaceResult[] = [];
+  // A full collection takes as long as hundreds of inputs: one surface begins with the bytes at the end of another.
+  let bytes = keptBytes();
   for (const surface of surfaces) {
     const count = Math.max(10, Math.ceil((options.inputs * surface.share) / shares));
-    results.push(await new SurfaceRun(surface, options).run(count));
+    const surfaceRun = new SurfaceRun(surface, options, bytes);
+    results.push(await surfaceRun.run(count));
+    ({ bytes } = surfaceRun);
   }
   return results;
 }
@@ -72,33 +75,50 @@ export async function complaint(surface: Surface, input: Uint8Array): Promise<st
 class SurfaceRun {
   private readonly surface: Surface;
   private readonly options: RunOptions;
+  /** Held at the last measurement. */
+  bytes: number;
+  private tried = 0;
   private taken = 0;
   /** CPU time of the longest input. */
   private longestMs = 0;
 
-  constructor(surface: Surface, options: RunOptions) {
+  constructor(surface: Surface, options: RunOptions, bytes: number) {
     this.surface = surface;
     this.options = options;
+    this.bytes = bytes;
   }
 
   async run(count: number): Promise<SurfaceResult> {
-    const { name } = this.surface;
-    const warmCount = Math.ceil(count * warmShare);
-    let found: Found | null = null;
-    let tried = 0;
-    let warmBytes = 0;
-    for (; tried < count && found === null; tried++) {
-      if (tried === warmCount) warmBytes = keptBytes();
-      found = await this.one(tried);
+    const { name, keepsBytes = 0 } = this.surface;
+    let found = await this.tryUpTo(count);
+    let grownBytes = found === null ? this.grown() : 0;
+    const isMuch = (): boolean => found === null && grownBytes > grownBytesMax + keepsBytes;
+    // Caches fill with the first inputs: a surface that really keeps its inputs grows with the next ones as well.
+    if (isMuch()) {
+      found = await this.tryUpTo(2 * count);
+      grownBytes = this.grown();
     }
-    const grownBytes = found === null ? keptBytes() - warmBytes : 0;
-    if (found === null && grownBytes > grownBytesMax + (this.surface.keepsBytes ?? 0)) {
-      const what = `${grownBytes} bytes more are kept after ${tried} inputs than after ${warmCount}.`;
+    if (isMuch()) {
+      const what = `${grownBytes} bytes more are kept after ${this.tried} inputs than after ${count}.`;
       found = { kind: 'memory', surface: name, what, input: new Uint8Array() };
     }
-    const { taken, longestMs } = this;
+    const { tried, taken, longestMs } = this;
     const refused = tried - taken;
     return { name, inputs: tried, taken, refused, longestMs, grownBytes, found };
+  }
+
+  /** Ends with the first fault. */
+  private async tryUpTo(count: number): Promise<Found | null> {
+    let found: Found | null = null;
+    for (; this.tried < count && found === null; this.tried++) found = await this.one(this.tried);
+    return found;
+  }
+
+  /** Bytes more than at the last measurement. */
+  private grown(): number {
+    const before = this.bytes;
+    this.bytes = keptBytes();
+    return this.bytes - before;
   }
 
   private async one(number: number): Promise<Found | null> {
