@@ -57,7 +57,7 @@ describe('flat targets', () => {
       fc.property(shuffled, ([list, other]) => {
         eachKey(compileTargets(list), compileTargets(other), 4, mustEqual);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('flat targets', () => {
           must(old[0] === now[0] || now[0] === 'new', 'primaries move only onto it', old, now);
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -92,7 +92,7 @@ describe('flat targets', () => {
           must(now.indexOf(old[0] as string) <= 0, 'no primary becomes a backup', old, now);
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -110,7 +110,7 @@ describe('flat targets', () => {
           if (old[0] !== now[0]) expect(now[0]).toBe(first.name);
         });
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });
@@ -142,7 +142,7 @@ describe('topologies', () => {
           mustEqual,
         );
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -172,7 +172,7 @@ describe('topologies', () => {
           mustEqual,
         );
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -192,7 +192,7 @@ describe('topologies', () => {
           }
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -214,7 +214,7 @@ describe('topologies', () => {
           },
         );
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -250,7 +250,7 @@ describe('topologies', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

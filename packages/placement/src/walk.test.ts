@@ -40,7 +40,7 @@ describe('the walk over random topologies', () => {
       fc.property(anyCase, anyKey, ({ topology, policy }, key) => {
         expect(paths(topology, key, policy)).toEqual(explain(topology, key, policy).replicas);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -65,7 +65,7 @@ describe('the walk over random topologies', () => {
           }
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     );
   });
 

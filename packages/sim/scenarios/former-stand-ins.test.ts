@@ -15,14 +15,14 @@ import { mostAreDown } from './told/stand-ins/most-are-down.ts';
 import { replacedByAnOlderView } from './told/stand-ins/replaced-by-an-older-view.ts';
 import { standInsThatJoin } from './told/stand-ins/stand-ins-that-join.ts';
 
-test.each([1, 2, 3, 4, 5, 6])(
+test.each([1, 2, 3, 4])(
   'the former stand-in of a replica that is down still knows the present one: every pop is made once (R=1): seed %i',
   async (seed) => {
     expect(await formerStandIn(seed)).toEqual(Array.from({ length: 10 }, (_, i) => i + 1));
   },
 );
 
-test.each([1, 2].flatMap((factor) => [1, 2, 3].map((seed) => ({ factor, seed }))))(
+test.each([1, 2].flatMap((factor) => [1, 2].map((seed) => ({ factor, seed }))))(
   'stand-ins know each other while the list of the view names members that do not answer: every pop is made once: %j',
   async ({ factor, seed }) => {
     expect(await mostAreDown(seed, factor)).toEqual(Array.from({ length: 25 }, (_, i) => i + 1));
@@ -59,7 +59,7 @@ test.each([1, 3, 5, 8])(
 );
 
 /** Found by seed 4150859487. */
-test.each((['m1', 'm3'] as const).flatMap((via) => [1, 2, 3].map((seed) => ({ via, seed }))))(
+test.each((['m1', 'm3'] as const).flatMap((via) => [1, 2].map((seed) => ({ via, seed }))))(
   'a stand-in of an older view sends a replace on to the replica of the newer one, which has the former copy (R=1): %j',
   async ({ via, seed }) => {
     expect(await replacedByAnOlderView(via, seed)).toEqual([5]);
@@ -81,7 +81,7 @@ test.each([6.2, 6.23, 6.24, 6.245, 6.3])(
 );
 
 /** Found by dense plan 731908117. */
-test.each([true, false].flatMap((replaced) => [1, 2, 3].map((seed) => ({ replaced, seed }))))(
+test.each([true, false].flatMap((replaced) => [1, 2].map((seed) => ({ replaced, seed }))))(
   'a stand-in tells the replica that was cut off of a cancel, while the one that took it stands still: no pop (R=2): %j',
   async (told) => {
     expect(await cancelledBesideAStandIn(told)).toBe(0);
@@ -96,7 +96,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test.each([1, 2].flatMap((factor) => [1, 2, 3].map((seed) => ({ factor, seed }))))(
+test.each([1, 2].flatMap((factor) => [1, 2].map((seed) => ({ factor, seed }))))(
   'members that drain hand on the cancel of a timer whose replica is cut off: it does not pop when that is back (P6): %j',
   async ({ factor, seed }) => {
     expect(await drainedWithACancel(factor, seed)).toBe(0);

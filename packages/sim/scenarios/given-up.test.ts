@@ -31,7 +31,7 @@ async function replaceBriefly(story: Story, first: string, forMs: number): Promi
 }
 
 /** From before its claim until after its call. */
-const times = Array.from({ length: 12 }, (_, i) => i * 10);
+const times = Array.from({ length: 8 }, (_, i) => i * 15);
 
 test.each(
   times.flatMap((forMs) => [

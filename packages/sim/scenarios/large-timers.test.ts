@@ -36,15 +36,14 @@ test('large timers: a hundred sets at once have all their copies (64 KiB, R=2)',
   expect(timers.filter(({ copies }) => copies !== '2/2')).toEqual([]);
 });
 
-test.each([1000, 100, 7])(
-  'large timers: a list in pages of %d shows every timer once (64 KiB, R=2)',
-  async (limit) => {
-    const story = await begin();
-    const timers = await setHundred(story, {});
+test('large timers: a list in pages of 1000, 100 or 7 shows every timer once (64 KiB, R=2)', async () => {
+  const story = await begin();
+  const timers = await setHundred(story, {});
+  for (const limit of [1000, 100, 7]) {
     const numbers = await listAll(story, limit);
     expect(numbers.toSorted()).toEqual(timers.map(({ id }) => numberOf(id)).toSorted());
-  },
-);
+  }
+});
 
 test('large timers: the claim of a pop waits behind no sets of megabytes on their way to the same member (R=2, 40 Mbit/s)', async () => {
   const story = await begin();

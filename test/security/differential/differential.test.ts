@@ -14,7 +14,7 @@ import { answerIn, requestsIn, statusLineIn } from './ours.ts';
 import { stricter } from './stricter.ts';
 import { listening } from '../../e2e/support/listening.ts';
 
-const inputs = Number(process.env['DIFFERENTIAL_INPUTS'] ?? 100_000);
+const inputs = Number(process.env['DIFFERENTIAL_INPUTS'] ?? 60_000);
 const timeout = 600_000 + inputs;
 /** Read side by side. */
 const batchCount = 500;

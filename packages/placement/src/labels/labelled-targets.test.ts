@@ -76,7 +76,7 @@ describe('shares', () => {
         // Shares of small zones are known to within a sixth with two thousand keys.
         expect(timesHeld(members, factor, 2000)).toBeLessThan(1.35 * 1.15);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 
@@ -128,7 +128,7 @@ describe('movement', () => {
           .filter(({ to }) => zoneOf.get(to) !== zone)
           .reduce((sum, { copies }) => sum + copies, 0);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
     expect(sums.moved / sums.minimum).toBeLessThan(1.2);
     expect(sums.elsewhere / sums.moved).toBeLessThan(0.1);
@@ -154,7 +154,7 @@ describe('roles', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -174,7 +174,7 @@ describe('roles', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });
@@ -238,7 +238,7 @@ describe('the list', () => {
           expect(new Set(chosen)).toEqual(new Set(replicas));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

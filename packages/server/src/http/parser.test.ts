@@ -270,7 +270,7 @@ describe('the same bytes mean the same, wherever they are cut', () => {
           expect(read(cut(bytes, places))).toEqual(read([bytes]));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });
@@ -358,6 +358,6 @@ test('node:http understands valid requests in the same way', async () => {
       expect(requests.map(({ body }) => body)).toEqual(made.map(({ body }) => body));
       expect(await readByPlatform(text, made.length)).toEqual(requests);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });

@@ -37,8 +37,11 @@ const record: fc.Arbitrary<TimerRecord> = fc
     outcome: fc.oneof(fc.constant(0), fc.constantFrom(1, 200, 503, 65535)),
     replicas: fc.constantFrom(...lists),
     body: fc.oneof(
-      fc.uint8Array({ maxLength: 200 }),
-      fc.nat(70_000).map((length) => new Uint8Array(length).fill(length)),
+      { weight: 9, arbitrary: fc.uint8Array({ maxLength: 200 }) },
+      {
+        weight: 1,
+        arbitrary: fc.nat(70_000).map((length) => new Uint8Array(length).fill(length)),
+      },
     ),
   })
   .map(({ number: { hi, lo }, dueMs, retryMs, triedMs, ...rest }) => {
@@ -204,7 +207,7 @@ describe('store', () => {
     const store = new Store();
     const random = new SeededRandom(3);
     const body = (lo: number): Uint8Array => new Uint8Array(250 + (lo % 90)).fill(lo & 255);
-    const count = 100_000;
+    const count = 60_000;
     for (let lo = 0; lo < count; lo++) store.put(plain(0, lo, body(lo)));
     const before = store.bytes;
     const left: number[] = [];
@@ -219,8 +222,7 @@ describe('store', () => {
     expect(store.bytes).toBeLessThan(before * 0.6);
     for (const lo of left) {
       const { body: found } = store.get(0, lo) as TimerRecord;
-      expect(found.length).toBe(250 + (lo % 90));
-      expect(found.every((byte) => byte === (lo & 255))).toBe(true);
+      expect(Buffer.compare(found, body(lo))).toBe(0);
     }
   });
 
@@ -234,7 +236,7 @@ describe('store', () => {
     const store = new Store();
     for (let lo = 0; lo < 20_000; lo++) store.put(plain(0, lo));
     const { bytes } = store;
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 4; round++) {
       for (let lo = 0; lo < 20_000; lo++) {
         store.remove(round, lo);
         store.put(plain(round + 1, lo));

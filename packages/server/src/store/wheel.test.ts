@@ -113,7 +113,7 @@ describe('wheel', () => {
           expect(new Set(drain(wheel, nowMs, 3))).toEqual(due);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -219,7 +219,7 @@ describe('members as a cluster has them', () => {
         expect(json().replicas).toEqual(view.place(0, lo, factor));
         expect(json().algorithm).toBe(view.placementId);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -69,14 +69,14 @@ const worst: Record<string, { script: CallbackScript; uris: readonly string[]; l
   };
 
 describe.each(Object.entries(worst))('one namespace with %s', (_, { script, uris, limitMs }) => {
-  it('for a minute: callbacks of another start at once, and none fails', async () => {
+  it('callbacks of another start at once, and none fails', async () => {
     const { clock, call, of } = rig(script);
-    for (let ms = 0; ms < 60_000; ms += 100) {
+    for (let ms = 0; ms < 20_000; ms += 100) {
       for (const uri of uris) for (let i = 0; i < 8; i++) call('bad', uri, limitMs);
       for (let i = 0; i < 3; i++) call('good', good);
       await clock.advance(100);
     }
-    expect(of('good')).toHaveLength(1800);
+    expect(of('good')).toHaveLength(600);
     for (const { tookMs, result } of of('good')) {
       expect(result).toMatchObject({ kind: 'answer', status: 200 });
       expect(tookMs).toBe(5);

@@ -1,3 +1,3 @@
 import { promisesHold } from './hold.contract.ts';
 
-promisesHold(1, 50);
+promisesHold(31, 30);

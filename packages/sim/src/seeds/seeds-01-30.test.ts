@@ -1,3 +1,3 @@
 import { promisesHold } from './hold.contract.ts';
 
-promisesHold(51, 50);
+promisesHold(1, 30);

@@ -1,3 +1,3 @@
 import { ringsHold } from './hold.contract.ts';
 
-ringsHold(0, 1000);
+ringsHold(500, 500);

@@ -1,3 +1,3 @@
 import { ringsHold } from './hold.contract.ts';
 
-ringsHold(1000, 1000);
+ringsHold(0, 500);
