@@ -26,10 +26,10 @@ const seedFiles = ['packages/sim/{src/{seeds,runner},scenarios/load}/*.test.ts']
 /** Shares at a million keys. */
 const statisticsFiles = ['packages/placement/src/statistics.test.ts'];
 /** Clusters under load whose promises hold on a busy machine too: lateness counts from the machine's own stalls. */
-const storyFiles = ['test/e2e/{upgrade,cluster-{etcd,faults,partition,secrets}}.test.ts'];
+const storyFiles = ['test/e2e/{upgrade,dev,cluster-{etcd,faults,partition,scale,secrets}}.test.ts'];
 /** Tests that judge how late or how often callbacks come. */
 const clockFiles = [
-  'test/e2e/{one-member,tenants,damaged-disk,dev,large-timers,cluster-scale,cluster-starved}.test.ts',
+  'test/e2e/{one-member,tenants,damaged-disk,large-timers,cluster-starved}.test.ts',
 ];
 
 /** How long `expect.poll` waits. */

@@ -13,6 +13,7 @@ export const longFiles: readonly string[] = [
   'scripts/rehearsal.test.ts',
   'scripts/site/site.test.ts',
   'test/e2e/cluster-faults.test.ts',
+  'test/e2e/cluster-scale.test.ts',
   'test/e2e/dashboard.test.ts',
   'packages/ring/src/ring-processes.test.ts',
   'packages/ring/src/ring-history.test.ts',
