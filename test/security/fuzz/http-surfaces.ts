@@ -129,7 +129,8 @@ function batches(seed: number, tally: Tally): Surface {
   const items = sample(hostile.timer, seed, 600).map((timer) => JSON.stringify(timer));
   const arrays = items.map((item, i) => `[${item},${items[(i + 1) % items.length]}]`);
   const lines = items.map((item, i) => `${item}\n${items[(i + 1) % items.length]}\n`);
-  const corpus = [...arrays, ...lines].map(bytesOf);
+  const alike = items.map((item) => `[${item},${item},${item}]`);
+  const corpus = [...arrays, ...alike, ...lines].map(bytesOf);
   const mutator = new Mutator({ corpus, words: [...jsonWords, '\n', '\r\n'] });
   return {
     name: 'http-batches',

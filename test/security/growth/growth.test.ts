@@ -151,6 +151,19 @@ const bodies: Reader[] = [
   { name: 'bodies of timers', starts: bodyStarts, read: (body) => ask({ body }) },
   { name: 'batches', starts: bodyStarts, read: (body) => ask({ path: '/timers/batch', body }) },
   {
+    name: 'batches of items that are alike, or almost',
+    starts: ['[{"a":1,"b":"', '[{"a":1},{"b":1},{"c":1},{"d":1},{"a":'],
+    units: [
+      'x',
+      '"},{"a":12,"b":"',
+      '"},{"a":12,"b":"c"},{"a":1,"c":"',
+      '1},{"a":',
+      '1},{"d":1 },{"d":',
+    ],
+    floorMs: 12,
+    read: (body) => ask({ path: '/timers/batch', body }),
+  },
+  {
     name: 'batches of lines',
     starts: ['', '{"timing":{"interval":1},"callback":{"http":{"uri":"http://x/"}}}\n'],
     units: ['\n', 'a\r\n', 'x: y\r\n', '[', '{"a":', '"', '1\n'],

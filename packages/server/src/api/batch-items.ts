@@ -5,6 +5,7 @@
  */
 import { CarillonError } from '@carillon/core';
 import type { Limits } from '../config/config.ts';
+import { type Differing, type ItemForm, ItemForms, nothing } from './batch-forms.ts';
 import type { Steps } from './long-work.ts';
 import { badRequest } from '../http/problem.ts';
 
@@ -28,6 +29,9 @@ export interface BatchItem {
   readonly to: number;
   /** null: not looked at yet. */
   readonly shape: Shape | null;
+  /** That an item before it has too; null: none has. */
+  readonly form: ItemForm | null;
+  readonly differing: Differing;
 }
 
 export interface Shape {
@@ -59,10 +63,12 @@ class ArrayWalk {
   private deepest = 1;
   private commas = 0;
   private inText = false;
+  private readonly forms: ItemForms;
 
   constructor(bytes: Uint8Array, from: number, limits: BatchLimits) {
     this.bytes = bytes;
     this.limits = limits;
+    this.forms = new ItemForms(bytes);
     this.at = from;
     this.from = from;
   }
@@ -77,15 +83,30 @@ class ArrayWalk {
     const { bytes } = this;
     const stepEnd = Math.min(bytes.length, this.at + sliceBytes);
     while (this.at < stepEnd) {
-      this.walkWithin(stepEnd);
-      if (this.at >= stepEnd) break;
-      this.endItem();
+      if (this.at !== this.from || !this.takeAlike()) {
+        this.walkWithin(stepEnd);
+        if (this.at >= stepEnd) break;
+        this.endItem();
+      }
       if (this.depth === 0) return true;
     }
     if (this.at >= bytes.length) {
       throw badRequest('The body is not valid JSON: it ends inside of the array.');
     }
     return false;
+  }
+
+  /** Adds the item that begins here, if it has the form of one before it. */
+  private takeAlike(): boolean {
+    const { bytes, from } = this;
+    const form = this.forms.match(from);
+    if (form === null) return false;
+    const { end: to, differing } = form;
+    addItem(this.items, { from, to, shape: form.shape, form, differing }, this.limits);
+    if (bytes[to] === closeBracket) this.depth = 0;
+    this.from = to + 1;
+    this.at = to + 1;
+    return true;
   }
 
   /** Stops at the byte that ends the present item, or at `stepEnd`. */
@@ -122,7 +143,9 @@ class ArrayWalk {
     const { bytes, at, from, items, deepest, commas } = this;
     const byte = bytes[at] as number;
     if (byte === comma || at > from || items.length > 0) {
-      addItem(items, { from, to: at, shape: { depth: deepest - 1, commas } }, this.limits);
+      const shape = { depth: deepest - 1, commas };
+      addItem(items, { from, to: at, shape, form: null, differing: nothing }, this.limits);
+      if (byte === comma) this.forms.add(from, at, shape);
     }
     this.deepest = 1;
     this.commas = 0;
@@ -154,7 +177,7 @@ export function* lineItems(bytes: Uint8Array, limits: BatchLimits): Steps<BatchI
   for (let from = yield* skipBlank(bytes, 0); from < bytes.length; ) {
     const found = bytes.indexOf(lineFeed, from);
     const to = found === -1 ? bytes.length : found;
-    addItem(items, { from, to, shape: null }, limits);
+    addItem(items, { from, to, shape: null, form: null, differing: nothing }, limits);
     from = yield* skipBlank(bytes, to);
   }
   return items;

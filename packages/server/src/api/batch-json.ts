@@ -31,13 +31,17 @@ export class BatchJson {
   }
 
   /**
-   * The value of an item; to be asked for in order. A timer may be nested as deep as one by itself, wherever it lies.
-   * Throws CarillonError.
+   * The value of an item, lent until the next call; to be asked for in order. A timer may be nested as deep as one by
+   * itself, wherever it lies. Throws CarillonError.
    */
   at(index: number): unknown {
-    if (index >= this.end) this.parseFrom(index);
     const { body, items, depthMax } = this.text;
-    const { from, to, shape } = items[index] as BatchItem;
+    const { from, to, shape, form, differing } = items[index] as BatchItem;
+    if (shape !== null && form !== null) {
+      const value = form.valueOf(differing);
+      if (value !== undefined) return fit(value, shape.depth, depthMax);
+    }
+    if (index >= this.end) this.parseFrom(index);
     if (shape === null || this.values.length === 0) {
       const bytes = body.subarray(from, to);
       const known = shape ?? shapeOf(bytes);
@@ -52,9 +56,7 @@ export class BatchJson {
     this.first = index;
     this.end = index + 1;
     const endMax = isArray ? items.length : this.end;
-    while (this.end < endMax && (items[this.end] as BatchItem).to - from <= togetherBytesMax) {
-      this.end++;
-    }
+    while (this.end < endMax && isNear(items[this.end] as BatchItem, from)) this.end++;
     this.values = this.end - index > 1 ? this.together(from, index) : [];
   }
 
@@ -65,6 +67,11 @@ export class BatchJson {
     const values = isUtf8(bytes) ? arrayOf(`[${bytes.toString('utf8')}]`) : [];
     return values.length === this.end - index ? values : [];
   }
+}
+
+/** Whether an item is parsed together with the one that begins at `from`. */
+function isNear({ to, form }: BatchItem, from: number): boolean {
+  return form === null && to - from <= togetherBytesMax;
 }
 
 function fit(json: unknown, depth: number, depthMax: number): unknown {

@@ -66,11 +66,16 @@ const impossibleAnd = (i: number): string => cron(`${i % 60} ${Math.floor(i / 60
 const zoned = (i: number): string =>
   `{"timing":{"cron":"* * * * *","timezone":"Zone/A${i}","forever":true},"callback":{"http":{${http}}}}`;
 
+/** Every second one is like another before it. */
+const almost = (i: number): string =>
+  `{"timing":{"interval":${i}},"callback":{"http":{${http}}},"x":"${'y'.repeat(500)}","a${i % 2 === 0 ? i : 0}":0}`;
+
 function inBatch({ batchBytes, itemCount }: Most): LongRequest[] {
   const many = (item: (i: number) => string) =>
     Array.from({ length: itemCount }, (_, i) => item(i));
   return [
     batch('many good timers', () => `[${many(() => good).join()}]`),
+    batch('many that differ from the one before at their ends', () => `[${many(almost).join()}]`),
     batch('many changes by name', () => `[${many(replaceOf).join()}]`),
     batch('many cancels of one timer', () => `[${many(() => cancelOfOne).join()}]`),
     batch('many crons that never come', () => `[${many(impossible).join()}]`),

@@ -116,6 +116,7 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
   const unknown: UnknownMember[] = [];
   const json = new BatchJson({ body, items, isArray: !ndjson, depthMax: limits.jsonDepthMax });
   let cost = 0;
+  let seenForm: BatchItem['form'] = null;
   for (let index = 0; index < items.length; index++) {
     const value = tried(jsonAt, json, index);
     if (value instanceof CarillonError && !ndjson) throw value;
@@ -127,7 +128,12 @@ function* read(asked: Asked, options: BatchOptions): Steps<Read> {
     else {
       outcomes.push(undefined);
       rounds.add({ index, change });
-      if (unknown.length === 0) unknown.push(...unknownIn(value, change, index));
+      // Items of one form have the same names.
+      const { form } = items[index] as BatchItem;
+      if (unknown.length === 0 && (form === null || form !== seenForm)) {
+        unknown.push(...unknownIn(value, change, index));
+        seenForm = form;
+      }
     }
     cost += itemCost(items[index] as BatchItem, change);
     if (cost < stepCostMin) continue;
