@@ -45,7 +45,8 @@ export async function takeTrouble({ executable, images }: PictureOptions): Promi
 /** The doctor of a cluster that lacks a member, one shape of it. */
 async function takeDoctor(scene: DashboardScene, page: Page, images: string): Promise<void> {
   await scene.kill('n2');
-  await page.setViewportSize({ width: 1440, height: 1000 });
+  // Room for ten findings, and the facts of the members below.
+  await page.setViewportSize({ width: 1440, height: 1340 });
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${scene.url('n0')}/#/doctor`);
   await page.getByText('n2 is in the view and does not answer').waitFor({ timeout: 60_000 });
