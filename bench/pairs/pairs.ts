@@ -23,7 +23,8 @@ const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | 
   --without-invariants  B is this clone, its invariants left out
   --a-args=ARGS         A is served with these further arguments, and B is this clone without them. The word COLLECTOR stands
                         for the URL of a collector that takes spans: --a-args="--telemetry-endpoint COLLECTOR"
-  --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0"
+  --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0".
+                        Nothing behind the sign: two equal members, which differ by chance alone
   --of FOLDER           A is the clone in this folder, with its packages installed (this clone)
   --rounds N            how many pairs (10)
   --json                the figures for programs

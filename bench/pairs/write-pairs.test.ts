@@ -26,3 +26,18 @@ test('arguments have one row each, which a later run replaces', () => {
   ]);
   expect(three).not.toContain('Nothing yet.');
 });
+
+test('two equal members have a row of their own, which other rows leave as it is', () => {
+  const one = withPairs(empty, '', { count: 8, set, pop: set });
+  const two = withPairs(one, '--search-indexes off', { count: 9, set, pop });
+  const three = withPairs(two, '', { count: 10, set, pop: set });
+  expect(
+    three
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .slice(1),
+  ).toEqual([
+    '| none: two equal members | 15.2 after 15.0 µs, 1.2 % (-1.0 % to 3.0 %) | 15.2 after 15.0 µs, 1.2 % (-1.0 % to 3.0 %) | 10 |',
+    '| `--search-indexes off` | 15.2 after 15.0 µs, 1.2 % (-1.0 % to 3.0 %) | 60.0 after 50.0 µs, 20.0 % (10.0 % to 30.0 %) | 9 |',
+  ]);
+});

@@ -1,7 +1,6 @@
 /**
- * The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each set of arguments of
- * B.
- * Pure.
+ * The table of docs/cost.md that `npm run bench:pairs -- --b-args=… --write` fills, a row for each set of arguments.
+ * Without arguments the two members are equal: that row says how far members differ by chance. Pure.
  */
 import { markedLines, withMarkedBlock } from '../../scripts/markdown/marked-block.ts';
 import type { Ratio } from './ratio.ts';
@@ -17,9 +16,10 @@ const head = ['| option | a set | a pop | pairs |', '|---|---:|---:|---:|'];
 
 /** The page with the row of these arguments, in place of an earlier one. */
 export function withPairs(page: string, args: string, figures: PairFigures): string {
-  const name = `| \`${args}\` |`;
+  const name = args === '' ? '| none: two equal members |' : `| \`${args}\` |`;
   const row = `${name} ${told(figures.set)} | ${told(figures.pop)} | ${figures.count} |`;
-  const before = markedLines(page, marks).filter((line) => line.startsWith('| `'));
+  const lines = markedLines(page, marks).filter((line) => line.startsWith('|'));
+  const before = lines.filter((line) => !head.includes(line));
   const at = before.findIndex((one) => one.startsWith(name));
   const rows = at === -1 ? [...before, row] : before.with(at, row);
   return withMarkedBlock(page, marks, [...head, ...rows]);
