@@ -207,7 +207,7 @@ describe('store', () => {
     const store = new Store();
     const random = new SeededRandom(3);
     const body = (lo: number): Uint8Array => new Uint8Array(250 + (lo % 90)).fill(lo & 255);
-    const count = 60_000;
+    const count = 100_000;
     for (let lo = 0; lo < count; lo++) store.put(plain(0, lo, body(lo)));
     const before = store.bytes;
     const left: number[] = [];
