@@ -1,10 +1,9 @@
 /**
- * Making sure that the listed replicas of a record really have it; a member that is not listed drops its own
- * copy then, and not before. Resync, stand-ins that are no longer needed, draining and the end of
- * tombstones are all this.
+ * Making sure that the listed replicas of a record really have it; a member that is not listed drops its own copy then,
+ * and not before. Resync, stand-ins that are no longer needed, draining and the end of tombstones are all this.
  *
  * H1  A copy is dropped only after every listed replica confirmed that very state, or a newer one, on disk; and, if it
- *     is the one with the right time (see replication/merge.ts, M5), only after they know that time too.
+ *     is the one with the right time (see timer/merge.ts, M5), only after they know that time too.
  * H2  A copy whose pop is due is kept until the pop is made, or could have been: the replicas that confirmed it may
  *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4).
  * H3  A member that leaves the cluster does not wait for replicas that have been silent for 30 s, once the others and
