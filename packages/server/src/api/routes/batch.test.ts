@@ -40,6 +40,31 @@ describe('a batch of changes', () => {
     expect(service.calls.map(({ name }) => name)).toEqual(['cancel']);
   });
 
+  test('timers that differ in any value are set as each would be by itself: none keeps a value of another', async () => {
+    const timers = Array.from({ length: 40 }, (_, i) => ({
+      timing: i % 3 === 0 ? { cron: `${i} * * * *`, count: i + 1 } : { interval: i },
+      callback: {
+        http: {
+          uri: `http://receiver-${i}/`,
+          opaque: `o${i}`,
+          headers: { 'x-a': `a${i}`, 'x-b': `${i}` },
+          timeout: 1 + i / 8,
+        },
+        retry: { 'max-attempts': i + 1, base: 1 + i },
+        'on-failure': { uri: `http://failed-${i}/` },
+      },
+      tags: [`a${i}`, `b${i % 7}`],
+      statistics: { 'tag-info': [{ type: `t${i}`, count: i }] },
+    }));
+    const together = testApi();
+    await together.ask('POST', '/timers/batch', { body: timers });
+    const alone = testApi();
+    for (const timer of timers) await alone.ask('POST', '/timers', { body: timer });
+    const definitions = ({ sets }: { sets: SetRequest[] }) => sets.map((set) => set.definition);
+    expect(definitions(together.service)).toHaveLength(40);
+    expect(definitions(together.service)).toEqual(definitions(alone.service));
+  });
+
   test.each([
     [{ change: 'set' }, 400, '/timer'],
     [{ change: 'set', timer: { timing: {} } }, 400, '/timer/callback'],
