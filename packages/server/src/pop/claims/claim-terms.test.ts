@@ -77,6 +77,15 @@ it.each([
   { gapMs: 4000, lateMs: 3700, sleep: 'stale', waitMs: 90 },
   // Twice the gap counts more than a repeated callback.
   { gapMs: 3000, lateMs: 2700, sleep: 'over', waitMs: 90 },
+  { gapMs: 3000, lateMs: 2890, sleep: 'no', waitMs: 100 },
+  { gapMs: 3000, lateMs: 2950, sleep: 'no', waitMs: 45 },
+  { gapMs: 4000, lateMs: 3950, sleep: 'stale', waitMs: 45 },
+  { gapMs: 3000, lateMs: 2980, sleep: 'no', waitMs: 15 },
+  // Another replica was awake, and has probably popped.
+  { gapMs: 3000, lateMs: 2950, sleep: 'over', waitMs: 100 },
+  // Too late for answers, or altogether.
+  { gapMs: 3000, lateMs: 2981, sleep: 'no', waitMs: 100 },
+  { gapMs: 3000, lateMs: 3000, sleep: 'no', waitMs: 100 },
 ] as const)(
   'a claimant of a pop with a gap of $gapMs ms, $lateMs ms late, sleep: $sleep, waits $waitMs ms for answers',
   ({ gapMs, lateMs, sleep, waitMs }) => {

@@ -23,6 +23,8 @@ const termMsMin = 50;
 const lateTermMsMin = 20;
 
 const claimWaitMsMax = 100;
+/** Time for the request to leave. */
+const leaveMs = 5;
 /** A claimant that comes late anyway can wait this long for the others to say that the pop was made. */
 const lateClaimWaitMs = 1000;
 /** How long a claimant that slept over the pop asks again and again: as long as other members may get no processor. */
@@ -83,8 +85,9 @@ export function claimTermMs(record: TimerRecord, nowMs: number): number {
 /**
  * How long to wait for answers to a claim. Briefly while the first replica is still to be expected. Later, or after a
  * sleep, another replica has probably popped, and half of the time that is left until the latest moment may be spent on
- * hearing so. Never longer than half the claim's term: a claim that is over when the wait is would have to be asked for
- * again, and again.
+ * hearing so. Shortly before that moment a claimant that did not sleep over the pop waits no longer than there is time.
+ * Never longer than half the claim's term: a claim that is over when the wait is would have to be asked for again, and
+ * again.
  */
 export function claimWaitMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
   return Math.min(claimTermMs(record, nowMs) / 2, patienceMs(record, sleep, nowMs));
@@ -166,5 +169,7 @@ function patienceMs(record: TimerRecord, sleep: Sleep, nowMs: number): number {
   const slept = sleep !== 'no';
   if (isPatient(record, sleep) || (slept && leftMs <= 0)) return lateClaimWaitMs;
   if (!slept && nowMs - retryMs < step) return briefMs;
-  return Math.min(lateClaimWaitMs, Math.max(briefMs, leftMs / 2));
+  const isInTime = (sleep === 'no' || sleep === 'stale') && leftMs >= lateTermMsMin;
+  const leastMs = isInTime ? Math.min(briefMs, leftMs - leaveMs) : briefMs;
+  return Math.min(lateClaimWaitMs, Math.max(leastMs, leftMs / 2));
 }
