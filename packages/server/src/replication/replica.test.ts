@@ -143,30 +143,11 @@ describe('a change that is stored beside many others', () => {
   });
 });
 
-it('has a sync of its own for a change, and none for the outcome of a pop, which no client waits for', () => {
-  const syncs: string[] = [];
-  const journal = {
-    full: false,
-    put: () => undefined,
-    commit: () => syncs.push('own'),
-    commitPatiently: () => syncs.push('shared'),
-  } as unknown as Journal;
-  const replica = replicaOf({ journal: () => journal });
-  receive(replica, live, 'create');
-  receive(replica, { ...live, versionMs: 1001 });
-  receive(replica, { ...live, versionMs: 1001, sequence: 4 });
-  replica.write({ ...live, versionMs: 1001, sequence: 5 });
-  receive(replica, { ...live, versionMs: 1001, sequence: 5 });
-  receive(replica, { ...live, versionMs: 1002, state: State.tombstone });
-  expect(syncs).toEqual(['own', 'own', 'shared', 'own', 'own']);
-});
-
 describe('on a full disk', () => {
   const full = { full: true, put: () => undefined, drop: () => undefined };
   const replicaWith = (error: DiskError | null): Replica => {
     const commit: Journal['commit'] = (done) => done(error);
-    const journal = { ...full, commit, commitPatiently: commit } as unknown as Journal;
-    return replicaOf({ journal: () => journal });
+    return replicaOf({ journal: () => ({ ...full, commit }) as unknown as Journal });
   };
 
   it('a new timer is refused, the end of one is taken', () => {

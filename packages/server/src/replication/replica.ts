@@ -71,8 +71,6 @@ const foreverMs = 100 * 365 * 86_400_000;
 /** One replica after the other comes to the age of a letter, so that mostly one of them drops it. */
 const letterStepMs = 2000;
 
-const unsynced: Answer = { type: 'refused', why: 'full' };
-
 export class Replica {
   private readonly options: ReplicaOptions;
   readonly store: Store;
@@ -157,11 +155,7 @@ export class Replica {
       this.take(this.inTime(record, stored), stored);
       return this.answerSynced({ type: 'stored' }, done);
     }
-    // No client waits for news of a version that is here already, such as the outcome of a pop.
-    const isNews = compareVersions(record, stored) === 0 && compareProgress(record, stored) > 0;
-    const answer = this.merged(stored, record);
-    if (isNews) this.syncPatiently((ok) => done(ok ? answer : unsynced));
-    else this.answerSynced(answer, done);
+    this.answerSynced(this.merged(stored, record), done);
   }
 
   /**
@@ -235,11 +229,11 @@ export class Replica {
   }
 
   /**
-   * Stores a decision of this member itself: the outcome of a pop, an end. `stored`: the present record, if at hand. No
-   * caller waits for it: it shares a sync with others (`group-commit.ts`).
+   * Stores a decision of this member itself: the outcome of a pop, an end. `stored`: the present record, if at hand.
    */
   write(record: TimerRecord, stored = this.store.get(record.hi, record.lo)): void {
     this.save(record, stored);
+    this.options.journal()?.commit(ignore);
   }
 
   /** The same record with another list. The caller sees to it that the listed members get it. */
@@ -365,15 +359,8 @@ export class Replica {
     else journal.commit((error) => done(error === null));
   }
 
-  /** The same for a caller that can wait a little longer, so that many share a sync. */
-  private syncPatiently(done: (ok: boolean) => void): void {
-    const journal = this.options.journal();
-    if (journal === null) done(true);
-    else journal.commitPatiently((error) => done(error === null));
-  }
-
   private answerSynced(answer: Answer, done: (answer: Answer) => void): void {
-    this.sync((ok) => done(ok ? answer : unsynced));
+    this.sync((ok) => done(ok ? answer : { type: 'refused', why: 'full' }));
   }
 
   private save(
@@ -432,3 +419,5 @@ function positionOf({ replicas }: Bodiless, self: string): number {
   const position = replicas.indexOf(self);
   return position === -1 ? replicas.length : position;
 }
+
+function ignore(): void {}

@@ -11,10 +11,6 @@
  *
  * Three commits, two syncs. Had there been no room for [B, C], b and c would have been told so, and [B, C] would be
  * written before everything later, 100 ms after, with the next group or when there is room again.
- *
- * A group that no caller waits for is written at once, so that it outlives the process, and synced with the next group,
- * or after 10 ms. Example: put D at 5 ms and put E at 7 ms, without a commit: each is written as it comes. Commit f
- * comes at 9 ms, and its sync covers D and E; had it not come, one sync at 15 ms would have.
  */
 import { type Clock, DiskError, type TimerRecord } from '@carillon/core';
 import { asDiskError } from './disk-error.ts';
@@ -27,16 +23,6 @@ const writeAgainAfterMs = 100;
 
 /** A group larger than this does not keep its buffer. */
 const bufferBytesKept = 4 * 1024 * 1024;
-
-/** Entries that no caller waits for are synced after this time at most: news of pops, which other replicas have too. */
-const patienceMs = 10;
-
-/** Entries that are written and not synced. */
-interface Written {
-  bytes: number;
-  entries: number;
-  waiting: Committed[];
-}
 
 export interface GroupCommitParts {
   readonly clock: Clock;
@@ -57,8 +43,6 @@ export class GroupCommit {
   private writing: EntryGroup | null = null;
   /** Collects next: an empty group whose buffer is used again. */
   private spare = new EntryGroup();
-  private written: Written = { bytes: 0, entries: 0, waiting: [] };
-  private patience: 'unused' | 'running' | 'over' = 'unused';
   private flushing = false;
   private writeAgainMs = Number.NEGATIVE_INFINITY;
   private rotation: ((rotated: boolean) => void) | null = null;
@@ -109,13 +93,6 @@ export class GroupCommit {
     this.schedule();
   }
 
-  /** The same for a caller that can wait a little: it has no sync of its own. */
-  commitPatiently(done: Committed): void {
-    if (this.failure !== null) return this.commit(done);
-    this.group.patient.push(done);
-    this.schedule();
-  }
-
   /** Writes later entries to a new segment. False when none could be opened. */
   rotate(): Promise<boolean> {
     return new Promise((resolve) => {
@@ -133,7 +110,6 @@ export class GroupCommit {
   fail(error: DiskError): void {
     this.failure = error;
     this.group.finish(error);
-    this.takeWritten().waiting.forEach((done) => done(error));
     this.rotation?.(false);
     this.rotation = null;
   }
@@ -149,18 +125,14 @@ export class GroupCommit {
 
   private async flush(): Promise<void> {
     let goesOn = true;
-    while (goesOn && this.failure === null && this.hasWork()) {
+    while (goesOn && this.failure === null && (!this.group.isEmpty || this.rotation !== null)) {
       if (this.rotation !== null) await this.openSegment(this.rotation);
-      else if (this.group.entries.length > 0) goesOn = await this.flushGroup();
-      else await this.syncAll();
+      else if (this.group.entries.length === 0) this.group.finish(null);
+      else goesOn = await this.flushGroup();
     }
     this.flushing = false;
     // A caller that was told of an error may have committed again while it was told.
-    if (this.group.waiting.length + this.group.patient.length > 0) this.schedule();
-  }
-
-  private hasWork(): boolean {
-    return !this.group.isEmpty || this.rotation !== null || this.patience === 'over';
+    if (this.group.waiting.length > 0) this.schedule();
   }
 
   /** False when the group could not be written and is kept. */
@@ -169,57 +141,16 @@ export class GroupCommit {
     const { group } = this;
     this.group = this.spare;
     this.writing = group;
-    const bytes = group.entries.seal(segments.salt);
-    const error = await this.write(bytes);
+    const error = await this.write(group.entries.seal(segments.salt), group.entries.count);
     this.writing = null;
     if (error !== null && error.kind !== 'failed') {
       this.keep(group, error);
-      await this.sync();
       return false;
     }
-    this.written.bytes += bytes.length;
-    this.written.entries += group.entries.count;
     this.spare = group.entries.length > bufferBytesKept ? new EntryGroup() : group;
     group.reset();
-    if (error !== null) {
-      group.finish(error);
-      return true;
-    }
-    const isAwaited = this.moveWaiting(group);
-    if (isAwaited || this.patience === 'over') await this.sync();
-    else this.syncLater();
+    group.finish(error);
     return true;
-  }
-
-  /** The callers of the group wait for the next sync from now on; true: at least one wants it at once. */
-  private moveWaiting(group: EntryGroup): boolean {
-    const { waiting, patient } = group;
-    this.written.waiting = this.written.waiting.concat(waiting, patient);
-    group.waiting = [];
-    group.patient = [];
-    return waiting.length > 0;
-  }
-
-  /** Nothing is left to write: everything that was written is synced, and the callers that wait for it are told. */
-  private async syncAll(): Promise<void> {
-    this.moveWaiting(this.group);
-    await this.sync();
-  }
-
-  private syncLater(): void {
-    if (this.patience !== 'unused') return;
-    this.patience = 'running';
-    const { clock } = this.parts;
-    clock.at(clock.now() + patienceMs, () => {
-      this.patience = 'over';
-      this.schedule();
-    });
-  }
-
-  private takeWritten(): Written {
-    const { written } = this;
-    this.written = { bytes: 0, entries: 0, waiting: [] };
-    return written;
   }
 
   /** There was no room: the group stays in front of the entries that came meanwhile. */
@@ -237,45 +168,30 @@ export class GroupCommit {
     group.finish(error);
   }
 
-  private async write(bytes: Uint8Array): Promise<DiskError | null> {
-    const { segments, room, onFailed } = this.parts;
+  private async write(bytes: Uint8Array, entryCount: number): Promise<DiskError | null> {
+    const { clock, segments, room, onSync, onFailed } = this.parts;
     try {
       await room.withReserve(() => segments.append(bytes));
-      return null;
     } catch (cause) {
       const error = asDiskError(cause);
       if (error.kind === 'failed') onFailed(error);
       return error;
     }
-  }
-
-  /** Syncs everything that was written. */
-  private async sync(): Promise<void> {
-    const { bytes, entries, waiting } = this.takeWritten();
-    if (this.patience === 'over') this.patience = 'unused';
-    const error = entries === 0 ? null : await this.syncEntries(bytes, entries);
-    for (const done of waiting) done(error);
-  }
-
-  private async syncEntries(bytes: number, entries: number): Promise<DiskError | null> {
-    const { clock, segments, onSync, onFailed } = this.parts;
     const startedMs = clock.now();
     try {
-      await segments.sync(entries);
+      await segments.sync(entryCount);
     } catch (cause) {
       // For any reason: the entries may be gone, and a second sync would hide that.
       const error = new DiskError('failed', asDiskError(cause).message, { cause });
       onFailed(error);
       return error;
     }
-    onSync(bytes, clock.now() - startedMs);
+    onSync(bytes.length, clock.now() - startedMs);
     return null;
   }
 
   private async openSegment(done: (rotated: boolean) => void): Promise<void> {
     const { segments, onFailed } = this.parts;
-    await this.sync();
-    if (this.failure !== null) return;
     this.rotation = null;
     try {
       await segments.open();

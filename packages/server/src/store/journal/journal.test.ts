@@ -114,6 +114,17 @@ describe('journal', () => {
     expect(done).toEqual(['later', 'idle']);
   });
 
+  it('also writes entries without a waiting commit', async () => {
+    const world = new World();
+    const journal = await world.open();
+    journal.put(recordOf(1, 0));
+    await world.clock.advance(1);
+    expect(journal.backlogBytes).toBe(0);
+    const after = new World(world.disk.crash(new SeededRandom(1)));
+    await after.open();
+    expect(after.sequences).toEqual({ 1: 0 });
+  });
+
   it('refuses the files of another member', async () => {
     const world = new World();
     await world.until((await world.open()).close());

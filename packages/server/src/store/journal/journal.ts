@@ -211,11 +211,6 @@ export class Journal {
     this.groups.commit(done);
   }
 
-  /** The same for a caller that can wait for 10 ms more: it has no sync of its own. */
-  commitPatiently(done: Committed): void {
-    this.groups.commitPatiently(done);
-  }
-
   /** Notes how much is on disk, so that a later start can tell how much damage has taken. */
   async note(): Promise<void> {
     if (this.isStopped || this.full) return;
