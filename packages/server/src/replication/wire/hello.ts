@@ -39,8 +39,6 @@ const diskShift = 2;
 /** Behind the state of the disk; earlier releases neither send nor read it. */
 const movingBit = 16;
 
-type Flags = Pick<Hello, 'leaving' | 'full' | 'disk' | 'moving'>;
-
 export function encodeHello(writer: ByteWriter, hello: Hello, version: number): void {
   writer.text(hello.release);
   writer.u8(hello.protocolMin);
@@ -57,14 +55,25 @@ export function encodeHello(writer: ByteWriter, hello: Hello, version: number): 
 }
 
 export function decodeHello(from: ByteReader, version: number): Hello {
+  const release = from.text();
+  const protocolMin = from.u8();
+  const protocolMax = from.u8();
+  const viewId = from.text();
+  const boot = from.u32();
+  const historyMs = from.f64();
+  const flags = from.u8();
+  // Each field by its name: an object spread between them takes longer than all other fields together.
   return {
-    release: from.text(),
-    protocolMin: from.u8(),
-    protocolMax: from.u8(),
-    viewId: from.text(),
-    boot: from.u32(),
-    historyMs: from.f64(),
-    ...decodeFlags(from.u8()),
+    release,
+    protocolMin,
+    protocolMax,
+    viewId,
+    boot,
+    historyMs,
+    leaving: (flags & leavingBit) !== 0,
+    moving: (flags & movingBit) !== 0,
+    full: (flags & fullBit) !== 0,
+    disk: diskStates[(flags >>> diskShift) & 3] ?? 'whole',
     wallMs: from.f64(),
     timers: from.varint(),
     primaries: from.varint(),
@@ -73,18 +82,9 @@ export function decodeHello(from: ByteReader, version: number): Hello {
   };
 }
 
-function encodeFlags({ leaving, full, disk, moving }: Flags): number {
+function encodeFlags({ leaving, full, disk, moving }: Hello): number {
   const bits = (leaving ? leavingBit : 0) | (full ? fullBit : 0) | (moving ? movingBit : 0);
   return bits | (diskStates.indexOf(disk) << diskShift);
-}
-
-function decodeFlags(flags: number): Flags {
-  return {
-    leaving: (flags & leavingBit) !== 0,
-    full: (flags & fullBit) !== 0,
-    moving: (flags & movingBit) !== 0,
-    disk: diskStates[(flags >>> diskShift) & 3] ?? 'whole',
-  };
 }
 
 function encodeLoad(writer: ByteWriter, load: Load | null, version: number): void {
