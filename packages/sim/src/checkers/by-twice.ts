@@ -10,6 +10,10 @@
  * request to do so was under way. A pop by the wall clock is due when it is due by all clocks (`dues.ts`), and its
  * interval is the time since the pop before, or since it was set. After a restart a member goes by its wall clock: a
  * pop may be later by as much as wall clocks were set, where members restarted.
+ *
+ * A holder that had no processor for moments is excused for intervals below 4 s, and where such a moment was in the
+ * last second before the limit: a claim of another holder may have held it back until then, and it has to ask that one
+ * before it calls.
  */
 import { State } from '@carillon/core';
 import { firstSentMs, keptUnder, type Operation, opaqueOf, type TimerWish } from '../history.ts';
@@ -23,8 +27,10 @@ const slackMs = 3;
 /** A circuit that opened stays open at most this long, and the retry before it may take its time. */
 const circuitMs = 20_000;
 
-/** From this interval up a holder that had no processor for a second comes late, but not too late. */
+/** From this interval up a holder that had no processor for a second comes late, but not too late … */
 const patientMs = 4000;
+/** … unless that was in the last moments before the limit. */
+const lastMs = 1000;
 const patient = ['down', 'paused'] as const;
 const hasty = [...patient, 'stalled'] as const;
 
@@ -85,6 +91,7 @@ export class ByTwice implements Checker {
     const still = able.filter(
       (name) =>
         faults.find(name, excuses, fromMs, nowMs) === null &&
+        faults.find(name, ['stalled'], nowMs - lastMs, nowMs) === null &&
         receivers.wellSince(wish.receiver, name, dueMs - circuitMs),
     );
     if (still.length === 0) return;

@@ -186,7 +186,11 @@ describe('P4', () => {
    * `fromS` to `toS` after the set was sent. Members make the pop after 20 s, so that they hold it when the checker
    * looks.
    */
-  async function standStill(fromS: number, toS: number): Promise<string[]> {
+  async function standStill(
+    fromS: number,
+    toS: number,
+    kind: 'paused' | 'stalled' = 'paused',
+  ): Promise<string[]> {
     const { cluster, judge, set, pass, broken } = await court();
     const sentMs = cluster.world.nowMs;
     const operation = await set({ intervalMs: 20_000 });
@@ -194,7 +198,7 @@ describe('P4', () => {
     const wish = { ...operation.wish, intervalMs: 18_000 };
     new ByTwice(judge, new Pops()).onAck({ ...operation, wish, ackMs: sentMs + 2000 });
     const [beganMs, endedMs] = [sentMs + fromS * 1000, sentMs + toS * 1000];
-    for (const name of names) judge.faults.begin(name, 'paused', 'a pause', beganMs)(endedMs);
+    for (const name of names) judge.faults.begin(name, kind, 'a pause', beganMs)(endedMs);
     await pass(60);
     return broken();
   }
@@ -205,6 +209,11 @@ describe('P4', () => {
 
   test('a member that stood still when the pop may have been due is one, though the client heard later', async () => {
     expect(await standStill(17, 18.5)).toEqual([]);
+  });
+
+  test('a member without a processor for a moment is one in the last second before twice the interval, and not before', async () => {
+    expect(await standStill(35.5, 36.5, 'stalled')).toEqual(['P4']);
+    expect(await standStill(37.5, 38, 'stalled')).toEqual([]);
   });
 });
 
@@ -255,10 +264,14 @@ describe('P5: two replicas that are told to stop one after the other', () => {
     { name: 'cannot have told each other', backMs: 19_000, says: [] },
     { name: 'were up together for long enough', backMs: 14_000, says: ['P5'] },
     { name: 'were both up at the first call', backMs: 9000, secondMs: 10_030, says: ['P5'] },
-  ])('$name', async ({ backMs, secondMs = 25_000, says }) => {
+    { name: 'of three, the third of which was up', backMs: 19_000, factor: 3, says: ['P5'] },
+    { name: 'of three, the third of which was down', backMs: 19_000, factor: 3, down: 1, says: [] },
+  ])('$name', async ({ backMs, secondMs = 25_000, factor = 2, down = 0, says }) => {
     const { judge, set, broken } = await court();
-    const operation = await set({ factor: 2, intervalMs: 600_000 });
-    const [caller = '', other = ''] = names;
+    const operation = await set({ factor, intervalMs: 600_000 });
+    const [caller = '', other = '', ...rest] = names;
+    if (down > 0)
+      for (const name of rest) judge.faults.begin(name, 'down', 'a crash', 1000)(90_000);
     judge.faults.begin(other, 'down', 'told to stop', 5000)(backMs);
     judge.faults.begin(caller, 'down', 'told to stop', 18_000)(60_000);
     const once = new Once(judge);

@@ -19,7 +19,7 @@
  * is down may be to lose the timer. A member that has run for long enough to be heard, and knows, leaves no excuse.
  *
  * Two replicas that were told to stop one after the other, and never up together in between, cannot have told each
- * other of the pop. With a third replica this is no excuse.
+ * other of the pop. With a third replica this is an excuse only if no other member was up with the first caller since.
  *
  * A call that was made because another one could not be heard of is a duplicate too. When that other one fails, its
  * retry may be made beside the duplicate: the member that makes the retry was told of the failure alone.
@@ -111,14 +111,21 @@ export class Once implements Checker {
     );
   }
 
-  /** Whether the second caller, the only other replica, was down at the first call and never up with it since. */
+  /**
+   * Whether the second caller was down at the first call and never up with the first caller since, and no more than two
+   * replicas are wanted, or no other member was up with the first caller either.
+   */
   private neverMet(first: ReceivedCall, second: ReceivedCall): boolean {
-    const { faults, history } = this.judge;
-    const factor = history.find(second.body)?.wish?.factor ?? 1;
-    if (factor > 2 || first.by === second.by) return false;
+    const { faults, history, cluster } = this.judge;
+    if (first.by === second.by) return false;
     if (faults.find(second.by, ['down'], first.startMs, first.startMs) === null) return false;
-    const names = [first.by, second.by];
-    return faults.togetherMs(names, first.startMs, second.startMs) < noticeMs;
+    const factor = history.find(second.body)?.wish?.factor ?? 1;
+    const others = factor > 2 ? [...cluster.members.keys()] : [second.by];
+    return others.every(
+      (name) =>
+        name === first.by ||
+        faults.togetherMs([first.by, name], first.startMs, second.startMs) < noticeMs,
+    );
   }
 
   private explained(first: ReceivedCall, second: ReceivedCall, beside: readonly string[]): boolean {
