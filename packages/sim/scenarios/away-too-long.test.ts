@@ -5,9 +5,10 @@
  */
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
-import { apartForLong } from './told/apart-for-long.ts';
-import { type Change, changedAndRestarted } from './told/changed-and-restarted.ts';
-import { cancelledWhileAway } from './told/cancelled-while-away.ts';
+import { apartForLong } from './told/away/apart-for-long.ts';
+import { type Change, changedAndRestarted } from './told/away/changed-and-restarted.ts';
+import { cancelledWhileAway } from './told/away/cancelled-while-away.ts';
+import { doubtsAndDrains } from './told/away/doubts-and-drains.ts';
 
 test.each([2, 3])(
   'cancelled while a member is away, and forgotten before it is back after starts that failed: it does not pop (R=%i)',
@@ -68,3 +69,8 @@ test.each(
     expect(await apartForLong(left, factor)).toEqual({ holders: [], pops: 0, kept: 1 });
   },
 );
+
+/** Found by seed 986051727. */
+test('a member that doubts a record does not wait for a replica that has left for good: its drain comes to an end (P8)', async () => {
+  expect(await doubtsAndDrains()).toBe(true);
+});

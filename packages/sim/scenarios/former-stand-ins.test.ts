@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { backForAMoment } from './told/stand-ins/back-for-a-moment.ts';
 import { cancelledAfterADrain } from './told/stand-ins/cancelled-after-a-drain.ts';
+import { cancelledAloneAndRestarted } from './told/stand-ins/cancelled-alone-and-restarted.ts';
 import { cancelledBesideAStandIn } from './told/stand-ins/cancelled-beside-a-stand-in.ts';
 import { cancelledThroughAStandIn } from './told/stand-ins/cancelled-through-a-stand-in.ts';
 import { drainedWithACancel } from './told/stand-ins/drained-with-a-cancel.ts';
@@ -13,6 +14,7 @@ import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
 import { givenToALeaver } from './told/stand-ins/given-to-a-leaver.ts';
 import { mostAreDown } from './told/stand-ins/most-are-down.ts';
 import { replacedByAnOlderView } from './told/stand-ins/replaced-by-an-older-view.ts';
+import { twoStandInsMeet } from './told/stand-ins/two-stand-ins-meet.ts';
 import { standInsThatJoin } from './told/stand-ins/stand-ins-that-join.ts';
 
 test.each([1, 2, 3, 4])(
@@ -100,5 +102,26 @@ test.each([1, 2].flatMap((factor) => [1, 2].map((seed) => ({ factor, seed }))))(
   'members that drain hand on the cancel of a timer whose replica is cut off: it does not pop when that is back (P6): %j',
   async ({ factor, seed }) => {
     expect(await drainedWithACancel(factor, seed)).toBe(0);
+  },
+);
+
+/** Found by seed 821389855. */
+test.each([3.25, 4.5, 5.75, 12, 45].flatMap((mended) => [1, 2].map((seed) => ({ mended, seed }))))(
+  'a member that took a cancel alone, and restarts before its net-split heals, tells the replicas as soon as they answer (R=2, P6): %j',
+  async (told) => {
+    expect(await cancelledAloneAndRestarted(told)).toBe(0);
+  },
+);
+
+/** Found by seed 821395905. */
+test.each(
+  [15, 25, 35, 60].flatMap((parted) => [
+    { order: ['m0', 'm1', 'm2'] as const, parted },
+    { order: ['m0', 'm2', 'm1'] as const, parted },
+  ]),
+)(
+  'two members that stand in for one replica on two sides of a net-split hear of each other when it heals: a replace sticks (R=1, P6): %j',
+  async (meeting) => {
+    expect(await twoStandInsMeet(meeting)).toBe(0);
   },
 );

@@ -20,34 +20,25 @@ describe('a record belongs', () => {
   it('where the view places it, and to a stand-in once a replica has been silent for 30 s', async () => {
     const { all, record, primary, backup, third } = await withRecord();
     const { cluster } = all.of(primary);
-    expect(cluster.desired(record)).toEqual([primary, backup]);
+    expect(cluster.holders.desired(record)).toEqual([primary, backup]);
     all.cutOff(backup);
     await all.clock.advance(40_000);
-    expect(cluster.desired(record)).toEqual([primary, backup, third]);
+    expect(cluster.holders.desired(record)).toEqual([primary, backup, third]);
     expect(Object.keys(all.held(record))).toContain(third);
     all.heal(backup);
     await all.clock.advance(5000);
-    expect(cluster.desired(record)).toEqual([primary, backup]);
-  });
-
-  it('also to members of its list that the view would not choose: they are asked before a pop', async () => {
-    const { all, record, primary, backup, third } = await withRecord();
-    const { cluster } = all.of(primary);
-    expect(cluster.othersOf(record)).toEqual([backup]);
-    expect(cluster.othersOf({ ...record, replicas: [third, primary] })).toEqual([third, backup]);
-    // A name that the view does not know is left out.
-    expect(cluster.othersOf({ ...record, replicas: ['gone', primary] })).toEqual([backup]);
+    expect(cluster.holders.desired(record)).toEqual([primary, backup]);
   });
 });
 
 describe('a new state of a record', () => {
   it('reaches the other replica, and never replaces a newer one', async () => {
     const { all, record, primary, backup } = await withRecord();
-    all.of(primary).cluster.tell({ ...record, sequence: 6 });
+    all.of(primary).cluster.news.tell({ ...record, sequence: 6 });
     await all.clock.advance(10);
     expect(all.held(record)[backup]?.sequence).toBe(6);
-    all.of(primary).cluster.tell({ ...record, sequence: 4 });
-    all.of(primary).cluster.tell({ ...record, versionMs: 900, sequence: 9 });
+    all.of(primary).cluster.news.tell({ ...record, sequence: 4 });
+    all.of(primary).cluster.news.tell({ ...record, versionMs: 900, sequence: 9 });
     await all.clock.advance(10);
     expect(all.held(record)[backup]).toMatchObject({ versionMs: 1000, sequence: 6 });
   });
@@ -59,7 +50,7 @@ describe('a new state of a record', () => {
     await all.clock.advance(6000);
     all.of(backup).replica.write({ ...record, versionMs: 2000, state: State.tombstone });
     replica.write({ ...record, sequence: 6 });
-    cluster.tell({ ...record, sequence: 6 });
+    cluster.news.tell({ ...record, sequence: 6 });
     await all.clock.advance(6000);
     expect(all.held(record)[primary]).toMatchObject({ versionMs: 2000, state: State.tombstone });
     expect(cluster.report.describe().repair.unconfirmedRecords).toBe(0);
@@ -70,7 +61,7 @@ describe('a new state of a record', () => {
     all.cutOff(backup);
     const popped = { ...record, sequence: 6 };
     all.of(primary).replica.write(popped);
-    all.of(primary).cluster.tell(popped);
+    all.of(primary).cluster.news.tell(popped);
     await all.clock.advance(6000);
     expect(all.held(record)[backup]?.sequence).toBe(5);
     expect(all.of(primary).cluster.report.describe().repair.unconfirmedRecords).toBe(1);
@@ -127,7 +118,7 @@ describe('a copy at a member that the list does not name', () => {
 describe('the end', () => {
   it('of a dead letter is a tombstone at every replica', async () => {
     const { all, record, primary } = await withRecord({ state: State.dead });
-    all.of(primary).cluster.end(record);
+    all.of(primary).cluster.news.end(record);
     await all.clock.advance(10);
     const states = Object.values(all.held(record)).map(({ state }) => state);
     expect(states).toEqual([State.tombstone, State.tombstone]);
@@ -137,7 +128,7 @@ describe('the end', () => {
     const { all, record, primary, backup } = await withRecord();
     const tombstone = { ...record, state: State.tombstone };
     all.of(primary).replica.receive(tombstone, 'any', () => undefined);
-    all.of(primary).cluster.end(tombstone);
+    all.of(primary).cluster.news.end(tombstone);
     await all.clock.advance(10);
     // The other replica was live: it has the tombstone now, which ends in its own time.
     expect(Object.keys(all.held(record))).toEqual([backup]);
@@ -172,89 +163,33 @@ describe('a view', () => {
 
   it('that two members do not share is noticed by both', async () => {
     const { all } = await withRecord();
-    expect(all.of('a').cluster.viewsDiffer).toBe(false);
+    expect(all.of('a').cluster.state.viewsDiffer).toBe(false);
     const spec = { source: 'static', revision: 9, members: ['a', 'b'].map((n) => memberOf(n)) };
     all.of('a').cluster.membership.apply(spec);
     await all.clock.advance(2000);
-    expect(all.of('a').cluster.viewsDiffer).toBe(true);
-    expect(all.of('b').cluster.viewsDiffer).toBe(true);
+    expect(all.of('a').cluster.state.viewsDiffer).toBe(true);
+    expect(all.of('b').cluster.state.viewsDiffer).toBe(true);
   });
 });
 
-it('a pop that fell due before the start waits until every other member has been heard, or has left three hellos unanswered', async () => {
-  const all = new QuietMembers(names);
-  all.show(names.map((name) => memberOf(name)));
-  all.cutOff('c');
+it('a member whose records are on their way says so in its hello, until they have arrived', async () => {
+  const all = await QuietMembers.start(names);
+  await all.clock.advance(10_000);
   const { cluster, replica } = all.of('a');
-  replica.receive(recordOf(), 'any', () => undefined);
-  cluster.start(replica, { awaySinceMs: null, onMended: null });
-  const handle = replica.store.find(1, 2);
-  expect([cluster.holds(handle, true, true), cluster.holds(handle, false, false)]).toEqual([
-    true,
-    false,
-  ]);
-  await all.clock.advance(1500);
-  expect(cluster.holds(handle, true, true)).toBe(true);
-  await all.clock.advance(2000);
-  expect(cluster.holds(handle, true, true)).toBe(false);
+  expect(cluster.state.isUnsettled).toBe(false);
+  const [primary = '', backup = ''] = cluster.view.place(1, 2, 2);
+  replica.receive(recordOf({ replicas: [backup, primary] }), 'any', () => undefined);
+  expect([cluster.state.isUnsettled, cluster.report.hello().moving]).toEqual([true, true]);
+  await all.clock.advance(10_000);
+  expect(cluster.report.hello().moving).toBe(false);
 });
 
-describe('members of one release', () => {
-  it('are known by the protocols in their hellos, and none that is not heard counts', async () => {
-    const all = await QuietMembers.start(names);
-    const { cluster } = all.of('a');
-    expect(cluster.isOfOneRelease).toBe(true);
-    const hello = all.of('b').cluster.report.hello();
-    cluster.heardHello('b', { ...hello, protocolMax: hello.protocolMax - 1 });
-    expect(cluster.isOfOneRelease).toBe(false);
-    cluster.heardHello('b', { ...hello, protocolMax: hello.protocolMax + 1 });
-    expect(cluster.isOfOneRelease).toBe(true);
-    all.show([...names, 'd'].map((name) => memberOf(name)));
-    expect(cluster.isOfOneRelease).toBe(false);
-  });
-});
-
-describe('records may be anywhere', () => {
-  const settled = async (): Promise<QuietMembers> => {
-    const all = await QuietMembers.start(names);
-    await all.clock.advance(10_000);
-    expect(all.of('a').cluster.isUnsettled).toBe(false);
-    return all;
-  };
-
-  it('for 5 s after a start or a change of the view', async () => {
-    const all = await settled();
-    all.show(['a', 'b'].map((name) => memberOf(name)));
-    await all.clock.advance(4900);
-    expect(all.of('a').cluster.isUnsettled).toBe(true);
-    await all.clock.advance(200);
-    expect(all.of('a').cluster.isUnsettled).toBe(false);
-  });
-
-  it('while a member says that its records move, that it leaves, or that it goes by another view', async () => {
-    const all = await settled();
-    const { cluster } = all.of('a');
-    const hello = all.of('b').cluster.report.hello();
-    cluster.heardHello('b', { ...hello, moving: true });
-    expect(cluster.isUnsettled).toBe(true);
-    cluster.heardHello('b', { ...hello, viewId: 'another' });
-    expect(cluster.isUnsettled).toBe(true);
-    cluster.heardHello('b', hello);
-    expect(cluster.isUnsettled).toBe(false);
-    all.of('b').cluster.membership.leave();
-    await all.clock.advance(10_000);
-    expect(cluster.isUnsettled).toBe(true);
-  });
-
-  it('while records of its own are on their way, which its hello tells', async () => {
-    const all = await settled();
-    const { cluster, replica } = all.of('a');
-    const [primary = '', backup = ''] = cluster.view.place(1, 2, 2);
-    const replicas = [backup, primary];
-    replica.receive(recordOf({ replicas }), 'any', () => undefined);
-    expect(cluster.isUnsettled).toBe(true);
-    expect(cluster.report.hello().moving).toBe(true);
-    await all.clock.advance(10_000);
-    expect(cluster.report.hello().moving).toBe(false);
-  });
+it('records may be anywhere for 5 s after all members have learned of a new view', async () => {
+  const all = await QuietMembers.start(names);
+  await all.clock.advance(10_000);
+  all.show(['a', 'b'].map((name) => memberOf(name)));
+  await all.clock.advance(4900);
+  expect(all.of('a').cluster.state.isUnsettled).toBe(true);
+  await all.clock.advance(200);
+  expect(all.of('a').cluster.state.isUnsettled).toBe(false);
 });

@@ -62,6 +62,7 @@ it('asks about a bounded number of records at a time, and about all of them in t
   replica.doubtAll();
   const waiting: ((answer: Answer | null) => void)[] = [];
   const most = { asked: 0 };
+  const trusted = new Set<number>();
   const doubt = new Doubt({
     clock,
     replica,
@@ -74,6 +75,7 @@ it('asks about a bounded number of records at a time, and about all of them in t
     othersOf: () => ['b'],
     historyMs: () => 1000,
     awaySinceMs: Number.NEGATIVE_INFINITY,
+    onTrusted: ({ lo }) => trusted.add(lo),
   });
   doubt.start();
   for (let round = 0; round < 100 && replica.doubtfulCount > 0; round++) {
@@ -82,6 +84,7 @@ it('asks about a bounded number of records at a time, and about all of them in t
   }
   expect(replica.doubtfulCount).toBe(0);
   expect(replica.store.counts.live).toBe(count);
+  expect(trusted.size).toBe(count);
   expect(most.asked).toBeGreaterThan(1000);
   expect(most.asked).toBeLessThan(2500);
 });

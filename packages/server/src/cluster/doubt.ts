@@ -73,6 +73,8 @@ export interface DoubtParts {
   readonly historyMs: (name: string) => number | null;
   /** Since when this member was away, on the monotonic clock. */
   readonly awaySinceMs: number;
+  /** A walk over the records has left this one alone while it was in doubt. */
+  readonly onTrusted: (record: TimerRecord) => void;
 }
 
 export class Doubt {
@@ -164,6 +166,7 @@ export class Doubt {
     if (verdict === 'drop') return replica.drop(current);
     replica.trust(record);
     this.tell(current, testimonies);
+    this.parts.onTrusted(current);
   }
 
   /** D4: sends the record to members that testified with an older one. */

@@ -74,7 +74,7 @@ export function createHandler(parts: HandlerParts): MessageHandler {
       case 'facts':
         return answer({ type: 'facts', text: parts.facts() });
       case 'unconfirmed':
-        cluster.noteUnconfirmed(message, message.names);
+        cluster.news.noteUnconfirmed(message, message.names);
         return answer({ type: 'ok' });
     }
   };
@@ -83,7 +83,7 @@ export function createHandler(parts: HandlerParts): MessageHandler {
 /** unknown: not here, and perhaps given to a member that the asker does not think of. */
 function readHere({ replica, cluster }: HandlerParts, { hi, lo }: Numbered): Answer {
   const record = replica.get(hi, lo);
-  if (record === undefined && cluster.isUnsettled) return { type: 'unknown' };
+  if (record === undefined && cluster.state.isUnsettled) return { type: 'unknown' };
   return { type: 'record', record: record ?? null };
 }
 

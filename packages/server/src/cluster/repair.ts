@@ -41,6 +41,10 @@ export interface RepairParts {
   readonly desired: (record: TimerRecord) => readonly string[];
   /** The other members that hold a record or should. */
   readonly othersOf: (record: TimerRecord) => readonly string[];
+  /** These members may not have heard of a record here. */
+  readonly onUnconfirmed: (number: Numbered, names: readonly string[]) => void;
+  /** A record is no longer in doubt; its list may be of a former view. */
+  readonly onTrusted: (record: TimerRecord) => void;
   readonly hello: () => Hello;
   /** How long the others remember that a timer has ended. */
   readonly tombstoneRetentionMs: number;
@@ -160,6 +164,7 @@ export class Repair {
       present,
       lasting: (name) => membership.view.member(name)?.phase === 'active',
       able: (name) => present(name) && !isFull(name),
+      onUnconfirmed: this.parts.onUnconfirmed,
       onFinished: () => {
         this.nextCompareMs = env.clock.now() + checkAfterResyncMs;
       },
@@ -189,17 +194,21 @@ export class Repair {
   }
 
   private doubtSince(awaySinceMs: number, afterMs = 0): void {
-    const { env, replica, peers, othersOf } = this.parts;
+    const { env, replica, peers, othersOf, membership, onTrusted } = this.parts;
     const { presence } = this;
+    // A member that vanished from the view, and does not answer, may never be back.
+    const isGone = (name: string): boolean =>
+      presence.absent(name) || (membership.view.member(name) === undefined && peers.silent(name));
     this.doubt?.stop();
     replica.doubtAll();
     this.doubt = new Doubt({
       clock: env.clock,
       replica,
       peers,
-      othersOf: (record) => othersOf(record).filter((name) => !presence.absent(name)),
+      othersOf: (record) => othersOf(record).filter((name) => !isGone(name)),
       historyMs: (name) => presence.lastHello(name)?.historyMs ?? null,
       awaySinceMs,
+      onTrusted,
     });
     this.doubt.start(afterMs);
   }

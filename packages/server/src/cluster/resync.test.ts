@@ -7,12 +7,8 @@ import { HandOff } from './hand-off.ts';
 import { Resync, type ResyncParts } from './resync.ts';
 import { View } from './view/view.ts';
 
-/** Member `a`, which holds one record, after it has walked its records; `absent` members do not answer. */
-async function walked(
-  record: TimerRecord,
-  parts: Partial<ResyncParts>,
-  absent = new Set<string>(),
-) {
+/** The resync of member `a`, which holds one record; `absent` members do not answer. */
+function resyncOf(record: TimerRecord, parts: Partial<ResyncParts>, absent = new Set<string>()) {
   const clock = new VirtualClock();
   const replica = replicaOf();
   replica.receive(record, 'any', () => undefined);
@@ -28,14 +24,26 @@ async function walked(
     present: (name) => !absent.has(name),
     lasting: () => true,
     able: (name) => !absent.has(name),
+    onUnconfirmed: () => undefined,
     onFinished: () => finished++,
     onUnchanged: () => undefined,
     ...parts,
   });
-  resync.start();
-  await clock.advance(10);
-  expect(finished).toBe(1);
-  const replicas = replica.get(record.hi, record.lo)?.replicas;
+  const walk = async (): Promise<void> => {
+    const before = finished;
+    resync.start();
+    await clock.advance(10);
+    expect(finished).toBe(before + 1);
+  };
+  return { resync, replica, handedOff, walk };
+}
+
+/** Member `a` after it has walked its records. */
+async function walked(...of: Parameters<typeof resyncOf>) {
+  const [{ hi, lo }] = of;
+  const { resync, replica, handedOff, walk } = resyncOf(...of);
+  await walk();
+  const replicas = replica.get(hi, lo)?.replicas;
   return { replicas, handedOff, moved: resync.progress.moved, irregular: resync.irregularCount };
 }
 
@@ -75,6 +83,23 @@ describe('a walk over the records', () => {
     const moves = { desired: () => ['a', 'b', 'd'] };
     expect((await walked(stoodIn, moves, new Set(['b']))).replicas).toEqual(['a', 'b', 'd', 'c']);
     expect((await walked(stoodIn, moves)).replicas).toEqual(['a', 'b', 'd']);
+  });
+});
+
+describe('the first walk after a start', () => {
+  it.each<[string, readonly string[], readonly (readonly string[])[]]>([
+    ['as a replica', ['a', 'b'], []],
+    ['as a replica, beside a stand-in', ['b', 'a', 'c'], []],
+    ['as a stand-in', ['b', 'c', 'a'], [['b', 'c']]],
+    ['to hand it on', ['b', 'c'], [['b', 'c']]],
+  ])('of a record that this member held %s', async (_, replicas, expected) => {
+    const told: (readonly string[])[] = [];
+    const onUnconfirmed = (_number: unknown, names: readonly string[]): unknown => told.push(names);
+    const { walk } = resyncOf({ ...record, replicas }, { onUnconfirmed, desired: () => replicas });
+    await walk();
+    expect(told).toEqual(expected);
+    await walk();
+    expect(told).toEqual(expected);
   });
 });
 
@@ -155,6 +180,7 @@ describe('records whose lists are not those of the view', () => {
       present: () => true,
       lasting: () => true,
       able: () => true,
+      onUnconfirmed: () => undefined,
       onFinished: () => undefined,
       onUnchanged: () => undefined,
     });

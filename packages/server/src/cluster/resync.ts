@@ -8,6 +8,8 @@
  *     listed does too, and drops its copy once they have it (see hand-off.ts).
  * S3  While members that the view asks for do not answer, the list names them and, behind them, the members that hold
  *     the record.
+ * S4  The first walk after a start brings the records that this member took for others to the first replicas of their
+ *     lists: before the start it knew which of them had not confirmed a change.
  *
  * Example with factor 2. A record is listed [a, b]; d joins, and the view asks for [d, a]:
  *
@@ -52,6 +54,8 @@ export interface ResyncParts {
   readonly lasting: (name: string) => boolean;
   /** Present, and with room for records it does not hold yet. */
   readonly able: (name: string) => boolean;
+  /** These members may not have heard of a record here. */
+  readonly onUnconfirmed: (number: Numbered, names: readonly string[]) => void;
   readonly onFinished: () => void;
   readonly onUnchanged: () => void;
 }
@@ -60,6 +64,8 @@ export class Resync {
   private readonly parts: ResyncParts;
   /** Where the next slice begins, null at the start; no walk is under way when this is null itself. */
   private walk: { after: Numbered | null } | null = null;
+  /** No walk has come to its end since the start of the member. */
+  private isFirst = true;
   private checked = 0;
   private total = 0;
   private moved = 0;
@@ -153,6 +159,7 @@ export class Resync {
 
   private finish(): void {
     this.walk = null;
+    this.isFirst = false;
     this.parts.onFinished();
   }
 
@@ -180,6 +187,7 @@ export class Resync {
   /** S1: writes the right list into the record, and offers the record where that is this member's job (S2). */
   private relist(record: TimerRecord): void {
     const { self, replica, handOff, desired, onUnchanged } = this.parts;
+    if (this.isFirst) this.bringToReplicas(record);
     const wanted = desired(record);
     const standIns = this.standIns(record, wanted);
     if (standIns.length > 0) this.noteIrregular(record);
@@ -197,6 +205,13 @@ export class Resync {
     replica.relist(record, list);
     this.moved++;
     if (pusher || !listed) handOff.add(record);
+  }
+
+  /** S4, for a record that this member took as a stand-in, or was about to hand on. */
+  private bringToReplicas(record: TimerRecord): void {
+    const { self, onUnconfirmed } = this.parts;
+    const first = record.replicas.slice(0, record.factor);
+    if (!first.includes(self)) onUnconfirmed(record, first);
   }
 
   /**

@@ -228,6 +228,21 @@ it('a replica known to be silent gets its stand-in at once', async () => {
   expect(rig.result?.value).toMatchObject({ type: 'confirmed', have: 2, wanted: 2 });
 });
 
+it('a silent member that ranks before the stand-in is reported: it may stand in on its side of a net-split', async () => {
+  const [, , , fourth = ''] = ranked;
+  const silent = [second, third];
+  const lacking = { names: silent, holders: [first, fourth], isNew: false };
+  const rig = new Rig(first, { [second]: 'silence', [third]: 'silence' }, silent).write();
+  await rig.clock.advance(10);
+  expect(rig.unconfirmed).toEqual([lacking]);
+  const without = new Rig(first, { [second]: 'silence' }, [second]).write();
+  await without.clock.advance(10);
+  expect(without.unconfirmed).toEqual([{ ...lacking, names: [second], holders: [first, third] }]);
+  const healthy = new Rig(first, {}, [third]).write();
+  await healthy.clock.advance(10);
+  expect(healthy.unconfirmed).toEqual([]);
+});
+
 it('a replica that has much to do, and does it, gets the time to come to this one', async () => {
   const rig = new Rig(first, { [second]: { afterMs: 3000, answer: stored } });
   rig.busyMs.set(second, 240);

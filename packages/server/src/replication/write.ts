@@ -7,7 +7,8 @@
  * W2  A replica that does not confirm in time gets a stand-in: the next in rank, listed last. One that has much to do
  *     and confirms one thing after the other gets the time to come to this one: another would not have it sooner.
  * W3  A member that did not confirm is reported, so that repair can bring it the record. Where it may hold the timer as
- *     it was, every holder hears of it: the one that took the change may stand still when the member is back.
+ *     it was, every holder hears of it: the one that took the change may stand still when the member is back. So is a
+ *     silent member that ranks before a stand-in: cut off with the same replicas it stands in for them on its side.
  * W4  A record that was confirmed and then replaced by a newer version, while the write waited for others, is not
  *     confirmed. A later state of the same version is: a short timer can pop before all have it.
  * W5  A newer version of a change that came to this member after this one confirms it: the later change is to win.
@@ -157,7 +158,7 @@ export class Write implements Deadlined {
     // Everything may have been answered on the spot: nothing to wait for then.
     if (this.done === null) return;
     this.parts.hedges.add(this);
-    for (const name of this.record.replicas) if (this.parts.peers?.silent(name)) this.standIn();
+    for (const name of this.record.replicas) if (this.isSilent(name)) this.standIn();
     this.check();
   }
 
@@ -260,7 +261,7 @@ export class Write implements Deadlined {
   /** Still expected to confirm soon. */
   private promising(name: string): boolean {
     if (!this.waiting.includes(name) || this.hedged || this.isLate(name)) return false;
-    return !(this.parts.peers?.silent(name) ?? false);
+    return !this.isSilent(name);
   }
 
   private nextInRank(): string | undefined {
@@ -268,7 +269,23 @@ export class Write implements Deadlined {
     const { hi, lo, replicas } = this.record;
     return view
       .place(hi, lo, view.activeCount)
-      .find((name) => !replicas.includes(name) && !(this.parts.peers?.silent(name) ?? false));
+      .find((name) => !replicas.includes(name) && !this.isSilent(name));
+  }
+
+  /** Silent members that are not listed, and rank before a stand-in that is. */
+  private passedOver(): readonly string[] {
+    const { hi, lo, replicas, factor } = this.record;
+    if (replicas.length <= factor) return [];
+    const view = this.parts.view();
+    const ranked = view.place(hi, lo, view.activeCount);
+    const last = ranked.findLastIndex((name) => replicas.includes(name));
+    return ranked
+      .slice(0, Math.max(last, 0))
+      .filter((name) => !replicas.includes(name) && this.isSilent(name));
+  }
+
+  private isSilent(name: string): boolean {
+    return this.parts.peers?.silent(name) ?? false;
   }
 
   /** A holder learns of a longer list; it holds the record already, so the write does not wait for it. */
@@ -296,8 +313,7 @@ export class Write implements Deadlined {
 
   private awaits(name: string): boolean {
     if (!this.waiting.includes(name)) return false;
-    const { view, peers } = this.parts;
-    return view().member(name) !== undefined || !(peers?.silent(name) ?? false);
+    return this.parts.view().member(name) !== undefined || !this.isSilent(name);
   }
 
   private conclude(): void {
@@ -308,9 +324,8 @@ export class Write implements Deadlined {
       const none = { type: 'none', version: this.record } as const;
       return this.finish(this.refusedFull ? { type: 'refused', why: 'full' } : none);
     }
-    const unconfirmed = [...this.record.replicas, ...this.former].filter(
-      (name) => !this.confirmed.includes(name),
-    );
+    const told = new Set([...this.record.replicas, ...this.former, ...this.passedOver()]);
+    const unconfirmed = [...told].filter((name) => !this.confirmed.includes(name));
     invariant(
       holders.every((name) => !unconfirmed.includes(name)),
       'a member that confirmed is not reported',

@@ -27,7 +27,7 @@ describe('a timer that is not with its replica', () => {
     hold(all, holder, [holder]);
     const hello = all.of(holder).cluster.report.hello();
     all.of(placed).cluster.heardHello(holder, { ...hello, moving: true });
-    expect(all.of(asker).cluster.isUnsettled).toBe(false);
+    expect(all.of(asker).cluster.state.isUnsettled).toBe(false);
     expect(await all.until(all.of(asker).changes.read(id))).toMatchObject({ hi: 1, lo: 2 });
   });
 

@@ -3,11 +3,12 @@
  * out the types of private members; here each is named once, with its type, so that the compiler notices when one is
  * renamed or changes.
  */
-import { Cluster } from '../cluster/cluster.ts';
 import { Doubt } from '../cluster/doubt.ts';
 import { HandOff } from '../cluster/hand-off.ts';
+import { Holders } from '../cluster/holders.ts';
 import { Membership } from '../cluster/membership.ts';
 import { Presence } from '../cluster/presence.ts';
+import { RecordNews } from '../cluster/record-news.ts';
 import { Resync } from '../cluster/resync.ts';
 import { Events } from '../events/events.ts';
 import { Member } from '../member.ts';
@@ -63,10 +64,10 @@ export const insides = {
   resync: inside(Resync.prototype, (part) => ({
     parts: part['parts'],
     standIns: part['standIns'],
+    bringToReplicas: part['bringToReplicas'],
   })),
-  cluster: inside(Cluster.prototype, (part) => ({
-    tellUnlisted: part['tellUnlisted'],
-  })),
+  holders: inside(Holders.prototype, (part) => ({ givesAway: part['givesAway'] })),
+  news: inside(RecordNews.prototype, (part) => ({ tellUnlisted: part['tellUnlisted'] })),
   doubt: inside(Doubt.prototype, (part) => ({
     parts: part['parts'],
     judge: part['judge'],
@@ -77,6 +78,7 @@ export const insides = {
     inTime: part['inTime'],
   })),
   write: inside(Write.prototype, (part) => ({
+    passedOver: part['passedOver'],
     record: part['record'],
     standIn: part['standIn'],
     beatenBy: part['beatenBy'],

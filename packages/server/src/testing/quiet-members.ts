@@ -93,8 +93,8 @@ class QuietMember {
       store,
       versions,
       digests: cluster.digests,
-      desired: (record) => cluster.desired(record),
-      onSaved: (record, wanted) => cluster.changed(record, wanted),
+      desired: (record) => cluster.holders.desired(record),
+      onSaved: (record, wanted) => cluster.news.changed(record, wanted),
     });
     const history = new History({ attemptCountMax: 9, timerCountMax: 9 });
     const { peers } = cluster;
@@ -121,9 +121,9 @@ class QuietMember {
       versions,
       numbers: new NumberSource(0),
       factorDefault: 2,
-      instant: () => cluster.instant(),
-      onUnconfirmed: (news: UnconfirmedNews) => cluster.unconfirmed(news),
-      isUnsettled: () => cluster.isUnsettled,
+      instant: () => cluster.state.instant(),
+      onUnconfirmed: (news: UnconfirmedNews) => cluster.news.unconfirmed(news),
+      isUnsettled: () => cluster.state.isUnsettled,
       refuseSet: () => this.refusal,
       refuseRecord: () => null,
     };

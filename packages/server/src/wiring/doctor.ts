@@ -51,8 +51,8 @@ export class DoctorOffice {
   }
 
   private ask(name: string): Promise<string | null> {
-    const { peers, protocolOf } = this.parts.cluster;
-    if (peers === null || peers.silent(name) || protocolOf(name) < protocolMin)
+    const { peers, state } = this.parts.cluster;
+    if (peers === null || peers.silent(name) || state.protocolOf(name) < protocolMin)
       return Promise.resolve(null);
     return new Promise((resolve) => {
       peers.send(name, { type: 'facts' }, (answer) =>
@@ -76,7 +76,7 @@ export class DoctorOffice {
       viewId: cluster.view.id,
       unready: this.unready(),
       upMs: Math.round(env.clock.now() - this.bornMs),
-      clockOffsetMs: Math.round(env.clock.wall() - cluster.instant().wallMs),
+      clockOffsetMs: Math.round(env.clock.wall() - cluster.state.instant().wallMs),
       silent: cluster.membership.otherNames.filter((other) => cluster.peers?.silent(other) ?? true),
       durable: env.disk !== null,
       diskRoom: this.parts.telling.diskRoom,

@@ -130,7 +130,7 @@ export class Parts {
     return new Replica({
       self: name,
       clock: env.clock,
-      instant: () => this.cluster.instant(),
+      instant: () => this.cluster.state.instant(),
       store: this.store,
       journal: () => this.journal,
       digests: this.cluster.digests,
@@ -141,12 +141,12 @@ export class Parts {
         letterMs: (namespace) => this.quotas.of(namespace).letterAgeMsMax,
       },
       leaving: () => this.cluster.membership.leaving,
-      desired: (record) => this.cluster.desired(record),
+      desired: (record) => this.cluster.holders.desired(record),
       // A member that is alone has no other replicas to tell apart.
       tracing: this.cluster.peers === null ? null : this.telemetry,
       onTaken: (record) => this.diskCare.taken(record),
       onChange: (handle, record) => this.popper.changed(handle, record),
-      onSaved: (record, wanted) => this.cluster.changed(record, wanted),
+      onSaved: (record, wanted) => this.cluster.news.changed(record, wanted),
     });
   }
 
@@ -162,12 +162,12 @@ export class Parts {
       replica,
       ids,
       factor: config.defaultFactor,
-      instant: () => cluster.instant(),
+      instant: () => cluster.state.instant(),
       create: (record, done) => this.changes.keep(record, done, 'create'),
       read: (id, done) => this.changes.readThen(id, done),
       end: (record) => {
         this.noteDropped(record);
-        cluster.end(record);
+        cluster.news.end(record);
       },
       underReplicated: () => cluster.underReplicated,
       damage: () => this.diskCare.report.view(),
@@ -179,7 +179,7 @@ export class Parts {
   /** The retention of its namespace drops a letter. */
   private noteDropped(letter: TimerRecord): void {
     const { historyLog, ids, cluster } = this;
-    const parts = { historyLog, ids, instant: () => cluster.instant() };
+    const parts = { historyLog, ids, instant: () => cluster.state.instant() };
     const asked = { action: 'drop', actor: '', tag: '' } as const;
     noteChange(parts, letter, asked, letterSubject(ids, letter));
   }
@@ -193,15 +193,15 @@ export class Parts {
       ...own,
       cluster: {
         peers: cluster.peers,
-        instant: () => cluster.instant(),
+        instant: () => cluster.state.instant(),
         idOf: (record) => this.ids.of(record),
         numberOf: (namespace, id) => ids.parse(namespace, id),
-        othersOf: (record, widely) => cluster.askedOf(record, widely),
-        holds: (handle, slept, stale) => cluster.holds(handle, slept, stale),
-        tell: (record, unlisted) => cluster.tell(record, unlisted),
+        othersOf: (record, widely) => cluster.holders.askedOf(record, widely),
+        holds: (handle, slept, stale) => cluster.holders.popWaits(handle, slept, stale),
+        tell: (record, unlisted) => cluster.news.tell(record, unlisted),
         keep: (record, done) => this.changes.keep(record, done),
         end: (record) =>
-          record.state === State.dead ? telling.retention.over(record) : cluster.end(record),
+          record.state === State.dead ? telling.retention.over(record) : cluster.news.end(record),
       },
       batches: this.createBatches(),
       limits: {
@@ -222,7 +222,7 @@ export class Parts {
     return new Batches({
       clock: env.clock,
       destinations: this.destinations,
-      instant: () => this.cluster.instant(),
+      instant: () => this.cluster.state.instant(),
       signer: (namespace) => this.signers.of(namespace),
       limits: { countMax: config.callbacks.batchCountMax, lengthMax: batchLengthMax },
       queueLengthMax: config.limits.popQueueLengthMax / 2,
@@ -260,9 +260,9 @@ export class Parts {
       versions: this.versions,
       numbers: { next: (wallMs: number, member: number) => nextNumber(this, wallMs, member) },
       factorDefault: config.defaultFactor,
-      instant: () => this.cluster.instant(),
-      onUnconfirmed: (news) => this.cluster.unconfirmed(news),
-      isUnsettled: () => this.cluster.isUnsettled,
+      instant: () => this.cluster.state.instant(),
+      onUnconfirmed: (news) => this.cluster.news.unconfirmed(news),
+      isUnsettled: () => this.cluster.state.isUnsettled,
       refuseSet: (namespace, timing) => refuseSet(this, isStopping(), namespace, timing),
       refuseRecord: (namespace) => refuseRecord(this.room, namespace),
     };
@@ -272,7 +272,7 @@ export class Parts {
     const { env, name } = this.options;
     const { cluster, popper, replica, history, historyLog, ids } = this;
     const { peers } = cluster;
-    const distanceMs = (): number => this.instants.distanceMs(cluster.instant());
+    const distanceMs = (): number => this.instants.distanceMs(cluster.state.instant());
     const own = { self: name, clock: env.clock, distanceMs };
     const kept = { history, historyLog };
     return { ...own, replica, peers, cluster, popper, ids, ...kept };

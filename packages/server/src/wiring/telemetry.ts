@@ -9,7 +9,7 @@ export function createTelemetry(parts: Parts): Telemetry | null {
   const { otlp = null, env, config, name, release } = options;
   if (otlp === null) return null;
   const instants = new SteadyInstants();
-  const wallMs = (): number => instants.of(cluster.instant()).wallMs;
+  const wallMs = (): number => instants.of(cluster.state.instant()).wallMs;
   const { sampleRatio, intervalMs } = config.telemetry;
   return new Telemetry({
     clock: env.clock,

@@ -26,7 +26,7 @@ export class Upkeep {
         .take({ records: store.records(), rows: store.rowBlocks() })
         .then((done) => done && metrics.snapshots.add(), failed);
     }
-    if (cluster.isOfOneRelease) journal?.beginNewestForm().catch(failed);
+    if (cluster.state.isOfOneRelease) journal?.beginNewestForm().catch(failed);
     journal?.note().catch(failed);
     // So that a later start knows how long this member was away.
     if (journal !== null && clock.wall() > journal.marked - reserveMs + markMs) {

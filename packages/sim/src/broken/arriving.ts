@@ -5,6 +5,7 @@
 import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
 import { type Broken, replaces, together } from './broken.ts';
+import { forgetsAtStart } from './splitting.ts';
 
 const givenAwayDue = replaces(insides.handOff, 'isDue', () => false);
 
@@ -14,6 +15,16 @@ const looksSeldom = replaces(
   ({ original, part }, handle, record) => {
     const heldMs = original.call(part, handle, record);
     return heldMs === null ? null : Math.max(heldMs, part.parts.clock.now() + 100);
+  },
+);
+
+/** The replica is not told when the offered copy is due. */
+const offeredAtAnyTime = replaces(
+  Peers.prototype,
+  'send',
+  ({ original, part }, name, message, done) => {
+    const told = message.type === 'offer' ? { ...message, dueMs: Infinity } : message;
+    original.call(part, name, told, done);
   },
 );
 
@@ -32,10 +43,8 @@ const late: readonly Broken[] = [
   },
   {
     name: 'a late copy is as good as one with the right time',
-    apply: replaces(Peers.prototype, 'send', ({ original, part }, name, message, done) => {
-      const told = message.type === 'offer' ? { ...message, dueMs: Infinity } : message;
-      original.call(part, name, told, done);
-    }),
+    // A stand-in that has just started brings the right time by itself, so that is broken too.
+    apply: together(offeredAtAnyTime, forgetsAtStart),
   },
   {
     name: 'a copy is given away while its pop is overdue',

@@ -3,7 +3,7 @@
  * promise.
  */
 import { View } from '@carillon/server/internal';
-import { changedAndRestarted } from '../../scenarios/told/changed-and-restarted.ts';
+import { changedAndRestarted } from '../../scenarios/told/away/changed-and-restarted.ts';
 import { lastCopyAway, zeroEntries } from '../../scenarios/told/damaged-disks.ts';
 import { formerHolder } from '../../scenarios/told/stand-ins/former-holder.ts';
 import { formerStandIn } from '../../scenarios/told/stand-ins/former-stand-ins.ts';

@@ -5,7 +5,7 @@
 import { compareProgress, State } from '@carillon/core';
 import { DiskCare, HandOff, insides, Replica, Scrub, View } from '@carillon/server/internal';
 import { type Broken, replaces, together } from './broken.ts';
-import { asksListed } from './splitting.ts';
+import { asksListed, forgetsAtStart } from './splitting.ts';
 import { nothingSentAgain } from './without-repair.ts';
 
 const shortTombstones = replaces(Replica.prototype, 'alarm', ({ original, part }, record) =>
@@ -106,7 +106,15 @@ const care: readonly Broken[] = [
   },
   {
     name: 'a member that testifies with an older record is not told',
-    apply: replaces(insides.doubt, 'tell', () => undefined),
+    // The replicas hear of the record from a stand-in that has just started, and when a record whose list is not the
+    // right one is trusted, so both are broken too.
+    apply: together(
+      replaces(insides.doubt, 'judge', ({ original, part }, record, testimonies) => {
+        const parts = changed(part.parts, { onTrusted: () => undefined });
+        original.call(changed(part, { parts, tell: () => undefined }), record, testimonies);
+      }),
+      forgetsAtStart,
+    ),
   },
 ];
 

@@ -16,7 +16,10 @@ import { type Broken, replaces } from './broken.ts';
 export const viewsAlike = replaces(Presence.prototype, 'differs', () => false);
 
 /** A member that is not listed itself asks the listed members and no others. */
-export const asksListed = replaces(insides.cluster, 'givesAway', () => false);
+export const asksListed = replaces(insides.holders, 'givesAway', () => false);
+
+/** A stand-in that has just started does not bring its records to the replicas by itself. */
+export const forgetsAtStart = replaces(insides.resync, 'bringToReplicas', () => undefined);
 
 const order: readonly Broken[] = [
   {
@@ -62,7 +65,7 @@ const hidden: readonly Broken[] = [
   },
   {
     name: 'a member that the view wants and the list of a change does not name is not told',
-    apply: replaces(insides.cluster, 'tellUnlisted', () => undefined),
+    apply: replaces(insides.news, 'tellUnlisted', () => undefined),
   },
   {
     name: 'a member that holds back for a pop, and is not listed, is not told of it',
@@ -88,8 +91,16 @@ const hidden: readonly Broken[] = [
     ),
   },
   {
+    name: 'a member that may stand in on the other side of a net-split is not told',
+    apply: replaces(insides.write, 'passedOver', () => []),
+  },
+  {
+    name: 'a member that restarts forgets which changes it took for other members',
+    apply: forgetsAtStart,
+  },
+  {
     name: 'only the member that took a change knows which members lack it',
-    apply: replaces(insides.cluster, 'unconfirmed', ({ original, part }, news) =>
+    apply: replaces(insides.news, 'unconfirmed', ({ original, part }, news) =>
       original.call(part, { ...news, isNew: true }),
     ),
   },

@@ -1,5 +1,5 @@
 /** A story for tests: a timer ends and is forgotten while a member is away, which then fails to start a few times. */
-import { Story } from '../../src/story.ts';
+import { Story } from '../../../src/story.ts';
 
 export async function cancelledWhileAway(
   factor: number,

@@ -1,7 +1,7 @@
 /**
  * A story for tests: a change that one member took while it was cut off, and a restart of all before the split heals.
  */
-import { Story } from '../../src/story.ts';
+import { Story } from '../../../src/story.ts';
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
 

@@ -2,8 +2,8 @@
  * A story for tests: a member is cut off from the others for longer than these remember that a timer has ended, and
  * runs on. Meanwhile the others go on without it, and a timer of which it has a copy is cancelled.
  */
-import { Story } from '../../src/story.ts';
-import { viewMember } from '../../src/world/views.ts';
+import { Story } from '../../../src/story.ts';
+import { viewMember } from '../../../src/world/views.ts';
 
 const members = ['m0', 'm1', 'm2', 'm3'];
 
