@@ -4,7 +4,15 @@ import type { PopTraces } from './tracing.ts';
 
 /** One pop, as the receiver sees it. */
 export interface Pop {
+  /** Of the timer. Its first 16 characters stay the same; the rest is another one when the timer has moved. */
   readonly id: string;
+  /**
+   * Names the pop: the same for every attempt and every replica, also after the timer has moved, and another one for
+   * each pop and after each replace. `webhook-id` says it outright. Without one: the timer's number, its version, and
+   * the sequence. A version that is not named is told by its due time; then a duplicate from another member may pass,
+   * but no pop of a replaced timer is taken for one of the old.
+   */
+  readonly key: string;
   /** 1 for the first pop after set or replace. */
   readonly sequence: number;
   /** 1 for the first try of this pop. */
@@ -20,19 +28,13 @@ export interface Pop {
 /** Returning means handled. Throwing means not handled: the cluster tries again. */
 export type PopHandler = (pop: Pop) => void | Promise<void>;
 
-export interface KeyedPop {
-  /**
-   * The same for every attempt and every replica. `webhook-id` says it outright. Without one: the timer's number, its
-   * version, and the sequence. A version that is not named is told by its due time; then a duplicate from another
-   * member may pass, but no pop of a replaced timer is taken for one of the old.
-   */
-  readonly key: string;
+export interface TracedPop {
   readonly pop: Pop;
   readonly traces: PopTraces;
 }
 
 /** The pops of a callback, several in a batch; none: it is no callback. */
-export function popsOf(call: PlainCall): KeyedPop[] {
+export function popsOf(call: PlainCall): TracedPop[] {
   if (call.header('x-timer-count') !== null) return batchedPops(call);
   const keyed = popOf(call, utf8.decode(call.body));
   return keyed === null ? [] : [keyed];
@@ -42,14 +44,14 @@ const utf8 = new TextDecoder();
 
 type Headed = Pick<PlainCall, 'header' | 'headers'>;
 
-function popOf({ header, headers }: Headed, opaque: string): KeyedPop | null {
+function popOf({ header, headers }: Headed, opaque: string): TracedPop | null {
   const id = header('x-timer-id');
   if (id === null) return null;
   const whole = (name: string, otherwise: number): number => {
     const text = header(name) ?? '';
     return /^\d{1,15}$/.test(text) ? Number(text) : otherwise;
   };
-  return keyedPop({
+  return tracedPop({
     id,
     sequence: whole('x-sequence-number', 1),
     attempt: whole('x-timer-attempt', 1),
@@ -72,11 +74,14 @@ interface ToldPop extends Pick<Pop, 'id' | 'sequence' | 'attempt' | 'missed' | '
 }
 
 /** Headers are made when they are asked for: few handlers do. */
-function keyedPop(told: ToldPop): KeyedPop {
+function tracedPop(told: ToldPop): TracedPop {
   const { id, sequence, attempt, missed, due, opaque, traces, headers } = told;
+  const version = told.version ?? due?.toISOString() ?? '';
   let made: Headers | null = null;
   const pop: Pop = {
     id,
+    // As in `webhook-id`: a pop that came together with others may come again by itself.
+    key: told.name ?? `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`,
     sequence,
     attempt,
     missed,
@@ -87,10 +92,7 @@ function keyedPop(told: ToldPop): KeyedPop {
       return made;
     },
   };
-  const version = told.version ?? due?.toISOString() ?? '';
-  // As in `webhook-id`: a pop that came together with others may come again by itself.
-  const key = told.name ?? `${id.slice(0, 16)}_${version.replace('.', '_')}_${sequence}`;
-  return { key, pop, traces };
+  return { pop, traces };
 }
 
 function dueOf(text: string): Date | null {
@@ -99,7 +101,7 @@ function dueOf(text: string): Date | null {
 }
 
 /** One broken line makes all of it nothing: it did not come from a member. */
-function batchedPops({ headers, body }: PlainCall): KeyedPop[] {
+function batchedPops({ headers, body }: PlainCall): TracedPop[] {
   try {
     const lines = utf8
       .decode(body)
@@ -125,10 +127,10 @@ interface BatchLine {
 }
 
 /** As it would have come by itself. The signature was that of the batch, and is checked. */
-function batchedPop(line: BatchLine, common: () => Headers): KeyedPop {
+function batchedPop(line: BatchLine, common: () => Headers): TracedPop {
   const { id, due, version, traceparent, trace, opaque } = line;
   if (typeof id !== 'string') throw new Error('A line names no timer.');
-  return keyedPop({
+  return tracedPop({
     id,
     sequence: wholeOf(line.sequence, 1),
     attempt: wholeOf(line.attempt, 1),

@@ -47,6 +47,21 @@ describe('receiver', () => {
     });
   });
 
+  test('the key of a pop is the same when the timer has moved, and another one after a replace', async () => {
+    const { pops, status } = make();
+    const moved = { 'x-timer-id': '00000000000000ffffffffffffffffff-2' };
+    for (const headers of [
+      { 'x-timer-version': '7.0' },
+      { 'x-timer-version': '8.0' },
+      { 'x-timer-version': '8.0', ...moved, 'x-sequence-number': '4' },
+    ])
+      expect(await status(callback({ headers }))).toBe(200);
+    // A duplicate from the member that the timer has moved to.
+    expect(await status(callback({ headers: { 'x-timer-version': '8.0', ...moved } }))).toBe(200);
+    const keys = ['00000000000000ff_7_0_3', '00000000000000ff_8_0_3', '00000000000000ff_8_0_4'];
+    expect(pops.map(({ key }) => key)).toEqual(keys);
+  });
+
   test('a request without a timer id is refused', async () => {
     const { pops, status } = make();
     expect(await status(new Request(url, { method: 'POST', body: 'x' }))).toBe(400);

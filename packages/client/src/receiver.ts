@@ -7,7 +7,7 @@ import { eventOf, type TimerEvent } from './event.ts';
 import { byName, type NamedHandler } from './payload/handlers.ts';
 import { PayloadError } from './payload/payload.ts';
 import { piecesOf, type Plain, type PlainCall, type Receive, type TooLong } from './plain.ts';
-import { type KeyedPop, type Pop, type PopHandler, popsOf } from './pop.ts';
+import { type TracedPop, type Pop, type PopHandler, popsOf } from './pop.ts';
 import { BoundedPopMemory, type PopMemory } from './pop-memory.ts';
 import { SignatureCheck } from './signature.ts';
 import { type ClientSystem, system as realSystem } from './system.ts';
@@ -76,9 +76,9 @@ function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
     return event === null ? handler(pop) : onEvent?.(event, pop);
   };
   // Waits only for promises: most memories and many handlers have none, and a wait costs as much as the rest of a pop.
-  const handle = async ({ key, pop, traces }: KeyedPop): Promise<Verdict> => {
+  const handle = async ({ pop, traces }: TracedPop): Promise<Verdict> => {
     try {
-      const begun = memory.begin(key);
+      const begun = memory.begin(pop.key);
       const state = typeof begun === 'string' ? begun : await begun;
       if (state === 'handled') return { status: 200, body: 'Handled before.' };
       if (state === 'busy') return busy;
@@ -86,10 +86,10 @@ function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
         const running = inSpan(pop, traces, () => handled(pop));
         if (running !== undefined) await running;
       } catch (error) {
-        await memory.failed(key);
+        await memory.failed(pop.key);
         throw error;
       }
-      const keeping = memory.handled(key);
+      const keeping = memory.handled(pop.key);
       if (keeping !== undefined) await keeping;
       return ok;
     } catch (error) {
