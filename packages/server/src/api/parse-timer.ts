@@ -9,7 +9,7 @@ import { refuseHeader, refuseMethod } from '../callback/callback-request.ts';
 import { parseTiming, wholeMs } from './parse-timing.ts';
 import { badRequest } from '../http/problem.ts';
 import { type RetryBody, type TimerBody, timerBodyValidator } from './schema/timer.ts';
-import { refuseUnknown } from './unknown-members.ts';
+import { refuseUnknown, slipFor } from './unknown-members.ts';
 import { refuseUri } from './uri.ts';
 
 export interface ParsedTimer {
@@ -278,7 +278,8 @@ function shapeError(value: unknown): CarillonError {
   const { instancePath, keyword, params, message } = error;
   if (keyword === 'required') {
     const missing = escapePointer(params.requiredProperties[0] as string);
-    return badRequest(`The member "${missing}" is missing.`, `${instancePath}/${missing}`);
+    const pointer = `${instancePath}/${missing}`;
+    return badRequest(`The member "${missing}" is missing.${slipFor(value, pointer)}`, pointer);
   }
   const name = instancePath === '' ? 'The body' : `The member at ${instancePath}`;
   if (keyword === 'type') {

@@ -5,6 +5,7 @@ import { instantFault, parseInstant } from './instant.ts';
 import { badRequest } from '../http/problem.ts';
 import { secondsMax } from './schema/common.ts';
 import type { TimingBody } from './schema/timer.ts';
+import { slipFor } from './unknown-members.ts';
 
 const kinds = ['interval', 'at', 'cron'] as const;
 const endings = ['repeat-for', 'until', 'count', 'forever'] as const;
@@ -20,7 +21,8 @@ export function wholeMs(seconds: number): number {
 export function parseTiming(body: TimingBody, wallMs: number): Timing {
   const kind = onlyOne(body, kinds);
   if (kind === null) {
-    throw badRequest('The timing needs one of interval, at and cron.', '/timing/interval');
+    const slip = slipFor({ timing: body }, '/timing');
+    throw badRequest(`The timing needs one of interval, at and cron.${slip}`, '/timing/interval');
   }
   if (body.timezone !== undefined && kind !== 'cron') {
     throw badRequest('A timezone only goes with cron.', '/timing/timezone');
@@ -94,14 +96,27 @@ function cronTiming(body: TimingBody, wallMs: number): Timing {
 const cronForm = /^[A-Za-z0-9*?,/#@+\- ]{1,256}$/;
 
 /** The library knows a seventh field, of years: none is promised, and centuries of them take long to look through. */
-const fieldCountMax = 6;
+const fieldCounts: readonly number[] = [5, 6];
+const nicknames = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 
 function cronOf(pattern: string): string {
-  const fields = pattern.split(' ').filter((field) => field !== '');
-  if (cronForm.test(pattern) && fields.length <= fieldCountMax) return pattern;
-  if (cronForm.test(pattern))
-    throw badRequest('The cron pattern has more than 6 fields.', '/timing/cron');
-  throw badRequest('The cron pattern has characters that no pattern has.', '/timing/cron');
+  if (!cronForm.test(pattern))
+    throw badRequest('The cron pattern has characters that no pattern has.', '/timing/cron');
+  const fault = cronFault(pattern.split(' ').filter((field) => field !== ''));
+  if (fault !== null) throw badRequest(fault, '/timing/cron');
+  return pattern;
+}
+
+/** A sentence about the number of fields, or about a name in their place; null: both are as they should be. */
+function cronFault(fields: readonly string[]): string | null {
+  const [name = ''] = fields;
+  if (fields.length === 1 && name.startsWith('@')) {
+    const isKnown = nicknames.includes(name.toLowerCase());
+    return isKnown ? null : `The cron pattern is none of ${nicknames.join(', ')}.`;
+  }
+  if (fieldCounts.includes(fields.length)) return null;
+  const count = fields.length === 1 ? '1 field' : `${fields.length} fields`;
+  return `The cron pattern has ${count}; it needs 5, "minute hour day month weekday", or 6 with the second in front.`;
 }
 
 function pops(timing: Timing, wallMs: number): boolean {

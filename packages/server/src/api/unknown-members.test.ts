@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { headerIn, testApi } from './stand-in.contract.ts';
-import { refuseUnknown, unknownMembers, warningHeaders } from './unknown-members.ts';
+import { refuseUnknown, slipFor, unknownMembers, warningHeaders } from './unknown-members.ts';
 
 const timing = { interval: 1 };
 const http = { uri: 'http://r.test/' };
@@ -31,6 +31,22 @@ test.each<[object, string, string | null]>([
   [{ timing, callback: { http }, 'a/b~c': 1 }, '/a~1b~0c', null],
 ])('%j: %s is told, with %s as the nearest known word', (body, pointer, near) => {
   expect(unknownMembers(body)).toEqual([{ pointer, near }]);
+});
+
+test.each<[object, string, string]>([
+  [{ callback: { http: { url: 'x' } } }, '/callback/http/uri', '/callback/http/url'],
+  [{ timming: timing, callback: { http } }, '/timing', '/timming'],
+  [{ timing: { intervall: 2 } }, '/timing', '/timing/intervall'],
+  [{ interval: 2, callback: { http } }, '/timing', '/interval'],
+])('%j: where %s is missing, %s was probably meant', (body, missing, slip) => {
+  expect(slipFor(body, missing)).toMatch(
+    new RegExp(`^ A timer has no member ${slip}\\. Did you mean ${missing}`),
+  );
+});
+
+test('a missing member that no other member is near gets no hint', () => {
+  expect(slipFor({ timing, callback: { http: {} } }, '/callback/http/uri')).toBe('');
+  expect(slipFor({ timing, tag: [], callback: { http: {} } }, '/callback/http/uri')).toBe('');
 });
 
 test('a body whose members are all known has none; names of headers and tag-info are free', () => {

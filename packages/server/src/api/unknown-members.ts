@@ -60,6 +60,14 @@ export function unknownSentence(body: unknown, base: string): string | null {
   return first === undefined ? null : sentenceOf(first);
 }
 
+/** A sentence about an unknown member that was probably meant to be the missing one, or one below it; else nothing. */
+export function slipFor(body: unknown, missing: string): string {
+  const slip = unknownMembers(body).find(
+    ({ near }) => near === missing || near?.startsWith(`${missing}/`) === true,
+  );
+  return slip === undefined ? '' : ` ${sentenceOf(slip)}`;
+}
+
 function sentenceOf(one: UnknownMember): string {
   return `A timer has no member ${one.pointer}.${hint(one)}`;
 }
