@@ -9,21 +9,26 @@ import { join, posix, relative, sep } from 'node:path';
 import { build, type Plugin } from 'vite';
 
 const root = join(import.meta.dirname, '../..');
-const packages = join(root, 'packages');
 const conditions = ['source', 'node', 'import', 'default'];
 
 /** `clone`: files behave as the sources do, at the places of the sources. `installed`: wherever npm puts them. */
 export type CommandForm = 'clone' | 'installed';
 
-/** In a process of its own: building sets NODE_ENV, which npm and the tests would inherit. Returns the file to run. */
-export function bundleCommand(folder: string, form: CommandForm): string {
-  execFileSync(process.execPath, [import.meta.filename, folder, form], { stdio: 'inherit' });
+/**
+ * In a process of its own: building sets NODE_ENV, which npm and the tests would inherit. `home`: the folder that has
+ * `packages`, below the root. Returns the file to run.
+ */
+export function bundleCommand(folder: string, form: CommandForm, home = root): string {
+  execFileSync(process.execPath, [import.meta.filename, folder, form, home], { stdio: 'inherit' });
   return join(folder, 'main.js');
 }
 
 /** Sources find their neighbours by their own path. */
-function ownPaths(form: CommandForm): Plugin {
-  const pathOf = form === 'clone' ? (id: string) => JSON.stringify(id) : installedPath;
+function ownPaths(form: CommandForm, packages: string): Plugin {
+  const pathOf =
+    form === 'clone'
+      ? (id: string) => JSON.stringify(id)
+      : (id: string) => installedPath(relative(packages, id));
   return {
     name: 'own-paths',
     enforce: 'pre',
@@ -43,20 +48,21 @@ function ownPaths(form: CommandForm): Plugin {
  * An expression for the place that a file or folder of the sources has in an installed package: beside this bundle for
  * the command itself, in its own package for any other, because such a package carries files, such as the dashboard.
  */
-function installedPath(id: string): string {
-  const [name = '', , ...inside] = relative(packages, id).split(sep);
+function installedPath(source: string): string {
+  const [name = '', , ...inside] = source.split(sep);
   const base = name === 'cli' ? 'import.meta.url' : `import.meta.resolve('@carillon/${name}')`;
   const path = posix.join(...inside).replace(/\.ts$/, '.js');
   return `ownPath(new URL('./${path}', ${base}))`;
 }
 
 /** Writes the files into a folder of its own, all beside each other. */
-async function write(folder: string, form: CommandForm): Promise<void> {
+async function write(folder: string, form: CommandForm, home: string): Promise<void> {
+  const packages = join(home, 'packages');
   await build({
     configFile: false,
-    root,
+    root: home,
     logLevel: 'warn',
-    plugins: [ownPaths(form)],
+    plugins: [ownPaths(form, packages)],
     ssr: { noExternal: true, resolve: { conditions } },
     build: {
       ssr: join(packages, 'cli/src/main.ts'),
@@ -71,4 +77,7 @@ async function write(folder: string, form: CommandForm): Promise<void> {
   });
 }
 
-if (import.meta.main) await write(process.argv[2] as string, process.argv[3] as CommandForm);
+if (import.meta.main) {
+  const [folder = '', form = '', home = ''] = process.argv.slice(2);
+  await write(folder, form as CommandForm, home);
+}
