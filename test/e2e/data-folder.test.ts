@@ -97,8 +97,10 @@ test('a folder of release 0.1 is read as it is, and everything is there again af
     expect(timers).toEqual(expect.arrayContaining(dueInDecades));
     expect(letters).toContain('given up');
     // Their callbacks fail, so the day on which the test runs decides in which list they are.
-    expect([...timers, ...letters]).toEqual(expect.arrayContaining(['ten days', 'tried again']));
-    expect(timers.length + letters.length).toBe(7);
+    // One that is given up between the two answers is in both.
+    const all = new Set([...timers, ...letters]);
+    expect([...all]).toEqual(expect.arrayContaining(['ten days', 'tried again']));
+    expect(all.size).toBe(7);
     expect((await fetch(`${url}/timers/${cancelledId}`)).status).toBe(404);
     const { damage } = (await (await fetch(`${url}/cluster`)).json()) as { damage: unknown };
     expect(damage).toBeNull();
