@@ -4,33 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
-
-/**
- * etcd is away for longer than a lease holds; meanwhile `name` crashes and tries to start, and a timer that it held is
- * changed.
- */
-async function startWithoutEtcd(
-  seconds: number,
-  change: (story: Story, id: string) => Promise<unknown>,
-) {
-  const story = await Story.begin({ members: ['m0', 'm1'], etcd: true });
-  const { etcd } = story;
-  if (etcd === null) throw new Error('This story has an etcd.');
-  await story.pass(30);
-  const { id } = await story.set({ seconds, times: 20, opaque: 'old' }, 'm0');
-  etcd.away = true;
-  await story.pass(4);
-  story.cluster.member('m0').crash({ power: true, wipe: false });
-  await story.pass(2);
-  story.cluster.member('m0').start();
-  await story.pass(8);
-  await change(story, id);
-  const changedMs = story.cluster.world.nowMs;
-  await story.pass(36);
-  etcd.away = false;
-  await story.pass(40);
-  return story.calls(id).filter(({ body, startMs }) => body === 'old' && startMs > changedMs);
-}
+import { startWithoutEtcd } from './told/stand-ins/start-without-etcd.ts';
 
 test.each([3, 30, 56.2])(
   'etcd comes back and shows a member only itself: it waits for the replicas of timers that fell due meanwhile (n = %f s)',
@@ -41,6 +15,20 @@ test.each([3, 30, 56.2])(
     expect(late.map(({ by, sequence }) => [by, sequence])).toEqual([]);
     const cancelled = await startWithoutEtcd(seconds, (story, id) => story.cancel(id, 'm1'));
     expect(cancelled).toEqual([]);
+  },
+);
+
+/** Found by seed 1417921970. */
+test.each([3, 30, 56.2])(
+  'etcd comes back and shows a member only itself: it waits for the members that may have stood in for it (R=1, n = %f s)',
+  async (seconds) => {
+    const replaced = await startWithoutEtcd(
+      seconds,
+      (story, id) => story.replace(id, { seconds: 200, factor: 1, opaque: 'new' }, 'm1'),
+      1,
+    );
+    expect(replaced.map(({ by, sequence }) => [by, sequence])).toEqual([]);
+    expect(await startWithoutEtcd(seconds, (story, id) => story.cancel(id, 'm1'), 1)).toEqual([]);
   },
 );
 

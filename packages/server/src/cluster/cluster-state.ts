@@ -68,6 +68,12 @@ export class ClusterState {
     return repair()?.presence.differs(membership.view.id) ?? false;
   }
 
+  /** Other members have told that they go by the same view: then it lacks none of them. */
+  get isViewShared(): boolean {
+    const { membership, repair } = this.parts;
+    return repair()?.presence.agrees(membership.view.id) ?? false;
+  }
+
   /**
    * Whether a record may be with another member than the view says, as far as this member can tell: the view is new,
    * or not everybody's, or a member has records that are on their way.

@@ -28,7 +28,7 @@ function holdersOf(
     self,
     isAlone: false,
     membership: { view: viewOf('static') },
-    state: { viewsDiffer: false },
+    state: { viewsDiffer: false, isViewShared: true },
     rejoining: new Rejoining(new VirtualClock()),
     replica: () => null,
     repair: () => repair as Repair | null,
@@ -68,7 +68,7 @@ interface Asking extends Partial<HoldersParts> {
   readonly widely?: boolean;
 }
 
-const differ = { viewsDiffer: true };
+const differ = { viewsDiffer: true, isViewShared: false };
 
 test.each<[string, Asking, readonly string[]]>([
   ['the list is right: its other replicas', {}, [backup]],
@@ -87,8 +87,12 @@ test.each<[string, Asking, readonly string[]]>([
 interface Due {
   readonly slept?: boolean;
   readonly stale?: boolean;
-  /** Whether all other members have been heard since the start; null: alone, or not started. */
+  /** Whether all other members have been heard since the start; null: alone. */
   readonly acquainted?: boolean | null;
+  /** Whether the others have told that they go by the same view. */
+  readonly isViewShared?: boolean;
+  /** Milliseconds since the start. */
+  readonly startedMs?: number;
   readonly doubts?: boolean;
   /** A view from etcd that shows no other member yet. */
   readonly isShort?: boolean;
@@ -99,20 +103,39 @@ test.each<[string, Due, boolean]>([
   ['waits if it slept and a member was not heard yet', { slept: true, acquainted: false }, true],
   ['goes on if it slept and all were heard', { slept: true }, false],
   ['goes on if it has not slept', { acquainted: false }, false],
-  ['goes on if it slept, and the member is alone', { slept: true, acquainted: null }, false],
+  ['waits if it slept and members may be missing', { slept: true, isViewShared: false }, true],
+  ['goes on if it has not slept and members may be missing', { isViewShared: false }, false],
+  [
+    'goes on if it slept and no more members are to be expected',
+    { slept: true, isViewShared: false, startedMs: 2500 },
+    false,
+  ],
+  [
+    'goes on if it slept, and the member is alone',
+    { slept: true, acquainted: null, isViewShared: false },
+    false,
+  ],
   ['waits if it is stale and a replica is not shown yet', { stale: true, isShort: true }, true],
   ['goes on if it is not stale', { isShort: true }, false],
   ['goes on if it is stale and its replicas are shown', { stale: true }, false],
   ['waits if its record is in doubt', { doubts: true }, true],
-])('a due pop %s', (_, due, expected) => {
+])('a due pop %s', async (_, due, expected) => {
   const { slept = false, stale = false, acquainted = true, doubts = false } = due;
   const clock = new VirtualClock();
   const rejoining = new Rejoining(clock);
   rejoining.start();
+  await clock.advance(due.startedMs ?? 0);
   const view = viewOf('etcd', due.isShort === true ? [self] : names);
   const store = { replicasOf: () => record.replicas };
+  const state = { viewsDiffer: false, isViewShared: due.isViewShared ?? true };
   const holders = holdersOf(
-    { rejoining, membership: { view }, replica: () => ({ store }) as unknown as Replica },
+    {
+      rejoining,
+      state,
+      isAlone: acquainted === null,
+      membership: { view },
+      replica: () => ({ store }) as unknown as Replica,
+    },
     acquainted === null ? null : { presence: { acquainted }, doubts: () => doubts },
   );
   expect(holders.popWaits(7, slept, stale)).toBe(expected);

@@ -17,7 +17,7 @@ export interface HoldersParts {
   /** Whether this member has no way to others. */
   readonly isAlone: boolean;
   readonly membership: Pick<Membership, 'view'>;
-  readonly state: Pick<ClusterState, 'viewsDiffer'>;
+  readonly state: Pick<ClusterState, 'isViewShared' | 'viewsDiffer'>;
   readonly rejoining: Rejoining;
   /** null: not started yet. */
   readonly replica: () => Replica | null;
@@ -82,8 +82,18 @@ export class Holders {
     const repair = this.parts.repair();
     // A pop that fell due before the start has probably been made: wait until another member can say so.
     if (slept && repair?.presence.acquainted === false) return true;
+    if (slept && this.mayLackMembers()) return true;
     const listed = stale ? (replica()?.store.replicasOf(handle) ?? nobody) : nobody;
     if (rejoining.awaits(membership.view, listed)) return true;
     return repair?.doubts(handle) ?? false;
+  }
+
+  /**
+   * Whether a member that this one does not know of may have stood in for it, and taken a change: etcd may show fewer
+   * members than there are, and the others have not told that they go by the same view.
+   */
+  private mayLackMembers(): boolean {
+    const { membership, rejoining, state, isAlone } = this.parts;
+    return !isAlone && rejoining.isUnsettled(membership.view) && !state.isViewShared;
   }
 }

@@ -28,6 +28,22 @@ function presenceOf(
   });
 }
 
+test.each<[string, Readonly<Record<string, string>>, readonly string[], boolean]>([
+  ['no other is there', {}, [], false],
+  ['none was heard', { b: '', c: '' }, [], false],
+  ['all go by it', { b: 'v1', c: 'v1' }, [], true],
+  ['one goes by another', { b: 'v1', c: 'v0' }, [], false],
+  ['one was not heard', { b: 'v1', c: '' }, [], false],
+  ['one does not answer, the other goes by it', { b: 'v1', c: '' }, ['c'], true],
+  ['none answers', { b: 'v1', c: 'v1' }, ['b', 'c'], false],
+])('others agree on a view when they answer and go by it; %s', (_, viewIds, silent, expected) => {
+  const peers = { silent: (name: string) => silent.includes(name) };
+  const presence = presenceOf(new VirtualClock(), peers, () => Object.keys(viewIds));
+  for (const [name, viewId] of Object.entries(viewIds))
+    if (viewId !== '') presence.heard(name, { ...hello, viewId });
+  expect(presence.agrees('v1')).toBe(expected);
+});
+
 describe('the clock of the cluster', () => {
   /** Two others whose clocks are off by these; `names` are the members of the view. */
   function meet(offsets: Readonly<Record<string, number>>) {

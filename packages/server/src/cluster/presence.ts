@@ -103,6 +103,14 @@ export class Presence {
     return false;
   }
 
+  /** Whether all other members that answer go by this view, and at least one does. */
+  agrees(viewId: string): boolean {
+    const { peers, others } = this.parts;
+    const answering = others().filter((name) => !peers.silent(name));
+    const isSame = (name: string): boolean => this.seen.get(name)?.viewId === viewId;
+    return answering.length > 0 && answering.every(isSame);
+  }
+
   /** Whether a member that answers has records on their way to others. */
   get othersMove(): boolean {
     for (const [name, hello] of this.seen) {

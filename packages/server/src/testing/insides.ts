@@ -66,7 +66,10 @@ export const insides = {
     standIns: part['standIns'],
     bringToReplicas: part['bringToReplicas'],
   })),
-  holders: inside(Holders.prototype, (part) => ({ givesAway: part['givesAway'] })),
+  holders: inside(Holders.prototype, (part) => ({
+    givesAway: part['givesAway'],
+    mayLackMembers: part['mayLackMembers'],
+  })),
   news: inside(RecordNews.prototype, (part) => ({ tellUnlisted: part['tellUnlisted'] })),
   doubt: inside(Doubt.prototype, (part) => ({
     parts: part['parts'],

@@ -8,6 +8,7 @@ import { twoStandInsMeet } from '../../scenarios/told/stand-ins/two-stand-ins-me
 import { cancelledAloneAndRestarted } from '../../scenarios/told/stand-ins/cancelled-alone-and-restarted.ts';
 import { cancelledBesideAStandIn } from '../../scenarios/told/stand-ins/cancelled-beside-a-stand-in.ts';
 import { replacedByAnOlderView } from '../../scenarios/told/stand-ins/replaced-by-an-older-view.ts';
+import { startWithoutEtcd } from '../../scenarios/told/stand-ins/start-without-etcd.ts';
 import { standInsThatJoin } from '../../scenarios/told/stand-ins/stand-ins-that-join.ts';
 import { starveAndRestart } from '../../scenarios/told/starved.ts';
 import { Story } from '../story.ts';
@@ -122,6 +123,12 @@ everyVariantIsNoticed(splitting, {
     story: null,
     kept: (await cancelledAloneAndRestarted({ mended: 4.5, seed: 1 })) === 0,
   }),
+  // P6: it pops the timer as it was, before it knows of the stand-in.
+  'a member that has just started takes the members that etcd shows for all there are':
+    async () => {
+      const late = await startWithoutEtcd(30, (story, id) => story.cancel(id, 'm1'), 1);
+      return { story: null, kept: late.length === 0 };
+    },
   // P2: the member leaves with the only copy.
   'only the member that took a change knows which members lack it': async () => ({
     story: null,

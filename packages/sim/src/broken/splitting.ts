@@ -10,13 +10,16 @@ import {
   Rejoining,
   Vanished,
 } from '@carillon/server/internal';
-import { type Broken, replaces } from './broken.ts';
+import { type Broken, replaces, together } from './broken.ts';
 
 /** No member notices that its view is not that of the others. */
 export const viewsAlike = replaces(Presence.prototype, 'differs', () => false);
 
 /** A member that is not listed itself asks the listed members and no others. */
 export const asksListed = replaces(insides.holders, 'givesAway', () => false);
+
+/** A member that has just started counts on etcd to show all others. */
+const takesShownForAll = replaces(insides.holders, 'mayLackMembers', () => false);
 
 /** A stand-in that has just started does not bring its records to the replicas by itself. */
 export const forgetsAtStart = replaces(insides.resync, 'bringToReplicas', () => undefined);
@@ -49,7 +52,11 @@ const order: readonly Broken[] = [
 const hidden: readonly Broken[] = [
   {
     name: 'a member that starts alone does not wait for others',
-    apply: replaces(Rejoining.prototype, 'awaits', () => false),
+    // A pop that fell due before the start waits for another reason too, so that is broken with it.
+    apply: together(
+      replaces(Rejoining.prototype, 'awaits', () => false),
+      takesShownForAll,
+    ),
   },
   {
     name: 'members that vanished are not told',
@@ -97,6 +104,10 @@ const hidden: readonly Broken[] = [
   {
     name: 'a member that restarts forgets which changes it took for other members',
     apply: forgetsAtStart,
+  },
+  {
+    name: 'a member that has just started takes the members that etcd shows for all there are',
+    apply: takesShownForAll,
   },
   {
     name: 'only the member that took a change knows which members lack it',

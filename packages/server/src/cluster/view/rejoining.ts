@@ -39,7 +39,8 @@ export class Rejoining {
     else fn();
   }
 
-  private isUnsettled(view: View): boolean {
+  /** Whether members may be missing from the view that are there. */
+  isUnsettled(view: View): boolean {
     return view.source === 'etcd' && this.clock.now() < this.startedMs + rejoinMs;
   }
 }
