@@ -118,7 +118,12 @@ export class Metrics {
   ]);
   readonly popLateness = this.histogram(
     'carillon_pop_lateness_seconds',
-    'Time from due to the start of the first callback attempt.',
+    'Time from due to the start of the first callback attempt, of pops that did not wait for their receiver and got an answer.',
+    latenessBucketsMs,
+  );
+  readonly receiverLateness = this.histogram(
+    'carillon_pop_receiver_lateness_seconds',
+    'Time from due to the start of the first callback attempt, of pops that waited for their receiver (left alone after failures, or at its limit of callbacks in flight) or got no answer from it.',
     latenessBucketsMs,
   );
   readonly callbackDuration = this.histogram(

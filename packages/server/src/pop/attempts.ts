@@ -24,6 +24,7 @@ import type { Numbered } from '../replication/wire/parts.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { PopSpan, PopTracer } from '../telemetry/pop-tracer.ts';
 import { afterPop, type Instant, missedPops } from '../timer/schedule.ts';
+import type { Batches } from './sending/batches.ts';
 import { type After, afterAttempt, afterRefusal } from './outcome/after-attempt.ts';
 import type { BareAttempt, History } from './outcome/history.ts';
 import { answerClass, attemptOf, detailOf, wordless } from './outcome/outcome.ts';
@@ -39,8 +40,9 @@ export interface AttemptsParts {
   readonly replica: Pick<Replica, 'get' | 'write'>;
   readonly metrics: Pick<
     Metrics,
-    'callbackAnswers' | 'callbackDuration' | 'events' | 'popLateness' | 'pops'
+    'callbackAnswers' | 'callbackDuration' | 'events' | 'popLateness' | 'pops' | 'receiverLateness'
   >;
+  readonly batches: Pick<Batches, 'delayedUntilMs'>;
   readonly history: History;
   /** null: no history is kept on disk. */
   readonly historyLog: Notes | null;
@@ -78,15 +80,15 @@ export class Attempts {
 
   /** The request of the pop leaves now. */
   begin(pop: Pop, nowMs: number): PopContext {
-    const { metrics, rules, instant } = this.parts;
+    const { batches, rules, instant } = this.parts;
     const at = instant();
     const { record } = pop;
     pop.startMs = nowMs;
+    pop.delayed = record.attempt === 0 && record.dueMs <= batches.delayedUntilMs(pop.to);
     pop.missed = missedPops(record, pop.definition, at);
     invariant(nowMs >= record.retryMs, 'no callback starts before it is due');
     const isClaimed = pop.others.length === 0 || nowMs < pop.untilMs;
     invariant(isClaimed, 'the claim of a pop is held when its request leaves');
-    if (record.attempt === 0) metrics.popLateness.observe(pop.startMs - record.dueMs);
     const context = rules.context(pop, at);
     pop.span = this.parts.tracer?.begin(context, nowMs) ?? null;
     if (pop.span !== null) context.trace = pop.span.trace;
@@ -100,6 +102,7 @@ export class Attempts {
     const { span } = pop;
     pop.span = null;
     if (result.kind === 'unmade') return this.unmade(pop, result, at);
+    this.measureLateness(pop, result);
     metrics.callbackDuration.observe(at.nowMs - pop.startMs);
     metrics.callbackAnswers.add(answerClass(result));
     const told = this.remember(pop, result, at);
@@ -113,6 +116,17 @@ export class Attempts {
     const after = afterAttempt(current, pop.definition, told, circumstances);
     this.carryOut(pop, current, after);
     this.recorded(span, result, after.kind, at);
+  }
+
+  /**
+   * Lateness tells of the member, so pops that waited for their receiver are counted apart. So are pops without an
+   * answer: a backup makes a pop that the replicas before it put off for such a receiver, and may not have met it yet.
+   */
+  private measureLateness({ record, startMs, delayed }: Pop, result: Attempted): void {
+    if (record.attempt > 0) return;
+    const { popLateness, receiverLateness } = this.parts.metrics;
+    const isOfReceiver = delayed || result.kind === 'no-answer';
+    (isOfReceiver ? receiverLateness : popLateness).observe(startMs - record.dueMs);
   }
 
   private recorded(

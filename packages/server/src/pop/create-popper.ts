@@ -35,7 +35,7 @@ export interface PoppingParts {
   readonly history: History;
   /** null: no history is kept on disk. */
   readonly historyLog: Notes | null;
-  readonly batches: Pick<Batches, 'addresseeOf' | 'call' | 'waitMs'>;
+  readonly batches: Pick<Batches, 'addresseeOf' | 'call' | 'delayedUntilMs' | 'waitMs'>;
   readonly limits: PopLimits;
   /** Whether the namespace can have no more dead letters: a pop that would become one stays due. */
   readonly isBoxFull: (namespace: string) => boolean;
@@ -117,6 +117,7 @@ export function createPopper(parts: PoppingParts): Popper {
     clock,
     replica,
     metrics,
+    batches,
     history,
     historyLog: parts.historyLog,
     numberOf: (namespace, id) => cluster.numberOf(namespace, id),

@@ -47,6 +47,8 @@ export interface Pop extends DuePop, PopClaim {
   unchanged: boolean;
   missed: number;
   startMs: number;
+  /** Whether the pop had to wait for its receiver. */
+  delayed: boolean;
   /** The spans of the attempt under way; null: it is not recorded. */
   span: PopSpan | null;
   stopRenewing: Cancel;
@@ -76,6 +78,7 @@ export function newPop(due: DuePop, claim: PopClaim): Pop {
     unchanged: true,
     missed: 0,
     startMs: 0,
+    delayed: false,
     span: null,
     stopRenewing: ignore,
   };

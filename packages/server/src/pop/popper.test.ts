@@ -71,6 +71,7 @@ function rig(others: readonly string[] = [], unreachable = 0) {
     batches: {
       addresseeOf: () => ({ uri: '', split: null, namespace: '', batch: false, alone: false }),
       waitMs: () => 0,
+      delayedUntilMs: () => Number.NEGATIVE_INFINITY,
       call: (_, begin, done) => void calls.push({ begin, done }),
     },
     limits: { activeCountMax: 100, callbackTimeoutMs: 1000, retry: defaultConfig.retry },

@@ -129,7 +129,10 @@ function LatenessChart({ now, all }: ChartsProps) {
   );
   const alone = now.cluster.members.length === 1;
   return (
-    <Panel title="Lateness" note={`from due to callback${alone ? '' : ', at the latest member'}`}>
+    <Panel
+      title="Lateness"
+      note={`from due to callback${alone ? '' : ', at the latest member'}, without waits for receivers`}
+    >
       <Chart
         name="Lateness of pops over time"
         lines={latenessLines}

@@ -36,6 +36,11 @@ export class Breaker {
     return this.state;
   }
 
+  /** Whether the newest sign of the receiver is a failure. */
+  get failing(): boolean {
+    return this.failures > 0;
+  }
+
   /** Whether a call made now would be refused. */
   refuses(nowMs: number): boolean {
     return this.state === 'half-open' || (this.state === 'open' && nowMs < this.untilMs);

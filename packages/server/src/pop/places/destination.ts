@@ -55,6 +55,8 @@ export class Destination {
   readonly queue = new Fifo<QueuedCall>();
   readonly inLine: Record<LineName, boolean> = { strangers: false, small: false, large: false };
   inFlight = 0;
+  /** The last moment at which calls waited for this receiver, as far as it answers now. */
+  delayedMs = Number.NEGATIVE_INFINITY;
   /** Whether the newest sign was one of life. */
   trusted = false;
   /** The failure that opened the circuit. */
@@ -62,6 +64,11 @@ export class Destination {
 
   constructor(namespace: CallingNamespace) {
     this.namespace = namespace;
+  }
+
+  /** Calls that are due until then may be late because of this receiver. */
+  get delayedUntilMs(): number {
+    return this.breaker.failing ? Number.POSITIVE_INFINITY : this.delayedMs;
   }
 
   get isIdle(): boolean {

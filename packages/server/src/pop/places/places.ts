@@ -62,6 +62,11 @@ export class Places {
     return this.count;
   }
 
+  /** Whether the destination itself has as many calls under way as it may have, however many places are free. */
+  isFull(destination: Destination): boolean {
+    return destination.inFlight >= this.limitOf(destination);
+  }
+
   /** Whether a call may start there now. */
   hasRoom(destination: Destination): boolean {
     return this.fits(destination) && this.count < this.mostFor(destination);
@@ -82,8 +87,8 @@ export class Places {
 
   /** Puts a destination with waiting calls in its line, once. */
   list(destination: Destination): void {
-    const { queue, inFlight, inLine, namespace } = destination;
-    if (queue.length === 0 || inFlight >= this.limitOf(destination)) return;
+    const { queue, inLine, namespace } = destination;
+    if (queue.length === 0 || this.isFull(destination)) return;
     const line = lineOf(destination);
     if (!inLine[line]) namespace.lines[line].push(destination);
     inLine[line] = true;
@@ -136,7 +141,7 @@ export class Places {
   }
 
   private fits(destination: Destination): boolean {
-    if (destination.inFlight >= this.limitOf(destination)) return false;
+    if (this.isFull(destination)) return false;
     return destination.trusted || this.hasStrangeRoom(destination.namespace);
   }
 

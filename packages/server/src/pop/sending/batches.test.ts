@@ -18,6 +18,7 @@ function rig({ countMax = 500, queueLengthMax = 3 } = {}) {
     clock,
     destinations: {
       waitMs: () => 0,
+      delayedUntilMs: () => Number.NEGATIVE_INFINITY,
       call: (_, begin, done) => void calls.push({ begin, done }),
     },
     instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),

@@ -35,7 +35,7 @@ import type { Instant } from '../../timer/schedule.ts';
 
 export interface BatchesOptions {
   readonly clock: Clock;
-  readonly destinations: Pick<Destinations, 'call' | 'waitMs'>;
+  readonly destinations: Pick<Destinations, 'call' | 'delayedUntilMs' | 'waitMs'>;
   readonly instant: () => Instant;
   readonly signer: (namespace: string) => Signer | null;
   readonly limits: BatchLimits;
@@ -104,6 +104,11 @@ export class Batches {
     const line = to.batch ? this.known(to) : undefined;
     if ((line?.queue.length ?? 0) >= queueLengthMax) return crowdedMs;
     return destinations.waitMs(to);
+  }
+
+  /** Pops that were due until then may be late because of their receiver. */
+  delayedUntilMs(to: PopAddressee): number {
+    return this.options.destinations.delayedUntilMs(to);
   }
 
   /**

@@ -222,6 +222,50 @@ describe('Destinations: one dead receiver does not hold up the others (P4)', () 
   });
 });
 
+describe('Destinations: until when a receiver made calls wait', () => {
+  const to = (uri: string) => ({ uri, split: splitUri(uri), namespace: 'default' });
+
+  it('a receiver that answers, or that nobody has called, has made none wait', async () => {
+    const rig = new Rig(() => 200);
+    expect(rig.destinations.delayedUntilMs(to(live))).toBe(Number.NEGATIVE_INFINITY);
+    rig.call(live, 5);
+    await rig.clock.advance(10);
+    expect(rig.destinations.delayedUntilMs(to(live))).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('one that fails makes them wait, until the moment of its next answer', async () => {
+    let isBack = false;
+    const refused = { kind: 'no-answer', reason: 'refused', detail: '' } as const;
+    const rig = new Rig(() => (isBack ? 200 : refused));
+    rig.call(dead);
+    await rig.clock.advance(10);
+    expect(rig.destinations.delayedUntilMs(to(dead))).toBe(Number.POSITIVE_INFINITY);
+    isBack = true;
+    await rig.clock.advance(90);
+    rig.call(dead);
+    await rig.clock.advance(10);
+    expect(rig.destinations.delayedUntilMs(to(dead))).toBe(100);
+  });
+
+  it('one at its limit makes them wait, until the last call has a place', async () => {
+    const rig = new Rig(() => ({ afterMs: 50, answer: 200 }), { inFlightPerDestinationMax: 2 });
+    rig.call(live, 5);
+    await rig.clock.advance(500);
+    expect(rig.of(live).map(({ atMs }) => atMs)).toEqual([50, 50, 100, 100, 150]);
+    expect(rig.destinations.delayedUntilMs(to(live))).toBe(100);
+  });
+
+  it('calls that wait for one of the places of all receivers do not wait for their own', async () => {
+    const rig = new Rig(() => ({ afterMs: 50, answer: 200 }), { inFlightMax: 2 });
+    rig.call(live, 2);
+    rig.call('http://other.example/');
+    await rig.clock.advance(500);
+    expect(rig.of('http://other.example/')).toMatchObject([{ atMs: 100 }]);
+    const until = rig.destinations.delayedUntilMs(to('http://other.example/'));
+    expect(until).toBe(Number.NEGATIVE_INFINITY);
+  });
+});
+
 describe('Destinations: limits', () => {
   it('keeps within both, and still makes every call, in order for each origin', async () => {
     const random = new SeededRandom(7);

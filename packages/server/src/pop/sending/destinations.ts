@@ -119,6 +119,15 @@ export class Destinations {
     return known.breaker.waitMs(this.clock.now());
   }
 
+  /**
+   * Calls that were due until then, and start now, may be late because of their receiver: it was at its limit or left
+   * alone at that moment, or its newest sign is a failure (Infinity). -Infinity: it has made none wait.
+   */
+  delayedUntilMs({ split, namespace }: Addressee): number {
+    const known = this.known(split?.origin ?? '', namespace);
+    return known?.delayedUntilMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Calls of one namespace that may wait: most of all, divided among the namespaces that have some waiting. */
   private get crowd(): number {
     return (this.options.queueLengthMax * crowdRatio) / Math.max(1, this.queueingCount);
@@ -162,8 +171,15 @@ export class Destinations {
     } else {
       destination.queue.push(call);
       this.countQueued(destination, 1);
+      this.noteDelay(destination);
       this.places.list(destination);
     }
+  }
+
+  /** Calls wait because the destination is at its limit. */
+  private noteDelay(destination: Destination): void {
+    if (destination.queue.length > 0 && this.places.isFull(destination))
+      destination.delayedMs = this.clock.now();
   }
 
   private countQueued({ namespace }: Destination, by: 1 | -1): void {
@@ -182,6 +198,7 @@ export class Destinations {
     const strange = this.places.take(destination);
     const { limitMs } = request;
     this.options.callbacks.call(request, (result) => {
+      this.noteDelay(destination);
       this.places.give(destination, strange);
       const sign = this.signOf(result, limitMs);
       if (sign === 'failure') destination.failure = result;
@@ -196,7 +213,9 @@ export class Destinations {
   }
 
   private settle(destination: Destination, admission: Admission, sign: Sign): void {
-    destination.breaker.settle(admission, sign, this.clock.now());
+    const nowMs = this.clock.now();
+    if (destination.breaker.failing) destination.delayedMs = nowMs;
+    destination.breaker.settle(admission, sign, nowMs);
     if (sign !== 'nothing') destination.trusted = sign === 'life';
     if (destination.breaker.phase !== 'closed') this.flush(destination, this.left(destination));
     this.places.list(destination);
