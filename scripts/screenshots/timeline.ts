@@ -49,7 +49,7 @@ export async function takeTimeline({ executable, images }: PictureOptions): Prom
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByText('Timers pending').first().waitFor();
   await page.goto(`${scene.url(other)}/#/timers/${timer.id}`);
-  await page.getByText('fail-over').first().waitFor();
+  await page.getByText('by backup').first().waitFor();
   // On a phone the timeline is below the definition.
   const show = () =>
     page.evaluate(() => {

@@ -141,7 +141,7 @@ describe.skipIf(executable === null)('the history in a browser', () => {
     await scene.kill(primary);
     await show(`#/timers/${timer}`, other);
     if (other !== 'n0') await logIn();
-    await page.getByText('fail-over: backup 1').first().waitFor({ timeout: soonMs });
+    await page.getByText('by backup 1').first().waitFor({ timeout: soonMs });
     await page.getByText(`${primary} did not answer`).first().waitFor({ timeout: soonMs });
     await scene.revive(primary);
   });
@@ -155,7 +155,7 @@ describe.skipIf(executable === null)('the history in a browser', () => {
     expect(all).toContain('Given up: a dead letter of pop 1');
     expect(all).toContain('Dead letter of pop 1 delivered againby night-shift');
     expect(all).toContain('closed for tonight');
-    expect(all).toContain('fail-over: backup 1');
+    expect(all).toContain('by backup 1');
     expect(all).toMatch(/Pop \d+200/);
     expect(await faultsOf(page)).toEqual([]);
   });

@@ -95,8 +95,11 @@ function Answer({ attempt }: { readonly attempt: HistoryAttemptShape }) {
     <>
       <span class={`badge ${toneOf(attempt)}`}>{status}</span>
       {replica === 0 ? null : (
-        <span class="badge warn" title="The members before it did not make the call in time.">
-          fail-over: backup {replica}
+        <span
+          class="badge warn"
+          title="The replicas before it did not answer, or left this receiver alone because it kept failing."
+        >
+          by backup {replica}
         </span>
       )}
     </>
