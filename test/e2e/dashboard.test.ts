@@ -364,7 +364,9 @@ describe.skipIf(executable === null)('in a browser', () => {
     await show('#/overview');
     await sees(text('As primary'));
     await scene.kill('n2');
-    await sees(text('n2 does not answer. Other replicas pop its timers meanwhile.'));
+    await sees(
+      text('n2 does not answer. Other replicas pop its timers meanwhile, up to 2 s late.'),
+    );
     await sees(page.locator('tr[data-member=n2]', { hasText: 'silent' }));
     // The page of a member that is gone itself says how old it is.
     await scene.kill('n0');

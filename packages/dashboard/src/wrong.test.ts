@@ -80,10 +80,23 @@ test('members that do not answer come first, all in one sentence', () => {
   );
   const [first, second, ...rest] = findings(now, null);
   expect(first).toMatchObject({ weight: 'bad', link: '#/topology' });
-  expect(first?.says).toBe('n1 and n2 do not answer. Other replicas pop their timers meanwhile.');
+  expect(first?.says).toBe(
+    'n1 and n2 do not answer. Other replicas pop their timers meanwhile, a few seconds late.',
+  );
   expect(second).toMatchObject({ weight: 'warn', says: 'The clock of n0 is 900 ms ahead.' });
   // The last known clock of a silent member means nothing.
   expect(rest).toEqual([]);
+});
+
+test('pops that backups make in place of a silent member make no member late; later ones do', () => {
+  const says = (lateMs: number): string[] => {
+    const { cluster } = loaded({ 'lateness-p99-ms': lateMs });
+    const members = [...cluster.members, member('n3', { reachable: false })];
+    return findings({ ...well, cluster: { ...cluster, members } }, null).map((one) => one.says);
+  };
+  const silent = 'n3 does not answer. Other replicas pop its timers meanwhile, up to 2 s late.';
+  expect(says(2080)).toEqual([silent]);
+  expect(says(3500)).toEqual([silent, 'Pops at n1 are late: 1 in 100 by more than 3.5 s.']);
 });
 
 test('a page that hears nothing says how old it is', () => {

@@ -21,6 +21,9 @@ export interface Finding {
 
 const clockOffsetMsMax = 500;
 const latenessMsMax = 1000;
+/** A backup pops 2 s after the replica before it: the limits of lateness beside one silent member, and beside more. */
+const oneBackupMsMax = 2500;
+const moreBackupsMsMax = 10_000;
 const lagMsMax = 500;
 const order: readonly Weight[] = ['bad', 'warn', 'note'];
 
@@ -55,7 +58,7 @@ function aboutMembers({ cluster }: Snapshot): Finding[] {
     const one = silent.length === 1;
     found.push({
       weight: 'bad',
-      says: `${names(silent)} ${one ? 'does' : 'do'} not answer. Other replicas pop ${one ? 'its' : 'their'} timers meanwhile.`,
+      says: `${names(silent)} ${one ? 'does' : 'do'} not answer. Other replicas pop ${one ? 'its' : 'their'} timers meanwhile, ${one ? 'up to 2 s' : 'a few seconds'} late.`,
       link: '#/topology',
     });
   }
@@ -130,10 +133,11 @@ function aboutShares({ cluster, factor }: Snapshot): Finding[] {
 
 function aboutPops({ cluster }: Snapshot): Finding[] {
   const found: Finding[] = [];
+  const latestMs = lateByBackupsMs(cluster.members);
   for (const { name, load, reachable } of cluster.members) {
     if (!reachable || load === null) continue;
     const { 'lateness-p99-ms': lateMs, 'lag-ms': lagMs } = load;
-    if (lateMs !== null && lateMs > latenessMsMax) {
+    if (lateMs !== null && lateMs > Math.max(latenessMsMax, latestMs)) {
       const says = `Pops at ${name} are late: 1 in 100 by more than ${milliseconds(lateMs)}.`;
       found.push({ weight: 'warn', says });
     }
@@ -152,6 +156,13 @@ function aboutPops({ cluster }: Snapshot): Finding[] {
     found.push({ weight: 'note', says, link: '#/timers?state=retrying' });
   }
   return found;
+}
+
+/** How late pops are that backups make in place of silent members, at most; 0: all members answer. */
+function lateByBackupsMs(members: readonly MemberShape[]): number {
+  const { length } = members.filter(({ reachable }) => !reachable);
+  if (length === 0) return 0;
+  return length === 1 ? oneBackupMsMax : moreBackupsMsMax;
 }
 
 function names(members: readonly MemberShape[]): string {

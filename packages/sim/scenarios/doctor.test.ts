@@ -53,6 +53,21 @@ test('a member that is gone is found once, however many do not hear it', async (
   expect(found(diagnosis)).toEqual(['member-silent m2']);
 });
 
+test('callbacks that backups make in place of a member that is gone are its finding, until minutes after its return (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  for (let i = 0; i < 12; i++) await story.set({ seconds: 10, times: 100 });
+  story.cluster.restartMs = 1_000_000;
+  await story.pass(1);
+  story.cluster.member('m2').crash({ power: true, wipe: false });
+  await story.pass(20);
+  expect(found(await examined(story, 'm0'))).toContain('backups-pop null');
+  story.cluster.member('m2').start();
+  await story.pass(60);
+  expect(found(await examined(story, 'm0'))).toEqual(['backups-pop null']);
+  await story.pass(360);
+  expect(found(await examined(story, 'm0'))).toEqual([]);
+});
+
 test('two members that do not hear each other are found by a third', async () => {
   const story = await Story.begin({ members: three });
   const mend = story.part('m0', 'm1');

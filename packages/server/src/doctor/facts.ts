@@ -35,6 +35,8 @@ export interface MemberFacts {
   readonly clockOffsetMs: number | null;
   /** Members of the view that it does not hear. */
   readonly silent: readonly string[];
+  /** Members that were silent for a while within the time of the percentiles, though they may answer now. */
+  readonly silentLately: readonly string[];
   readonly durable: boolean;
   readonly diskRoom: DiskRoom | null;
   readonly diskFull: boolean;
@@ -78,6 +80,7 @@ const untold: MemberFacts = {
   upMs: 0,
   clockOffsetMs: null,
   silent: [],
+  silentLately: [],
   durable: true,
   diskRoom: null,
   diskFull: false,

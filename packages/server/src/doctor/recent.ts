@@ -8,6 +8,8 @@ type Marks = Readonly<Record<Name, Float64Array>>;
 
 const everyMs = 60_000;
 const markCountMax = 5;
+/** The time of the percentiles, at most. */
+export const recentMs = everyMs * markCountMax;
 
 export class Recent {
   private readonly metrics: Pick<Metrics, Name>;

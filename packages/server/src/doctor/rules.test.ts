@@ -9,6 +9,7 @@ const member = (facts: Partial<MemberFacts> = {}): MemberFacts => ({
   name: 'a',
   release: '0.2.0',
   viewId: 'v1',
+  upMs: 3_600_000,
   ...facts,
 });
 const cluster = (facts: Partial<ClusterFacts> = {}): ClusterFacts => ({
@@ -62,12 +63,37 @@ describe('each of these is found', () => {
     ['a late event loop', { lagP99Ms: 300 }, ['member-slow look']],
     ['late callbacks', { latenessP99Ms: 1200 }, ['member-slow look']],
     [
-      'callbacks that are late because their receiver is left alone',
+      'callbacks that are late while a receiver fails: its own are not in the figure',
       {
         latenessP99Ms: 9000,
         failing: [{ namespace: 'x', receiver: 'r', failure: '5xx', count: 1, forMs: 1 }],
       },
+      ['member-slow look'],
+    ],
+    [
+      'callbacks that are late because a member was silent until a minute ago',
+      { latenessP99Ms: 2080, lagP99Ms: 83, silentLately: ['c'] },
+      ['backups-pop note'],
+    ],
+    [
+      'callbacks that are late because their member was down until a minute ago',
+      { latenessP99Ms: 30_000, upMs: 60_000 },
       [],
+    ],
+    [
+      'callbacks that are later than a backup makes them',
+      { latenessP99Ms: 3000, silentLately: ['c'] },
+      ['member-slow look'],
+    ],
+    [
+      'callbacks of a second backup',
+      { latenessP99Ms: 6000, silentLately: ['c', 'd'] },
+      ['backups-pop note'],
+    ],
+    [
+      'a late event loop beside a silent member',
+      { latenessP99Ms: 2080, lagP99Ms: 300, silentLately: ['c'] },
+      ['member-slow look', 'backups-pop note'],
     ],
     ['callbacks that wait', { callbacksQueued: 1000 }, ['callbacks-queue look']],
     ['a member that is not ready', { unready: 'The disk is full.' }, ['member-not-ready wrong']],
@@ -103,14 +129,30 @@ describe('each of these is found', () => {
   });
 });
 
-test('a late member whose receivers fail is not told how late its callbacks are', () => {
-  const failing = [{ namespace: 'n', receiver: 'http://a', failure: '5xx', count: 1, forMs: 1 }];
+test('a late member is told what is late, and no figure that is fine or not known', () => {
   const says = (facts: Partial<MemberFacts>): string | undefined =>
-    examine(
-      cluster({ members: [member({ lagP99Ms: 300, latenessP99Ms: 41_000, ...facts })] }),
-    ).find(({ id }) => id === 'member-slow')?.says;
-  expect(says({})).toContain('callbacks by 41000 ms');
-  expect(says({ failing })).not.toContain('callbacks');
+    examine(cluster({ members: [member(facts)] })).find(({ id }) => id === 'member-slow')?.says;
+  expect(says({ lagP99Ms: 300, latenessP99Ms: 41_000 })).toBe(
+    'a is late: its event loop by 300 ms, callbacks by 41000 ms (99th percentile).',
+  );
+  const loop = 'a is late: its event loop by 300 ms (99th percentile).';
+  expect(says({ lagP99Ms: 300, latenessP99Ms: null })).toBe(loop);
+  expect(says({ lagP99Ms: 300, latenessP99Ms: 3 })).toBe(loop);
+  expect(says({ lagP99Ms: 300, latenessP99Ms: 2080, silentLately: ['c'] })).toBe(loop);
+  const callbacks = 'a is late: callbacks by 1200 ms (99th percentile).';
+  expect(says({ lagP99Ms: null, latenessP99Ms: 1200 })).toBe(callbacks);
+  expect(says({ lagP99Ms: 83, latenessP99Ms: 1200 })).toBe(callbacks);
+});
+
+test('callbacks of a silent member come late by a step, in one finding that advises no more CPU', () => {
+  const late = { latenessP99Ms: 2080, lagP99Ms: 83, silent: ['c'] };
+  const members = [member(late), member({ ...late, name: 'b', latenessP99Ms: 2050 })];
+  const findings = examine(cluster({ members, missing: ['c'] }));
+  expect(findings.map(({ id }) => id)).toEqual(['member-silent', 'backups-pop']);
+  expect(findings[1]?.says).toBe(
+    'c is silent, or was in the last minutes: backups make the callbacks of its timers, up to 2080 ms late (99th percentile).',
+  );
+  expect(findings[1]?.do).not.toContain('CPU');
 });
 
 test('every finding says what to do, in sentences', () => {

@@ -15,6 +15,7 @@
  */
 import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, largeBytesMin, lightBytesMax, messageBytes } from './sizes.ts';
+import { Silences } from './silences.ts';
 import type { Answer } from './wire/answer.ts';
 import { decodeAnswers, encodeMessages, protocol } from './wire/frame.ts';
 import { isKnownTo, type Message } from './wire/message.ts';
@@ -139,6 +140,7 @@ const queueBytesMax = 256 * 1024 * 1024;
 export class Peers {
   private readonly options: PeersOptions;
   private readonly peers = new Map<string, Peer>();
+  private readonly silences = new Silences();
 
   constructor(options: PeersOptions) {
     this.options = options;
@@ -190,6 +192,12 @@ export class Peers {
     return peer?.silentSinceMs ?? this.options.clock.now();
   }
 
+  /** Peers that are silent, or were for a second or longer until this moment or later. */
+  silentLately(sinceMs: number): string[] {
+    const silent = [...this.peers.keys()].filter((name) => this.silent(name));
+    return [...new Set([...silent, ...this.silences.namesSince(sinceMs)])];
+  }
+
   /** Whether a peer has answered anything after this moment. */
   answeredSince(name: string, ms: number): boolean {
     return (this.peers.get(name)?.answeredMs ?? Number.NEGATIVE_INFINITY) > ms;
@@ -219,7 +227,15 @@ export class Peers {
 
   /** Forgets members that have left the view. */
   retain(names: ReadonlySet<string>): void {
-    for (const name of this.peers.keys()) if (!names.has(name)) this.peers.delete(name);
+    for (const peer of this.peers.values()) {
+      if (names.has(peer.name)) continue;
+      this.noteSilence(peer);
+      this.peers.delete(peer.name);
+    }
+  }
+
+  private noteSilence({ name, silentSinceMs }: Peer): void {
+    if (silentSinceMs !== null) this.silences.ended(name, silentSinceMs, this.options.clock.now());
   }
 
   private peer(name: string): Peer {
@@ -323,6 +339,7 @@ export class Peers {
     }
     peer.answeredMs = clock.now();
     if (peer.silentSinceMs === null) return;
+    this.noteSilence(peer);
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);
   }

@@ -2,7 +2,7 @@
 import { shownConfig } from '../doctor/shown-config.ts';
 import { Doctor } from '../doctor/doctor.ts';
 import { type MemberFacts, writeFacts } from '../doctor/facts.ts';
-import { Recent } from '../doctor/recent.ts';
+import { Recent, recentMs } from '../doctor/recent.ts';
 import type { Parts } from './parts.ts';
 
 /** Boxes and destinations that a member tells of. */
@@ -78,6 +78,7 @@ export class DoctorOffice {
       upMs: Math.round(env.clock.now() - this.bornMs),
       clockOffsetMs: Math.round(env.clock.wall() - cluster.state.instant().wallMs),
       silent: cluster.membership.otherNames.filter((other) => cluster.peers?.silent(other) ?? true),
+      silentLately: cluster.peers?.silentLately(env.clock.now() - recentMs) ?? [],
       durable: env.disk !== null,
       diskRoom: this.parts.telling.diskRoom,
       diskFull: replica.full,
