@@ -368,6 +368,9 @@ describe.skipIf(executable === null)('in a browser', () => {
       text('n2 does not answer. Other replicas pop its timers meanwhile, up to 2 s late.'),
     );
     await sees(page.locator('tr[data-member=n2]', { hasText: 'silent' }));
+    await expect
+      .poll(() => page.locator('tr[data-member=n2]').textContent(), { timeout: soonMs })
+      .not.toContain('%');
     // The page of a member that is gone itself says how old it is.
     await scene.kill('n0');
     await sees(text(/n0 has not been heard for \d+ s/));

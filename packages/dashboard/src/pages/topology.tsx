@@ -1,6 +1,7 @@
 /** The tree of domains and members with each one's share; a chosen member with its peers and timers. */
 import { levelsOf } from '@carillon/placement';
 import { useMemo } from 'preact/hooks';
+import { shareOf } from '../parts/cluster/cluster-figures.ts';
 import {
   type Domain,
   domainTree,
@@ -58,7 +59,6 @@ interface BranchProps {
 
 function Branch({ domain, shares, selected }: BranchProps) {
   const inside = membersBelow(domain);
-  const held = inside.reduce((sum, { timers }) => sum + (timers ?? 0), 0);
   const expected = inside.reduce((sum, { name }) => sum + (shares.expected.get(name) ?? 0), 0);
   const body = (
     <>
@@ -80,7 +80,7 @@ function Branch({ domain, shares, selected }: BranchProps) {
     <section class="domain" aria-label={`${domain.level} ${domain.name}`}>
       <header>
         <span class="level">{domain.level}</span> <strong>{domain.name}</strong>
-        <Share ratio={shares.total === 0 ? 0 : held / shares.total} expected={expected} />
+        <Share ratio={shareOf(inside, shares.total)} expected={expected} />
       </header>
       <div class="branches">{body}</div>
     </section>
@@ -93,7 +93,6 @@ function Leaf(props: {
   readonly selected: boolean;
 }) {
   const { member, shares, selected } = props;
-  const ratio = shares.total === 0 ? 0 : (member.timers ?? 0) / shares.total;
   const expected = shares.expected.get(member.name) ?? 0;
   return (
     <a
@@ -111,7 +110,7 @@ function Leaf(props: {
           ? 'timers not known'
           : `${counted(member.timers, 'timer')}, ${count(member.primaries ?? 0)} as primary`}
       </span>
-      <Share ratio={ratio} expected={expected} />
+      <Share ratio={shareOf([member], shares.total)} expected={expected} />
       <span class="dim">aims at {percent(expected)}</span>
     </a>
   );

@@ -86,18 +86,22 @@ export function Table(props: {
 }
 
 /** A share as a bar and a number. `expected` is marked on the bar. */
-export function Share(props: { readonly ratio: number; readonly expected?: number }) {
+export function Share(props: {
+  /** null: not known. */
+  readonly ratio: number | null;
+  readonly expected?: number;
+}) {
   const { ratio, expected } = props;
   return (
     <span class="share">
       <svg class="share-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
         <rect class="track" width="100" height="8" />
-        <rect class="fill" width={Math.min(100, ratio * 100)} height="8" />
+        <rect class="fill" width={Math.min(100, (ratio ?? 0) * 100)} height="8" />
         {expected === undefined ? null : (
           <rect class="mark" x={Math.min(99, expected * 100)} width="1" height="8" />
         )}
       </svg>
-      <span class="number">{percent(ratio)}</span>
+      <span class="number">{ratio === null ? '–' : percent(ratio)}</span>
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clusterFigures } from './cluster-figures.ts';
+import { clusterFigures, shareOf } from './cluster-figures.ts';
 import type { MemberShape } from '../shapes.ts';
 
 const member = (name: string, more: Partial<MemberShape> = {}): MemberShape => ({
@@ -42,4 +42,13 @@ test('a silent member is left out, and so is a figure that is not told', () => {
     of: 'no word from b',
     atLeast: true,
   });
+});
+
+test('the share of a member that does not tell is not known; of several, the ones that tell count', () => {
+  const [told, none, untold] = [{ timers: 5 }, { timers: 0 }, { timers: null }];
+  expect(shareOf([told], 20)).toBe(0.25);
+  expect(shareOf([none], 20)).toBe(0);
+  expect(shareOf([none], 0)).toBe(0);
+  expect(shareOf([untold], 20)).toBeNull();
+  expect(shareOf([told, untold], 20)).toBe(0.25);
 });

@@ -34,3 +34,13 @@ export function clusterFigures(members: readonly MemberShape[]): ClusterFigures 
     atLeast: silent.length > 0,
   };
 }
+
+/** The part of all known copies that these members hold; null: none of them tells. */
+export function shareOf(
+  members: readonly Pick<MemberShape, 'timers'>[],
+  total: number,
+): number | null {
+  const told = members.flatMap(({ timers }) => (timers === null ? [] : [timers]));
+  if (told.length === 0) return null;
+  return total === 0 ? 0 : told.reduce((sum, timers) => sum + timers, 0) / total;
+}

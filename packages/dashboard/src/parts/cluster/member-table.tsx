@@ -1,5 +1,6 @@
 /** The table of members: one line for each member of the view, as the serving member sees it. */
 import { count, counted, milliseconds, rate, signed } from '../../format.ts';
+import { shareOf } from './cluster-figures.ts';
 import { Badge, type Head, Panel, Share, Table } from '../parts.tsx';
 import type { MemberShape, Snapshot } from '../shapes.ts';
 
@@ -32,7 +33,6 @@ export function MemberTable({ now }: { readonly now: Snapshot }) {
 
 function Line({ member, total }: { readonly member: MemberShape; readonly total: number }) {
   const offsetMs = member['clock-offset-ms'];
-  const held = member.timers ?? 0;
   // The last known load of a silent member is out of date.
   const load = member.reachable ? member.load : null;
   return (
@@ -47,7 +47,7 @@ function Line({ member, total }: { readonly member: MemberShape; readonly total:
       <td class="right number">{member.timers === null ? '–' : count(member.timers)}</td>
       <td class="right number">{member.primaries === null ? '–' : count(member.primaries)}</td>
       <td>
-        <Share ratio={total === 0 ? 0 : held / total} />
+        <Share ratio={shareOf([member], total)} />
       </td>
       <td class="right number">{load === null ? '–' : rate(load['pops-per-second'])}</td>
       <td class="right number">{measured(load?.['lateness-p99-ms'])}</td>
