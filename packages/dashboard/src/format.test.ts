@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { countdown, counted, milliseconds, percent, signed, span, timingText } from './format.ts';
+import {
+  countdown,
+  counted,
+  milliseconds,
+  percent,
+  signed,
+  span,
+  timingText,
+  withoutStop,
+} from './format.ts';
 
 test.each([
   [0, '0 ms'],
@@ -58,4 +67,14 @@ test.each([
   ],
 ])('%j reads "%s"', (timing, text) => {
   expect(timingText(timing)).toBe(text);
+});
+
+test.each([
+  ['No connection came about (ECONNREFUSED).', 'No connection came about (ECONNREFUSED)'],
+  ['database is down', 'database is down'],
+  ['wait...', 'wait...'],
+  ['closed. \n', 'closed'],
+  ['', ''],
+])('%j within another sentence reads %j', (sentence, text) => {
+  expect(withoutStop(sentence)).toBe(text);
 });

@@ -106,3 +106,9 @@ export function signed(ms: number): string {
   if (Math.abs(ms) < 0.05) return '0 ms';
   return `${ms > 0 ? '+' : '−'}${milliseconds(Math.abs(ms))}`;
 }
+
+/** A sentence to stand within another one: without its full stop. */
+export function withoutStop(sentence: string): string {
+  const text = sentence.trimEnd();
+  return text.endsWith('.') && !text.endsWith('..') ? text.slice(0, -1) : text;
+}

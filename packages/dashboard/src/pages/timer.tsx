@@ -11,6 +11,7 @@ import {
   milliseconds,
   shortId,
   timingText,
+  withoutStop,
 } from '../format.ts';
 import { nowMs } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
@@ -95,7 +96,7 @@ function Gone({ id }: { readonly id: string }) {
 function Failing({ timer }: { readonly timer: TimerShape }) {
   const standing = standingOf(timer);
   const detail = timer['last-detail'];
-  const why = `${String(timer['last-outcome'])}${detail === undefined ? '' : `: ${detail}`}`;
+  const why = `${String(timer['last-outcome'])}${detail === undefined ? '' : `: ${withoutStop(detail)}`}`;
   if (standing === 'retrying') {
     return (
       <section class="health warn" role="status">
