@@ -118,7 +118,7 @@ describe.skipIf(executable === null)('dead letters in a browser', () => {
     const [, , shop] = shops as [Shop, Shop, Shop];
     shop.isWell = true;
     await page.getByRole('button', { name: 'Deliver all 60 again' }).click();
-    await page.getByText('60 of 60 letters delivered again.').waitFor({ timeout: soonMs });
+    await page.getByText('60 of 60 letters sent again.').waitFor({ timeout: soonMs });
     await expect.poll(() => shop.handled, { timeout: soonMs }).toBe(60);
     await expect.poll(counted, { timeout: soonMs }).toEqual(['210', '120', '20', '9']);
     await page.getByText('None of these is left').waitFor({ timeout: soonMs });

@@ -123,7 +123,7 @@ describe.skipIf(executable === null)('the history in a browser', () => {
   test('all that match are delivered once the receiver is well', async () => {
     down.status = 200;
     await page.getByRole('button', { name: /^Deliver all \d+ again$/ }).click();
-    await page.getByText(/(\d+) of \1 letters delivered again\./).waitFor({ timeout: soonMs });
+    await page.getByText(/(\d+) of \1 letters sent again\./).waitFor({ timeout: soonMs });
     await expect
       .poll(async () => (await scene.client.deadLetters.summary()).total, { timeout: soonMs })
       .toBe(0);
@@ -131,7 +131,7 @@ describe.skipIf(executable === null)('the history in a browser', () => {
     await show(`#/timers/${timer}`);
     await expect
       .poll(timeline, { timeout: soonMs })
-      .toContain('Dead letter of pop 1 delivered againby night-shift');
+      .toContain('Dead letter of pop 1 sent againby night-shift');
   });
 
   test('a backup makes the call while its primary is gone, and the timeline says so', async () => {
@@ -153,7 +153,7 @@ describe.skipIf(executable === null)('the history in a browser', () => {
     await expect.poll(timeline, { timeout: soonMs }).toContain('Setby shop-backend');
     const all = await timeline();
     expect(all).toContain('Given up: a dead letter of pop 1');
-    expect(all).toContain('Dead letter of pop 1 delivered againby night-shift');
+    expect(all).toContain('Dead letter of pop 1 sent againby night-shift');
     expect(all).toContain('closed for tonight');
     expect(all).toContain('by backup 1');
     expect(all).toMatch(/Pop \d+200/);

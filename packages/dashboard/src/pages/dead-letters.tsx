@@ -56,7 +56,7 @@ function One({ id }: { readonly id: string }) {
     <Panel title="One dead letter" note={<a href="#/dead-letters">See all</a>}>
       <Wrong says={error} />
       {data === null ? (
-        <Empty title="It is no longer here">It was delivered again, or dropped.</Empty>
+        <Empty title="It is no longer here">It was sent again, or dropped.</Empty>
       ) : (
         <ul class="letters">
           <Letter letter={data} again={again} whole />

@@ -119,7 +119,7 @@ function Failing({ timer }: { readonly timer: TimerShape }) {
   if (letter !== undefined) return <GivenUp letter={letter} says={says} />;
   return (
     <section class="health bad" role="status">
-      <p>{says} Its dead letter was delivered again or dropped.</p>
+      <p>{says} Its dead letter was sent again or dropped.</p>
     </section>
   );
 }

@@ -53,7 +53,7 @@ test('a filter by the kind of change shows each change of a pop', () => {
 
 test('the title of a change names the pop that it is about', () => {
   expect(titleOfEntry(change({ action: 'redeliver', pop: 3 }))).toBe(
-    'Dead letter of pop 3 delivered again',
+    'Dead letter of pop 3 sent again',
   );
   expect(titleOfEntry(change({ action: 'give-up', pop: 3 }))).toBe(
     'Given up: a dead letter of pop 3',

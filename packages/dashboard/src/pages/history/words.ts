@@ -14,7 +14,7 @@ const actionWords: Readonly<Record<string, string>> = {
   cancel: 'Cancelled',
   run: 'Run now',
   'give-up': 'Given up: a dead letter',
-  redeliver: 'Dead letter delivered again',
+  redeliver: 'Dead letter sent again',
   discard: 'Dead letter dropped',
   drop: 'Dead letter dropped by retention',
   erase: 'Stored answers erased',

@@ -8,10 +8,7 @@ test.each([
   [{ ended: 'cancelled' }, /^It was cancelled at .*\.$/],
   [{ ended: 'delivered' }, /^Its last pop was delivered at .*\.$/],
   [{ ended: 'given-up', 'dead-letter': 'bb-2' }, /^Its last pop was given up at [\d: -]*\.$/],
-  [
-    { ended: 'given-up' },
-    /given up at .*\. Its dead letter was delivered again or dropped since\.$/,
-  ],
+  [{ ended: 'given-up' }, /given up at .*\. Its dead letter was sent again or dropped since\.$/],
 ] as const)('%j is told in words, with the time of its end', (end, words) => {
   const text = endWords({ ...end, 'ended-at': at });
   expect(text).toMatch(words);

@@ -13,6 +13,6 @@ export function endWords(end: EndedShape | undefined): string {
   if (end?.ended === undefined) return '';
   const when = end['ended-at'] === undefined ? '' : ` at ${instant(end['ended-at'])}`;
   const isLetterGone = end.ended === 'given-up' && end['dead-letter'] === undefined;
-  const since = isLetterGone ? ' Its dead letter was delivered again or dropped since.' : '';
+  const since = isLetterGone ? ' Its dead letter was sent again or dropped since.' : '';
   return `${words[end.ended]}${when}.${since}`;
 }

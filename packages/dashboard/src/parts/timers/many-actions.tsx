@@ -50,7 +50,7 @@ export function Many(props: ManyProps) {
         />
         Choose this page
       </label>
-      <Action label={`Deliver ${which} again`} run={run('delivered again', props.deliver)} />
+      <Action label={`Deliver ${which} again`} run={run('sent again', props.deliver)} />
       <Action
         label={`Drop ${which}`}
         confirm={`Really drop ${which}`}
@@ -82,7 +82,7 @@ function Shown({ work, stop }: { readonly work: Work; readonly stop: () => void 
         {count(done)} of {counted(total, 'letter')} {verb}
         {failed === 0 ? '' : `, ${count(failed)} not`}
         {isOver ? '.' : ' …'}
-        {isOver && verb === 'delivered again' ? ' Letters that fail again come back here.' : ''}
+        {isOver && verb === 'sent again' ? ' Letters that fail again come back here.' : ''}
       </p>
       <Wrong says={why} />
     </div>
