@@ -107,6 +107,7 @@ describe.skipIf(executable === null)('dead letters in a browser', () => {
     await expect.poll(() => rows().count()).toBe(50);
     await page.getByRole('button', { name: 'Next' }).click();
     await expect.poll(() => rows().count(), { timeout: soonMs }).toBe(10);
+    await page.getByText('60 letters, the newest of each page first').waitFor({ timeout: soonMs });
     const shown = await rows().first().getAttribute('data-letter');
     await page.reload();
     await page.locator(`[data-letter="${shown}"]`).waitFor({ timeout: soonMs });

@@ -12,9 +12,10 @@ import {
   redeliver,
   summarizeDeadLetters,
 } from '../api.ts';
-import { count, counted, instant } from '../format.ts';
+import { count, instant } from '../format.ts';
 import { useLoaded } from '../loaded.ts';
 import { addressTrail, Pager } from '../pages.tsx';
+import { listNote, newestFirst } from '../parts/timers/letter-order.ts';
 import { Letter } from '../parts/timers/letter.tsx';
 import { Many } from '../parts/timers/many-actions.tsx';
 import { Empty, Loading, Missing, Panel, Wrong } from '../parts/parts.tsx';
@@ -87,14 +88,15 @@ function All({ filter }: { readonly filter: LetterQuery }) {
     });
   const total = matching(summary.data, filter);
   const { data, error } = list;
-  const here = data?.items.map(({ id }) => id) ?? [];
+  const letters = newestFirst(data?.items ?? []);
+  const here = letters.map(({ id }) => id);
   return (
     <>
       <Wrong says={error ?? summary.error} />
       {data === undefined && error === null ? <Loading /> : null}
       <Groups summary={summary.data} filter={filter} />
       {data === undefined ? null : (
-        <Panel title="Given up" note={total === null ? null : counted(total, 'letter')}>
+        <Panel title="Given up" note={listNote(total, trail.page === 1 && data.cursor === null)}>
           <Missing names={[...data.missing, ...(summary.data?.missing ?? [])]} of="letters" />
           {mayWrite.value ? (
             <Many
@@ -113,7 +115,7 @@ function All({ filter }: { readonly filter: LetterQuery }) {
           ) : null}
           {here.length === 0 && data.cursor === null ? <Nothing filter={filter} /> : null}
           <ul class="letters">
-            {data.items.map((letter) => (
+            {letters.map((letter) => (
               <Letter
                 key={letter.id}
                 letter={letter}
