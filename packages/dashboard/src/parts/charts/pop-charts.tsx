@@ -131,7 +131,7 @@ function LatenessChart({ now, all }: ChartsProps) {
   return (
     <Panel
       title="Lateness"
-      note={`from due to callback${alone ? '' : ', at the latest member'}, without waits for receivers`}
+      note={`${alone ? 'from due to callback' : 'at the latest member'}, without waits for receivers`}
     >
       <Chart
         name="Lateness of pops over time"
