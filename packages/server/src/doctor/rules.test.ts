@@ -150,9 +150,17 @@ test('callbacks of a silent member come late by a step, in one finding that advi
   const findings = examine(cluster({ members, missing: ['c'] }));
   expect(findings.map(({ id }) => id)).toEqual(['member-silent', 'backups-pop']);
   expect(findings[1]?.says).toBe(
-    'c is silent, or was in the last minutes: backups make the callbacks of its timers, up to 2080 ms late (99th percentile).',
+    'c is silent: backups make the callbacks of its timers, up to 2080 ms late (99th percentile).',
   );
   expect(findings[1]?.do).not.toContain('CPU');
+  const lately = { ...late, silent: [], silentLately: ['c', 'd'] };
+  expect(examine(cluster({ members: [member(lately), member()] }))[0]?.says).toBe(
+    'c, d were silent in the last minutes: backups made the callbacks of their timers, up to 2080 ms late (99th percentile).',
+  );
+  const both = { ...late, silentLately: ['b', 'c'] };
+  expect(examine(cluster({ members: [member(both)], missing: ['c'] }))[1]?.says).toMatch(
+    /^c is silent: /,
+  );
 });
 
 test('every finding says what to do, in sentences', () => {

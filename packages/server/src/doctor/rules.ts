@@ -4,7 +4,7 @@
  */
 import { failingMs, failureCountMin, nearlyFullBytes } from '../metrics/thresholds.ts';
 import type { MemberFacts } from './facts.ts';
-import { recentMs } from './recent.ts';
+import { awayFrom, backupsTold, isLate, isOwnLateness, lateMsOf } from './lateness.ts';
 
 /** wrong: it is, or promises are at risk. look: it will be, or callbacks suffer. note: worth knowing. */
 export type Weight = 'wrong' | 'look' | 'note';
@@ -57,13 +57,6 @@ const clockLookMs = 200;
 const fsyncWrongMs = 1000;
 const fsyncLookMs = 100;
 const lagLookMs = 200;
-const latenessLookMs = 1000;
-/**
- * A backup pops 2 s after the replica before it. Percentiles are exact to a bucket of the histogram: the next limits
- * above one such step with some work, and above several.
- */
-const oneBackupMsMax = 2500;
-const moreBackupsMsMax = 10_000;
 const queuedLook = 1000;
 const heapRatio = 0.85;
 const toldMax = 20;
@@ -271,8 +264,8 @@ const speed: MemberRule = (member) => {
   const found: Finding[] = [];
   const late: string[] = [];
   if (lagMs >= lagLookMs) late.push(`its event loop by ${msText(lagMs)}`);
-  const isOwn = !isForOthers(member) && !hasStartedLately(member);
-  if (isLate(member) && isOwn) late.push(`callbacks by ${msText(lateMsOf(member))}`);
+  if (isLate(member) && isOwnLateness(member))
+    late.push(`callbacks by ${msText(lateMsOf(member))}`);
   if (late.length > 0)
     found.push({
       id: 'member-slow',
@@ -292,47 +285,10 @@ const speed: MemberRule = (member) => {
   return found;
 };
 
-function lateMsOf({ latenessP99Ms }: MemberFacts): number {
-  return latenessP99Ms ?? 0;
-}
-
-function isLate(member: MemberFacts): boolean {
-  return lateMsOf(member) >= latenessLookMs;
-}
-
-/** Pops that fell due while it was down are late, and in the percentiles. */
-function hasStartedLately({ upMs }: MemberFacts): boolean {
-  return upMs < recentMs;
-}
-
-/** Members that it does not hear, or did not within the time of the percentiles. */
-function awayFrom({ silent: unheard, silentLately }: MemberFacts): string[] {
-  return [...new Set([...unheard, ...silentLately])];
-}
-
-/** Whether its callbacks are no later than the callbacks that a backup makes in place of silent members. */
-function isForOthers(member: MemberFacts): boolean {
-  const { length } = awayFrom(member);
-  return length > 0 && lateMsOf(member) <= (length === 1 ? oneBackupMsMax : moreBackupsMsMax);
-}
-
 /** One finding for all members that make late callbacks in place of others. */
 function backups({ members }: ClusterFacts): Finding[] {
-  const late = members.filter((member) => isLate(member) && isForOthers(member));
-  if (late.length === 0) return [];
-  const names = [...new Set(late.flatMap(awayFrom))].toSorted();
-  const isOne = names.length === 1;
-  const away = `${names.join(', ')} ${isOne ? 'is silent, or was' : 'are silent, or were'} in the last minutes`;
-  const lateMs = Math.max(...late.map(lateMsOf));
-  return [
-    {
-      id: 'backups-pop',
-      weight: 'note',
-      member: null,
-      says: `${away}: backups make the callbacks of ${isOne ? 'its' : 'their'} timers, up to ${msText(lateMs)} late (99th percentile).`,
-      do: 'That is the step of a backup, as it should be. It ends when all members of the view answer again, or silent ones are removed from it.',
-    },
-  ];
+  const told = backupsTold(members);
+  return told === null ? [] : [{ id: 'backups-pop', weight: 'note', member: null, ...told }];
 }
 
 /** Limits of a member: how much of each is used, and the option to raise. */

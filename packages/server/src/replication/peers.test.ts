@@ -237,3 +237,31 @@ test('a peer that refuses frames at once does not stand still: nothing listens t
   expect(dead.silent('b')).toBe(true);
   expect(dead.stillSinceMs('b')).toBeNull();
 });
+
+test('a peer that was silent is told of when it answers again, unless it had never answered', async () => {
+  knows = null;
+  expect(await greet()).toBeNull();
+  await clock.advance(2000);
+  knows = protocol.max;
+  await greet();
+  expect(peers.silentLately(0)).toEqual([]);
+  knows = null;
+  await greet();
+  expect(peers.silentLately(clock.now())).toEqual(['b']);
+  await clock.advance(2000);
+  knows = protocol.max;
+  await greet();
+  const backMs = clock.now();
+  expect(peers.silent('b')).toBe(false);
+  expect(peers.silentLately(backMs - 100)).toEqual(['b']);
+  expect(peers.silentLately(backMs + 1)).toEqual([]);
+});
+
+test('a peer that left the view while it was silent is told of', async () => {
+  await greet();
+  knows = null;
+  await greet();
+  await clock.advance(2000);
+  peers.retain(new Set());
+  expect(peers.silentLately(clock.now())).toEqual(['b']);
+});

@@ -234,8 +234,10 @@ export class Peers {
     }
   }
 
-  private noteSilence({ name, silentSinceMs }: Peer): void {
-    if (silentSinceMs !== null) this.silences.ended(name, silentSinceMs, this.options.clock.now());
+  /** A peer that has never answered was not there yet. */
+  private noteSilence({ name, silentSinceMs, answeredMs }: Peer): void {
+    if (silentSinceMs !== null && answeredMs > Number.NEGATIVE_INFINITY)
+      this.silences.ended(name, silentSinceMs, this.options.clock.now());
   }
 
   private peer(name: string): Peer {
@@ -337,9 +339,9 @@ export class Peers {
       if (peer.answeredMs < sentMs) peer.silentSinceMs ??= sentMs;
       return;
     }
+    this.noteSilence(peer);
     peer.answeredMs = clock.now();
     if (peer.silentSinceMs === null) return;
-    this.noteSilence(peer);
     peer.silentSinceMs = null;
     this.options.onBack(peer.name);
   }
