@@ -73,7 +73,11 @@ function told(error: unknown): Told {
     };
   }
   if (error instanceof UnreachableError) {
-    return { error: `${error.message} Is a member running there? --server names another.` };
+    const isOther = error.code === 'NOT_A_MEMBER';
+    const hint = isOther
+      ? '--server names another.'
+      : 'Is a member running there? --server names another.';
+    return { error: `${error.message} ${hint}` };
   }
   const text = sentenceOf(error);
   // By name: most commands need no etcd, and do not load the code for it.

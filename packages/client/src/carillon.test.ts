@@ -206,7 +206,9 @@ describe('Carillon, requests', () => {
   test('dead letters are listed, re-sent and discarded', async () => {
     const { client, seen } = scriptedClient(({ method, path }) => {
       if (method === 'GET') return json({ 'dead-letters': [{ id: '9', reason: 'refused' }] });
-      return path.includes('gone') ? json({}, 404) : json({});
+      return path.includes('gone')
+        ? json({ title: 'none' }, 404)
+        : json({}, 200, { 'carillon-version': '1.2' });
     });
     const letters: string[] = [];
     for await (const { id, reason } of client.deadLetters.list()) letters.push(`${id} ${reason}`);

@@ -3,26 +3,23 @@
  * that are under way at the same time together, `transport.ts` makes the requests, `members.ts` chooses the member to
  * ask, `timer-spec.ts` and `shapes.ts` hold the forms of requests and answers.
  */
-import { type Asked, confirmedOf, itemOutcome } from './changes/change.ts';
+import { type Asked, confirmedOf, itemOutcome, outcomesOf } from './changes/change.ts';
 import { Changes } from './changes/changes.ts';
 import type { Exchange } from './connections/exchange.ts';
 import { fetched } from './connections/fetched.ts';
-import { ApiError } from './errors.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { ApiError, StrangeAnswer } from './errors.ts';
 import { Members } from './members.ts';
+import { type CallOptions, type PagedOptions, pages } from './pages.ts';
 import { SeenVersion } from './seen-version.ts';
 import {
   type Attempts,
   type Cluster,
   type Confirmed,
-  type DeadLetter,
-  type DeadLetterSummary,
   Fields,
-  type Page,
   type Preview,
   readAttempts,
   readCluster,
-  readDeadLetter,
-  readDeadLetterSummary,
   readPage,
   readPreview,
   readTimer,
@@ -72,19 +69,12 @@ export interface CarillonOptions {
   readonly system?: ClientSystem;
 }
 
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
 export interface SetOptions extends CallOptions {
   /** Two sets with the same key are one timer, for a day. Default: a fresh key for each call. */
   readonly idempotencyKey?: string;
 }
 
-/** Of lists that come page by page. */
-export type PagedOptions = Pick<ListOptions, 'pageSize' | 'signal' | 'onMissing'>;
-
-export interface ListOptions extends CallOptions {
+export interface ListOptions extends PagedOptions {
   readonly tag?: string;
   /** The beginning of a tag. */
   readonly tagPrefix?: string;
@@ -102,10 +92,6 @@ export interface ListOptions extends CallOptions {
   /** Only timers that this member holds, and as which of their replicas. */
   readonly member?: string;
   readonly role?: 'primary' | 'backup';
-  /** Timers asked for in one request; the iteration goes on over all of them. */
-  readonly pageSize?: number;
-  /** Called when members did not answer, so that their timers may be missing. */
-  readonly onMissing?: (members: readonly string[]) => void;
 }
 
 export interface PreviewOptions extends CallOptions {
@@ -146,7 +132,7 @@ export class Carillon {
     });
     const { transport, seenVersion: seen } = this;
     this.changes = new Changes({ transport, seen, system, coalesce });
-    this.deadLetters = new DeadLetters((request) => this.send(request));
+    this.deadLetters = new DeadLetters((request, read) => this.send(request, read));
   }
 
   /** URLs of the members known at present, the ones the cluster named included. */
@@ -184,19 +170,15 @@ export class Carillon {
    * whole list: repeat it with the same timers in the same order.
    */
   async setMany(specs: readonly TimerSpec[], options: SetOptions = {}): Promise<BatchOutcome[]> {
-    const answer = await this.send({
-      method: 'POST',
-      path: '/timers/batch',
-      headers: {
-        'idempotency-key': options.idempotencyKey ?? this.system.uuid(),
-        ...traceHeaders(),
-      },
-      body: await Promise.all(specs.map(async (spec) => checkedBody(spec))),
-      signal: options.signal,
+    const { idempotencyKey = this.system.uuid(), signal } = options;
+    const headers = { 'idempotency-key': idempotencyKey, ...traceHeaders() };
+    const body = await Promise.all(specs.map(async (spec) => checkedBody(spec)));
+    const request = { method: 'POST', path: '/timers/batch', headers, body, signal } as const;
+    return this.send(request, (answer) => {
+      const items = outcomesOf(answer, specs.length);
+      for (const item of items) this.seenVersion.add(item.text('version'));
+      return items.map(batchOutcome);
     });
-    const items = Array.isArray(answer.body) ? answer.body : [];
-    for (const item of items) this.seenVersion.add(new Fields(item).text('version'));
-    return items.map(batchOutcome);
   }
 
   /** Replaces the timer, or creates it under this id; its sequence starts anew. */
@@ -221,36 +203,38 @@ export class Carillon {
    * Makes the callback of a timer now, by a new timer with the same callback that pops once, at once; the result has
    * the id of that one. The timer itself is not touched. Rejects with ApiError (404) when there is no such timer.
    */
-  async run(id: string, options: SetOptions = {}): Promise<Confirmed> {
+  run(id: string, options: SetOptions = {}): Promise<Confirmed> {
     const { idempotencyKey = this.system.uuid(), signal } = options;
     const headers = { 'idempotency-key': idempotencyKey, ...traceHeaders() };
     const path = `${timerPath(id)}/run`;
-    return confirmedOf(await this.send({ method: 'POST', path, headers, signal }));
+    return this.send({ method: 'POST', path, headers, signal }, confirmedOf);
   }
 
   /** When a timer would pop if it were set now: its next five pops. Nothing is stored. */
-  async preview(when: When, options: PreviewOptions = {}): Promise<Preview> {
+  preview(when: When, options: PreviewOptions = {}): Promise<Preview> {
     const { timezone, signal } = options;
     const body = { timing: timingOf(when) };
     const query = { timezone };
     const request = { method: 'POST', path: '/timers/preview', query, body, signal } as const;
-    return readPreview((await this.send(request)).body);
+    return this.send(request, ({ body: pops }) => readPreview(pops));
   }
 
   /** Cancels every timer with that tag and answers how many there were. */
-  async cancelByTag(tag: string, options: CallOptions = {}): Promise<number> {
+  cancelByTag(tag: string, options: CallOptions = {}): Promise<number> {
     const { signal } = options;
     const query = { tag };
-    const answer = await this.send({ method: 'DELETE', path: '/timers', query, signal });
-    return new Fields(answer.body).number('cancelled');
+    const request = { method: 'DELETE', path: '/timers', query, signal } as const;
+    return this.send(request, ({ body }) =>
+      new Fields(body).having('cancelled', 'number').number('cancelled'),
+    );
   }
 
   /** The timer, or null when there is none. */
   async get(id: string, options: CallOptions = {}): Promise<Timer | null> {
     const { signal } = options;
     try {
-      const answer = await this.send({ method: 'GET', path: timerPath(id), signal });
-      return this.shown(answer.body);
+      const request = { method: 'GET', path: timerPath(id), signal } as const;
+      return await this.send(request, ({ body }) => this.shown(body));
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
@@ -258,10 +242,10 @@ export class Carillon {
   }
 
   /** How its newest callbacks went, as far as members remember; also of a timer that has ended. */
-  async attempts(id: string, options: CallOptions = {}): Promise<Attempts> {
+  attempts(id: string, options: CallOptions = {}): Promise<Attempts> {
     const { signal } = options;
     const path = `${timerPath(id)}/attempts`;
-    return readAttempts((await this.send({ method: 'GET', path, signal })).body);
+    return this.send({ method: 'GET', path, signal }, ({ body }) => readAttempts(body));
   }
 
   /** Every attempt and change of a timer that members keep, the newest first; also of a timer that has ended. */
@@ -287,36 +271,39 @@ export class Carillon {
     filter: Readonly<Record<string, string | undefined>>,
     { pageSize, signal, onMissing }: PagedOptions,
   ): AsyncGenerator<HistoryEntry, void, undefined> {
-    return pages(async (cursor) => {
+    return pages((cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
       const query = { ...filter, limit, cursor };
-      const answer = await this.send({ method: 'GET', path, query, signal });
-      return readPage(answer.body, 'entries', readHistoryEntry);
+      return this.send({ method: 'GET', path, query, signal }, ({ body }) =>
+        readPage(body, 'entries', readHistoryEntry),
+      );
     }, onMissing);
   }
 
   /** All timers of the cluster that fit, page by page behind the scenes. */
   list(options: ListOptions = {}): AsyncGenerator<Timer, void, undefined> {
     const { pageSize, signal, onMissing } = options;
-    return pages(async (cursor) => {
+    return pages((cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
       const query = { ...listQuery(options), limit, cursor };
-      const answer = await this.send({ method: 'GET', path: '/timers', query, signal });
-      return readPage(answer.body, 'timers', (item) => this.shown(item));
+      return this.send({ method: 'GET', path: '/timers', query, signal }, ({ body }) =>
+        readPage(body, 'timers', (item) => this.shown(item)),
+      );
     }, onMissing);
   }
 
   /** How many timers of the cluster fit; not exact: about so many, because counting them would take long. */
-  async count(options: ListOptions = {}): Promise<{ count: number; exact: boolean }> {
+  count(options: ListOptions = {}): Promise<{ count: number; exact: boolean }> {
     const { signal } = options;
     const query = { ...listQuery(options), limit: '1', total: 'true' };
-    return readTotal((await this.send({ method: 'GET', path: '/timers', query, signal })).body);
+    const request = { method: 'GET', path: '/timers', query, signal } as const;
+    return this.send(request, ({ body }) => readTotal(body));
   }
 
   /** The view, the members and the progress of resync, as the member that answers sees them. */
-  async cluster(options: CallOptions = {}): Promise<Cluster> {
+  cluster(options: CallOptions = {}): Promise<Cluster> {
     const { signal } = options;
-    return readCluster((await this.send({ method: 'GET', path: '/cluster', signal })).body);
+    return this.send({ method: 'GET', path: '/cluster', signal }, ({ body }) => readCluster(body));
   }
 
   /**
@@ -325,18 +312,22 @@ export class Carillon {
    */
   async drain(options: CallOptions = {}): Promise<void> {
     const { signal } = options;
-    await this.send({ method: 'POST', path: '/cluster/drain', signal, repeatable: false });
+    const request = { method: 'POST', path: '/cluster/drain', signal, repeatable: false } as const;
+    await this.send(request, ({ body }) => new Fields(body).having('draining', 'boolean'));
   }
 
   /** Any request of the HTTP API, as it is, at the first member that answers: for requests without a method here. */
-  async request(request: ApiRequest): Promise<ApiAnswer> {
-    const { status, headers, body } = await this.send(request);
-    return { status, headers: new Headers([...headers]), body };
+  request(request: ApiRequest): Promise<ApiAnswer> {
+    return this.send(request, ({ status, headers, body }) => {
+      const answer = { status, headers: new Headers([...headers]), body };
+      if (request.fits?.(answer) === false) throw new StrangeAnswer(`an unfit status ${status}`);
+      return answer;
+    });
   }
 
-  private send(request: ApiRequest): Promise<Answer> {
+  private send<T>(request: ApiRequest, read: (answer: Answer) => T): Promise<T> {
     this.refreshSometimes(request.path);
-    return this.transport.request(request);
+    return this.transport.request(request, read);
   }
 
   /** Not async: each change would cost its caller three more promises. */
@@ -363,111 +354,22 @@ export class Carillon {
     if (this.refreshMs === null || nowMs < this.refreshedMs + this.refreshMs) return;
     this.refreshedMs = nowMs;
     if (path === '/cluster') return;
-    this.transport.request({ method: 'GET', path: '/cluster' }).then(
-      ({ body }) => {
-        const active = readCluster(body).members.filter(({ phase }) => phase !== 'gone');
-        this.members.discovered(active.map(({ address }) => address));
-      },
-      () => {},
-    );
+    const request = { method: 'GET', path: '/cluster' } as const;
+    this.transport
+      .request(request, ({ body }) => readCluster(body))
+      .then(
+        ({ members }) => {
+          const active = members.filter(({ phase }) => phase !== 'gone');
+          this.members.discovered(active.map(({ address }) => address));
+        },
+        () => {},
+      );
   }
-}
-
-/** Which dead letters. */
-export interface DeadLetterFilter {
-  readonly tag?: string | undefined;
-  /** The origin of the callback (`http://a.example:8080`), or with the beginning of its path. */
-  readonly receiver?: string | undefined;
-  /** A class of failure (5xx, refused, timeout …) or an HTTP status. */
-  readonly failure?: string | undefined;
-}
-
-export type DeadLetterListOptions = DeadLetterFilter &
-  Pick<ListOptions, 'pageSize' | 'signal' | 'onMissing'>;
-
-/** Pops that gave up: read them, send them again, or let them go. */
-export class DeadLetters {
-  private readonly request: (request: ApiRequest) => Promise<Answer>;
-
-  constructor(request: (request: ApiRequest) => Promise<Answer>) {
-    this.request = request;
-  }
-
-  list(options: DeadLetterListOptions = {}): AsyncGenerator<DeadLetter, void, undefined> {
-    const { pageSize, signal, onMissing } = options;
-    return pages(async (cursor) => {
-      const limit = pageSize === undefined ? undefined : String(pageSize);
-      const query = { ...filterOf(options), limit, cursor };
-      const answer = await this.request({ method: 'GET', path: '/dead-letters', query, signal });
-      return readPage(answer.body, 'dead-letters', readDeadLetter);
-    }, onMissing);
-  }
-
-  /** How many there are, by receiver and failure. */
-  async summary(options: DeadLetterFilter & CallOptions = {}): Promise<DeadLetterSummary> {
-    const { signal } = options;
-    const query = filterOf(options);
-    const path = '/dead-letters/summary';
-    return readDeadLetterSummary((await this.request({ method: 'GET', path, query, signal })).body);
-  }
-
-  /** Pops it again, at once. False when there is no such dead letter. */
-  redeliver(id: string, options: CallOptions = {}): Promise<boolean> {
-    const path = `/dead-letters/${encodeURIComponent(id)}/redeliver`;
-    return this.found({ method: 'POST', path, signal: options.signal });
-  }
-
-  /** Removes it for good. False when there is no such dead letter. */
-  discard(id: string, options: CallOptions = {}): Promise<boolean> {
-    const path = `/dead-letters/${encodeURIComponent(id)}`;
-    return this.found({ method: 'DELETE', path, signal: options.signal });
-  }
-
-  /** Removes all of them that match for good; how many there were. */
-  async discardAll(options: DeadLetterFilter & CallOptions = {}): Promise<number> {
-    let count = 0;
-    const query = { all: 'true', ...filterOf(options) };
-    for (let more = true; more; ) {
-      const request = { method: 'DELETE', path: '/dead-letters', query } as const;
-      const answer = await this.request({ ...request, signal: options.signal });
-      const told = answer.body as { readonly discarded: number; readonly more: boolean };
-      count += told.discarded;
-      ({ more } = told);
-    }
-    return count;
-  }
-
-  private async found(request: ApiRequest): Promise<boolean> {
-    try {
-      await this.request(request);
-      return true;
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return false;
-      throw error;
-    }
-  }
-}
-
-function filterOf({ tag, receiver, failure }: DeadLetterFilter) {
-  return { tag, receiver, failure };
 }
 
 /** Wrapped: a browser's fetch insists on being called on its window. */
 function byFetch(options: CarillonOptions): Exchange {
   return fetched(options.fetch ?? ((input, init) => fetch(input, init)));
-}
-
-async function* pages<T>(
-  read: (cursor: string | undefined) => Promise<Page<T>>,
-  onMissing: ((members: readonly string[]) => void) | undefined,
-): AsyncGenerator<T, void, undefined> {
-  let cursor: string | undefined;
-  do {
-    const page = await read(cursor);
-    if (page.missing.length > 0) onMissing?.(page.missing);
-    yield* page.items;
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined);
 }
 
 function timerPath(id: string): string {
@@ -483,8 +385,8 @@ function withText(spec: TimerSpec, asked: (text: string) => Asked): Asked | Prom
   return asked(JSON.stringify(body));
 }
 
-function batchOutcome(json: unknown): BatchOutcome {
-  const outcome = itemOutcome(new Fields(json));
+function batchOutcome(item: Fields): BatchOutcome {
+  const outcome = itemOutcome(item);
   return outcome.ok ? { ok: true, ...outcome.confirmed } : outcome;
 }
 

@@ -1,4 +1,7 @@
-/** Failures of a request: the cluster refused it (ApiError), or no member answered (UnreachableError). */
+/**
+ * Failures of a request: the cluster refused it (ApiError), or no member answered it (UnreachableError). A server that
+ * is no member (another service at the address, a proxy's own page) counts as no answer.
+ */
 
 /** The body of a refusal, RFC 9457. Members may be missing when something between answered instead. */
 export interface Problem {
@@ -28,19 +31,33 @@ export class ApiError extends Error {
   }
 }
 
+/** An answer that no member gives; the message names the missing part. Another member is asked. */
+export class StrangeAnswer extends Error {}
+
 export interface FailedAttempt {
   readonly member: string;
   readonly reason: string;
+  /** There was an answer, and not one of a Carillon member. */
+  readonly strange: boolean;
 }
 
 /** No member could be asked. The request may or may not have taken effect. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
+  /** NOT_A_MEMBER: at least one of the addresses answered, and not as a Carillon member does. */
+  readonly code: 'NO_ANSWER' | 'NOT_A_MEMBER';
   readonly attempts: readonly FailedAttempt[];
 
   constructor(attempts: readonly FailedAttempt[], options?: ErrorOptions) {
-    const told = new Set(attempts.map(({ member, reason }) => `${member}: ${reason}`));
-    super(`No member answered (${[...told].join('; ')}).`, options);
+    const isStrange = attempts.some(({ strange }) => strange);
+    const all = attempts.map(({ member, reason, strange }) =>
+      strange
+        ? `${member} answered, but not as a Carillon member does: ${reason}`
+        : `${member}: ${reason}`,
+    );
+    const told = [...new Set(all)].join('; ');
+    super(isStrange ? `${told}.` : `No member answered (${told}).`, options);
+    this.code = isStrange ? 'NOT_A_MEMBER' : 'NO_ANSWER';
     this.attempts = attempts;
   }
 }

@@ -1,17 +1,13 @@
 /** Public surface of the client: timers at any member, and a receiver for their callbacks. */
 export {
   type BatchOutcome,
-  type CallOptions,
   Carillon,
   type CarillonOptions,
-  type DeadLetterFilter,
-  type DeadLetterListOptions,
-  type DeadLetters,
   type ListOptions,
-  type PagedOptions,
   type PreviewOptions,
   type SetOptions,
 } from './carillon.ts';
+export type { DeadLetterFilter, DeadLetterListOptions, DeadLetters } from './dead-letters.ts';
 export { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
 export type {
   AuditFilter,
@@ -24,6 +20,7 @@ export { eventOf, type TimerEvent } from './event.ts';
 export { type DataHandler, type DataPop, handler, type NamedHandler } from './payload/handlers.ts';
 export { PayloadError } from './payload/payload.ts';
 export type { SchemaIssue, StandardSchema } from './payload/standard-schema.ts';
+export type { CallOptions, PagedOptions } from './pages.ts';
 export type { Pop, PopHandler } from './pop.ts';
 export { BoundedPopMemory, type PopMemory, type PopState } from './pop-memory.ts';
 export { type NamedReceiverOptions, type ReceiverOptions, receiver } from './receiver.ts';

@@ -1,7 +1,8 @@
 /**
  * Answers of the cluster, in the client's own names. Lenient: a field that an older or newer member leaves out is empty
- * here.
+ * here. Each answer has one field that every member gives; without it the answer is none of a member's.
  */
+import { StrangeAnswer } from './errors.ts';
 
 export interface Copies {
   readonly have: number;
@@ -163,7 +164,6 @@ export interface PreviewedPop {
   readonly local: string;
 }
 
-/** One JSON object, read member by member; a member of another type counts as missing. */
 /** One try to deliver a pop, as the member that made it remembers it. */
 export interface Attempt {
   /** Sequence number of the pop. */
@@ -192,12 +192,20 @@ export interface Attempts {
   readonly missing: readonly string[];
 }
 
+/** One JSON object, read member by member; a member of another type counts as missing. */
 export class Fields {
   private readonly source: Readonly<Record<string, unknown>>;
 
   constructor(json: unknown) {
     this.source =
       typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
+  }
+
+  /** Throws StrangeAnswer unless there is such a member. */
+  having(name: string, kind: 'string' | 'number' | 'boolean' | 'list'): this {
+    const value = this.source[name];
+    if ((Array.isArray(value) ? 'list' : typeof value) === kind) return this;
+    throw new StrangeAnswer(`no JSON with "${name}"`);
   }
 
   text(name: string): string {
@@ -246,7 +254,7 @@ export class Fields {
 }
 
 export function readTimer(json: unknown): Timer {
-  const from = new Fields(json);
+  const from = new Fields(json).having('id', 'string');
   const http = from.inner('callback').inner('http');
   return {
     id: from.text('id'),
@@ -272,7 +280,7 @@ export function readTimer(json: unknown): Timer {
 }
 
 export function readDeadLetter(json: unknown): DeadLetter {
-  const from = new Fields(json);
+  const from = new Fields(json).having('id', 'string');
   const http = from.inner('callback').inner('http');
   return {
     id: from.text('id'),
@@ -291,7 +299,7 @@ export function readDeadLetter(json: unknown): DeadLetter {
 }
 
 export function readDeadLetterSummary(json: unknown): DeadLetterSummary {
-  const from = new Fields(json);
+  const from = new Fields(json).having('total', 'number');
   return {
     total: from.number('total'),
     groups: from.list('groups').map(readGroup),
@@ -320,7 +328,7 @@ function readLast(from: Fields): Pick<Timer, 'lastOutcome' | 'lastFailure'> {
 }
 
 export function readPreview(json: unknown): Preview {
-  const from = new Fields(json);
+  const from = new Fields(json).having('pops', 'list');
   const pops = from.list('pops').map((pop) => {
     const fields = new Fields(pop);
     return { due: fields.date('due'), local: fields.text('local') };
@@ -329,7 +337,7 @@ export function readPreview(json: unknown): Preview {
 }
 
 export function readAttempts(json: unknown): Attempts {
-  const from = new Fields(json);
+  const from = new Fields(json).having('attempts', 'list');
   return { attempts: from.list('attempts').map(readAttempt), missing: from.texts('missing') };
 }
 
@@ -349,7 +357,7 @@ export function readAttempt(json: unknown): Attempt {
 }
 
 export function readPage<T>(json: unknown, name: string, read: (item: unknown) => T): Page<T> {
-  const from = new Fields(json);
+  const from = new Fields(json).having(name, 'list');
   const cursor = from.text('cursor');
   return {
     items: from.list(name).map(read),
@@ -360,12 +368,12 @@ export function readPage<T>(json: unknown, name: string, read: (item: unknown) =
 
 /** Of a page that was asked for its total. */
 export function readTotal(json: unknown): { count: number; exact: boolean } {
-  const total = new Fields(json).inner('total');
+  const total = new Fields(json).inner('total').having('count', 'number');
   return { count: total.number('count'), exact: total.flag('exact') };
 }
 
 export function readCluster(json: unknown): Cluster {
-  const from = new Fields(json);
+  const from = new Fields(json).having('members', 'list');
   const resync = from.inner('resync');
   const repair = from.inner('repair');
   return {

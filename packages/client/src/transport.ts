@@ -1,9 +1,16 @@
 /**
- * One request of the API, made at whichever member answers. Failover on connection errors, time-outs and 5xx; every
- * request that goes through here may be repeated (the caller sees to that with ids and idempotency keys).
+ * One request of the API, made at whichever member answers. Failover on connection errors, time-outs, 5xx and answers
+ * that no member gives; every request that goes through here may be repeated (the caller sees to that with ids and
+ * idempotency keys).
  */
 import type { AnswerHeaders, Exchange, Incoming } from './connections/exchange.ts';
-import { ApiError, type FailedAttempt, type Problem, UnreachableError } from './errors.ts';
+import {
+  ApiError,
+  type FailedAttempt,
+  type Problem,
+  StrangeAnswer,
+  UnreachableError,
+} from './errors.ts';
 import type { Members } from './members.ts';
 import type { SeenVersion } from './seen-version.ts';
 import type { ClientSystem } from './system.ts';
@@ -19,6 +26,11 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
   /** False: one attempt at one member, because a repetition would do something twice. */
   readonly repeatable?: boolean;
+  /**
+   * Whether an answer of 2xx is one that a member gives to this request. False: another member is asked. Default: any
+   * is.
+   */
+  readonly fits?: (answer: ApiAnswer) => boolean;
 }
 
 export interface ApiAnswer {
@@ -75,12 +87,17 @@ export class Transport {
     this.options = options;
   }
 
-  /** Rejects with ApiError, UnreachableError, or the reason of the signal. */
-  request(request: ApiRequest): Promise<Answer> {
+  /**
+   * `read` throws StrangeAnswer for an answer of 2xx that no member gives. Rejects with ApiError, UnreachableError, or
+   * the reason of the signal.
+   */
+  request<T>(request: ApiRequest, read: (answer: Answer) => T): Promise<T> {
     const { signal, repeatable = true } = request;
     const course = { signal, repeatable };
     const prepared = preparedOf(request);
-    return this.atMembers(course, (member) => this.attempt(member, prepared, course));
+    return this.atMembers(course, async (member) =>
+      read(await this.attempt(member, prepared, course)),
+    );
   }
 
   /**
@@ -109,7 +126,8 @@ export class Transport {
         }
         members.failed(member, system.now() + avoidMs);
         if (error instanceof ApiError) refusal = error;
-        failures.push({ member, reason: reasonOf(error) });
+        const strange = error instanceof StrangeAnswer;
+        failures.push({ member, reason: reasonOf(error), strange });
       }
     }
     throw refusal ?? new UnreachableError(failures);
@@ -191,8 +209,12 @@ function preparedOf({ method, path, query, headers = {}, body }: ApiRequest): Pr
 function readAnswer({ status, headers, text }: Incoming): Answer {
   const body = parseJson(text);
   if (status >= 200 && status < 300) return { status, headers, body: body ?? null };
-  const problem = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : null;
-  throw new ApiError(status, problem as Problem | null, retryAfterMs(headers));
+  const isProblem = typeof body === 'object' && body !== null && !Array.isArray(body);
+  const problem = isProblem ? (body as Problem) : null;
+  // Any server says this of a path that it does not know; a member adds a title.
+  if ((status === 404 || status === 405) && typeof problem?.title !== 'string')
+    throw new StrangeAnswer(`status ${status} without a title`);
+  throw new ApiError(status, problem, retryAfterMs(headers));
 }
 
 /** undefined: not JSON. Such a body comes from a proxy in between, or is empty. */

@@ -1,7 +1,7 @@
 /** Callbacks of a cluster that fail: dead letters, timers that are tried again, destinations that are left alone. */
 import { ApiError, type Carillon, UnreachableError } from '@carillon/client';
 import type { Io } from '../command.ts';
-import { arrayOf, isJson, textOf } from '../timers/api-timer.ts';
+import { arrayOf, isJson, type Json, textOf } from '../timers/api-timer.ts';
 import { authorization, type ConnectFlags, serversOf } from './connect.ts';
 
 /** Counted up to here; more are "1000 or more". */
@@ -60,10 +60,16 @@ async function counted(
   try {
     do {
       const query = { ...which, limit: String(countedMax), cursor };
-      const { body } = await client.request({ method: 'GET', path, query, signal: io.signal });
-      const page = isJson(body) ? body : null;
+      const { body } = await client.request({
+        method: 'GET',
+        path,
+        query,
+        signal: io.signal,
+        fits: (answer) => isJson(answer.body),
+      });
+      const page = body as Json;
       count += arrayOf(page, path.slice(1)).length;
-      cursor = textOf(page?.['cursor']) || undefined;
+      cursor = textOf(page['cursor']) || undefined;
     } while (cursor !== undefined && count < countedMax);
     return count;
   } catch (error) {

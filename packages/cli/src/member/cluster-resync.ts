@@ -1,6 +1,7 @@
 /** `carillon cluster resync`: asks each member to look at all its timers anew, and waits until they have. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type ApiAnswer,
   type Carillon,
   type Cluster,
   type ClusterMember,
@@ -11,6 +12,7 @@ import { exit, type Io } from '../command.ts';
 import { type ConnectFlags, connectTo, serversOf } from './connect.ts';
 import { Progress } from '../terminal/progress.ts';
 import { jsonLine, paintErr } from '../terminal/style.ts';
+import { isJson } from '../timers/api-timer.ts';
 
 const pollMs = 200;
 
@@ -53,7 +55,8 @@ export async function resync(client: Carillon, request: ResyncRequest, io: Io): 
 async function begin(one: Asked, io: Io): Promise<void> {
   const { signal } = io;
   one.progress = await answered(async () => {
-    await one.client.request({ method: 'POST', path: '/cluster/resync', signal });
+    const fits = ({ body }: ApiAnswer): boolean => isJson(body);
+    await one.client.request({ method: 'POST', path: '/cluster/resync', signal, fits });
     return one.client.cluster({ signal });
   });
 }

@@ -1,7 +1,7 @@
 /** From flags and environment to a client of the cluster; the same for every command that talks to one. */
 import { readFileSync } from 'node:fs';
 import { ApiError, Carillon, type CarillonOptions } from '@carillon/client';
-import { isJson } from '../timers/api-timer.ts';
+import { isJson, type Json } from '../timers/api-timer.ts';
 import { type Io, UsageError } from '../command.ts';
 import { commonOptions, type OptionKinds } from '../options.ts';
 
@@ -83,8 +83,9 @@ export async function namespaceOf(client: Carillon, flags: ConnectFlags, io: Io)
   const named = namedNamespace(flags, io);
   if (named !== null) return named;
   try {
-    const { body } = await client.request({ method: 'GET', path: '/whoami', signal: io.signal });
-    const bound = isJson(body) ? body['namespace'] : undefined;
+    const request = { method: 'GET', path: '/whoami', signal: io.signal } as const;
+    const { body } = await client.request({ ...request, fits: (answer) => isJson(answer.body) });
+    const bound = (body as Json)['namespace'];
     return typeof bound === 'string' && bound !== '*' ? bound : 'default';
   } catch (error) {
     // A member of an earlier release knows only one.

@@ -68,6 +68,16 @@ export interface FakeMember {
   close(): void;
 }
 
+/** The answer with parts that every member gives and that a script may leave out. */
+function asMember({ method, path }: Asked, answer: Answer): Answer {
+  const { status = 200, headers, body } = answer;
+  if (status >= 400) return { ...answer, body: { title: 'No', ...(body as object) } };
+  const isDrain = path === '/cluster/drain';
+  if (method === 'GET' || isDrain)
+    return isDrain ? { body: { draining: true }, ...answer } : answer;
+  return { ...answer, headers: { location: path, 'carillon-version': '1.2', ...headers } };
+}
+
 /** A real HTTP server on loopback that answers as `script` says. */
 export async function fakeMember(script: (asked: Asked) => Answer): Promise<FakeMember> {
   const asked: Asked[] = [];
@@ -79,7 +89,12 @@ export async function fakeMember(script: (asked: Asked) => Answer): Promise<Fake
       const { method = '', url = '', headers } = request;
       const what = { method, path: url, headers, body: text === '' ? null : JSON.parse(text) };
       asked.push(what);
-      const { status = 200, headers: sent = {}, body, text: plain = '' } = script(what);
+      const {
+        status = 200,
+        headers: sent = {},
+        body,
+        text: plain = '',
+      } = asMember(what, script(what));
       response.writeHead(status, sent).end(body === undefined ? plain : JSON.stringify(body));
     });
   });

@@ -3,7 +3,7 @@
  * client's `Timer` is for reading and leaves out fields that only a definition needs.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ApiError, type Carillon } from '@carillon/client';
+import { type ApiAnswer, ApiError, type Carillon } from '@carillon/client';
 import type { Io } from '../command.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -72,24 +72,36 @@ export async function getTimer(
   io: Io,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<ApiTimer | null> {
-  const json = await getJson(client, `/timers/${id}`, io, headers);
+  const json = await getJson(client, { path: `/timers/${id}`, needs: 'id', headers }, io);
   return json === null ? null : readApiTimer(json);
+}
+
+export interface Question {
+  readonly path: string;
+  /** A member that every answer has; without it, the answer is not one of Carillon. */
+  readonly needs: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** An answer of the API as it is; null: there is none (404). */
 export async function getJson(
   client: Carillon,
-  path: string,
+  { path, needs, headers = {} }: Question,
   io: Io,
-  headers: Readonly<Record<string, string>> = {},
 ): Promise<Json | null> {
+  const fits = ({ body }: ApiAnswer): boolean => isJson(body) && body[needs] !== undefined;
+  const { signal } = io;
   try {
-    const { body } = await client.request({ method: 'GET', path, headers, signal: io.signal });
-    return isJson(body) ? body : null;
+    return (await client.request({ method: 'GET', path, headers, signal, fits })).body as Json;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
   }
+}
+
+/** Whether an answer is that of a member to a change: it names the timer. */
+export function namesTimer({ headers }: ApiAnswer): boolean {
+  return headers.has('location');
 }
 
 export interface Pages {
@@ -114,12 +126,13 @@ export async function* listJson(
   do {
     const query = { ...which, limit: String(pageSize), cursor };
     const { signal } = io;
-    const { body } = await client.request({ method: 'GET', path, query, headers, signal });
-    const page = isJson(body) ? body : {};
+    const name = pages.items ?? path.slice(1);
+    const fits = ({ body }: ApiAnswer): boolean => isJson(body) && Array.isArray(body[name]);
+    const { body } = await client.request({ method: 'GET', path, query, headers, signal, fits });
+    const page = body as Json;
     const { missing } = page;
     if (Array.isArray(missing) && missing.length > 0) onMissing(missing.map(String));
-    const items = page[pages.items ?? path.slice(1)];
-    if (Array.isArray(items)) yield* items.filter(isJson);
+    yield* arrayOf(page, name).filter(isJson);
     cursor = textOf(page['cursor']) || undefined;
   } while (cursor !== undefined);
 }

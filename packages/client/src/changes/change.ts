@@ -1,6 +1,6 @@
 /** A set, replace or cancel on its way: the request, in the forms in which it can be sent, and its one outcome. */
 import { parseLooseTimerId, shortKey } from '@carillon/core';
-import { ApiError, type Problem } from '../errors.ts';
+import { ApiError, type Problem, StrangeAnswer } from '../errors.ts';
 import { type Confirmed, Fields, readCopies } from '../shapes.ts';
 import type { Answer, Prepared } from '../transport.ts';
 
@@ -85,26 +85,32 @@ export function itemText({ kind, name, text, trace }: Asked): string {
   return `{"change":"cancel","id":${named}}`;
 }
 
-/** The result of a change that was sent by itself. */
+/** The result of a change that was sent by itself. Throws StrangeAnswer for an answer without the id of a timer. */
 export function confirmedOf({ headers }: Answer): Confirmed {
   const location = headers.get('location') ?? '';
-  return {
-    id: location.slice(location.lastIndexOf('/') + 1),
-    copies: readCopies(headers.get('carillon-copies')),
-  };
+  return confirmedAs(location.slice(location.lastIndexOf('/') + 1), headers.get('carillon-copies'));
+}
+
+function confirmedAs(id: string, copies: string | null): Confirmed {
+  if (!/^[\da-f]+(-\d+)?$/.test(id)) throw new StrangeAnswer('no id of a timer');
+  return { id, copies: readCopies(copies) };
 }
 
 export type ItemOutcome =
   | { readonly ok: true; readonly confirmed: Confirmed }
   | { readonly ok: false; readonly error: ApiError };
 
-/** The result of one item in the answer to a batch. */
+/** Results of the items in the answer to a batch of `count`. Throws StrangeAnswer unless there are as many. */
+export function outcomesOf({ body }: Answer, count: number): readonly Fields[] {
+  if (Array.isArray(body) && body.length === count) return body.map((item) => new Fields(item));
+  throw new StrangeAnswer(`not ${count} outcomes`);
+}
+
+/** The result of one item in the answer to a batch. Throws StrangeAnswer for a success without the id of a timer. */
 export function itemOutcome(from: Fields): ItemOutcome {
-  const status = from.number('status');
-  if (status >= 200 && status < 300) {
-    const confirmed = { id: from.text('id'), copies: readCopies(from.text('copies')) };
-    return { ok: true, confirmed };
-  }
+  const status = from.having('status', 'number').number('status');
+  if (status >= 200 && status < 300)
+    return { ok: true, confirmed: confirmedAs(from.text('id'), from.text('copies')) };
   const seconds = from.numberOrNull('retry-after');
   const retryAfterMs = seconds === null ? null : seconds * 1000;
   return { ok: false, error: new ApiError(status, from.all(), retryAfterMs) };

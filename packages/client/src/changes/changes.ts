@@ -6,14 +6,14 @@
  *     turn, changes are collected until the turn brings no more, and leave in one batch; many in two where nothing is
  *     on its way, so that a member can work on one while the client reads the answer to the other. Few changes beside
  *     many on their way wait for the next answer: a request costs as much as thirty changes.
- * C2  Each change has its own outcome. A change without one after an attempt (no answer, or 5xx) is tried at another
- *     member, under the same key; a change with an outcome is not sent again.
+ * C2  Each change has its own outcome. A change without one after an attempt (no answer of a member, or 5xx) is tried
+ *     at another member, under the same key; a change with an outcome is not sent again.
  * C3  Changes of one timer are never on their way at the same time, so they take effect in the order of the calls.
  * C4  A member that does not take batches of changes (an older release, smaller limits) gets them one by one.
  */
 import { ApiError } from '../errors.ts';
 import type { SeenVersion } from '../seen-version.ts';
-import { type Confirmed, Fields } from '../shapes.ts';
+import type { Confirmed, Fields } from '../shapes.ts';
 import type { ClientSystem } from '../system.ts';
 import type { Course, Prepared, Transport } from '../transport.ts';
 import {
@@ -24,6 +24,7 @@ import {
   isUnknownForm,
   itemOutcome,
   itemText,
+  outcomesOf,
   single,
 } from './change.ts';
 import { Order } from './order.ts';
@@ -75,13 +76,12 @@ export class Changes {
     });
   }
 
-  private async makeAlone(asked: Asked): Promise<Confirmed> {
+  private makeAlone(asked: Asked): Promise<Confirmed> {
     const { transport } = this.options;
     const course = { signal: asked.signal, repeatable: true };
-    const answer = await transport.atMembers(course, (member) =>
-      transport.attempt(member, single(asked), course),
+    return transport.atMembers(course, async (member) =>
+      confirmedOf(await transport.attempt(member, single(asked), course)),
     );
-    return confirmedOf(answer);
   }
 
   private add(change: Change): void {
@@ -164,26 +164,22 @@ export class Changes {
     changes: readonly Change[],
     course: Course,
   ): Promise<Batched> {
-    let outcomes: unknown;
     try {
-      outcomes = (await this.options.transport.attempt(member, batchOf(changes), course)).body;
+      const answer = await this.options.transport.attempt(member, batchOf(changes), course);
+      return this.settle(changes, outcomesOf(answer, changes.length));
     } catch (error) {
       const isOfBatch =
         error instanceof ApiError && error.status < 500 && !refusedAnyway.has(error.status);
       if (isOfBatch) return { untaken: changes, failure: null };
       throw error;
     }
-    if (!Array.isArray(outcomes) || outcomes.length !== changes.length) {
-      throw new Error(`the answer to ${changes.length} changes has not as many outcomes`);
-    }
-    return this.settle(changes, outcomes);
   }
 
-  private settle(changes: readonly Change[], outcomes: readonly unknown[]): Batched {
+  private settle(changes: readonly Change[], outcomes: readonly Fields[]): Batched {
     const untaken: Change[] = [];
     let failure: ApiError | null = null;
     for (const [i, change] of changes.entries()) {
-      const from = new Fields(outcomes[i]);
+      const from = outcomes[i] as Fields;
       this.options.seen.add(from.text('version'));
       const outcome = itemOutcome(from);
       if (outcome.ok) change.done(outcome.confirmed);

@@ -77,7 +77,11 @@ async function status(client: Carillon, flags: Flags, io: Io): Promise<number> {
   const worries = worriesOf(cluster);
   const trouble = await callbackTrouble(client, flags, io);
   if (flags.json)
-    jsonLine(io, { ...(await getJson(client, '/cluster', io)), worries, callbacks: trouble });
+    jsonLine(io, {
+      ...(await getJson(client, { path: '/cluster', needs: 'members' }, io)),
+      worries,
+      callbacks: trouble,
+    });
   else io.out(statusText(cluster, { worries, trouble }, io));
   return worries.length === 0 ? exit.done : exit.failed;
 }
@@ -197,7 +201,10 @@ function joining({ name, reachable }: ClusterMember, { source }: Cluster): [stri
 
 async function members(client: Carillon, io: Io, asJson: boolean): Promise<number> {
   if (asJson)
-    for (const member of arrayOf(await getJson(client, '/cluster', io), 'members'))
+    for (const member of arrayOf(
+      await getJson(client, { path: '/cluster', needs: 'members' }, io),
+      'members',
+    ))
       jsonLine(io, member);
   else io.out(memberTable((await client.cluster({ signal: io.signal })).members, io));
   return exit.done;

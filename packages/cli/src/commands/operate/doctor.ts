@@ -41,7 +41,8 @@ ${connectUsage}`,
 };
 
 async function ask(client: Carillon, path: string, io: Io): Promise<Json> {
-  const answer = await getJson(client, path, io);
+  const needs = path === '/doctor' ? 'findings' : 'doctor';
+  const answer = await getJson(client, { path, needs }, io);
   if (answer === null) throw new Error('This member is of a release that examines nothing.');
   return answer;
 }

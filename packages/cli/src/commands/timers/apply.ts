@@ -2,7 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError, type Carillon } from '@carillon/client';
 import { parseTimerId, sentenceOf } from '@carillon/core';
-import { getTimer, type Json, listJson, sameDefinition, textOf } from '../../timers/api-timer.ts';
+import {
+  getTimer,
+  type Json,
+  listJson,
+  namesTimer,
+  sameDefinition,
+  textOf,
+} from '../../timers/api-timer.ts';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import {
@@ -172,7 +179,13 @@ async function perform(
     const { id, body, action } = step;
     try {
       if (body !== null)
-        await client.request({ method: 'PUT', path: `/timers/${id}`, body, signal });
+        await client.request({
+          method: 'PUT',
+          path: `/timers/${id}`,
+          body,
+          signal,
+          fits: namesTimer,
+        });
       if (action === 'delete') await client.cancel(id, { signal });
       if (asJson) jsonLine(io, resultOf(step, true));
     } catch (error) {

@@ -41,8 +41,10 @@ ${connectUsage}`,
 
 /** In the API's own form. Whether there is such a timer. */
 async function showJson(client: Carillon, id: string, io: Io): Promise<boolean> {
-  const timer = await getJson(client, `/timers/${id}`, io);
-  const tried = (await getJson(client, `/timers/${id}/attempts`, io)) ?? {};
+  const path = `/timers/${id}`;
+  const timer = await getJson(client, { path, needs: 'id' }, io);
+  const attempts = { path: `${path}/attempts`, needs: 'attempts' };
+  const tried = (await getJson(client, attempts, io)) ?? {};
   if (timer !== null) jsonLine(io, { ...timer, ...tried });
   else {
     const end = await endOf(client, id, io);

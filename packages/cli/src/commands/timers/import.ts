@@ -3,8 +3,8 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { ApiError, type Carillon } from '@carillon/client';
-import { getTimer, isJson, listJson, textOf } from '../../timers/api-timer.ts';
+import { type ApiAnswer, ApiError, type Carillon } from '@carillon/client';
+import { getTimer, isJson, listJson, namesTimer, textOf } from '../../timers/api-timer.ts';
 import { Batches } from '../../timers/batches.ts';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage, namedNamespace } from '../../member/connect.ts';
@@ -158,7 +158,7 @@ class Import {
       else {
         const { signal } = io;
         const request = { method: 'PUT', path: `/timers/${id}`, headers, body, signal } as const;
-        if (!options.dryRun) await client.request(request);
+        if (!options.dryRun) await client.request({ ...request, fits: namesTimer });
         this.counts.set++;
       }
     } catch (error) {
@@ -207,8 +207,9 @@ class Import {
     const { signal } = this.io;
     const body = items.map(({ timer: { id, body: timer } }) => ({ change: 'replace', id, timer }));
     const request = { method: 'POST', path: '/timers/batch', headers, body, signal } as const;
-    const outcomes = await this.client.request(request).then(
-      (answer) => (Array.isArray(answer.body) ? answer.body : []),
+    const fits = (answer: ApiAnswer): boolean => Array.isArray(answer.body);
+    const outcomes = await this.client.request({ ...request, fits }).then(
+      (answer) => answer.body as readonly unknown[],
       (error: unknown) => {
         if (error instanceof ApiError) return [];
         throw error;
