@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Pop } from '../pop.ts';
 import { receiver } from '../receiver.ts';
 import { type ExpressRequest, toExpress } from './express.ts';
@@ -187,4 +187,27 @@ test('toHono and toNext hand the request over as it is', async () => {
   const request = (): Request => new Request('http://r/', { method: 'POST', body: 'x' });
   expect(await (await toHono(echo)({ req: { raw: request() } })).text()).toBe('x');
   expect(await (await toNext(echo)(request())).text()).toBe('x');
+});
+
+/** Events of a request, in the form in which the types of Node 25 and later declare them. */
+interface NewerEvents {
+  close: [];
+  data: [chunk: unknown];
+  end: [];
+  error: [error: Error];
+}
+
+interface NewerRequest extends AsyncIterable<unknown> {
+  method?: string | undefined;
+  url?: string | undefined;
+  headers: NodeJS.Dict<string | string[]>;
+  readonly readableEnded: boolean;
+  on<E extends keyof NewerEvents>(name: E, listener: (...given: NewerEvents[E]) => void): this;
+  // oxlint-disable-next-line no-explicit-any -- as @types/node has it
+  on(name: string | symbol, listener: (...given: any[]) => void): this;
+}
+
+test('the types of requests of Node 25 and later fit the adapters', () => {
+  expectTypeOf<NewerRequest>().toExtend<Parameters<ReturnType<typeof toListener>>[0]>();
+  expectTypeOf<NewerRequest>().toExtend<Parameters<ReturnType<typeof toExpress>>[0]>();
 });

@@ -16,7 +16,7 @@ export interface IncomingRequest extends AsyncIterable<unknown> {
   readonly headers: GivenHeaders;
   /** True: the body was read before. */
   readonly readableEnded?: boolean;
-  on?(event: string, listener: (...given: never[]) => void): unknown;
+  on?(event: string, listener: (given: Uint8Array) => void): unknown;
 }
 
 /** The parts of `ServerResponse` that are written. */
