@@ -197,6 +197,26 @@ describe('carillon cluster', () => {
     expect(asJson.out.map((line) => JSON.parse(line) as unknown)).toEqual([n0, n1]);
   });
 
+  test('a silent member is not counted as active, and its last figures are not shown', async () => {
+    const silent = { ...n1, reachable: false, timers: null, primaries: null, disk: 'whole' };
+    const { url } = await member(({ path }) =>
+      path === '/metrics' ? { text: '' } : { body: viewOf([n0, silent]) },
+    );
+    const { out } = await cli(['cluster', 'status'], url);
+    expect(out.join('\n')).toMatch(/members +1 active: n0; silent: n1\n/);
+    const [, , row = ''] = (await cli(['cluster', 'members'], url)).out;
+    expect(row.split(/ {2,}/).slice(0, 8)).toEqual([
+      'n1',
+      '10.0.0.2:7253',
+      'active',
+      'no',
+      '-',
+      '-',
+      '-',
+      '-',
+    ]);
+  });
+
   test('drain asks the member itself and waits until it holds nothing', async () => {
     let left = 2;
     const leaving = await member(({ method }) =>

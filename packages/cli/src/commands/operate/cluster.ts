@@ -88,7 +88,7 @@ async function status(client: Carillon, flags: Flags, io: Io): Promise<number> {
 
 /** Findings that an operator should know first, a sentence each. */
 export function worriesOf({ members: all, repair }: Cluster): string[] {
-  const silent = all.filter(({ reachable, self }) => !reachable && !self).map(({ name }) => name);
+  const silent = all.filter((member) => !isHeard(member)).map(({ name }) => name);
   const drifting = all.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs ?? 0) > 1000);
   return [
     ...(silent.length > 0 ? [`No word from ${silent.join(', ')}.`] : []),
@@ -138,12 +138,6 @@ interface Found {
 
 function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): string {
   const { resync, members: all } = cluster;
-  const phases = Object.entries(Object.groupBy(all, ({ phase }) => phase));
-  const counts = phases
-    .map(
-      ([phase, some = []]) => `${some.length} ${phase}: ${some.map(({ name }) => name).join(', ')}`,
-    )
-    .join('; ');
   const failing = troubleText(trouble);
   const well =
     failing === null ? 'All is well.' : `The members are well; callbacks fail: ${failing}.`;
@@ -154,7 +148,7 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
       : worries.map((worry) => paint(io, 'red', worry))),
     ...[...cluster.hot, ...labelSlips(all, labelLevels)].map((says) => paint(io, 'yellow', says)),
     facts(io, [
-      ['members', counts || '-'],
+      ['members', membersText(all) || '-'],
       ...all.filter(({ phase }) => phase === 'joining').map((member) => joining(member, cluster)),
       ['view', `${cluster.viewId} (revision ${cluster.revision}, from ${cluster.source})`],
       ['timers', timersText(all)],
@@ -167,6 +161,27 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
       ['disk', damageText(cluster.damage)],
     ]),
   ].join('\n');
+}
+
+/** Members by phase; a member that does not answer has none that is known, unless it never was there. */
+function membersText(all: readonly ClusterMember[]): string {
+  const isSilent = (member: ClusterMember): boolean =>
+    member.phase !== 'joining' && !isHeard(member);
+  const namesOf = (some: readonly ClusterMember[]): string =>
+    some.map(({ name }) => name).join(', ');
+  const silent = all.filter(isSilent);
+  const phases = Object.groupBy(
+    all.filter((member) => !isSilent(member)),
+    ({ phase }) => phase,
+  );
+  const known = Object.entries(phases).map(
+    ([phase, some = []]) => `${some.length} ${phase}: ${namesOf(some)}`,
+  );
+  return [...known, ...(silent.length > 0 ? [`silent: ${namesOf(silent)}`] : [])].join('; ');
+}
+
+function isHeard({ reachable, self }: ClusterMember): boolean {
+  return reachable || self;
 }
 
 /** Each timer counts once, at its first replica that answers: timers that only silent members hold are not known. */
@@ -218,8 +233,10 @@ function memberTable(all: readonly ClusterMember[], io: Io): string {
     member.reachable ? 'yes' : 'no',
     member.timers === null ? '-' : String(member.timers),
     member.primaries === null ? '-' : String(member.primaries),
-    member.clockOffsetMs === null ? '-' : `${Math.round(member.clockOffsetMs)}ms`,
-    member.disk ?? '-',
+    member.clockOffsetMs === null || !isHeard(member)
+      ? '-'
+      : `${Math.round(member.clockOffsetMs)}ms`,
+    (isHeard(member) ? member.disk : null) ?? '-',
     String(member.weight),
     Object.entries(member.labels)
       .map(([name, value]) => `${name}=${value}`)
