@@ -22,6 +22,8 @@ export interface Io {
   err(text: string): void;
   /** Whether `out` ends at a terminal. */
   readonly terminal: boolean;
+  /** Width of the terminal at which `out` ends; undefined: it ends elsewhere. */
+  readonly columns?: number | undefined;
   /** Whether `out` ends at a terminal that shows colours. */
   readonly color: boolean;
   /** The same of `err`: either may be redirected alone. */

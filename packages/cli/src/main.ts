@@ -28,6 +28,7 @@ const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
   terminal: process.stdout.isTTY,
+  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   color: process.stdout.isTTY && colours,
   errColor: process.stderr.isTTY && colours,
   env: process.env,

@@ -80,6 +80,15 @@ export function shorten(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
 
+/** Lines cut to the width of the terminal; whole where `out` does not end at one. */
+export function fitting({ columns }: Io, text: string): string {
+  if (columns === undefined) return text;
+  return text
+    .split('\n')
+    .map((line) => shorten(line, Math.max(columns, 40)))
+    .join('\n');
+}
+
 /** `in 9.4s`, `2m ago`. */
 export function fromNow(date: Date | null, nowMs: number): string {
   if (date === null) return '-';

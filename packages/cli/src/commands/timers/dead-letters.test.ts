@@ -1,7 +1,9 @@
 /** `dead-letters`: lists, counts, and work on one, some or all of them. */
 import { expect, test } from 'vitest';
+import { release } from '../../index.ts';
+import { run } from '../../run.ts';
 import { runCommand as cli } from '../../testing/command-line.ts';
-import type { Answer, Asked } from '../../testing/world.ts';
+import { type Answer, type Asked, fakeMember, recordingIo } from '../../testing/world.ts';
 
 const id = '0d1e1d1ab81140010000204080102040-2';
 const letters = {
@@ -26,6 +28,41 @@ test('dead letters: list them, send all again, and ask for a letter that is not 
   const some = ['redeliver', '--receiver', 'http://a', '--failure', '5xx', '--rate', '1000'];
   const [listed] = (await cli(['dead-letters', ...some], deadLetters)).asked;
   expect(listed?.path).toContain('receiver=http%3A%2F%2Fa&failure=5xx');
+});
+
+test('dead letters: the newest comes first, with its whole reason unless a terminal is too narrow', async () => {
+  const reason = `refused: No connection to the receiver came about (${'x'.repeat(80)}).`;
+  const letter = (sequence: number, gaveUp: string): object => ({
+    id,
+    timer: id,
+    sequence,
+    reason,
+    'last-failure': 'refused',
+    'gave-up': gaveUp,
+  });
+  const body = {
+    'dead-letters': [
+      letter(1, '2026-01-01T00:00:01Z'),
+      letter(3, '2026-01-01T00:00:03Z'),
+      letter(2, '2026-01-01T00:00:02Z'),
+    ],
+    cursor: null,
+  };
+  const { out } = await cli(['dead-letters', 'list'], () => ({ body }));
+  expect(out.slice(1).map((line) => line.split(/ {2,}/)[1])).toEqual(['3', '2', '1']);
+  expect(out[1]?.split(/ {2,}/).slice(4)).toEqual(['refused', reason.slice('refused: '.length)]);
+  const member = await fakeMember(() => ({ body }));
+  const io = { ...recordingIo({ CARILLON_SERVER: member.url }), columns: 100 };
+  await run(['dead-letters', 'list'], io, release);
+  member.close();
+  expect(io.outLines.map((line) => line.length)).toEqual([78, 100, 100, 100]);
+});
+
+test('dead letters: several that are sent again lead to the list, because their outcome is open', async () => {
+  const two = ['dead-letters', 'redeliver', id, id];
+  expect((await cli(two, deadLetters)).err).toEqual([
+    '2 sent again. Letters that fail again are listed anew: npx carillon dead-letters list',
+  ]);
 });
 
 test('dead letters: the summary is a table of receivers and failures, with a total', async () => {

@@ -3,8 +3,9 @@ import type { Carillon, DeadLetter, DeadLetterFilter } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { type OptionKinds, parseOptions, unknownAction, wholeNumber } from '../../options.ts';
+import { ownName } from '../../terminal/own-name.ts';
 import { Progress } from '../../terminal/progress.ts';
-import { fromNow, jsonLine, paintErr, shorten, table } from '../../terminal/style.ts';
+import { fitting, fromNow, jsonLine, paintErr, table } from '../../terminal/style.ts';
 import { listJson } from '../../timers/api-timer.ts';
 import { inParallel } from '../../timers/in-parallel.ts';
 import { paced } from '../../timers/paced.ts';
@@ -27,6 +28,8 @@ export const command: Command = {
        carillon dead-letters summary [filter]
        carillon dead-letters redeliver ID... | --all | filter
        carillon dead-letters discard ID... | --all | filter
+
+The list has the newest first; with --json letters come in the order of their ids, as members give them.
 
   --all              Every dead letter there is
   --receiver ORIGIN  Only letters for this receiver, such as http://a.example:8080, or with the beginning of a path
@@ -109,7 +112,8 @@ class Work {
 
   private sum(action: 'redeliver' | 'discard', done: number, failed: number): string {
     const gone = failed === 0 ? '' : `, ${failed} were gone`;
-    return `${done} ${action === 'redeliver' ? 'sent again' : 'discarded'}${gone}.`;
+    if (action === 'discard') return `${done} discarded${gone}.`;
+    return `${done} sent again${gone}. Letters that fail again are listed anew: ${ownName} dead-letters list`;
   }
 }
 
@@ -193,10 +197,14 @@ async function list(
     for await (const letter of listJson(client, pages, io)) jsonLine(io, letter);
     return exit.done;
   }
-  const rows: string[][] = [];
-  for await (const letter of letters(client, filter, io)) rows.push(rowOf(letter));
+  const found: DeadLetter[] = [];
+  for await (const letter of letters(client, filter, io)) found.push(letter);
+  const gaveUpMs = ({ gaveUp }: DeadLetter): number => gaveUp?.getTime() ?? 0;
+  // Pages come in the order of ids; the whole list is here, so it can be sorted.
+  const rows = found.toSorted((one, other) => gaveUpMs(other) - gaveUpMs(one)).map(rowOf);
+  const titles = ['ID', 'POP', 'DUE', 'ATTEMPTS', 'FAILURE', 'CALLS', 'REASON'];
   if (rows.length === 0) io.err('No dead letters.');
-  else io.out(table(io, ['ID', 'POP', 'DUE', 'ATTEMPTS', 'FAILURE', 'REASON', 'CALLS'], rows));
+  else io.out(fitting(io, table(io, titles, rows)));
   return exit.done;
 }
 
@@ -207,7 +215,15 @@ function rowOf(letter: DeadLetter): string[] {
     fromNow(letter.due, Date.now()),
     String(letter.attempts),
     letter.lastFailure ?? '-',
-    shorten(letter.reason, 60),
-    shorten(letter.uri, 60),
+    letter.uri,
+    withoutFailure(letter) || '-',
   ];
+}
+
+/** The reason, without the class of the failure at its beginning: that has a column of its own. */
+function withoutFailure({ reason, lastFailure, lastOutcome }: DeadLetter): string {
+  const known = [lastFailure, lastOutcome].map(String);
+  if (known.includes(reason)) return '';
+  const first = known.find((word) => reason.startsWith(`${word}: `));
+  return first === undefined ? reason : reason.slice(first.length + 2);
 }
