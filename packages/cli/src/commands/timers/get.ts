@@ -104,11 +104,17 @@ async function endOf(client: Carillon, id: string, io: Io): Promise<End | null> 
     const { problem } = error;
     const told = endNames.filter((name) => problem[name] !== undefined);
     return {
-      says: error.message,
+      says: withoutRequest(error.message),
       members: Object.fromEntries(told.map((name) => [name, problem[name]])),
     };
   }
   return null;
+}
+
+/** Without the request that shows the dead letter: a command follows instead. */
+function withoutRequest(text: string): string {
+  const at = text.indexOf(' GET /dead-letters/');
+  return at === -1 ? text : text.slice(0, at);
 }
 
 function redeliverHint(letter: string): string {
@@ -143,6 +149,11 @@ function attemptsText({ attempts }: Attempts, io: Io): string {
   );
 }
 
+/** Without an answer, the words about the failure are those of the member. */
+function detailLabel({ lastOutcome }: Timer): string {
+  return typeof lastOutcome === 'number' ? 'receiver said' : 'no answer';
+}
+
 function timerText(timer: Timer, io: Io, nowMs: number): string {
   const at = (date: Date | null, words = fromNow): string =>
     date === null ? '-' : `${date.toISOString()} (${words(date, nowMs)})`;
@@ -150,7 +161,8 @@ function timerText(timer: Timer, io: Io, nowMs: number): string {
   return facts(io, [
     ['id', timer.id],
     ['state', shownState(timer)],
-    ['next pop', at(timer.nextDue)],
+    // Of a pop that is tried again, the due time has passed.
+    [timer.attempt > 0 ? 'pop was due' : 'next pop', at(timer.nextDue)],
     ...(timer.attempt > 0 ? ([['next attempt', at(timer.nextAttempt, untilDue)]] as const) : []),
     ['pops so far', String(timer.sequence)],
     ['failed attempts', String(timer.attempt)],
@@ -158,7 +170,7 @@ function timerText(timer: Timer, io: Io, nowMs: number): string {
     ...(timer.lastFailure === null ? [] : ([['failure', timer.lastFailure]] as const)),
     ...(timer.lastDetail === null
       ? []
-      : ([['receiver said', shorten(timer.lastDetail, 200)]] as const)),
+      : ([[detailLabel(timer), shorten(timer.lastDetail, 200)]] as const)),
     ...(timer.deadLetter === null ? [] : ([['dead letter', timer.deadLetter]] as const)),
     ['timing', JSON.stringify(timer.timing)],
     ['calls', timer.uri],

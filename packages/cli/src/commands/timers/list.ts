@@ -5,6 +5,7 @@ import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { instant, type OptionKinds, parseOptions, wholeNumber } from '../../options.ts';
 import { type Json, listJson } from '../../timers/api-timer.ts';
+import { ownName } from '../../terminal/own-name.ts';
 import { shownState } from '../../timers/shown-state.ts';
 import { jsonLine, paintErr, shorten, table, untilDue } from '../../terminal/style.ts';
 
@@ -28,6 +29,8 @@ const kinds = {
   all: 'flag',
   count: 'flag',
 } as const satisfies OptionKinds;
+/** The API gives ids of letters here, and neither timer nor pop. */
+const lettersHint = `These are ids of dead letters. Their pops and reasons: ${ownName} dead-letters list`;
 /** With --all a table is printed in pieces of this many, so that nothing waits for the end. */
 const pieceLength = 1000;
 /** A page that no index helps may take a minute, where there are millions of timers. */
@@ -94,7 +97,8 @@ ${connectUsage}`,
       return ending();
     }
     const timers = client.list({ ...which, pageSize, signal: io.signal, onMissing });
-    await printTable(timers, limit, io);
+    const count = await printTable(timers, limit, io);
+    if (which.state === 'dead' && count > 0) io.err(lettersHint);
     return ending();
   },
 };
@@ -171,7 +175,7 @@ async function printJson(timers: AsyncIterable<Json>, limit: number, io: Io): Pr
   }
 }
 
-async function printTable(timers: AsyncIterable<Timer>, limit: number, io: Io): Promise<void> {
+async function printTable(timers: AsyncIterable<Timer>, limit: number, io: Io): Promise<number> {
   let count = 0;
   let piece: Timer[] = [];
   for await (const timer of timers) {
@@ -179,7 +183,7 @@ async function printTable(timers: AsyncIterable<Timer>, limit: number, io: Io): 
     if (count === limit) {
       io.out(timerTable(piece, io));
       io.err(`The first ${limit}; --all shows all, --limit N more.`);
-      return;
+      return count;
     }
     count++;
     piece.push(timer);
@@ -189,6 +193,7 @@ async function printTable(timers: AsyncIterable<Timer>, limit: number, io: Io): 
   }
   if (count === 0) io.err('No timers.');
   else if (piece.length > 0) io.out(timerTable(piece, io));
+  return count;
 }
 
 function timerTable(timers: readonly Timer[], io: Io): string {

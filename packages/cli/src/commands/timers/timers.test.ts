@@ -83,6 +83,41 @@ describe('get', () => {
     expect(err).toEqual([expect.stringMatching(/carillon dead-letters redeliver bb-2$/)]);
   });
 
+  test('says that there was no answer where the receiver said nothing, and since when a pop is due', async () => {
+    const body = {
+      ...timer,
+      state: 'retrying',
+      attempt: 2,
+      'next-due': '2026-01-01T00:00:00Z',
+      'last-detail': 'No connection to the receiver came about.',
+    };
+    const shown = async (outcome: number | string): Promise<string> => {
+      const script = ({ path }: { path: string }): object =>
+        path.endsWith('/attempts')
+          ? { body: { attempts: [], missing: [] } }
+          : { body: { ...body, 'last-outcome': outcome } };
+      return (await cli(['get', id], script)).out.join('\n');
+    };
+    expect(await shown('refused')).toMatch(/^no answer +No connection to the receiver/m);
+    expect(await shown('refused')).toMatch(/^pop was due +2026-01-01T00:00:00.000Z \(.* ago\)$/m);
+    expect(await shown(503)).toMatch(/^receiver said +No connection/m);
+  });
+
+  test('of a timer whose last pop was given up names a command, and no request', async () => {
+    const body = {
+      ended: 'given-up',
+      'dead-letter': 'bb-2',
+      detail: 'The last pop was given up. GET /dead-letters/bb-2 shows it.',
+    };
+    const { err } = await cli(['get', id], ({ path }) =>
+      path.endsWith('/attempts') ? { body: { attempts: [], missing: [] } } : { status: 404, body },
+    );
+    expect(err.slice(0, 2)).toEqual([
+      'The last pop was given up.',
+      'Deliver it again: npx carillon dead-letters redeliver bb-2',
+    ]);
+  });
+
   test('--json of a timer that has ended has how it ended and its dead letter', async () => {
     const end = {
       ended: 'given-up',
@@ -113,6 +148,15 @@ describe('list', () => {
     });
     const said = result.err.filter((line) => line.includes('n2'));
     expect([result.code, said]).toEqual([code, ['No answer from n2: timers may be missing.']]);
+  });
+
+  test('of dead ones says that the ids are those of letters, and which command tells more', async () => {
+    const { err } = await cli(['list', '--state', 'dead'], () => ({
+      body: { timers: [{ id, state: 'dead' }], cursor: null, missing: [] },
+    }));
+    expect(err).toEqual([
+      'These are ids of dead letters. Their pops and reasons: npx carillon dead-letters list',
+    ]);
   });
 
   test('passes order, range and filters on; a duration counts from now', async () => {
