@@ -119,3 +119,12 @@ test('serve writes its log as JSON into a pipe, and as lines for people on a ter
   );
   expect(plain.filter((line) => line.startsWith('{'))).toEqual([]);
 });
+
+test('a member that must not start so says which command to type, as it is called here', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'carillon-start-'));
+  const io = recordingIo();
+  const args = ['serve', '--listen', '0.0.0.0:0', '--data', data];
+  expect(await run(args, io, release)).toBe(2);
+  rmSync(data, { recursive: true });
+  expect(io.errLines.join('\n')).toContain('Make one (npx carillon token create --name NAME');
+});

@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io, release: string): Pro
 
 async function runCommand(command: Command, args: readonly string[], io: Io): Promise<number> {
   try {
-    return await command.run(args, io);
+    return await command.run(args, withCallsHere(io));
   } catch (error) {
     const asJson = args.includes('--json');
     if (error instanceof UsageError) {
@@ -108,6 +108,13 @@ function helpOf(command: Command, io: Io): string {
   return here(
     `${command.summary}\n\n${command.usage}\n\n${paint(io, 'bold', 'Examples')}\n${examples}`,
   );
+}
+
+/** Advice on the error side has command lines that work here, also in texts of the server. */
+function withCallsHere(io: Io): Io {
+  const err = (text: string): void => io.err(here(text));
+  // Not a copy: reading `input` would open standard input.
+  return Object.create(io, { err: { value: err } }) as Io;
 }
 
 /** Every first word behind `carillon` in a command line. */
