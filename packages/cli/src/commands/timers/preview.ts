@@ -62,11 +62,14 @@ function previewedWhen(flags: Flags, operands: readonly string[]): When {
 
 function print({ timezone, pops, more }: Preview, io: Io): void {
   const nowMs = Date.now();
+  const zone = timezone.toUpperCase();
+  // Local times in UTC would be the same column twice.
+  const isLocal = zone !== 'UTC';
   const rows = pops.map(({ due, local }) => [
     due?.toISOString() ?? '-',
-    local,
+    ...(isLocal ? [local] : []),
     fromNow(due, nowMs),
   ]);
-  io.out(table(io, ['UTC', timezone.toUpperCase(), ''], rows));
+  io.out(table(io, ['UTC', ...(isLocal ? [zone] : []), ''], rows));
   if (more) io.err('More pops follow.');
 }

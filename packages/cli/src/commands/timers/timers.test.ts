@@ -61,6 +61,14 @@ describe('preview', () => {
     expect(err).toEqual(['More pops follow.']);
   });
 
+  test('in UTC there is one column of times', async () => {
+    const pops = [{ due: '2030-01-31T08:00:00.000Z', local: '2030-01-31T08:00:00.000Z' }];
+    const body = { timezone: 'UTC', pops, more: false };
+    const { out } = await cli(['preview', '10s'], () => ({ body }));
+    expect(out[0]).toBe('UTC');
+    expect(out[1]).toMatch(/^2030-01-31T08:00:00.000Z +in /);
+  });
+
   test.each([[[]], [['0', '9', '*', '*', '*']], [['0 9 * * *', '--cron', '0 8 * * *']]])(
     '%j is not understood',
     async (args) => {
