@@ -163,6 +163,21 @@ describe('journal', () => {
     expect(world.sequences).toEqual({ 1: 0 });
   });
 
+  it('refuses a commit once it closes: a record that came then is not on disk', async () => {
+    const world = new World();
+    const journal = await world.open();
+    journal.put(recordOf(1, 0));
+    const closed = journal.close();
+    journal.put(recordOf(2, 0));
+    const told: (DiskError | null)[] = [];
+    journal.commit((error) => told.push(error));
+    await world.until(closed);
+    await world.clock.advance(10);
+    expect(told).toMatchObject([{ kind: 'failed' }]);
+    await world.open();
+    expect(world.sequences).toEqual({ 1: 0 });
+  });
+
   describe('snapshots', () => {
     it('replace the segments before them', async () => {
       const world = new World();

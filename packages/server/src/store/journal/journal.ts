@@ -20,7 +20,7 @@
  *  J4  A segment gets its first entry after its header is synced, all earlier segments are complete, and it is noted.
  *  J5  Old segments go only after the snapshot that replaces them has its final name.
  */
-import type { Clock, Disk, DiskError, Log, TimerRecord } from '@carillon/core';
+import { type Clock, type Disk, DiskError, type Log, type TimerRecord } from '@carillon/core';
 import type { Lost } from './files/contents.ts';
 import { asDiskError } from './disk-error.ts';
 import { DiskRoom } from './disk-room.ts';
@@ -31,6 +31,8 @@ import { GroupCommit } from './group-commit.ts';
 import { type Recovered, recover, type Replay } from './recovery.ts';
 import { Segments } from './segments.ts';
 import { Snapshots } from './snapshots.ts';
+
+const closedError = new DiskError('failed', 'The journal is closed: the member stops.');
 
 export interface JournalLimits {
   /** Room set aside for pops and cancels on a full disk: 16 MB are some 200,000 tombstones. */
@@ -205,10 +207,12 @@ export class Journal {
 
   /**
    * Calls `done` when everything appended before is on disk, or with the reason why it is not (J1). Commits of one
-   * moment share one sync: a thousand sets that arrive together cost one.
+   * moment share one sync: a thousand sets that arrive together cost one. Once the journal closes, entries are appended
+   * no more, so a commit is refused: a member that stops must not confirm what it has only in memory.
    */
   commit(done: Committed): void {
-    this.groups.commit(done);
+    if (this.closing) this.options.clock.soon(() => done(closedError));
+    else this.groups.commit(done);
   }
 
   /** Notes how much is on disk, so that a later start can tell how much damage has taken. */
@@ -249,7 +253,7 @@ export class Journal {
     this.room.stopRetrying();
     await this.snapshots.underWay;
     await this.room.stopFilling();
-    const error = await new Promise<DiskError | null>((resolve) => this.commit(resolve));
+    const error = await new Promise<DiskError | null>((resolve) => this.groups.commit(resolve));
     if (error !== null)
       this.options.log.error('The journal closes with an error.', {
         event: 'journal-close-failed',
