@@ -128,3 +128,21 @@ test('a member that must not start so says which command to type, as it is calle
   rmSync(data, { recursive: true });
   expect(io.errLines.join('\n')).toContain('Make one (npx carillon token create --name NAME');
 });
+
+test('serve says that it waits where etcd does not answer', async () => {
+  const args = ['serve', '--memory', '--listen', '127.0.0.1:0', '--name', 'n0'];
+  const { child, ended, text } = start([...args, '--etcd', 'http://127.0.0.1:1']);
+  await vi.waitFor(
+    () => expect(text()).toContain('Waiting for etcd at http://127.0.0.1:1.'),
+    60_000,
+  );
+  child.kill('SIGKILL');
+  await ended;
+});
+
+test('an error of lock is a sentence, without the name of the library', async () => {
+  const args = ['lock', 'k', '--etcd', 'http://127.0.0.1:1', '--', 'true'];
+  const { code, err } = await start(args).ended;
+  expect(code).toBe(1);
+  expect(err).toBe('No etcd listens at http://127.0.0.1:1. --etcd names another.\n');
+});

@@ -79,13 +79,20 @@ function told(error: unknown): Told {
       : 'Is a member running there? --server names another.';
     return { error: `${error.message} ${hint}` };
   }
-  const text = sentenceOf(error);
+  const text = withoutLibrary(sentenceOf(error));
   // By name: most commands need no etcd, and do not load the code for it.
   if (error instanceof Error && error.name === 'EtcdError')
     return { error: `${text} --etcd names another.` };
   return {
     error: (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? `${text}. ${portHint}` : text,
   };
+}
+
+/** The library of locks names itself in its errors; here they are those of a command. */
+function withoutLibrary(text: string): string {
+  if (!text.startsWith('ring: ')) return text;
+  const [first = '', ...rest] = text.slice('ring: '.length);
+  return first.toUpperCase() + rest.join('');
 }
 
 const tokenHint = '--token-file FILE or $CARILLON_TOKEN says which token to show.';
@@ -133,7 +140,7 @@ Usage: ${ownName} COMMAND [ARGUMENTS] [--json] [--help]
 
 ${commands.map(line).join('\n')}
 
-${ownName} COMMAND --help tells the flags of a command and shows examples.
+${ownName} COMMAND --help tells the flags of a command and shows examples. All but lock take --json.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
 }
 

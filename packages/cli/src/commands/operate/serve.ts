@@ -69,6 +69,7 @@ async function started(
   io: Io,
   end: (code: number) => void,
 ) {
+  const told = tellOfEtcd(from.config, io);
   try {
     return await startMember({
       ...from,
@@ -82,7 +83,18 @@ async function started(
     if (!(error instanceof StartError || error instanceof TokensFileError)) throw error;
     io.err(paintErr(io, 'red', error.message));
     return null;
+  } finally {
+    clearTimeout(told);
   }
+}
+
+/** A start that takes longer than this waits for etcd, if there is one. */
+const etcdQuietMs = 1000;
+
+/** A member waits for etcd for a while before it gives up; without a line it would seem to hang. */
+function tellOfEtcd({ cluster: { etcdEndpoints } }: Config, io: Io): NodeJS.Timeout | undefined {
+  if (etcdEndpoints.length === 0) return undefined;
+  return setTimeout(() => io.err(`Waiting for etcd at ${etcdEndpoints.join(', ')}.`), etcdQuietMs);
 }
 
 function usable(loaded: LoadedConfig): Config {

@@ -11,13 +11,14 @@ import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { duration, parseOptions } from '../../options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
 
-const usage = `carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
+const usage = `Usage: carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
 
 Waits for the lock on KEY, runs COMMAND while holding it, and passes its exit code on. COMMAND finds the
 lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant. Hand it to the resource that the
 lock protects, so that it can refuse smaller ones. When the lock is lost, COMMAND is stopped (SIGTERM, after
 5 s SIGKILL) and the exit code is 1.
-A service that uses the library with the same --ring contends for the same keys.
+A service that uses the library with the same --ring contends for the same keys. There is no --json: the output is
+that of COMMAND.
 
 ${ringUsage}
   --ttl DURATION   After a crash of this process the lock is free this much later. Default: 5s`;

@@ -5,7 +5,7 @@ import { commonOptions, parseOptions } from '../../options.ts';
 import { etcdOf, ringOptions, ringPlace, ringUsage } from '../../placement/ring-options.ts';
 import { jsonLine, oneLine } from '../../terminal/style.ts';
 
-const usage = `carillon ring status [flags]
+const usage = `Usage: carillon ring status [flags]
 
 Shows the members of a lock ring, how many of its slots each one owns, and the holders and waiters of its locks.
 Locks of carillon lock are shown, and locks that programs take with the library and durable: true.
