@@ -184,7 +184,8 @@ export class TcpNetwork implements Network {
       address,
       clock,
       random,
-      log,
+      // Both connections to a peer come and go together: one of them tells of it.
+      log: peers === this.heavyPeers ? quietly(log) : log,
       refusals: this.refusals,
       dial: (events) => this.link(this.connect(address, to), 'dialer', events),
     });
@@ -240,4 +241,10 @@ export class TcpNetwork implements Network {
 
 function forgetDisconnected(peers: Map<string, Peer>): void {
   for (const [address, peer] of peers) if (!peer.connected) peers.delete(address);
+}
+
+/** Writes news and warnings as details; errors stay errors. */
+function quietly(log: Log): Log {
+  const debug: Log['debug'] = (...line) => log.debug(...line);
+  return { debug, info: debug, warn: debug, error: (...line) => log.error(...line) };
 }
