@@ -88,7 +88,7 @@ function told(error: unknown): Told {
   };
 }
 
-/** The library of locks names itself in its errors; here they are those of a command. */
+/** The library of locks names itself in its errors; a command has a name of its own. */
 function withoutLibrary(text: string): string {
   if (!text.startsWith('ring: ')) return text;
   const [first = '', ...rest] = text.slice('ring: '.length);

@@ -149,7 +149,7 @@ function attemptsText({ attempts }: Attempts, io: Io): string {
   );
 }
 
-/** Without an answer, the words about the failure are those of the member. */
+/** Without an answer, the detail is in the words of the member. */
 function detailLabel({ lastOutcome }: Timer): string {
   return typeof lastOutcome === 'number' ? 'receiver said' : 'no answer';
 }
