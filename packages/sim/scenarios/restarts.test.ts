@@ -4,7 +4,7 @@
  * Found by seed 573608288.
  */
 import { expect, test } from 'vitest';
-import { Story } from '../src/story.ts';
+import { Story, timerBody } from '../src/story.ts';
 import { unreached } from '../src/broken/unreached.ts';
 
 const three = ['m0', 'm1', 'm2'];
@@ -154,6 +154,44 @@ test.each([1, 4, 13])(
     expect(story.holders(id)).toEqual(three);
     await story.until(110);
     expect(story.pops(id)).toHaveLength(1);
+    expect(story.bugs).toEqual([]);
+  },
+);
+
+/** Found by seed 1417922799. */
+test.each([1, 2, 3])(
+  'restart: a member is told to stop while it works on sets under keys: every set that it confirms pops (seed %d)',
+  async (seed) => {
+    const story = await Story.begin({ members: three, etcd: true, seed });
+    const member = story.cluster.member('m0');
+    const confirmed: string[] = [];
+    const set = (key: string): void => {
+      const timer = {
+        ...timerBody({ seconds: 60, factor: 2, opaque: key }),
+        'idempotency-key': key,
+      };
+      const asked = { method: 'POST', path: '/timers/batch', content: [timer], via: 'm0' };
+      story.send(asked, (answer) => {
+        const [outcome] = JSON.parse(answer?.body ?? '[]') as { status?: number }[];
+        if (outcome?.status === 200) confirmed.push(key);
+      });
+    };
+    set('early');
+    await story.pass(1);
+    // Reads by key wait for members that do not answer, until the network closes.
+    const mends = ['m1', 'm2'].map((name) => story.part('m0', name));
+    for (let i = 0; i < 20; i++) {
+      set(`set ${i}`);
+      await story.pass(0.0005);
+      if (i === 10) void member.stop();
+    }
+    await story.pass(30);
+    for (const mend of mends) mend();
+    member.start();
+    await story.pass(90);
+    expect(confirmed).toContain('early');
+    const popped = story.cluster.receivers.calls.map(({ body }) => body);
+    expect(confirmed.filter((key) => !popped.includes(key))).toEqual([]);
     expect(story.bugs).toEqual([]);
   },
 );
