@@ -213,7 +213,7 @@ describe.skipIf(paths === null)('carillon lock', () => {
       carillon('ring', 'status', ...nowhere),
     ]) {
       expect(await one.ended).toBe(1);
-      expect(one.err).toBe('ring: no etcd listens at 127.0.0.1:1. --etcd names another.\n');
+      expect(one.err).toBe('No etcd listens at 127.0.0.1:1. --etcd names another.\n');
     }
   });
 
