@@ -339,6 +339,18 @@ test.each([
     withTiming({ at: '2027-02-03T24:00:00Z' }),
     'The instant has a time of day or an offset that does not exist.',
   ],
+  [
+    withTiming({ cron: '0 9 * *', forever: true }),
+    'The cron pattern has 4 fields; it needs 5, "minute hour day month weekday", or 6 with the second in front.',
+  ],
+  [
+    withTiming({ cron: '0 0 9 * * * 2027', forever: true }),
+    'The cron pattern has 7 fields; it needs 5, "minute hour day month weekday", or 6 with the second in front.',
+  ],
+  [
+    withTiming({ cron: '@reboot', forever: true }),
+    'The cron pattern is none of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly.',
+  ],
   [withTiming({ at: '3 Feb' }), 'The instant must look like 2026-01-31T12:00:00Z (RFC 3339).'],
 ])('%j is answered with: %s', async (body, detail) => {
   for (const path of ['/timers', '/timers/preview']) {
