@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
+import { numberOf } from './told/stand-ins/number-of.ts';
 import { startWithoutEtcd } from './told/stand-ins/start-without-etcd.ts';
 
 test.each([3, 30, 56.2])(
@@ -33,6 +34,25 @@ test.each([3, 30, 56.2])(
 );
 
 const five = ['m0', 'm1', 'm2', 'm3', 'm4'];
+
+test.each([1, 2, 3, 4])(
+  'a member that restarts in a whole cluster on etcd keeps overdue pops waiting for one round of hellos at most: the others agree (seed %d)',
+  async (seed) => {
+    const story = await Story.begin({ members: five, etcd: true, seed });
+    const number = `${numberOf(five, 1000)}-1`;
+    const { id } = await story.replace(number, { seconds: 20, factor: 1 });
+    const member = story.cluster.member('m0');
+    await story.pass(15);
+    await Promise.all([member.stop(), story.pass(1)]);
+    await story.pass(9);
+    member.start();
+    const startedMs = story.cluster.world.nowMs;
+    await story.pass(10);
+    const lateMs = story.calls(id).map(({ startMs }) => startMs - startedMs);
+    expect(lateMs).toHaveLength(1);
+    expect(lateMs[0]).toBeLessThan(1300);
+  },
+);
 
 /** Timers whose replicas all lose their places in etcd, though they run and reach all other members. */
 async function loseReplicas(factor: number) {

@@ -140,8 +140,6 @@ export class Cluster {
     const present = new Set(view.members.map(({ name }) => name));
     this.peers?.retain(new Set([...present, ...view.vanished.map(({ name }) => name)]));
     this.repair?.unconfirmed.retain(present);
-    // The others tell whether they go by the same view.
-    if (this.rejoining.isUnsettled(view)) this.repair?.presence.sayHello();
     // Nothing is moved for members that will be back in a moment.
     this.rejoining.settled(view, () => this.resync());
   }
