@@ -23,6 +23,8 @@ export interface BrowserRules {
 export class Browsers {
   private readonly origins: ReadonlySet<string>;
   private readonly hosts: ReadonlySet<string>;
+  /** The last Host that was found to mean this member: a client seldom writes another. */
+  private ownHost = '';
 
   constructor({ origins, hosts }: BrowserRules) {
     this.origins = new Set(origins);
@@ -32,7 +34,7 @@ export class Browsers {
   /** Why the request is not worked on; null: it may be. */
   refuse(request: ApiRequest, needsToken: boolean): CarillonError | null {
     const host = headerOf(request, 'host');
-    if (!needsToken && host !== undefined && !this.isOwn(hostnameOf(host))) return foreignHost;
+    if (!needsToken && host !== undefined && !this.isOwnHost(host)) return foreignHost;
     if (this.corsHeaders(request) !== null || isOfThisOrigin(request, host ?? '')) return null;
     return foreignPage;
   }
@@ -51,6 +53,13 @@ export class Browsers {
       headers.push('access-control-allow-private-network', 'true');
     }
     return headers;
+  }
+
+  private isOwnHost(host: string): boolean {
+    if (host === this.ownHost) return true;
+    const isOwn = this.isOwn(hostnameOf(host));
+    if (isOwn) this.ownHost = host;
+    return isOwn;
   }
 
   private isOwn(name: string): boolean {

@@ -5,7 +5,8 @@
  */
 import { CarillonError } from '@carillon/core';
 import type { Limits } from '../config/config.ts';
-import { type Differing, type ItemForm, ItemForms, nothing } from './batch-forms.ts';
+import { ItemForms } from './batch-forms.ts';
+import { type Differing, type ItemForm, nothing } from './item-form.ts';
 import type { Steps } from './long-work.ts';
 import { badRequest } from '../http/problem.ts';
 

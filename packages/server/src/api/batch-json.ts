@@ -6,6 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isChange } from './batch-change.ts';
 import { type BatchItem, shapeOf, tooDeep } from './batch-items.ts';
+import { type Source, sourceOf } from './item-form.ts';
 import { parseJson } from './json.ts';
 
 /** Bytes of items that are parsed in one go: they hold fewer values than `valueCountMax`, the limit of one item. */
@@ -21,6 +22,7 @@ export interface BatchText {
 
 export class BatchJson {
   private readonly text: BatchText;
+  private readonly source: Source;
   /** Values of the items from `first` on; empty: they have to be parsed one by one. */
   private values: readonly unknown[] = [];
   private first = 0;
@@ -28,6 +30,7 @@ export class BatchJson {
 
   constructor(text: BatchText) {
     this.text = text;
+    this.source = sourceOf(text.body);
   }
 
   /**
@@ -38,7 +41,7 @@ export class BatchJson {
     const { body, items, depthMax } = this.text;
     const { from, to, shape, form, differing } = items[index] as BatchItem;
     if (shape !== null && form !== null) {
-      const value = form.valueOf(differing);
+      const value = form.valueOf(this.source, differing);
       if (value !== undefined) return fit(value, shape.depth, depthMax);
     }
     if (index >= this.end) this.parseFrom(index);

@@ -37,6 +37,8 @@ export interface AnswersOptions {
   readonly onLast: () => void;
 }
 
+type Encoding = 'latin1' | 'utf8';
+
 /** Longer answers are written piece by piece. */
 const textLengthMax = 64 * 1024;
 
@@ -116,23 +118,26 @@ export class Answers {
     if (this.gone || this.outflow !== null) return;
     const { exchanges } = this;
     let text = '';
+    // Heads are ASCII (`isFit`): without a body beside them they need no look at each character.
+    let encoding: Encoding = 'latin1';
     for (let first = exchanges[0]; first !== undefined && !this.stalled; first = exchanges[0]) {
       const { response } = first;
       if (response === null) break;
       if (isLong(response, first)) {
-        this.write(text);
+        this.write(text, encoding);
         this.stream(first, response);
         return;
       }
       this.drop();
+      if (bytesOf(first) > 0) encoding = 'utf8';
       text += this.textOf(first, response);
       if (first.last) {
-        this.write(text);
+        this.write(text, encoding);
         this.options.onLast();
         return;
       }
       if (text.length > textLengthMax) {
-        this.write(text);
+        this.write(text, encoding);
         text = '';
       }
     }
@@ -140,7 +145,7 @@ export class Answers {
       this.owesContinue = false;
       text += continueText;
     }
-    this.write(text);
+    this.write(text, encoding);
     this.options.onWritten();
   }
 
@@ -172,8 +177,8 @@ export class Answers {
       : streamHeadText(response, exchange, common).text;
   }
 
-  private write(text: string): void {
-    if (text !== '') this.options.socket.write(text);
+  private write(text: string, encoding: Encoding): void {
+    if (text !== '') this.options.socket.write(text, encoding);
   }
 
   private stream(exchange: Exchange, response: ApiResponse): void {
@@ -181,7 +186,7 @@ export class Answers {
     const common = this.options.commonHeaders();
     const { text, framing } = streamHeadText(withLength(response), exchange, common);
     if (framing === 'close') exchange.last = true;
-    this.write(text);
+    this.write(text, 'latin1');
     this.outflow = new AnswerOutflow(this.pipeOf(exchange), framing);
     stream(this.outflow);
   }

@@ -43,6 +43,16 @@ test('pipelined requests are worked on side by side and answered in their order'
   client.socket.destroy();
 });
 
+test('answers that are written together keep each character of their bodies', async () => {
+  const handle = ({ path }: ApiRequest): ApiResponse => textResponse(path === '/empty' ? '' : 'ä€𝄞');
+  await using at = await serving(handle);
+  const client = await at.dial();
+  client.send(['/empty', '/text', '/empty', '/text'].map((path) => get(path)).join(''));
+  client.send(get('/empty', 'connection: close\r\n'));
+  await client.closed;
+  expect(Buffer.from(client.text, 'latin1').toString('utf8').match(/ä€𝄞/g)).toHaveLength(2);
+});
+
 test('of one connection no more than 32 requests are under way; the rest waits in the socket', async () => {
   const held = new Held();
   await using at = await serving(held.handle);

@@ -273,7 +273,7 @@ export class HttpConnection implements WaitingClient {
     const answer = here ? null : this.shared.rules.refuseEarly(head);
     if (answer !== null) return new HttpRefusal('not_allowed', answer);
     if (tooLarge) return bodyTooLarge(bodyBytesMax);
-    this.sender = { ...this.stranger, admitted: !here };
+    this.sender = here ? this.stranger : { ...this.stranger, admitted: true };
     const bytes = head.bodyBytes + pieceCostBytes;
     return here || this.shared.bodyRoom.fits(bytes, this.sender) ? null : refusals.bodies;
   }

@@ -158,8 +158,8 @@ export class HeadParser {
     if (typeof bodyBytes !== 'number') return bodyBytes;
     const last = minor === 0 || (connection !== undefined && closing.test(connection));
     const { path, query } = target;
-    const rest = { body: noBytes, remote: '', bodyBytes, minor, last };
-    return { method, path, query, headers, ...rest };
+    const body = noBytes;
+    return { method, path, query, headers, body, remote: '', bodyBytes, minor, last };
   }
 }
 

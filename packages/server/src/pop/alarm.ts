@@ -57,17 +57,19 @@ export class Alarm {
   poll(): void {
     if (this.stopped) return;
     const { store, clock, activeCount, activeCountMax } = this.parts;
-    this.noteSleep();
+    const nowMs = clock.now();
+    this.noteSleep(nowMs);
     const room = activeCountMax - activeCount();
     this.crowded = room <= 0;
     // The end of a pop makes room and polls again.
     if (this.crowded) return;
     this.due.length = 0;
-    store.takeDue(clock.now(), Math.min(room, takeMax), this.due);
+    store.takeDue(nowMs, Math.min(room, takeMax), this.due);
     for (const handle of this.due) this.parts.due(handle);
     const nextMs = store.nextAlarmMs();
-    // With more records due, other work is done in between.
-    if (nextMs !== null && nextMs <= clock.now()) clock.soon(() => this.poll());
+    // The records may have taken a while. With more of them due, other work is done in between.
+    const untilMs = this.due.length === 0 ? nowMs : clock.now();
+    if (nextMs !== null && nextMs <= untilMs) clock.soon(() => this.poll());
     else this.adjust();
   }
 
@@ -100,14 +102,14 @@ export class Alarm {
   }
 
   /** An alarm that rings late tells that this member stood still; a record that came in overdue does not. */
-  private noteSleep(): void {
-    if (this.set !== null) this.parts.awake.rang(this.set.ringsMs, this.parts.clock.now());
+  private noteSleep(nowMs: number): void {
+    if (this.set !== null) this.parts.awake.rang(this.set.ringsMs, nowMs);
   }
 
   private rang(): void {
     const { clock, awake } = this.parts;
     const nowMs = clock.now();
-    this.noteSleep();
+    this.noteSleep(nowMs);
     this.set = null;
     // Messages that have arrived are read first: a cancel may be among them, and the member may have stood still until
     // just now. After a sleep the others are asked instead.

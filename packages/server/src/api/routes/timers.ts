@@ -1,6 +1,5 @@
 /** `/timers`: set, replace, cancel, read and list. */
 import { CarillonError, formatVersion, parseTraceparent, type Version } from '@carillon/core';
-import { parseBody } from '../json.ts';
 import {
   anywhere,
   factorUnsaid,
@@ -23,7 +22,7 @@ import { badRequest, problemResponse } from '../../http/problem.ts';
 import { parametersOf, parseListQuery, tagOf } from '../query.ts';
 import { endedWords, renderEnded, renderOneTimer, renderTimer } from '../render-timer.ts';
 import type { Route } from '../router.ts';
-import { unknownMembers, warningHeaders } from '../unknown-members.ts';
+import { TimerBodies } from '../timer-bodies.ts';
 import type {
   Changed,
   Copies,
@@ -92,9 +91,11 @@ export function timerRoutes(options: TimersOptions): Route[] {
 
 class Timers {
   private readonly options: TimersOptions;
+  private readonly bodies: TimerBodies;
 
   constructor(options: TimersOptions) {
     this.options = options;
+    this.bodies = new TimerBodies(options.limits.jsonDepthMax);
   }
 
   post(request: ApiRequest, caller: Caller): Promise<ApiResponse> {
@@ -119,9 +120,9 @@ class Timers {
     given: LooseId | null,
     key: string | null,
   ): Promise<ApiResponse> {
-    const { sets, parser, limits, wall, strict } = this.options;
+    const { sets, parser, wall, strict } = this.options;
     refuseEncoded(request);
-    const json = parseBody(request.body, limits.jsonDepthMax);
+    const { json, warnings } = this.bodies.read(request.body);
     const { definition, factor } = parser.parse(json, {
       wallMs: wall(),
       factor: given?.factor ?? null,
@@ -129,7 +130,6 @@ class Timers {
       strict: strict(namespace),
       trace: traceOf(request),
     });
-    const warnings = warningHeaders(unknownMembers(json));
     const id = given && { ...given, factor: given.factor ?? factor ?? factorUnsaid };
     const asJson = wantsJson(request);
     return sets
