@@ -14,6 +14,7 @@ import { formerStandIn } from './told/stand-ins/former-stand-ins.ts';
 import { givenToALeaver } from './told/stand-ins/given-to-a-leaver.ts';
 import { mostAreDown } from './told/stand-ins/most-are-down.ts';
 import { replacedByAnOlderView } from './told/stand-ins/replaced-by-an-older-view.ts';
+import { restartsAfterItsPops } from './told/stand-ins/restarts-after-its-pops.ts';
 import { twoStandInsMeet } from './told/stand-ins/two-stand-ins-meet.ts';
 import { standInsThatJoin } from './told/stand-ins/stand-ins-that-join.ts';
 
@@ -57,6 +58,26 @@ test.each([1, 3, 5, 8])(
   'members that join one after the other, and stand in for a replica that is down, know each other: every pop is made once (R=1): %d s apart',
   async (seconds) => {
     expect(await standInsThatJoin(1, seconds)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+  },
+);
+
+/** Found by seed 541757732. */
+test.each([
+  { firstS: 25.4, againS: 32.4, downS: 0, seed: 1 },
+  { firstS: 25.4, againS: 32.4, downS: 0, seed: 2 },
+  { firstS: 28, againS: 32.7, downS: 0, seed: 1 },
+])(
+  'a member that is joining again is asked before a pop that is overdue: it may have made it just before (R=2): %j',
+  async (restarts) => {
+    expect(new Set(await restartsAfterItsPops(restarts))).toEqual(new Set([1]));
+  },
+);
+
+test.each([0.5, 3, 8])(
+  'a member that keeps a copy because a replica is down is known to the other one, and told of its pops (R=2): %d s',
+  async (downS) => {
+    const counts = await restartsAfterItsPops({ firstS: 25.4, againS: 32.5, downS, seed: 1 });
+    expect(new Set(counts)).toEqual(new Set([1]));
   },
 );
 

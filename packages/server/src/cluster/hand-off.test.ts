@@ -14,6 +14,8 @@ import { createHandler, type HandlerParts } from './peer-handler.ts';
 class Rig {
   readonly clock = new VirtualClock();
   readonly silent = new Set<string>();
+  /** Members that have every record they are offered. */
+  readonly holding = new Set<string>();
   /** The member leaves, and does not wait for these. */
   readonly abandoned = new Set<string>();
   /** Members that were told which others lack a record. */
@@ -53,7 +55,9 @@ class Rig {
         this.told.push({ name, names: message.names });
         return done({ type: 'ok' });
       }
-      if (message.type !== 'store') return done({ type: 'need' });
+      if (message.type !== 'store') {
+        return done({ type: this.holding.has(name) ? 'stored' : 'need' });
+      }
       this.stored.push({ name, lo: message.record.lo });
       done({ type: 'stored' });
     });
@@ -73,6 +77,19 @@ describe('a hand-off', () => {
     ]);
     expect([...rig.records.keys()]).toEqual([2]);
     expect(rig.handOff.size).toBe(0);
+  });
+
+  it('sends a record to a replica that has it only as a stand-in: the replica may not know of its copy', async () => {
+    const rig = new Rig();
+    rig.holding.add('b').add('c');
+    rig.add(1, ['b', 'c', 'a']);
+    rig.add(2, ['a', 'b']);
+    await rig.clock.advance(10);
+    expect(rig.stored).toEqual([
+      { name: 'b', lo: 1 },
+      { name: 'c', lo: 1 },
+    ]);
+    expect([...rig.records.keys()]).toEqual([1, 2]);
   });
 
   it('keeps a copy whose pop is due until the pop cannot come by twice its gap any more', async () => {

@@ -8,6 +8,8 @@
  *     stand still the next moment, and this member is then the one that can still pop by twice the gap (P4).
  * H3  A member that leaves the cluster does not wait for replicas that have been silent for 30 s, once the others and
  *     the stand-ins have the record; it tells these which members lack it.
+ * H4  A stand-in sends the record itself, with the list: a replica that has the record may not know that it is held
+ *     here too, and would neither ask before a pop nor tell of it.
  */
 import {
   type Clock,
@@ -184,15 +186,25 @@ export class HandOff {
   }
 
   private give(name: string, record: TimerRecord, done: (ok: boolean) => void): void {
-    const { peers, replica, onPushed } = this.parts;
+    const { peers, replica } = this.parts;
+    if (this.standsIn(record)) return this.push(name, record, done);
     peers.send(name, { type: 'offer', standing: record, dueMs: record.dueMs }, (answer) => {
       if (answer?.type === 'ahead') {
         replica.receive(answer.record, 'any', () => done(true));
-      } else if (answer?.type === 'need') {
-        onPushed();
-        peers.send(name, { type: 'store', mode: 'any', record }, (stored) => done(holds(stored)));
-      } else done(holds(answer));
+      } else if (answer?.type === 'need') this.push(name, record, done);
+      else done(holds(answer));
     });
+  }
+
+  private push(name: string, record: TimerRecord, done: (ok: boolean) => void): void {
+    const { peers, onPushed } = this.parts;
+    onPushed();
+    peers.send(name, { type: 'store', mode: 'any', record }, (stored) => done(holds(stored)));
+  }
+
+  /** Whether this member is listed behind the replicas of the record (H4). */
+  private standsIn({ replicas, factor }: TimerRecord): boolean {
+    return replicas.indexOf(this.parts.self) >= factor;
   }
 
   private retryLater({ hi, lo }: Numbered): void {

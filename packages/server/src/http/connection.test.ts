@@ -44,7 +44,8 @@ test('pipelined requests are worked on side by side and answered in their order'
 });
 
 test('answers that are written together keep each character of their bodies', async () => {
-  const handle = ({ path }: ApiRequest): ApiResponse => textResponse(path === '/empty' ? '' : 'ä€𝄞');
+  const handle = ({ path }: ApiRequest): ApiResponse =>
+    textResponse(path === '/empty' ? '' : 'ä€𝄞');
   await using at = await serving(handle);
   const client = await at.dial();
   client.send(['/empty', '/text', '/empty', '/text'].map((path) => get(path)).join(''));

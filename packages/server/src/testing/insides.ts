@@ -60,6 +60,7 @@ export const insides = {
     parts: part['parts'],
     one: part['one'],
     isDue: part['isDue'],
+    standsIn: part['standsIn'],
   })),
   resync: inside(Resync.prototype, (part) => ({
     parts: part['parts'],

@@ -5,6 +5,7 @@
 import { againAndAgain } from '../../scenarios/told/again-and-again.ts';
 import { givenAwayWhileDue } from '../../scenarios/told/given-away-while-due.ts';
 import { handedToAStarter } from '../../scenarios/told/handed-to-a-starter.ts';
+import { restartsAfterItsPops } from '../../scenarios/told/stand-ins/restarts-after-its-pops.ts';
 import { Story, timerBody } from '../story.ts';
 import { viewMember } from '../world/views.ts';
 import { arriving } from './arriving.ts';
@@ -15,6 +16,11 @@ const three = ['m0', 'm1', 'm2'];
 /** Whether the pop came, and by then. */
 function isBy(story: Story, id: string, seconds: number, sequence = 1): boolean {
   return story.pops(id).some((pop) => pop.sequence === sequence && pop.at <= seconds);
+}
+
+async function popsOnce(againS: number, downS: number) {
+  const counts = await restartsAfterItsPops({ firstS: 25.4, againS, downS, seed: 1 });
+  return { story: null, kept: counts.every((count) => count === 1) };
 }
 
 everyVariantIsNoticed(arriving, {
@@ -85,6 +91,11 @@ everyVariantIsNoticed(arriving, {
     await story.pass(40);
     return { story, kept: story.pops(id).length === 1 };
   },
+  // P5: a member is down after its pops, and a stand-in for the other replica was not told of them.
+  'a stand-in offers a record without its list': () => popsOnce(32.5, 3),
+  // P5: the same, and the member is back at once.
+  'and a member that is joining again is not asked before a pop that is overdue': () =>
+    popsOnce(32.4, 0),
   // P8: a member that stood still stays, and holds nothing.
   'a drain ends when etcd does not answer': async () => {
     const story = await Story.begin({ members: ['m0', 'm1'], etcd: true });

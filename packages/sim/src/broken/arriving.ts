@@ -5,7 +5,7 @@
 import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
 import { type Broken, replaces, together } from './broken.ts';
-import { forgetsAtStart } from './splitting.ts';
+import { forgetsAtStart, leavesOutJoining, offersWithoutList } from './splitting.ts';
 
 const givenAwayDue = replaces(insides.handOff, 'isDue', () => false);
 
@@ -75,6 +75,14 @@ const coming: readonly Broken[] = [
   {
     name: 'a joining member is given nothing',
     apply: replaces(insides.membership, 'phaseOf', (_, { phase }) => phase),
+  },
+  {
+    name: 'a stand-in offers a record without its list',
+    apply: offersWithoutList,
+  },
+  {
+    name: 'and a member that is joining again is not asked before a pop that is overdue',
+    apply: together(offersWithoutList, leavesOutJoining),
   },
   {
     name: 'a drain ends when etcd does not answer',

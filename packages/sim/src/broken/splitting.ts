@@ -9,6 +9,7 @@ import {
   Presence,
   Rejoining,
   Vanished,
+  View,
 } from '@carillon/server/internal';
 import { type Broken, replaces, together } from './broken.ts';
 
@@ -23,6 +24,24 @@ const takesShownForAll = replaces(insides.holders, 'mayLackMembers', () => false
 
 /** A stand-in that has just started does not bring its records to the replicas by itself. */
 export const forgetsAtStart = replaces(insides.resync, 'bringToReplicas', () => undefined);
+
+/** A replica that has the record does not hear that a stand-in has it too. */
+export const offersWithoutList = replaces(insides.handOff, 'standsIn', () => false);
+
+/** A member that is joining again is not asked before a pop. */
+export const leavesOutJoining = replaces(View.prototype, 'namesIn', ({ original, part }, phase) =>
+  phase === 'joining' ? [] : original.call(part, phase),
+);
+
+/** A member that is refused because of a pop is not noted among the ones to tell. */
+const refusedUnknown = replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
+  const { pops, store } = part.parts;
+  const pop = pops.get(store.find(ask.standing.hi, ask.standing.lo));
+  const unlisted = pop?.unlisted ?? [];
+  const answer = original.call(part, from, ask);
+  if (pop !== undefined) pop.unlisted = unlisted;
+  return answer;
+});
 
 const order: readonly Broken[] = [
   {
@@ -82,14 +101,8 @@ const hidden: readonly Broken[] = [
   },
   {
     name: 'a member that is refused because of a pop, and is not listed, is not told of it',
-    apply: replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
-      const { pops, store } = part.parts;
-      const pop = pops.get(store.find(ask.standing.hi, ask.standing.lo));
-      const unlisted = pop?.unlisted ?? [];
-      const answer = original.call(part, from, ask);
-      if (pop !== undefined) pop.unlisted = unlisted;
-      return answer;
-    }),
+    // A stand-in that tells of its copy is listed, and a member that is joining again is asked: each is enough.
+    apply: together(refusedUnknown, leavesOutJoining, offersWithoutList),
   },
   {
     name: 'a member whose list is of another view waits no longer for answers than others do',

@@ -55,3 +55,10 @@ test('with labels too, and a stand-in is none of the replicas', () => {
     }),
   );
 });
+
+test('members that join and members that leave may hold a record too', () => {
+  const phases = ['active', 'joining', 'leaving'] as const;
+  const members = phases.map((phase) => ({ ...member(phase), phase }));
+  const view = new View({ source: 'etcd', revision: 1, members });
+  expect(possibleHolders(view, { hi: 1, lo: 2, factor: 2 }).toSorted()).toEqual(phases);
+});

@@ -34,22 +34,22 @@ export function desiredReplicas(
 /**
  * Members that may have come to hold a record besides its replicas. The next in rank stood in for replicas that were
  * silent. The last in rank are given it in a view without the replicas, because the primary is chosen from that end.
- * Members that hand their records on may be in the middle of a pop. With labels a smaller view has other ranks than
- * this one.
+ * Members that hand their records on may be in the middle of a pop, and members that join may have restarted just after
+ * one. With labels a smaller view has other ranks than this one.
  */
 export function possibleHolders(
   view: View,
   { hi, lo, factor }: Pick<TimerRecord, 'hi' | 'lo' | 'factor'>,
 ): readonly string[] {
-  const leaving = view.namesIn('leaving');
+  const moving = [...view.namesIn('leaving'), ...view.namesIn('joining')];
   if (view.hasLabels && view.activeCount <= askedCountMax) {
-    return [...view.namesIn('active'), ...leaving];
+    return [...view.namesIn('active'), ...moving];
   }
   const ideal = view.place(hi, lo, factor);
   const others = view.place(hi, lo, view.activeCount).filter((name) => !ideal.includes(name));
   const next = others.slice(0, awayCountMax);
   const last = others.slice(next.length).slice(-awayCountMax);
-  return [...ideal, ...next, ...last, ...leaving];
+  return [...ideal, ...next, ...last, ...moving];
 }
 
 /**
