@@ -34,9 +34,8 @@ export async function restartsAfterItsPops(restarts: Restarts): Promise<number[]
 
 async function restart(story: Story, downS: number): Promise<void> {
   const member = story.cluster.member('m0');
-  let isUp = true;
-  void member.stop().then(() => (isUp = false));
-  while (isUp) await story.pass(0.05);
+  void member.stop();
+  while (member.up) await story.pass(0.05);
   await story.pass(downS);
   member.start();
 }
