@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { Story } from '../src/story.ts';
 import { viewMember } from '../src/world/views.ts';
+import { joinsWhileAway } from './told/joins-while-away.ts';
 import { expectPlaced } from './told/placed.contract.ts';
 
 type Phases = Readonly<Record<string, 'joining' | 'active' | 'leaving'>>;
@@ -113,3 +114,11 @@ test('from joining to active nothing moves', async () => {
   await story.pass(100);
   expectOnce(story, ids);
 });
+
+/** Found by seeds 3724110899 and 3724114731. */
+test.each([5, 10, 20, 60].flatMap((seconds) => [1, 2].map((seed) => ({ seconds, seed }))))(
+  'a member joins by file while the holder of all timers is down: it asks the holder before the pops that it is given, which are made once: %j',
+  async ({ seconds, seed }) => {
+    expect(new Set(await joinsWhileAway(seconds, seed))).toEqual(new Set([1]));
+  },
+);

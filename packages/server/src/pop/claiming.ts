@@ -144,12 +144,14 @@ export class Claiming {
   /**
    * How a sleep concerns the pop. A list that lacks a member to ask is not the view's: the record is on its way to
    * other replicas, and one of them may be the first of its own list. It may pop when this member does, and its news
-   * may not have come.
+   * may not have come. So it is with a record that was overdue when it came: the member that gave it was away until
+   * now, and still counts as silent.
    */
-  private sleepOf({ record, others }: Pop): Sleep {
+  private sleepOf({ handle, record, others }: Pop): Sleep {
     const sleep = this.parts.awake.sleepOf(record);
     const isListed = (name: string): boolean => record.replicas.includes(name);
-    return sleep === 'no' && !others.every(isListed) ? 'stale' : sleep;
+    const isOnItsWay = this.cameLate.has(handle) || !others.every(isListed);
+    return sleep === 'no' && isOnItsWay ? 'stale' : sleep;
   }
 
   private granted(pop: Pop, name: string): void {

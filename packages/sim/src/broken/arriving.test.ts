@@ -5,6 +5,7 @@
 import { againAndAgain } from '../../scenarios/told/again-and-again.ts';
 import { givenAwayWhileDue } from '../../scenarios/told/given-away-while-due.ts';
 import { handedToAStarter } from '../../scenarios/told/handed-to-a-starter.ts';
+import { joinsWhileAway } from '../../scenarios/told/joins-while-away.ts';
 import { restartsAfterItsPops } from '../../scenarios/told/stand-ins/restarts-after-its-pops.ts';
 import { Story, timerBody } from '../story.ts';
 import { viewMember } from '../world/views.ts';
@@ -90,6 +91,11 @@ everyVariantIsNoticed(arriving, {
     story.cluster.member('m0').crash({ power: true, wipe: true });
     await story.pass(40);
     return { story, kept: story.pops(id).length === 1 };
+  },
+  // P5: a member joins while the holder of all timers is down, and is given them while they are popped.
+  'a record that was overdue when it came waits for no silent member': async () => {
+    const counts = await joinsWhileAway(20, 1);
+    return { story: null, kept: counts.every((count) => count === 1) };
   },
   // P5: a member is down after its pops, and a stand-in for the other replica was not told of them.
   'a stand-in offers a record without its list': () => popsOnce(32.5, 3),

@@ -5,7 +5,7 @@
 import { compareProgress, State } from '@carillon/core';
 import { insides, Peers, Replica } from '@carillon/server/internal';
 import { type Broken, replaces, together } from './broken.ts';
-import { forgetsAtStart, leavesOutJoining, offersWithoutList } from './splitting.ts';
+import { forgetsAtStart, leavesOutJoining, offersWithoutList, waitsNoLonger } from './splitting.ts';
 
 const givenAwayDue = replaces(insides.handOff, 'isDue', () => false);
 
@@ -77,12 +77,21 @@ const coming: readonly Broken[] = [
     apply: replaces(insides.membership, 'phaseOf', (_, { phase }) => phase),
   },
   {
+    name: 'a record that was overdue when it came waits for no silent member',
+    apply: replaces(insides.claiming, 'sleepOf', ({ part }, { record, others }) => {
+      const sleep = part.parts.awake.sleepOf(record);
+      const isListed = others.every((name) => record.replicas.includes(name));
+      return sleep === 'no' && !isListed ? 'stale' : sleep;
+    }),
+  },
+  {
     name: 'a stand-in offers a record without its list',
     apply: offersWithoutList,
   },
   {
     name: 'and a member that is joining again is not asked before a pop that is overdue',
-    apply: together(offersWithoutList, leavesOutJoining),
+    // While the member waits for answers of silent ones, the joining member tells of its pops: broken too.
+    apply: together(offersWithoutList, leavesOutJoining, waitsNoLonger),
   },
   {
     name: 'a drain ends when etcd does not answer',

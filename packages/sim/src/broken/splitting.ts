@@ -33,6 +33,11 @@ export const leavesOutJoining = replaces(View.prototype, 'namesIn', ({ original,
   phase === 'joining' ? [] : original.call(part, phase),
 );
 
+/** No answers are awaited for longer because a record is on its way. */
+export const waitsNoLonger = replaces(insides.claiming, 'sleepOf', ({ part }, { record }) =>
+  part.parts.awake.sleepOf(record),
+);
+
 /** A member that is refused because of a pop is not noted among the ones to tell. */
 const refusedUnknown = replaces(insides.granting, 'claimed', ({ original, part }, from, ask) => {
   const { pops, store } = part.parts;
@@ -106,9 +111,7 @@ const hidden: readonly Broken[] = [
   },
   {
     name: 'a member whose list is of another view waits no longer for answers than others do',
-    apply: replaces(insides.claiming, 'sleepOf', ({ part }, { record }) =>
-      part.parts.awake.sleepOf(record),
-    ),
+    apply: waitsNoLonger,
   },
   {
     name: 'a member that may stand in on the other side of a net-split is not told',
