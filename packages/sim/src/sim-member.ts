@@ -353,9 +353,9 @@ export class SimMember {
 
 const deadClock: Clock = { now: () => 0, wall: () => 0, at: () => () => {}, soon: () => {} };
 
-/** Whether a start can fail for the disk's sake: calls failed, or there is no room. */
-function isUnwell({ failureCount, usedBytes, capacityBytes }: MemoryDisk): boolean {
-  return failureCount > 0 || usedBytes >= capacityBytes;
+/** Whether a start can fail for the disk's sake: calls failed, or there is not room for everything. */
+function isUnwell({ failureCount, capacityBytes }: MemoryDisk): boolean {
+  return failureCount > 0 || Number.isFinite(capacityBytes);
 }
 
 function stackOf(error: unknown): string {
