@@ -117,3 +117,21 @@ async function firstWith(story: Story, name: string, wish: { seconds: number; ti
     await story.cancel(timer.id, 'm0');
   }
 }
+
+/** Found by seed 1909291794. */
+test('a member that finds too little room on an empty disk does not start, and starts once there is room', async () => {
+  const story = await Story.begin({ members: names });
+  const member = story.cluster.member('m0');
+  // A crash leaves another disk behind, with what was synced.
+  const setRoom = (bytes: number): void => {
+    if (member.storage !== null) member.storage.capacityBytes = bytes;
+  };
+  member.crash({ power: true, wipe: true });
+  setRoom(16);
+  member.start();
+  await story.pass(1);
+  expect([member.healthy, story.bugs]).toEqual([false, []]);
+  setRoom(Number.POSITIVE_INFINITY);
+  await story.pass(20);
+  expect([member.healthy, story.bugs]).toEqual([true, []]);
+});
