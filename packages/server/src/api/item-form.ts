@@ -105,7 +105,7 @@ export class ItemForm {
 
   /** The form of an item of an array; null: no other item is compared with it. */
   static of(source: Source, first: First): ItemForm | null {
-    return ItemForm.made(source, first, false);
+    return isShort(first) ? ItemForm.made(source, first, false) : null;
   }
 
   /** The form of a whole body, of which a copy is kept; null: no other body is compared with it. */
@@ -115,7 +115,6 @@ export class ItemForm {
   }
 
   private static made(source: Source, first: First, isAlone: boolean): ItemForm | null {
-    if (!isShort(first)) return null;
     const holes = holesIn(source.bytes, first.from, first.to);
     return holes === null ? null : new ItemForm(source, first, holes, isAlone);
   }
