@@ -122,7 +122,7 @@ async function firstWith(story: Story, name: string, wish: { seconds: number; ti
 test('a member that finds too little room on an empty disk does not start, and starts once there is room', async () => {
   const story = await Story.begin({ members: names });
   const member = story.cluster.member('m0');
-  // A crash leaves another disk behind, with what was synced.
+  // A crash leaves another disk behind, with the synced bytes of the one before.
   const setRoom = (bytes: number): void => {
     if (member.storage !== null) member.storage.capacityBytes = bytes;
   };
