@@ -3,9 +3,9 @@
  * form is machine code in effect, so it lies in a folder that only this user can write, never in a shared one for
  * temporary files. Without such a folder every start compiles.
  */
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -43,10 +43,12 @@ export function compileCacheFolder(env: Variables): string | null {
   return isAbsolute(home) && home !== '/' ? join(home, '.cache', 'carillon') : null;
 }
 
-/** Creates the folder if need be. False: other users can write to it, or it cannot be created. */
+/** Creates the folder, and the one above it, if need be. False: other users can write to it, or there is none. */
 function isOwn(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const path of [dirname(folder), folder]) {
+      if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+    }
     const { uid, mode } = statSync(folder);
     return uid === process.getuid?.() && (mode & writableByOthers) === 0;
   } catch {

@@ -4,8 +4,9 @@
  * again.
  */
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chown, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '@carillon/core/system';
 import {
   newNumberKey,
   parseTokens,
@@ -32,7 +33,7 @@ export async function changeTokens(
   file: string,
   change: (tokens: readonly Token[]) => readonly Token[],
 ): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const part = `${file}.part`;
   const handle = await open(part, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -4,11 +4,12 @@
  */
 import { sentenceOf } from '../errors.ts';
 import { close, fdatasync, fsync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Disk, DiskError, type DiskErrorKind, type DiskFile, type DiskRoom } from '../env.ts';
 import { lockFolder, lockName } from './folder-lock.ts';
+import { makeFolder } from './make-folder.ts';
 
 const openAsync = promisify(openFile);
 const closeAsync = promisify(close);
@@ -33,7 +34,7 @@ export class SystemDisk implements Disk {
 
   /** Creates the folder if need be and takes it for this process. */
   static async open(folder: string): Promise<SystemDisk> {
-    await attempt(`create the folder ${folder}`, mkdir(folder, { recursive: true, mode: 0o700 }));
+    await attempt(`create the folder ${folder}`, Promise.resolve(folder).then(makeFolder));
     const unlock = await lockFolder(folder);
     try {
       return new SystemDisk(

@@ -1,8 +1,9 @@
 /** `carillon dev`: a whole cluster and a receiver on this machine, to watch and to break. */
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '@carillon/core/system';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { DevMember } from '../../member/dev-member.ts';
 import { ToldLines } from '../../member/told-lines.ts';
@@ -99,7 +100,7 @@ class Dev {
   async run(): Promise<number> {
     const { data } = this.options;
     const folder = data ?? mkdtempSync(join(tmpdir(), 'carillon-dev-'));
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const stop = new AbortController();
     this.io.signal.addEventListener('abort', () => stop.abort(), { once: true });
     try {
