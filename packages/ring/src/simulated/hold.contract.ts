@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { simulate } from '../testing/ring-simulation.ts';
 
-const perTest = 250;
+const perTest = 100;
 
 /** Defines tests of `count` seeds. Several files share the seeds, so that all cores work. */
 export function ringsHold(from: number, count: number): void {

@@ -3,12 +3,12 @@ import { type SimulationResult, simulate } from '../testing/ring-simulation.ts';
 
 test('the faults bite: locks are granted, and some are lost', async () => {
   const runs: SimulationResult[] = [];
-  for (let seed = 0; seed < 80; seed++) runs.push(await simulate({ seed }));
+  for (let seed = 0; seed < 40; seed++) runs.push(await simulate({ seed }));
   const sum = (pick: (run: SimulationResult) => number): number =>
     runs.reduce((total, run) => total + pick(run), 0);
-  expect(sum((run) => run.grants)).toBeGreaterThan(500);
-  expect(sum((run) => run.losses)).toBeGreaterThan(20);
-  expect(sum((run) => run.faults)).toBeGreaterThan(300);
+  expect(sum((run) => run.grants)).toBeGreaterThan(250);
+  expect(sum((run) => run.losses)).toBeGreaterThan(10);
+  expect(sum((run) => run.faults)).toBeGreaterThan(150);
 });
 
 test('without a margin two processes believe at once, and the checker sees it', async () => {

@@ -4,7 +4,7 @@ import { drawPlan, wholePlan } from '../plan.ts';
 import { report } from '../report.ts';
 import { runPlan } from '../run.ts';
 
-const perTest = 10;
+const perTest = 5;
 
 /**
  * Defines tests of `count` seeds, of ten virtual minutes each. Several files share the seeds, so that all cores work.

@@ -1,3 +1,3 @@
 import { promisesHold } from './hold.contract.ts';
 
-promisesHold(31, 30);
+promisesHold(16, 15);

@@ -1,3 +1,3 @@
 import { promisesHold } from './hold.contract.ts';
 
-promisesHold(1, 30);
+promisesHold(1, 15);

@@ -1,3 +1,3 @@
 import { ringsHold } from './hold.contract.ts';
 
-ringsHold(500, 500);
+ringsHold(0, 200);

@@ -1,3 +1,3 @@
 import { ringsHold } from './hold.contract.ts';
 
-ringsHold(0, 500);
+ringsHold(200, 200);
