@@ -43,7 +43,7 @@ export class Story {
       seed,
       urls: () => this.known(),
       uri,
-      setsPerSecond: 60,
+      setsPerSecond: 30,
       factor: 2,
       intervalMsMin: 2000,
       intervalMsMax: 3000,
