@@ -24,7 +24,7 @@ test('no input crashes a member, gets a 5xx, gets a stranger in or a forbidden a
   const surfaces = await allSurfaces(seed, tally);
   const startMs = performance.now();
   const before = process.memoryUsage.rss();
-  const results = await run(surfaces, { seed, inputs: 30_000, tally });
+  const results = await run(surfaces, { seed, inputs: 12_000, tally });
   const seconds = (performance.now() - startMs) / 1000;
   const rssBytes = { before, after: process.memoryUsage.rss() };
   const done: Run = { seed, seconds, rssBytes, tally, results };
@@ -32,8 +32,8 @@ test('no input crashes a member, gets a 5xx, gets a stranger in or a forbidden a
   console.log(asTable(done));
   expect(foundIn(done).map(asComplaint)).toEqual([]);
   expect(tally).toMatchObject({ forbiddenConnections: 0, strangersLetIn: 0, serverErrors: 0 });
-  expect(inputsOf(done)).toBeGreaterThanOrEqual(30_000);
-  expect(tally.addressesRefused).toBeGreaterThan(2500);
+  expect(inputsOf(done)).toBeGreaterThanOrEqual(12_000);
+  expect(tally.addressesRefused).toBeGreaterThan(1000);
   // A place that refuses everything, or takes everything, was not tried.
   for (const { name, taken, refused } of results) {
     expect(Math.min(taken, refused), name).toBeGreaterThan(0);
