@@ -91,7 +91,7 @@ async function generateTypes(): Promise<void> {
   project.write('generated.ts', code);
 }
 
-// One run of the compiler, which takes most of its time for the types of other packages.
+// The compiler of the repository reads the types of all packages, which takes the one in the project 10 s.
 test('the examples, with each adapter, and types that are generated from /openapi.json compile in a strict project with DOM types', async () => {
   await generateTypes();
   const compilerOptions = {
@@ -105,7 +105,8 @@ test('the examples, with each adapter, and types that are generated from /openap
     skipLibCheck: false,
   };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  expect(await project.run('npx', 'tsc', '-p', '.')).toBe('');
+  expect(await project.run(join(root, 'node_modules/.bin/tsc'), '-p', '.')).toBe('');
+  expect(await project.run('npx', 'tsc', '-p', '.', '--skipLibCheck')).toBe('');
 });
 
 test('docs/getting-started.md, word for word: one member, an Express app, three members, a newer release', async () => {
