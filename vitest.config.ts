@@ -85,6 +85,8 @@ const projects = [
     name: 'e2e',
     include: ['test/e2e/**/*.test.ts'],
     exclude: [...storyFiles, ...clockFiles],
+    // Loading the driver of the browser takes a second of a processor for each file.
+    isolate: false,
   }),
   project(3, {
     name: 'security-processes',
