@@ -65,6 +65,8 @@ describe('TypeScript', () => {
   /** The last output of snippets whose output is their point. */
   const expected: Readonly<Record<string, RegExp>> = {
     'README.md 1': /hello from TypeScript, pop 3\n$/,
+    'docs/placement.md 2':
+      /^\[ 'b\/r1\/d1', 'a\/r1\/d2' \] true\n6655 of 20000 copies move, at least 6655 have to\n$/,
     'docs/testing.md 1': /^\[ 'order 17' \]\n$/,
     'packages/placement/README.md 1':
       /^customer\/ada is on db-\d, then on db-\d\n(a\/db-\d and b|b\/db-\d and a)\/db-\d\n$/,
